@@ -1,0 +1,116 @@
+"""Every exception of the package, named after the boundary that was crossed.
+
+```
+PoorBenchError            one clear message; never shown with a traceback
+  ConfigError             a file or flag that the user can mend           exit code 2
+  PluginError             an evaluator file that cannot be used           exit code 2
+  StoreError              results that cannot be read or written          exit code 4
+  MissingExtraError       an optional package that is not installed       exit code 2
+  ProviderError           an LLM that could not be asked                  recorded
+  EvaluatorError          an evaluator that raised or broke its contract  recorded
+  SandboxError            a sandbox that could not be set up              recorded
+  RunCancelledError       the user stopped the run
+```
+
+"Recorded" errors become a `Failure` beside the results: they keep their test pending and never
+turn into a score.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from poor_bench.models.failure import FailureKind
+    from poor_bench.models.problem import Problem
+
+
+class PoorBenchError(Exception):
+    """Base of all errors of ours.
+
+    Attributes:
+        exit_code: What a console command ends with when this error reaches it.
+        hint: The way out, or an empty string.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class ConfigError(PoorBenchError):
+    """One or more files or flags are wrong; carries every problem that was found."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, *, problems: Sequence[Problem] = (), hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.problems = tuple(problems)
+
+
+class PluginError(PoorBenchError):
+    """An evaluator cannot be loaded or found."""
+
+    exit_code = 2
+
+
+class MissingExtraError(PoorBenchError):
+    """An optional package is needed and not installed."""
+
+    exit_code = 2
+
+
+class StoreError(PoorBenchError):
+    """Results cannot be read or written; what was stored before is untouched."""
+
+    exit_code = 4
+
+
+class RecordedError(PoorBenchError):
+    """Base of the errors that are recorded as a failure of one test."""
+
+    def __init__(self, message: str, *, kind: FailureKind, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.kind = kind
+
+
+class ProviderError(RecordedError):
+    """An LLM could not be asked, or its reply could not be read.
+
+    Attributes:
+        status: HTTP status, when there was a reply.
+        retry_after_s: Seconds that the server asked to wait, when it did.
+        attempts: How often the request was sent before giving up, at least 1.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: FailureKind,
+        status: int | None = None,
+        retry_after_s: float | None = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, kind=kind, hint=hint)
+        self.status = status
+        self.retry_after_s = retry_after_s
+        self.attempts = 1
+
+
+class EvaluatorError(RecordedError):
+    """An evaluator raised, or returned something that is not a verdict."""
+
+
+class SandboxError(RecordedError):
+    """Candidate code could not be run for a reason that is not its own."""
+
+
+class RunCancelledError(PoorBenchError):
+    """The user stopped the run."""
+
+    exit_code = 130

@@ -1,0 +1,1 @@
+"""What things are: frozen data, no behaviour beyond derived values."""

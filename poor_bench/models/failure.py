@@ -1,0 +1,85 @@
+"""Why a test could not be scored: a failure of ours, never a zero of the model's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class FailureKind(StrEnum):
+    """What went wrong, named so that a user knows whom to blame."""
+
+    CONNECTION = "connection"
+    """The endpoint cannot be reached."""
+    TIMEOUT = "timeout"
+    """Connecting, the first token or the whole reply took longer than allowed."""
+    RATE_LIMITED = "rate_limited"
+    """Too many requests, and waiting did not help."""
+    SERVER_ERROR = "server_error"
+    """The server answered 5xx, or broke off in the middle of its reply."""
+    AUTH = "auth"
+    """The key is missing, wrong or not allowed to use this model."""
+    QUOTA = "quota"
+    """The account's money or quota is used up."""
+    MODEL_NOT_FOUND = "model_not_found"
+    """The endpoint does not know this model."""
+    BAD_REQUEST = "bad_request"
+    """The server refuses the request as it stands."""
+    CONTEXT_OVERFLOW = "context_overflow"
+    """The prompt is longer than the model's context."""
+    MALFORMED_REPLY = "malformed_reply"
+    """The server's reply is not of its documented form."""
+    EVALUATOR = "evaluator"
+    """The evaluator raised or broke its contract."""
+    SANDBOX = "sandbox"
+    """Candidate code could not be run for a reason that is not its own."""
+    JUDGE = "judge"
+    """The judge could not be asked or understood."""
+    OLDER_TOOL = "older_tool"
+    """A transport error that an older tool stored as if it were a response."""
+
+    @property
+    def is_retryable(self) -> bool:
+        """Whether sending the same request again can succeed."""
+        return self in _RETRYABLE
+
+    @property
+    def scope(self) -> FailureScope:
+        """What else is sure to fail for the same reason."""
+        return _SCOPES.get(self, FailureScope.REQUEST)
+
+
+class FailureScope(StrEnum):
+    """What else is sure to fail for the same reason."""
+
+    REQUEST = "request"
+    LLM = "llm"
+    ENDPOINT = "endpoint"
+
+
+_RETRYABLE = frozenset(
+    {
+        FailureKind.CONNECTION,
+        FailureKind.TIMEOUT,
+        FailureKind.RATE_LIMITED,
+        FailureKind.SERVER_ERROR,
+        FailureKind.MALFORMED_REPLY,
+    }
+)
+_SCOPES = {
+    FailureKind.CONNECTION: FailureScope.ENDPOINT,
+    FailureKind.QUOTA: FailureScope.ENDPOINT,
+    FailureKind.AUTH: FailureScope.LLM,
+    FailureKind.MODEL_NOT_FOUND: FailureScope.LLM,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """One attempt to score a test that ended without a score."""
+
+    kind: FailureKind
+    message: str
+    """One sentence; never holds a key or another secret."""
+    attempts: int = 1
+    """How often the request was sent, at least 1."""

@@ -1,0 +1,130 @@
+"""The stored record of one trial: scored, or failed to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from poor_bench.models.failure import Failure, FailureKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One trial of one test by one LLM.
+
+    Either `score` is set, or `failure` is: a failure never has a score.
+    """
+
+    llm_id: str
+    test_id: str
+    score: float | None = None
+    """0.0 to 1.0; None exactly where `failure` is set."""
+    strict_score: float | None = None
+    """Score under the format rule of the class; None where the rule was kept or there is none."""
+    details: str = ""
+    """What the evaluator said, as Markdown."""
+    response: str = ""
+    """The raw response, for rescoring; thinking that the server kept apart is in `thinking`."""
+    thinking: str = ""
+    timestamp: str = ""
+    """ISO 8601, UTC."""
+    execution_time_ms: float | None = None
+    """From sending the request to the last byte, without loading the model."""
+    think: bool | str | None = None
+    trial: int = 1
+    run_id: str = ""
+    prompt: str = ""
+    """The user message as it was sent."""
+    system_prompt: str = ""
+    found: str = ""
+    """How the evaluator found the answer: bare, fenced, in prose, repaired, ..."""
+    extracted: str = ""
+    """The answer that was found, as text."""
+    expected: str = ""
+    got: str = ""
+    finish_reason: str = ""
+    marks: tuple[str, ...] = ()
+    """What is remarkable: no_answer, truncated, prompt_truncated, refusal, loop, ..."""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    thinking_tokens: int | None = None
+    cached_tokens: int | None = None
+    first_token_ms: float | None = None
+    load_ms: float | None = None
+    queue_ms: float | None = None
+    prefill_ms: float | None = None
+    decode_ms: float | None = None
+    cost_usd: float | None = None
+    model_digest: str | None = None
+    request_fingerprint: str = ""
+    """Hash of what was asked of whom; empty in older files."""
+    evaluator_fingerprint: str = ""
+    """Hash of evaluator, parameters and code; empty in older files."""
+    failure: Failure | None = None
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What identifies a trial: LLM id, test id, trial number."""
+        return self.llm_id, self.test_id, self.trial
+
+
+_DEFAULTS = {item.name: item.default for item in fields(Result)}
+_NAMES = tuple(name for name in _DEFAULTS if name not in {"llm_id", "failure"})
+_API_ERROR = "[API ERROR]"
+
+
+def result_to_record(result: Result) -> dict[str, Any]:
+    """Return the record of `result` as it stands in files, without fields at their defaults."""
+    record: dict[str, Any] = {"llm_id": result.llm_id}
+    for name in _NAMES:
+        value = getattr(result, name)
+        if value != _DEFAULTS[name]:
+            record[name] = value
+    if result.failure is not None:
+        record["failure"] = {
+            "kind": result.failure.kind.value,
+            "message": result.failure.message,
+            "attempts": result.failure.attempts,
+        }
+    else:
+        record["score"] = result.score
+        record.setdefault("details", "")
+        record.setdefault("response", "")
+    return record
+
+
+def record_to_result(llm_id: str, record: Mapping[str, Any]) -> Result:
+    """Return the result that a record describes; unknown fields are ignored.
+
+    Rows that an older tool stored with a response `[API ERROR] ...` become failures.
+
+    Raises:
+        ValueError: If the record has no test id, or neither a usable score nor a failure.
+    """
+    values = {name: record[name] for name in _NAMES if record.get(name) is not None}
+    if not isinstance(values.get("test_id"), str):
+        raise ValueError("a result needs a test_id")
+    values["marks"] = tuple(values.get("marks", ()))
+    failure = _failure_of(record)
+    score = values.pop("score", None)
+    if failure is None:
+        if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+            raise ValueError(f"score must be a number from 0 to 1, not {score!r}")
+        values["score"] = float(score)
+    return Result(llm_id=llm_id, failure=failure, **values)
+
+
+def _failure_of(record: Mapping[str, Any]) -> Failure | None:
+    stored = record.get("failure")
+    if isinstance(stored, Mapping):
+        return Failure(
+            kind=FailureKind(stored["kind"]),
+            message=str(stored.get("message", "")),
+            attempts=int(stored.get("attempts", 1)),
+        )
+    response = record.get("response")
+    if isinstance(response, str) and response.lstrip().startswith(_API_ERROR):
+        message = response.strip().removeprefix(_API_ERROR).strip()
+        return Failure(kind=FailureKind.OLDER_TOOL, message=message)
+    return None

@@ -1,0 +1,104 @@
+"""Every seam of the package on one page: what is plugged in behind each Protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from poor_bench.models.completion import ChatRequest, Completion
+from poor_bench.models.llm import Timeouts
+from poor_bench.models.result import Result
+
+
+class Clock(Protocol):
+    """Time, so that tests need not wait for it."""
+
+    def monotonic(self) -> float:
+        """Return seconds since some fixed moment; never goes back."""
+
+    def now_iso(self) -> str:
+        """Return the present moment as ISO 8601, UTC."""
+
+    def wait(self, seconds: float, cancelled: Callable[[], bool]) -> None:
+        """Return after `seconds`, or as soon as `cancelled()` is true."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallControl:
+    """Within what limits a provider may work on one request."""
+
+    timeouts: Timeouts
+    cancelled: Callable[[], bool] = lambda: False
+    """Asked between pieces of a reply; a provider raises RunCancelledError when it is true."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reachability:
+    """What a provider found out about its LLM without generating anything."""
+
+    reachable: bool
+    model_present: bool | None = None
+    """None where the endpoint does not tell."""
+    message: str = ""
+    models: tuple[str, ...] = ()
+    """Names that the endpoint serves, where it tells."""
+
+
+class Provider(Protocol):
+    """Translates between our requests and one LLM's wire format; no retries, no rate limits.
+
+    One object serves one LLM and is called from several threads at once.
+    """
+
+    def complete(self, request: ChatRequest, control: CallControl) -> Completion:
+        """Ask the LLM.
+
+        Raises:
+            ProviderError: If there is no usable reply; its kind says why.
+            RunCancelledError: If `control.cancelled()` turned true.
+        """
+
+    def preload(self, control: CallControl) -> float | None:
+        """Bring the model into memory; return milliseconds, or None where there is no such step."""
+
+    def unload(self) -> None:
+        """Free the model's memory, where there is such a step; never raises."""
+
+    def check(self) -> Reachability:
+        """Find out whether the LLM can be asked; never raises ProviderError."""
+
+    def close(self) -> None:
+        """Free connections; the object is not used afterwards."""
+
+
+class Evaluate(Protocol):
+    """The function `evaluate` of an evaluator module."""
+
+    def __call__(self, response: str, parameters: Mapping[str, Any]) -> tuple[float, str]:
+        """Return a score from 0.0 to 1.0, and why."""
+
+
+class ResultSink(Protocol):
+    """Where results go the moment they exist."""
+
+    def append(self, result: Result) -> None:
+        """Store one result so that it survives the end of the process.
+
+        Raises:
+            StoreError: If it could not be stored.
+        """
+
+
+class Listener(Protocol):
+    """What a console or dashboard hears of a run; called from several threads, one at a time."""
+
+    def __call__(self, event: Any) -> None:
+        """Take one of the events of `poor_bench.runner.events`."""
+
+
+class Discovery(Protocol):
+    """Finds LLMs that an endpoint serves."""
+
+    def __call__(self, endpoint: str) -> Sequence[Mapping[str, Any]]:
+        """Return entries for llms.json."""

@@ -1,0 +1,92 @@
+"""What an evaluator says of one response."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+
+class Verdict(tuple[float, str]):
+    """A pair `(score, details)` that can say more.
+
+    It unpacks and compares as the plain pair that every evaluator returns, so a drop-in evaluator
+    may return `(0.5, "half of it")` and a built-in one adds how the answer was found.
+
+    Attributes:
+        strict_score: Score under the format rule; None where the rule was kept or there is none.
+        found: How the answer was found (bare, fenced, in prose, repaired, ...); may be empty.
+        extracted: The answer that was found, as it stands in the response.
+        expected: What was expected, as text for a comparison.
+        got: What was found, normalised like `expected`.
+
+    Example:
+        >>> score, details = Verdict(1.0, "right", strict_score=0.0, found="fenced")
+        >>> score
+        1.0
+    """
+
+    strict_score: float | None
+    found: str
+    extracted: str
+    expected: str
+    got: str
+
+    def __new__(
+        cls,
+        score: float,
+        details: str,
+        *,
+        strict_score: float | None = None,
+        found: str = "",
+        extracted: str = "",
+        expected: str = "",
+        got: str = "",
+    ) -> Self:
+        verdict = super().__new__(cls, (score, details))
+        verdict.strict_score = strict_score
+        verdict.found = found
+        verdict.extracted = extracted
+        verdict.expected = expected
+        verdict.got = got
+        return verdict
+
+    @property
+    def score(self) -> float:
+        """Share of the test that was solved, 0.0 to 1.0."""
+        return self[0]
+
+    @property
+    def details(self) -> str:
+        """Why, in one sentence or a short Markdown list."""
+        return self[1]
+
+
+def verdict_of(returned: Any) -> Verdict:
+    """Return what an evaluator returned as a verdict.
+
+    Raises:
+        ValueError: If it is not a pair of a number from 0.0 to 1.0 and a text; the message says
+            what was wrong with it.
+    """
+    if not isinstance(returned, tuple) or len(returned) != 2:
+        raise ValueError(f"expected a pair (score, details), got {_name(returned)}")
+    score, details = returned
+    strict = returned.strict_score if isinstance(returned, Verdict) else None
+    for value in (score,) if strict is None else (score, strict):
+        _require_unit_number(value)
+    if not isinstance(details, str):
+        raise ValueError(f"details must be a text, got {_name(details)}")
+    if isinstance(returned, Verdict):
+        return returned
+    return Verdict(float(score), details)
+
+
+def _require_unit_number(value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"the score must be a number from 0.0 to 1.0, got {_name(value)}")
+    if not math.isfinite(value) or not 0 <= value <= 1:
+        raise ValueError(f"the score must be from 0.0 to 1.0, got {value!r}")
+
+
+def _name(value: Any) -> str:
+    return f"{type(value).__name__} {value!r:.80}"

@@ -42,6 +42,7 @@ class Verdict(tuple[float, str]):
         expected: str = "",
         got: str = "",
     ) -> Self:
+        """Return the pair with what else is known."""
         verdict = super().__new__(cls, (score, details))
         verdict.strict_score = strict_score
         verdict.found = found

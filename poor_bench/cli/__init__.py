@@ -1,0 +1,1 @@
+"""The console: one module per command, nothing heavy imported before it is needed."""

@@ -1,0 +1,124 @@
+"""Parse the command line, run one command, turn errors into messages and exit codes."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from poor_bench import __version__
+from poor_bench.cli.context import AppContext
+from poor_bench.errors import PoorBenchError
+
+COMMANDS = {
+    "run": "Run what is pending: ask the LLMs, score, store.",
+    "status": "Show what is done, pending, failed and stale per LLM.",
+    "report": "Show or export the scores.",
+    "results": "Look at single results: prompt, thinking, response, score.",
+    "rescore": "Score stored responses again with today's evaluators.",
+    "llms": "List, add, discover and try LLMs.",
+    "tests": "List tests and show their prompts.",
+    "validate": "Check all files of the workspace.",
+    "init": "Make a new workspace with commented examples.",
+    "dashboard": "Serve the dashboard on this machine.",
+    "doctor": "Show what is installed, reachable and in force.",
+}
+"""Name of each command, which is also its module in `poor_bench.cli`, and its help line."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called, so that `--help` stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order in which a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of a command and return its `command`."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"poor_bench.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the help lines without importing a single command."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command when there is none of that name."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            nearest = get_close_matches(name, COMMANDS, n=1)
+            hint = f" Did you mean `{nearest[0]}`?" if nearest else ""
+            ctx.fail(f"There is no command `{name}`.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Examples:  python main.py run   |   python main.py --data my_bench run --llm 'ollama:*'",
+)
+@click.option(
+    "--data",
+    "data_dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    envvar="POOR_BENCH_DATA",
+    default="data",
+    show_default=True,
+    help="The workspace folder.",
+)
+@click.version_option(__version__, prog_name="poor_bench")
+@click.pass_context
+def root(ctx: click.Context, data_dir: Path) -> None:
+    """Find out how good an LLM is at your tasks, on your machine, and why it fails."""
+    ctx.obj = AppContext(data_dir)
+    if ctx.invoked_subcommand is None:
+        command = root.get_command(ctx, "status")
+        assert command is not None
+        ctx.invoke(command)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Returns:
+        0 fine, 1 a gate failed, 2 usage or configuration, 3 some tests could not be run,
+        4 the store, 130 interrupted.
+    """
+    try:
+        value: Any = root.main(args=arguments, prog_name="main.py", standalone_mode=False)
+    except PoorBenchError as error:
+        return _report(error)
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Interrupted.", err=True)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except OSError as error:
+        where = f" {error.filename}" if error.filename else ""
+        click.echo(f"Error:{where}: {error.strerror or error}", err=True)
+        return 2
+    return value if isinstance(value, int) else 0
+
+
+def _report(error: PoorBenchError) -> int:
+    from poor_bench.cli.output import print_error
+
+    print_error(error)
+    return error.exit_code

@@ -1,0 +1,87 @@
+"""Printing: tables, JSON and errors, with hostile text made harmless."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.errors import ConfigError, PoorBenchError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+"""The option that every listing takes."""
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console that leaves colours off when it is piped."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, emoji=False, soft_wrap=not _is_terminal(stderr))
+
+
+def _is_terminal(stderr: bool) -> bool:
+    return (sys.stderr if stderr else sys.stdout).isatty()
+
+
+def harmless(text: str) -> str:
+    """Return `text` without what could command a terminal: escapes and other control characters.
+
+    Newlines and tabs stay; every other control character becomes its visible picture or U+FFFD.
+    """
+    return "".join(_visible(character) for character in text)
+
+
+def _visible(character: str) -> str:
+    if character in "\n\t":
+        return character
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if unicodedata.category(character) in {"Cc", "Cf", "Cs"}:
+        return "\ufffd"
+    return character
+
+
+def plain_table(columns: Sequence[str | tuple[str, str]], rows: Iterable[Sequence[str]]) -> Table:
+    """Return a table of harmless cells.
+
+    Args:
+        columns: A heading each, or heading and justification ("left", "right").
+        rows: One text for each column.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        heading, justify = (column, "left") if isinstance(column, str) else column
+        table.add_column(heading, justify="right" if justify == "right" else "left")
+    for row in rows:
+        table.add_row(*(Text(harmless(cell)) for cell in row))
+    return table
+
+
+def print_json(value: Any) -> None:
+    """Print `value` as indented JSON."""
+    import orjson
+
+    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
+    click.echo(orjson.dumps(value, option=options, default=str).decode())
+
+
+def print_error(error: PoorBenchError) -> None:
+    """Say on standard error what is wrong, where, and the way out."""
+    click.echo(f"Error: {harmless(str(error))}", err=True)
+    if isinstance(error, ConfigError):
+        for problem in error.problems:
+            click.echo(f"  {harmless(str(problem))}", err=True)
+    if error.hint:
+        click.echo(f"  {harmless(error.hint)}", err=True)

@@ -1,0 +1,81 @@
+"""Fill the placeholders of a template with what a test gives.
+
+A placeholder is a name in single braces. All other braces survive as they stand, in templates and
+in what is filled in, since prompts are full of JSON and code; `{{name}}` stands for a literal
+`{name}`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from poor_bench.models.test import Test
+
+CONTENT_PLACEHOLDERS = frozenset({"problem", "task", "text", "texts"})
+"""Placeholders that always stand for the test's text or texts."""
+
+_PLACEHOLDER = re.compile(r"\{(\{[A-Za-z_]\w*\})\}|\{([A-Za-z_]\w*)\}")
+
+
+def placeholders_of(template: str) -> tuple[str, ...]:
+    """Return the names of the placeholders of `template`, each once, in order of appearance.
+
+    Example:
+        >>> placeholders_of('Return {"answer": 1} for {problem}, not {{answer}}.')
+        ('problem',)
+    """
+    names = (match[2] for match in _PLACEHOLDER.finditer(template))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def unfilled_placeholders(template: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the placeholders of `template` that a test with these `fields` leaves as they are.
+
+    Example:
+        >>> unfilled_placeholders("{text} in {language}", fields={})
+        ('language',)
+    """
+    names = placeholders_of(template)
+    if len(names) == 1:
+        return ()
+    return tuple(name for name in names if name not in CONTENT_PLACEHOLDERS and name not in fields)
+
+
+def render_prompt(template: str, test: Test) -> str:
+    """Return `template` with its placeholders filled, in one pass.
+
+    A field of the test fills the placeholder of its name. `{problem}`, `{task}`, `{text}` and
+    `{texts}` stand for the test's text, or for its texts as a JSON list; so does the placeholder
+    of a template that has no other one, whatever its name.
+
+    Returns:
+        The prompt. Braces that came in through a text or a field are never expanded, and names
+        that nothing fills stay as they are.
+    """
+    values = _values_for(template, test)
+
+    def fill(match: re.Match[str]) -> str:
+        escaped, name = match.groups()
+        return escaped or values.get(name, match[0])
+
+    return _PLACEHOLDER.sub(fill, template)
+
+
+def _values_for(template: str, test: Test) -> dict[str, str]:
+    names = placeholders_of(template)
+    content = test.text if test.text is not None else _as_json(test.texts)
+    filled_by_content = names if len(names) == 1 else CONTENT_PLACEHOLDERS
+    values = dict.fromkeys(filled_by_content, content)
+    values.update((name, _as_text(value)) for name, value in test.fields.items())
+    return values
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else _as_json(value)
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,171 @@
+"""The append-only journal of one run: one JSON object a line.
+
+The first line is the run's header, every other line one result:
+
+```
+{"run":{"run_id":"20261121T225007-3f2a","started":"2026-11-21T22:50:07Z"}}
+{"llm_id":"embedded:smollm2-135m","test_id":"math_001","score":1.0,"details":"..."}
+```
+
+A line is written by one `write` call, so a process that dies leaves at most one torn line, the
+last; readers leave it out. Lines reach the disk itself at most `fsync_interval_s` later.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import orjson
+from filelock import FileLock, Timeout
+
+from poor_bench.errors import StoreError
+from poor_bench.models.result import Result, result_to_record
+from poor_bench.result_store.encode import dump_record
+
+
+class JournalLine(NamedTuple):
+    """One readable line of a journal."""
+
+    offset: int
+    """Where the line starts, in bytes."""
+    record: dict[str, Any]
+
+
+class JournalWriter:
+    """Appends the results of one run; may be called from several threads."""
+
+    def __init__(
+        self,
+        path: Path,
+        header: Mapping[str, Any],
+        *,
+        fsync_interval_s: float = 1.0,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.path = path
+        self._fsync_interval_s = fsync_interval_s
+        self._monotonic = monotonic
+        self._synced_at = monotonic()
+        self._lock = threading.Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._owner = FileLock(owner_lock_path(path), thread_local=False)
+            self._owner.acquire(timeout=0)
+            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+        except (OSError, Timeout) as error:
+            raise _cannot_write(path, error) from error
+        self._size = 0
+        self._write(dump_record({"run": dict(header)}) + b"\n")
+
+    def append(self, result: Result) -> None:
+        """Store one result so that it survives the end of the process.
+
+        Raises:
+            StoreError: If it could not be stored; what was stored before stays as it was.
+        """
+        line = dump_record(result_to_record(result)) + b"\n"
+        with self._lock:
+            self._write(line)
+
+    def close(self) -> None:
+        """Bring everything to the disk and give up the journal."""
+        with self._lock:
+            if self._fd < 0:
+                return
+            try:
+                os.fsync(self._fd)
+            finally:
+                os.close(self._fd)
+                self._fd = -1
+                self._owner.release()
+
+    def _write(self, line: bytes) -> None:
+        try:
+            written = os.write(self._fd, line)
+            if written < len(line):
+                written += os.write(self._fd, line[written:])
+            now = self._monotonic()
+            if now - self._synced_at >= self._fsync_interval_s:
+                os.fsync(self._fd)
+                self._synced_at = now
+        except OSError as error:
+            self._cut_back()
+            raise _cannot_write(self.path, error) from error
+        self._size += len(line)
+
+    def _cut_back(self) -> None:
+        """Remove what a failed write left, so that the next line starts on a line of its own."""
+        try:
+            os.ftruncate(self._fd, self._size)
+        except OSError:
+            return
+
+
+def read_journal(stream: BinaryIO, report_damage: Callable[[int], None]) -> Iterator[JournalLine]:
+    """Yield the result lines of a journal, without its header.
+
+    Args:
+        stream: The journal, at its start.
+        report_damage: Called with the number, from 1, of each unreadable line but a torn last one.
+    """
+    offset = 0
+    for number, line in enumerate(stream, start=1):
+        record = _parse(line)
+        if record is None:
+            if line.endswith(b"\n"):
+                report_damage(number)
+        elif "run" not in record:
+            yield JournalLine(offset, record)
+        offset += len(line)
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """Return the header of a journal, or an empty mapping where it is unreadable."""
+    with path.open("rb") as stream:
+        first = _parse(stream.readline())
+    header = (first or {}).get("run")
+    return header if isinstance(header, dict) else {}
+
+
+def read_record_at(stream: BinaryIO, offset: int) -> dict[str, Any]:
+    """Return the record of the line at `offset`, as found before by `read_journal`."""
+    stream.seek(offset)
+    record: dict[str, Any] = orjson.loads(stream.readline())
+    return record
+
+
+def is_owned(path: Path) -> bool:
+    """Return whether a running process still writes to this journal."""
+    lock = FileLock(owner_lock_path(path), thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    lock.release()
+    return False
+
+
+def owner_lock_path(path: Path) -> Path:
+    """Return the file whose lock the writer of a journal holds."""
+    return path.with_suffix(".lock")
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _cannot_write(path: Path, error: Exception) -> StoreError:
+    reason = error.strerror if isinstance(error, OSError) else "another process uses it"
+    return StoreError(
+        f"{path}: results cannot be written: {reason}",
+        hint="What was stored before is unharmed; mend this and run again: the rest is pending.",
+    )

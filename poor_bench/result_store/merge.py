@@ -1,0 +1,161 @@
+"""Snapshot and journals as one: the newest row of every trial wins.
+
+A trial has at most one row in each section: its newest score in `results`, and in `failures` its
+newest failure, unless it was scored after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from poor_bench.result_store.journal import read_journal, read_record_at
+from poor_bench.result_store.paths import StorePaths
+from poor_bench.result_store.snapshot import SECTIONS, SnapshotRow, read_extras, read_snapshot
+
+Key = tuple[str, str, int]
+
+
+class Place(NamedTuple):
+    """Where in the opened journals a row stands."""
+
+    stream: BinaryIO
+    offset: int
+    llm_id: str
+
+
+class _Newer:
+    """The journals' rows of one section, handed out once each."""
+
+    def __init__(self, places: dict[Key, Place]) -> None:
+        self._places = dict(places)
+        self._by_llm: dict[str, list[Key]] = {}
+        for key, place in places.items():
+            self._by_llm.setdefault(place.llm_id, []).append(key)
+
+    def take(self, key: Key) -> Place | None:
+        return self._places.pop(key, None)
+
+    def rest_of(self, llm_id: str) -> Iterator[Place]:
+        for key in self._by_llm.pop(llm_id, ()):
+            place = self._places.pop(key, None)
+            if place is not None:
+                yield place
+
+    def rest(self) -> Iterator[Place]:
+        for llm_id in list(self._by_llm):
+            yield from self.rest_of(llm_id)
+
+
+class MergedView:
+    """One consistent view of a store, held open by its streams.
+
+    Journals are opened before the snapshot: a journal that is merged meanwhile is then seen twice,
+    which is harmless, and never not at all.
+    """
+
+    def __init__(
+        self,
+        paths: StorePaths,
+        resolve: Callable[[str], str],
+        report_damage: Callable[[Path, int], None],
+    ) -> None:
+        """Open nothing yet.
+
+        Args:
+            paths: The store.
+            resolve: Maps an LLM id of a file to the one in use.
+            report_damage: Called with file and line number of each unreadable journal line.
+        """
+        self.journals: list[Path] = []
+        self._paths = paths
+        self._resolve = resolve
+        self._report_damage = report_damage
+        self._streams = ExitStack()
+        self._snapshot: BinaryIO | None = None
+        self._scored: dict[Key, Place] = {}
+        self._failed: dict[Key, Place] = {}
+
+    def __enter__(self) -> MergedView:
+        for path in self._paths.journals():
+            stream = self._open(path)
+            if stream is not None:
+                self.journals.append(path)
+                self._index(path, stream)
+        self._snapshot = self._open(self._paths.snapshot)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._streams.close()
+
+    def extras(self) -> dict[str, Any]:
+        """Return the snapshot's top-level keys that are not ours."""
+        if self._snapshot is None:
+            return {}
+        self._snapshot.seek(0)
+        return read_extras(self._snapshot, self._paths.snapshot)
+
+    def rows(self) -> Iterator[SnapshotRow]:
+        """Yield every valid row once: results first, then failures, grouped by LLM.
+
+        A row of the snapshot is replaced in its place by its newest version; new rows of an LLM
+        follow its old ones.
+        """
+        newer = {"results": _Newer(self._scored), "failures": _Newer(self._failed)}
+        section, llm_id = SECTIONS[0], ""
+        for row in self._old_rows():
+            if (row.section, row.llm_id) != (section, llm_id):
+                yield from _new_rows(section, newer[section].rest_of(llm_id))
+                if row.section != section:
+                    yield from _new_rows(section, newer[section].rest())
+                section, llm_id = row.section, row.llm_id
+            key = self._key(row.llm_id, row.record)
+            place = newer[section].take(key)
+            if place is not None:
+                yield SnapshotRow(section, llm_id, _record_at(place))
+            elif section == "results" or key not in self._scored:
+                yield row
+        yield from _new_rows(section, newer[section].rest_of(llm_id))
+        for name in SECTIONS:
+            yield from _new_rows(name, newer[name].rest())
+
+    def _old_rows(self) -> Iterator[SnapshotRow]:
+        if self._snapshot is not None:
+            self._snapshot.seek(0)
+            yield from read_snapshot(self._snapshot, self._paths.snapshot)
+
+    def _index(self, path: Path, stream: BinaryIO) -> None:
+        for offset, record in read_journal(stream, partial(self._report_damage, path)):
+            llm_id = str(record.get("llm_id", ""))
+            key = self._key(llm_id, record)
+            place = Place(stream, offset, llm_id)
+            if "failure" in record:
+                self._failed[key] = place
+            else:
+                self._scored[key] = place
+                self._failed.pop(key, None)
+
+    def _key(self, llm_id: str, record: dict[str, Any]) -> Key:
+        trial = record.get("trial")
+        number = trial if isinstance(trial, int) else 1
+        return self._resolve(llm_id), str(record.get("test_id")), number
+
+    def _open(self, path: Path) -> BinaryIO | None:
+        try:
+            return self._streams.enter_context(path.open("rb"))
+        except FileNotFoundError:
+            return None
+
+
+def _new_rows(section: str, places: Iterator[Place]) -> Iterator[SnapshotRow]:
+    for place in places:
+        yield SnapshotRow(section, place.llm_id, _record_at(place))
+
+
+def _record_at(place: Place) -> dict[str, Any]:
+    record = read_record_at(place.stream, place.offset)
+    record.pop("llm_id", None)
+    return record

@@ -1,0 +1,179 @@
+"""Read and write `results.json`, the snapshot, without holding it in memory.
+
+We write each record on a line of its own, so that our files can be read and merged line by line:
+
+```
+{"version":"1.0","results":{
+"embedded:smollm2-135m":[
+{"test_id":"math_001","score":1.0,"details":"...","response":"4"},
+{"test_id":"math_002","score":0.0,"details":"...","response":"5"}
+]
+},"failures":{
+}}
+```
+
+Any other layout of the same document (indented, one line, older tools) is read as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import orjson
+
+from poor_bench.errors import StoreError
+from poor_bench.result_store.encode import dump_record
+
+VERSION = "1.0"
+SECTIONS = ("results", "failures")
+_OPEN_RESULTS = b'"results":{\n'
+_BETWEEN = b'},"failures":{\n'
+_END = b"}}\n"
+
+
+class SnapshotRow(NamedTuple):
+    """One record of the snapshot."""
+
+    section: str
+    """`results` or `failures`."""
+    llm_id: str
+    record: dict[str, Any]
+
+
+def read_snapshot(stream: BinaryIO, path: Path) -> Iterator[SnapshotRow]:
+    """Yield the rows of a snapshot in the order of the file.
+
+    Raises:
+        StoreError: If the file is damaged; it is left as it is.
+    """
+    first = stream.readline()
+    if not first.endswith(_OPEN_RESULTS):
+        stream.seek(0)
+        yield from _rows_of(_load_whole(stream.read(), path), path)
+        return
+    yield from _read_lines(stream, path)
+
+
+def read_extras(stream: BinaryIO, path: Path) -> dict[str, Any]:
+    """Return the top-level keys of a snapshot that are not ours, to be kept when it is rewritten.
+
+    Raises:
+        StoreError: If the file is damaged.
+    """
+    first = stream.readline()
+    if first.endswith(_OPEN_RESULTS):
+        document = _load_whole(first + b"}}", path)
+    else:
+        document = _load_whole(first + stream.read(), path)
+    return {key: value for key, value in document.items() if key not in {"version", *SECTIONS}}
+
+
+def write_snapshot(path: Path, extras: dict[str, Any], rows: Iterable[SnapshotRow]) -> None:
+    """Replace the snapshot atomically.
+
+    Args:
+        path: The file to replace; it is untouched until the new one is complete on the disk.
+        extras: Further top-level keys.
+        rows: Sorted by section (results first) and grouped by LLM.
+
+    Raises:
+        StoreError: If the new file could not be written.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as stream:
+            _write_rows(stream, extras, rows)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise StoreError(
+            f"{path}: the results file cannot be written: {error.strerror}",
+            hint=f"Nothing is lost: the results stand in {path.parent / 'journal'}; "
+            "they enter the file with the next run.",
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _write_rows(stream: BinaryIO, extras: dict[str, Any], rows: Iterable[SnapshotRow]) -> None:
+    head = orjson.dumps({"version": VERSION, **extras}, option=orjson.OPT_NON_STR_KEYS)
+    stream.write(head[:-1] + b"," + _OPEN_RESULTS)
+    section, llm_id = SECTIONS[0], None
+    for row in rows:
+        if row.section != section:
+            stream.write((b"\n]\n" if llm_id is not None else b"") + _BETWEEN)
+            section, llm_id = row.section, None
+        if row.llm_id != llm_id:
+            stream.write(b"\n],\n" if llm_id is not None else b"")
+            stream.write(orjson.dumps(row.llm_id) + b":[\n")
+            llm_id = row.llm_id
+        else:
+            stream.write(b",\n")
+        stream.write(dump_record(row.record))
+    stream.write(b"\n]\n" if llm_id is not None else b"")
+    stream.write((_BETWEEN if section == SECTIONS[0] else b"") + _END)
+
+
+def _read_lines(stream: BinaryIO, path: Path) -> Iterator[SnapshotRow]:
+    section, llm_id, line = SECTIONS[0], "", b""
+    for number, line in enumerate(stream, start=2):
+        if line.startswith(b"{"):
+            record = _load_line(line.rstrip(b",\n"), path, number)
+            yield SnapshotRow(section, llm_id, record)
+        elif line.endswith(b":[\n"):
+            llm_id = str(_load_line(b"{" + line[:-2] + b"0}", path, number).popitem()[0])
+        elif line == _BETWEEN:
+            section = SECTIONS[1]
+        elif line not in {b"]\n", b"],\n", _END}:
+            raise _damaged(path, f"line {number} is not readable")
+    if line != _END:
+        raise _damaged(path, "its end is missing")
+
+
+def _load_line(text: bytes, path: Path, number: int) -> dict[str, Any]:
+    try:
+        record: dict[str, Any] = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise _damaged(path, f"line {number}: {error}") from error
+    return record
+
+
+def _load_whole(content: bytes, path: Path) -> dict[str, Any]:
+    try:
+        document = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        document = _load_with_nan(content, path)
+    if not isinstance(document, dict) or not isinstance(document.get("results", {}), dict):
+        raise _damaged(path, "it needs an object with the key `results`")
+    return document
+
+
+def _load_with_nan(content: bytes, path: Path) -> Any:
+    """Read what Python's own writer may have left: NaN, Infinity."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path, str(error)) from error
+
+
+def _rows_of(document: dict[str, Any], path: Path) -> Iterator[SnapshotRow]:
+    for section in SECTIONS:
+        for llm_id, records in document.get(section, {}).items():
+            if not isinstance(records, list) or not all(isinstance(row, dict) for row in records):
+                raise _damaged(path, f"{section}[{llm_id!r}] must be a list of objects")
+            for record in records:
+                yield SnapshotRow(section, llm_id, record)
+
+
+def _damaged(path: Path, reason: str) -> StoreError:
+    return StoreError(
+        f"{path} is damaged: {reason}",
+        hint="The file was left as it is. `python main.py results repair` keeps it beside under "
+        "another name and rebuilds it from what is readable and from the kept runs.",
+    )

@@ -1,0 +1,156 @@
+"""The results of a workspace: one place to read them, append to them and keep them in order."""
+
+from __future__ import annotations
+
+import gc
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from poor_bench.errors import StoreError
+from poor_bench.models.result import Result, record_to_result
+from poor_bench.result_store.journal import JournalWriter, is_owned, owner_lock_path
+from poor_bench.result_store.merge import MergedView
+from poor_bench.result_store.paths import StorePaths, paths_in
+from poor_bench.result_store.snapshot import write_snapshot
+
+MERGE_WAIT_S = 60.0
+_LOG = logging.getLogger(__name__)
+
+
+class ResultStore:
+    """Snapshot plus journals of one workspace; any number of processes may use it at once."""
+
+    def __init__(
+        self, paths: StorePaths, resolve: Callable[[str], str] = lambda llm_id: llm_id
+    ) -> None:
+        """Open a store; nothing is read or written yet.
+
+        Args:
+            paths: Where it stands.
+            resolve: Maps an LLM id of a file to the one in use, for ids that older tools wrote.
+        """
+        self.paths = paths
+        self._resolve = resolve
+
+    def open_run(self, run_id: str, header: Mapping[str, Any]) -> JournalWriter:
+        """Start the journal of a run.
+
+        Args:
+            run_id: Unique, sorts by time, usable as a file name.
+            header: What is to be known of the run as a whole.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        path = self.paths.journal_dir / f"{run_id}.jsonl"
+        return JournalWriter(path, {"run_id": run_id, **header})
+
+    def results(self) -> Iterator[Result]:
+        """Yield the newest score and the newest unsettled failure of every trial.
+
+        Unreadable rows are left out and logged.
+
+        Raises:
+            StoreError: If the snapshot is damaged.
+        """
+        with self._view() as view, _without_collector():
+            for row in view.rows():
+                try:
+                    yield record_to_result(self._resolve(row.llm_id), row.record)
+                except (ValueError, TypeError, KeyError) as error:
+                    _LOG.warning("%s: a row of %s: %s", self.paths.snapshot, row.llm_id, error)
+
+    def merge(self) -> int:
+        """Bring the journals that nobody writes to any more into the snapshot.
+
+        Returns:
+            How many journals were merged.
+
+        Raises:
+            StoreError: If the snapshot is damaged or cannot be written; the journals stay.
+        """
+        if not self.paths.journals():
+            return 0
+        lock = FileLock(self.paths.merge_lock)
+        try:
+            with lock.acquire(timeout=MERGE_WAIT_S):
+                return self._merge_left_over()
+        except Timeout as error:
+            raise StoreError(
+                f"{self.paths.snapshot}: another process has been rewriting it for "
+                f"{MERGE_WAIT_S:.0f} s",
+                hint="Nothing is lost: the results are in the journal; try again later.",
+            ) from error
+
+    def add(self, results: Iterable[Result], run_id: str, header: Mapping[str, Any]) -> None:
+        """Store results that exist already, as a run of their own, and merge it.
+
+        Raises:
+            StoreError: If they could not be stored.
+        """
+        journal = self.open_run(run_id, header)
+        try:
+            for result in results:
+                journal.append(result)
+        finally:
+            journal.close()
+        self.merge()
+
+    def fingerprint(self) -> tuple[tuple[str, int, int], ...]:
+        """Return what changes whenever a result is added: name, size and time of every file."""
+        files = [self.paths.snapshot, *self.paths.journals()]
+        return tuple(
+            (path.name, status.st_size, status.st_mtime_ns)
+            for path in files
+            if (status := _status(path)) is not None
+        )
+
+    def _merge_left_over(self) -> int:
+        with self._view() as view, _without_collector():
+            left_over = [path for path in view.journals if not is_owned(path)]
+            if not left_over:
+                return 0
+            write_snapshot(self.paths.snapshot, view.extras(), view.rows())
+        self.paths.runs_dir.mkdir(exist_ok=True)
+        for path in left_over:
+            path.replace(self.paths.runs_dir / path.name)
+            owner_lock_path(path).unlink(missing_ok=True)
+        return len(left_over)
+
+    def _view(self) -> MergedView:
+        return MergedView(self.paths, self._resolve, _log_damage)
+
+
+def open_store(
+    data_dir: Path, resolve: Callable[[str], str] = lambda llm_id: llm_id
+) -> ResultStore:
+    """Return the store of a workspace."""
+    return ResultStore(paths_in(data_dir), resolve)
+
+
+def _log_damage(path: Path, line: int) -> None:
+    _LOG.warning("%s:%d is not readable and was left out", path, line)
+
+
+def _status(path: Path) -> Any:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Keep the cyclic garbage collector out of big loads, where it costs over half of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

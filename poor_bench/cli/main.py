@@ -66,7 +66,7 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Examples:  python main.py run   |   python main.py --data my_bench run --llm 'ollama:*'",
+    epilog="Examples:  python main.py run  |  python main.py --data my_bench run --llm 'ollama:*'",
 )
 @click.option(
     "--data",
@@ -97,28 +97,32 @@ def main(arguments: list[str] | None = None) -> int:
     """
     try:
         value: Any = root.main(args=arguments, prog_name="main.py", standalone_mode=False)
-    except PoorBenchError as error:
-        return _report(error)
+    except (click.ClickException, PoorBenchError) as error:
+        _show(error)
+        return error.exit_code
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted.", err=True)
         return 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
     except OSError as error:
-        where = f" {error.filename}" if error.filename else ""
-        click.echo(f"Error:{where}: {error.strerror or error}", err=True)
-        return 2
+        return _report_os_error(error)
     return value if isinstance(value, int) else 0
 
 
-def _report(error: PoorBenchError) -> int:
+def _show(error: click.ClickException | PoorBenchError) -> None:
+    if isinstance(error, click.ClickException):
+        error.show()
+        return
     from poor_bench.cli.output import print_error
 
     print_error(error)
-    return error.exit_code
+
+
+def _report_os_error(error: OSError) -> int:
+    if isinstance(error, BrokenPipeError):
+        sys.stderr.close()
+        return 0
+    where = f" {error.filename}" if error.filename else ""
+    click.echo(f"Error:{where}: {error.strerror or error}", err=True)
+    return 2

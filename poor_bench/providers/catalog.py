@@ -1,0 +1,116 @@
+"""The providers that are known by name: wire format, default endpoint, where the key is.
+
+A name that is not listed here is fine too, as long as its LLM has an `endpoint`: it is then taken
+for a server that speaks OpenAI's chat completions, as nearly all do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from poor_bench.errors import ConfigError
+from poor_bench.models.llm import LLM
+
+
+class Wire(StrEnum):
+    """The form in which a provider is asked."""
+
+    OLLAMA = "ollama"
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
+    EMBEDDED = "embedded"
+    SCRIPTED = "scripted"
+
+    @property
+    def has_endpoint(self) -> bool:
+        """Whether the provider is asked over HTTP."""
+        return self not in {Wire.EMBEDDED, Wire.SCRIPTED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderEntry:
+    """What is known of a provider by its name alone."""
+
+    wire: Wire
+    endpoint: str | None = None
+    """Base URL where the LLM names none."""
+    endpoint_env: str | None = None
+    """Environment variable that replaces `endpoint`, by that provider's own convention."""
+    api_key_env: str | None = None
+    """Environment variable of the key, where the LLM names none."""
+    needs_key: bool = False
+    """Whether asking without a key is sure to fail."""
+
+
+def _hosted(endpoint: str, api_key_env: str, endpoint_env: str | None = None) -> ProviderEntry:
+    return ProviderEntry(
+        wire=Wire.OPENAI,
+        endpoint=endpoint,
+        endpoint_env=endpoint_env,
+        api_key_env=api_key_env,
+        needs_key=True,
+    )
+
+
+def _local(port: int) -> ProviderEntry:
+    return ProviderEntry(wire=Wire.OPENAI, endpoint=f"http://127.0.0.1:{port}/v1")
+
+
+PROVIDERS: Mapping[str, ProviderEntry] = MappingProxyType(
+    {
+        "embedded": ProviderEntry(wire=Wire.EMBEDDED),
+        "ollama": ProviderEntry(
+            wire=Wire.OLLAMA, endpoint="http://127.0.0.1:11434", endpoint_env="OLLAMA_HOST"
+        ),
+        "openai": _hosted("https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        "anthropic": ProviderEntry(
+            wire=Wire.ANTHROPIC,
+            endpoint="https://api.anthropic.com",
+            endpoint_env="ANTHROPIC_BASE_URL",
+            api_key_env="ANTHROPIC_API_KEY",
+            needs_key=True,
+        ),
+        "openrouter": _hosted("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+        "llm7": ProviderEntry(
+            wire=Wire.OPENAI, endpoint="https://api.llm7.io/v1", api_key_env="LLM7_API_KEY"
+        ),
+        "groq": _hosted("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+        "mistral": _hosted("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+        "deepseek": _hosted("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+        "llamacpp": _local(8080),
+        "vllm": _local(8000),
+        "lmstudio": _local(1234),
+        "scripted": ProviderEntry(wire=Wire.SCRIPTED),
+    }
+)
+
+
+def provider_names() -> tuple[str, ...]:
+    """Return the names of the known providers, the ones of most use first."""
+    return tuple(PROVIDERS)
+
+
+def entry_of(llm: LLM) -> ProviderEntry:
+    """Return what is known of an LLM's provider.
+
+    Raises:
+        ConfigError: If the provider is not known and the LLM has no endpoint.
+    """
+    entry = PROVIDERS.get(llm.provider.lower())
+    if entry is not None:
+        return entry
+    if llm.endpoint:
+        return ProviderEntry(wire=Wire.OPENAI)
+    raise ConfigError(
+        f"{llm.id}: unknown provider {llm.provider!r} without an endpoint", hint=_way_out(llm)
+    )
+
+
+def _way_out(llm: LLM) -> str:
+    nearest = difflib.get_close_matches(llm.provider.lower(), PROVIDERS, n=1)
+    known = f"did you mean {nearest[0]!r}" if nearest else f"known: {', '.join(PROVIDERS)}"
+    return f"{known}; or add the endpoint of an OpenAI-compatible server"

@@ -1,0 +1,144 @@
+"""Where an LLM is asked: its base URL, whether that is local, and who shares it."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from urllib.parse import SplitResult, urlsplit
+
+from poor_bench.errors import ConfigError
+from poor_bench.models.llm import LLM
+from poor_bench.providers.catalog import ProviderEntry, Wire, entry_of
+
+_OLLAMA_PORT = 11434
+_PATHS_OF_CALLS = ("/chat/completions", "/v1/messages", "/api/chat", "/api/generate", "/api")
+
+
+def endpoint_of(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
+    """Return the base URL that an LLM is asked at, without a slash at its end.
+
+    Slips that have one meaning are mended: a missing scheme, the path of a single call, a
+    missing `/v1` of an OpenAI-compatible server.
+
+    Returns:
+        Such as `http://127.0.0.1:11434`; an empty string for LLMs that have no endpoint.
+
+    Raises:
+        ConfigError: If the endpoint is not a usable URL, or the provider is unknown.
+    """
+    entry = entry_of(llm)
+    if not entry.wire.has_endpoint:
+        return ""
+    url = _configured(llm, entry, environ)
+    parts = _split(url, llm.id)
+    path = _trimmed_path(parts.path)
+    if entry.wire is Wire.OPENAI and not path:
+        path = "/v1"
+    if entry.wire is Wire.ANTHROPIC:
+        path = path.removesuffix("/v1")
+    return f"{parts.scheme}://{parts.netloc}{path}"
+
+
+def is_local(llm: LLM, environ: Mapping[str, str] = os.environ) -> bool:
+    """Return whether an LLM runs on this machine or in its network.
+
+    Judged by the name or address alone; nothing is resolved.
+
+    Raises:
+        ConfigError: As `endpoint_of`.
+    """
+    endpoint = endpoint_of(llm, environ)
+    return not endpoint or is_local_host(urlsplit(endpoint).hostname or "")
+
+
+def is_local_host(host: str) -> bool:
+    """Return whether a host name or address is of this machine or a private network."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return "." not in host or host.endswith((".localhost", ".local", ".internal", ".lan"))
+    return address.is_private or address.is_loopback or address.is_link_local
+
+
+def endpoint_key(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
+    """Return the same text for LLMs that share one server, and so its limits.
+
+    Raises:
+        ConfigError: As `endpoint_of`.
+    """
+    endpoint = endpoint_of(llm, environ)
+    if not endpoint:
+        return llm.id if entry_of(llm).wire is Wire.SCRIPTED else entry_of(llm).wire.value
+    parts = urlsplit(endpoint)
+    host = "127.0.0.1" if parts.hostname in {"localhost", "::1"} else parts.hostname
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    return f"{parts.scheme}://{host}:{port}"
+
+
+def ollama_host_to_url(value: str) -> str:
+    """Return the URL that a value of OLLAMA_HOST stands for.
+
+    Source:
+        Ollama's FAQ and client: scheme, host and port may each be missing; `0.0.0.0` is what a
+        server listens on and is reached at 127.0.0.1.
+
+    Example:
+        >>> ollama_host_to_url("0.0.0.0")
+        'http://127.0.0.1:11434'
+    """
+    scheme, _, rest = value.strip().rpartition("://")
+    authority, slash, path = rest.partition("/")
+    default_port = {"http": 80, "https": 443}.get(scheme, _OLLAMA_PORT)
+    if authority.count(":") > 1 and not authority.startswith("["):
+        authority = f"[{authority}]"
+    host, colon, port = authority.rpartition(":")
+    if not colon or port.endswith("]"):
+        host, port = authority, ""
+    if not host or _listens_everywhere(host):
+        host = "127.0.0.1"
+    return f"{scheme or 'http'}://{host}:{port or default_port}{slash}{path}"
+
+
+def _listens_everywhere(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_unspecified
+    except ValueError:
+        return False
+
+
+def _configured(llm: LLM, entry: ProviderEntry, environ: Mapping[str, str]) -> str:
+    if llm.endpoint and llm.endpoint.strip():
+        return llm.endpoint.strip()
+    of_environment = environ.get(entry.endpoint_env or "", "").strip()
+    if of_environment:
+        return ollama_host_to_url(of_environment) if entry.wire is Wire.OLLAMA else of_environment
+    assert entry.endpoint is not None
+    return entry.endpoint
+
+
+def _split(url: str, llm_id: str) -> SplitResult:
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        usable = usable and (parts.port is None or parts.port > 0)
+    except ValueError:
+        usable = False
+    if not usable or any(character.isspace() for character in url):
+        raise ConfigError(
+            f"{llm_id}: the endpoint is not a URL of a server",
+            hint="such as http://127.0.0.1:11434",
+        )
+    if parts.username or parts.password or parts.query:
+        raise ConfigError(
+            f"{llm_id}: the endpoint must not hold a user name, key or query",
+            hint="put the key into an environment variable and name it in api_key_env",
+        )
+    return parts
+
+
+def _trimmed_path(path: str) -> str:
+    path = path.rstrip("/")
+    for ending in _PATHS_OF_CALLS:
+        path = path.removesuffix(ending)
+    return path.rstrip("/")

@@ -1,0 +1,48 @@
+"""From a configured LLM to the provider that asks it; what a run needs is imported, no more."""
+
+from __future__ import annotations
+
+from poor_bench.models.llm import LLM
+from poor_bench.ports import Provider
+from poor_bench.providers.catalog import Wire, entry_of, provider_names
+from poor_bench.providers.endpoint import endpoint_key, endpoint_of, is_local
+from poor_bench.providers.services import ProviderServices
+
+__all__ = [
+    "ProviderServices",
+    "create_provider",
+    "endpoint_key",
+    "endpoint_of",
+    "is_local",
+    "provider_names",
+]
+
+
+def create_provider(llm: LLM, services: ProviderServices) -> Provider:
+    """Return a new provider of one LLM; nothing is asked yet.
+
+    Raises:
+        ConfigError: If the provider is unknown, or the endpoint or script of the LLM unusable.
+        MissingExtraError: If the provider needs a package that is not installed.
+    """
+    match entry_of(llm).wire:
+        case Wire.OLLAMA:
+            from poor_bench.providers.ollama import OllamaProvider
+
+            return OllamaProvider(llm, services)
+        case Wire.OPENAI:
+            from poor_bench.providers.openai import OpenAIProvider
+
+            return OpenAIProvider(llm, services)
+        case Wire.ANTHROPIC:
+            from poor_bench.providers.anthropic import AnthropicProvider
+
+            return AnthropicProvider(llm, services)
+        case Wire.EMBEDDED:
+            from poor_bench.providers.embedded import EmbeddedProvider
+
+            return EmbeddedProvider(llm, services)
+        case Wire.SCRIPTED:
+            from poor_bench.providers.scripted import ScriptedProvider
+
+            return ScriptedProvider(llm, services)

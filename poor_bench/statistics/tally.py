@@ -1,0 +1,107 @@
+"""Running sums over results: what a summary row is made of."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+
+from poor_bench.models.failure import FailureKind
+from poor_bench.models.result import Result
+
+
+class TestTally:
+    """Sums over the scored trials of one test."""
+
+    __slots__ = ("n", "n_passed", "score", "strict")
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.n_passed = 0
+        self.score = 0.0
+        self.strict = 0.0
+
+
+class Tally:
+    """Sums over the results of one LLM in one class and level.
+
+    It keeps a few numbers per test and eight bytes per execution time, never a result.
+    """
+
+    __slots__ = (
+        "completion_tokens",
+        "cost_usd",
+        "failures",
+        "generated_tokens",
+        "generation_ms",
+        "has_cost",
+        "marks",
+        "n_failed",
+        "prompt_tokens",
+        "tests",
+        "times_ms",
+    )
+
+    def __init__(self) -> None:
+        self.tests: dict[str, TestTally] = {}
+        self.times_ms = array("d")
+        self.marks: Counter[str] = Counter()
+        self.failures: Counter[FailureKind] = Counter()
+        self.n_failed = 0
+        self.prompt_tokens = 0
+        self.completion_tokens = 0
+        self.generated_tokens = 0
+        self.generation_ms = 0.0
+        self.cost_usd = 0.0
+        self.has_cost = False
+
+    def add(self, result: Result, pass_score: float) -> None:
+        """Take one result into the sums."""
+        if result.cost_usd is not None:
+            self.cost_usd += result.cost_usd
+            self.has_cost = True
+        if result.score is None:
+            self._add_failure(result)
+            return
+        self._add_score(result, result.score, pass_score)
+        if result.execution_time_ms is not None:
+            self.times_ms.append(result.execution_time_ms)
+        if result.marks:
+            self.marks.update(result.marks)
+        if result.completion_tokens is not None:
+            self._add_tokens(result, result.completion_tokens)
+
+    def merge(self, other: Tally) -> None:
+        """Take in another tally; both must not share a test."""
+        self.tests.update(other.tests)
+        self.times_ms.extend(other.times_ms)
+        self.marks.update(other.marks)
+        self.failures.update(other.failures)
+        self.n_failed += other.n_failed
+        self.prompt_tokens += other.prompt_tokens
+        self.completion_tokens += other.completion_tokens
+        self.generated_tokens += other.generated_tokens
+        self.generation_ms += other.generation_ms
+        self.cost_usd += other.cost_usd
+        self.has_cost = self.has_cost or other.has_cost
+
+    def _add_failure(self, result: Result) -> None:
+        self.n_failed += 1
+        if result.failure is not None:
+            self.failures[result.failure.kind] += 1
+
+    def _add_score(self, result: Result, score: float, pass_score: float) -> None:
+        test = self.tests.get(result.test_id)
+        if test is None:
+            test = self.tests[result.test_id] = TestTally()
+        test.n += 1
+        test.n_passed += score >= pass_score
+        test.score += score
+        test.strict += score if result.strict_score is None else result.strict_score
+
+    def _add_tokens(self, result: Result, completion_tokens: int) -> None:
+        self.completion_tokens += completion_tokens
+        self.prompt_tokens += result.prompt_tokens or 0
+        spent_ms = result.decode_ms or result.execution_time_ms
+        if spent_ms:
+            self.generated_tokens += completion_tokens
+            self.generation_ms += spent_ms

@@ -1,0 +1,72 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poor_bench.statistics.mean_score import mean_score
+from poor_bench.statistics.wilson import wilson_interval
+
+scores = st.lists(st.floats(0, 1), min_size=1, max_size=40)
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+
+
+@given(scores)
+def test_interval_holds_the_mean_and_stays_in_range(values: list[float]) -> None:
+    estimate = mean_score(values)
+    assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
+    assert estimate.n == len(values)
+
+
+@given(scores, st.randoms())
+def test_order_does_not_matter(values: list[float], random) -> None:
+    shuffled = random.sample(values, len(values))
+    assert mean_score(shuffled) == mean_score(values)
+
+
+@given(st.integers(0, 30), st.integers(1, 30))
+def test_passed_or_not_gives_wilsons_interval(passed: int, failed: int) -> None:
+    estimate = mean_score([1.0] * passed + [0.0] * failed)
+    n = passed + failed
+    assert (estimate.low, estimate.high) == pytest.approx(wilson_interval(passed / n, n))
+
+
+def test_equal_scores_do_not_promise_certainty() -> None:
+    estimate = mean_score([0.5] * 10)
+    assert estimate.low < 0.3
+    assert estimate.high > 0.7
+
+
+def test_large_samples_agree_with_the_textbook_interval() -> None:
+    values = np.random.default_rng(1).beta(8, 2, 5000)
+    half = 1.96 * values.std(ddof=1) / np.sqrt(values.size)
+    estimate = mean_score(values.tolist())
+    assert estimate.high - estimate.low == pytest.approx(2 * half, rel=0.01)
+
+
+@pytest.mark.parametrize("n", [5, 10, 30, 100])
+@pytest.mark.parametrize(
+    ("draw", "truth"),
+    [
+        pytest.param(lambda rng, n: rng.binomial(1, 0.9, n), 0.9, id="passed-or-not"),
+        pytest.param(lambda rng, n: rng.beta(8, 2, n), 0.8, id="graded"),
+        pytest.param(lambda rng, n: rng.beta(0.5, 0.5, n), 0.5, id="all-or-nothing"),
+        pytest.param(
+            lambda rng, n: rng.binomial(5, rng.beta(1, 0.25, n)) / 5, 0.8, id="five-trials-a-test"
+        ),
+    ],
+)
+def test_interval_covers_the_truth_in_about_95_of_100_samples(
+    draw: Draw, truth: float, n: int
+) -> None:
+    rng = np.random.default_rng(20)
+    estimates = [mean_score(draw(rng, n).tolist()) for _ in range(1000)]
+    covered = sum(estimate.low <= truth <= estimate.high for estimate in estimates)
+    assert 0.90 <= covered / 1000 <= 0.995
+
+
+@pytest.mark.parametrize("values", [[], [1.2], [-0.1], [float("nan")]])
+def test_values_out_of_range_are_refused(values: list[float]) -> None:
+    with pytest.raises(ValueError, match="score"):
+        mean_score(values)

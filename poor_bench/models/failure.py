@@ -35,6 +35,8 @@ class FailureKind(StrEnum):
     """Candidate code could not be run for a reason that is not its own."""
     JUDGE = "judge"
     """The judge could not be asked or understood."""
+    INTERNAL = "internal"
+    """An error of poor_bench itself: please report it."""
     OLDER_TOOL = "older_tool"
     """A transport error that an older tool stored as if it were a response."""
 

@@ -1,0 +1,1 @@
+"""What stands between a run and the providers: retries, limits, concurrency."""

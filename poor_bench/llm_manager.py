@@ -1,0 +1,144 @@
+"""The one door to all LLMs: providers, retries and the limits of their endpoints."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from poor_bench.calls.caller import Caller
+from poor_bench.calls.clock import SystemClock
+from poor_bench.calls.endpoint_gate import EndpointGate
+from poor_bench.calls.retry import RetryPolicy
+from poor_bench.errors import ProviderError
+from poor_bench.models.completion import ChatRequest, Completion, Message
+from poor_bench.models.llm import LLM
+from poor_bench.ports import CallControl, Clock, Provider, Reachability
+from poor_bench.providers.registry import (
+    ProviderServices,
+    create_provider,
+    endpoint_key,
+    is_local,
+)
+
+HOSTED_CONCURRENCY = 4
+LOCAL_CONCURRENCY = 1
+
+
+class LLMManager:
+    """Asks LLMs; opens each provider once and keeps the limits of each endpoint."""
+
+    def __init__(
+        self,
+        workspace: Path = Path(),
+        *,
+        clock: Clock | None = None,
+        policy: RetryPolicy | None = None,
+        environ: Mapping[str, str] = os.environ,
+        create: Callable[[LLM, ProviderServices], Provider] = create_provider,
+    ) -> None:
+        """Open nothing yet.
+
+        Args:
+            workspace: Folder that relative paths in an LLM's parameters start from.
+            clock: Tells the time and waits; the machine's own by default.
+            policy: When requests are repeated.
+            environ: Where keys and proxies are looked up.
+            create: Makes a provider from an LLM.
+        """
+        self.clock: Clock = clock or SystemClock()
+        self._policy = policy or RetryPolicy()
+        self._services = ProviderServices(clock=self.clock, workspace=workspace, environ=environ)
+        self._create = create
+        self._callers: dict[str, Caller] = {}
+        self._gates: dict[str, EndpointGate] = {}
+        self._lock = threading.Lock()
+        self._rng = random.Random()  # noqa: S311
+
+    def complete(
+        self,
+        llm: LLM,
+        messages: tuple[Message, ...],
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Completion:
+        """Return what `llm` answers, after retries where they can help.
+
+        Raises:
+            ConfigError: If the LLM's settings cannot be used.
+            ProviderError: If there is no answer to be had.
+            RunCancelledError: If `cancelled()` turned true.
+        """
+        request = ChatRequest(messages=messages, parameters=llm.parameters)
+        return self._caller(llm).complete(request, cancelled)
+
+    def preload(self, llm: LLM, cancelled: Callable[[], bool] = lambda: False) -> float | None:
+        """Bring the model into memory, where the provider has such a step.
+
+        Returns:
+            Milliseconds that it took; None where there is nothing to load.
+
+        Raises:
+            ProviderError: If it cannot be loaded.
+            RunCancelledError: If `cancelled()` turned true.
+        """
+        control = CallControl(timeouts=llm.timeouts, cancelled=cancelled)
+        return self._caller(llm).provider.preload(control)
+
+    def unload(self, llm: LLM) -> None:
+        """Free the model's memory, where the provider has such a step."""
+        self._caller(llm).provider.unload()
+
+    def check(self, llm: LLM) -> Reachability:
+        """Find out whether an LLM can be asked, without generating anything."""
+        try:
+            return self._caller(llm).provider.check()
+        except ProviderError as error:
+            return Reachability(reachable=False, message=str(error))
+
+    def endpoint_key(self, llm: LLM) -> str:
+        """Return the same text for LLMs that share one server."""
+        return endpoint_key(llm, self._services.environ)
+
+    def is_local(self, llm: LLM) -> bool:
+        """Return whether an LLM runs on this machine or in its network."""
+        return is_local(llm, self._services.environ)
+
+    def concurrency(self, llm: LLM) -> int:
+        """Return how many requests the LLM's endpoint gets at once."""
+        return self._caller(llm).gate.limit
+
+    def endpoint_failure(self, llm: LLM) -> ProviderError | None:
+        """Return why the LLM's endpoint was given up; None while it was not."""
+        return self._caller(llm).gate.closed_by
+
+    def close(self) -> None:
+        """Close all providers; the manager opens them anew when it is asked again."""
+        with self._lock:
+            callers = list(self._callers.values())
+            self._callers.clear()
+            self._gates.clear()
+        for caller in callers:
+            caller.provider.close()
+
+    def _caller(self, llm: LLM) -> Caller:
+        with self._lock:
+            caller = self._callers.get(llm.id)
+            if caller is None or caller.llm != llm:
+                caller = self._callers[llm.id] = self._open(llm)
+            return caller
+
+    def _open(self, llm: LLM) -> Caller:
+        provider = self._create(llm, self._services)
+        gate = self._gate(llm)
+        return Caller(llm, provider, gate, self.clock, self._policy, self._rng)
+
+    def _gate(self, llm: LLM) -> EndpointGate:
+        key = self.endpoint_key(llm)
+        if key not in self._gates:
+            default = LOCAL_CONCURRENCY if self.is_local(llm) else HOSTED_CONCURRENCY
+            self._gates[key] = EndpointGate(default, self.clock)
+        gate = self._gates[key]
+        gate.apply_limits(llm.concurrency, llm.requests_per_minute)
+        return gate

@@ -1,0 +1,1 @@
+"""Running tests: plan, execute, store, tell. A library: it never prints."""

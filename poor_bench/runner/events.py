@@ -1,0 +1,99 @@
+"""What a run tells its listeners while it goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from poor_bench.models.failure import Failure
+from poor_bench.models.result import Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted:
+    """A run begins; nothing has been asked yet."""
+
+    run_id: str
+    n_items: int
+    """Trials to be run."""
+    n_by_llm: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelLoading:
+    """A model is being brought into memory, which can take minutes."""
+
+    llm_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelLoaded:
+    """A model is in memory."""
+
+    llm_id: str
+    load_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialStarted:
+    """A test is being asked."""
+
+    llm_id: str
+    test_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialFinished:
+    """A trial ended, with a score or with a failure, and is stored."""
+
+    result: Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRescored:
+    """A stored response was scored again since its evaluator changed."""
+
+    result: Result
+    old_score: float | None
+    """None where the response could not be scored before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LLMUnavailable:
+    """An LLM cannot be asked; its remaining trials stay pending. Told once for each LLM."""
+
+    llm_id: str
+    failure: Failure
+    hint: str
+    n_skipped: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LLMFinished:
+    """All trials of an LLM ended or were skipped."""
+
+    llm_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFinished:
+    """The run is over and its results are in the snapshot."""
+
+    run_id: str
+    n_scored: int
+    n_failed: int
+    n_skipped: int
+    """Trials that stay pending: cancelled, or of an LLM that cannot be asked."""
+    cancelled: bool
+
+
+RunEvent = (
+    RunStarted
+    | ModelLoading
+    | ModelLoaded
+    | TrialStarted
+    | TrialFinished
+    | TrialRescored
+    | LLMUnavailable
+    | LLMFinished
+    | RunFinished
+)

@@ -1,0 +1,47 @@
+"""Names for runs and fingerprints for trials."""
+
+from __future__ import annotations
+
+import secrets
+
+from poor_bench.config.workspace import Workspace
+from poor_bench.models.evaluator_spec import EvaluatorSpec, merge_specs
+from poor_bench.models.llm import LLM
+from poor_bench.models.test import Test
+from poor_bench.plugins import EvaluatorRegistry
+from poor_bench.prompts.messages import build_messages
+from poor_bench.scoring.fingerprint import evaluator_fingerprint, request_fingerprint
+
+
+def new_run_id(now_iso: str) -> str:
+    """Return an id that sorts by time and is unique, such as `20261121T225007-3f2a91`."""
+    moment = now_iso[:19].replace("-", "").replace(":", "")
+    return f"{moment}-{secrets.token_hex(3)}"
+
+
+class WorkspaceFingerprints:
+    """Fingerprints of a workspace as it stands; see `poor_bench.runner.states.Fingerprints`."""
+
+    def __init__(self, workspace: Workspace, evaluators: EvaluatorRegistry) -> None:
+        self._workspace = workspace
+        self._evaluators = evaluators
+        self._of_evaluator: dict[str, str] = {}
+
+    def of_request(self, llm: LLM, test: Test) -> str:
+        """Return the fingerprint of what would be asked."""
+        test_class = self._workspace.test_classes[test.class_id]
+        return request_fingerprint(llm, build_messages(llm, test_class, test))
+
+    def of_evaluator(self, test: Test) -> str:
+        """Return the fingerprint of how it would be scored."""
+        known = self._of_evaluator.get(test.test_id)
+        if known is None:
+            spec = spec_of(self._workspace, test)
+            code = self._evaluators.get(spec.name).code_digest
+            known = self._of_evaluator[test.test_id] = evaluator_fingerprint(spec, code)
+        return known
+
+
+def spec_of(workspace: Workspace, test: Test) -> EvaluatorSpec:
+    """Return the evaluator that is in force for a test, with its merged parameters."""
+    return merge_specs(workspace.test_classes[test.class_id].evaluator, test.evaluator)

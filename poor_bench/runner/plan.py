@@ -1,0 +1,87 @@
+"""What a run will do, known before it begins: pure."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from poor_bench.models.llm import LLM
+from poor_bench.models.test import Test
+from poor_bench.runner.states import TrialState, TrialStates
+
+
+class WorkItem(NamedTuple):
+    """One trial to be run."""
+
+    llm: LLM
+    test: Test
+    trial: int
+
+
+@dataclass(frozen=True, slots=True)
+class LLMWork:
+    """The trials that one LLM has to do, in a few bytes each."""
+
+    llm: LLM
+    tests: Sequence[Test]
+    trials: int
+    numbers: array[int]
+    """Number of each trial within the LLM: index of the test x trials + trial - 1."""
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def items(self) -> Iterator[WorkItem]:
+        """Yield the trials: all tests once, then all tests again for the next trial."""
+        for number in self.numbers:
+            index, trial = divmod(number, self.trials)
+            yield WorkItem(self.llm, self.tests[index], trial + 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run will do."""
+
+    works: tuple[LLMWork, ...]
+    """LLMs that have something to be asked."""
+    states: TrialStates
+    rescore: bool
+    """Whether some stored responses are to be scored again first."""
+
+    @property
+    def n_items(self) -> int:
+        """Trials to be asked."""
+        return sum(len(work) for work in self.works)
+
+    @property
+    def n_stale_scores(self) -> int:
+        """Trials to be scored again without being asked."""
+        if not self.rescore:
+            return 0
+        return sum(
+            self.states.count(index)[TrialState.STALE_SCORE]
+            for index in range(len(self.states.llms))
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is pending."""
+        return self.n_items == 0 and self.n_stale_scores == 0
+
+
+def make_plan(states: TrialStates, *, force: bool = False) -> Plan:
+    """Return the plan that brings all trials up to date.
+
+    Args:
+        states: How far each trial is.
+        force: Ask again also what is done.
+    """
+    works = []
+    for index, llm in enumerate(states.llms):
+        pending = (number for number, state in states.of_llm(index) if force or state.must_be_asked)
+        by_trial = sorted(pending, key=lambda number: number % states.trials)
+        if by_trial:
+            works.append(LLMWork(llm, states.tests, states.trials, array("L", by_trial)))
+    return Plan(works=tuple(works), states=states, rescore=not force)

@@ -1,0 +1,73 @@
+"""The one place where results are stored, counted and told."""
+
+from __future__ import annotations
+
+import threading
+
+from poor_bench.errors import StoreError
+from poor_bench.models.result import Result
+from poor_bench.ports import Listener, ResultSink
+from poor_bench.runner.events import RunEvent, RunFinished, TrialFinished, TrialRescored
+
+
+class Progress:
+    """Stores results and tells the listener; called from several threads."""
+
+    def __init__(self, run_id: str, sink: ResultSink, listener: Listener) -> None:
+        self.run_id = run_id
+        self._sink = sink
+        self._listener = listener
+        self._lock = threading.Lock()
+        self._n_scored = 0
+        self._n_failed = 0
+        self._aborted: StoreError | None = None
+
+    def store(self, result: Result) -> None:
+        """Store a result that was just made, then tell of it.
+
+        Raises:
+            StoreError: If it could not be stored.
+        """
+        self._sink.append(result)
+        with self._lock:
+            self._n_scored += result.failure is None
+            self._n_failed += result.failure is not None
+            self._listener(TrialFinished(result=result))
+
+    def store_rescored(self, result: Result, old_score: float | None) -> None:
+        """Store a result with a new score for an old response, then tell of it.
+
+        Raises:
+            StoreError: If it could not be stored.
+        """
+        self._sink.append(result)
+        self.tell(TrialRescored(result=result, old_score=old_score))
+
+    def tell(self, event: RunEvent) -> None:
+        """Tell the listener, one event at a time."""
+        with self._lock:
+            self._listener(event)
+
+    def abort(self, error: StoreError) -> None:
+        """Remember why the run cannot go on."""
+        with self._lock:
+            self._aborted = self._aborted or error
+
+    def raise_if_aborted(self) -> None:
+        """Raise what made the run stop.
+
+        Raises:
+            StoreError: If a result could not be stored.
+        """
+        if self._aborted is not None:
+            raise self._aborted
+
+    def finished(self, n_items: int, *, cancelled: bool) -> RunFinished:
+        """Return the event that ends a run of `n_items` trials."""
+        return RunFinished(
+            run_id=self.run_id,
+            n_scored=self._n_scored,
+            n_failed=self._n_failed,
+            n_skipped=n_items - self._n_scored - self._n_failed,
+            cancelled=cancelled,
+        )

@@ -1,0 +1,57 @@
+"""Score stored responses again, without asking anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from poor_bench.errors import RecordedError
+from poor_bench.models.result import Result
+from poor_bench.models.test import Test
+from poor_bench.runner.scorer import Scorer
+
+
+class Rescored(NamedTuple):
+    """A stored result and what today's evaluator makes of it."""
+
+    old: Result
+    new: Result | None
+    """None where it could not be scored."""
+    problem: str
+    """Why it could not be scored; empty where it could."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether score or details differ, or there was no score before."""
+        if self.new is None:
+            return False
+        before = (self.old.score, self.old.strict_score, self.old.details)
+        return before != (self.new.score, self.new.strict_score, self.new.details)
+
+
+def has_response(result: Result) -> bool:
+    """Return whether a result holds what a score can be computed from."""
+    return result.failure is None or bool(result.response or result.thinking)
+
+
+def rescore(
+    results: Iterable[Result],
+    test_of: Callable[[Result], Test | None],
+    scorer: Scorer,
+) -> Iterator[Rescored]:
+    """Yield what becomes of each result that has a response and whose test still exists."""
+    for result in results:
+        test = test_of(result)
+        if test is None or not has_response(result):
+            continue
+        unscored = result_without_failure(result)
+        try:
+            yield Rescored(result, scorer.scored(unscored, test), "")
+        except RecordedError as error:
+            yield Rescored(result, None, str(error))
+
+
+def result_without_failure(result: Result) -> Result:
+    """Return a result as it was before it was scored or failed."""
+    return replace(result, failure=None)

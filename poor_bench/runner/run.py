@@ -1,0 +1,117 @@
+"""One run: open the journal, bring old scores up to date, work off the lanes, merge."""
+
+from __future__ import annotations
+
+import platform
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from poor_bench import __version__
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.result import Result
+from poor_bench.models.test import Test
+from poor_bench.ports import Listener
+from poor_bench.result_store.store import ResultStore
+from poor_bench.runner.control import RunControl
+from poor_bench.runner.events import RunFinished, RunStarted
+from poor_bench.runner.execute import Executor
+from poor_bench.runner.identity import new_run_id
+from poor_bench.runner.lanes import LaneRunner, lanes_of
+from poor_bench.runner.plan import Plan
+from poor_bench.runner.progress import Progress
+from poor_bench.runner.rescore import rescore
+from poor_bench.runner.scorer import Scorer
+from poor_bench.runner.states import TrialState
+
+
+class Run:
+    """One run of a plan."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        store: ResultStore,
+        manager: LLMManager,
+        scorer: Scorer,
+        executor: Executor,
+    ) -> None:
+        self._plan = plan
+        self._store = store
+        self._manager = manager
+        self._scorer = scorer
+        self._executor = executor
+
+    def run(self, listener: Listener, control: RunControl) -> RunFinished:
+        """Run everything that is planned; returns when all of it ended or was stopped.
+
+        Raises:
+            StoreError: If a result could not be stored; all that was stored before is kept.
+        """
+        started = self._manager.clock.now_iso()
+        run_id = new_run_id(started)
+        journal = self._store.open_run(run_id, _header(self._plan, started))
+        progress = Progress(run_id, journal, listener)
+        try:
+            progress.tell(_started(run_id, self._plan))
+            self._rescore(progress, control)
+            self._work_off(progress, control)
+        finally:
+            journal.close()
+        progress.raise_if_aborted()
+        self._store.merge()
+        finished = progress.finished(self._plan.n_items, cancelled=control.cancelled())
+        progress.tell(finished)
+        return finished
+
+    def _rescore(self, progress: Progress, control: RunControl) -> None:
+        if not self._plan.n_stale_scores:
+            return
+        for rescored in rescore(self._store.results(), self._stale_test_of, self._scorer):
+            if control.cancelled():
+                return
+            if rescored.new is not None:
+                progress.store_rescored(rescored.new, rescored.old.score)
+
+    def _stale_test_of(self, result: Result) -> Test | None:
+        states = self._plan.states
+        if states.state_of(result) is not TrialState.STALE_SCORE:
+            return None
+        return states.test_of(result)
+
+    def _work_off(self, progress: Progress, control: RunControl) -> None:
+        runner = LaneRunner(self._manager, self._executor, progress, control)
+        threads = [
+            _start(partial(runner.run, lane)) for lane in lanes_of(self._plan.works, self._manager)
+        ]
+        for thread in threads:
+            thread.join()
+
+
+def _header(plan: Plan, started: str) -> dict[str, Any]:
+    """Return what is to be known of a run as a whole."""
+    return {
+        "started": started,
+        "poor_bench": __version__,
+        "llms": {work.llm.id: len(work) for work in plan.works},
+        "n_items": plan.n_items,
+        "n_rescored": plan.n_stale_scores,
+        "trials": plan.states.trials,
+        "machine": {
+            "system": platform.system(),
+            "machine": platform.machine(),
+            "python": platform.python_version(),
+        },
+    }
+
+
+def _started(run_id: str, plan: Plan) -> RunStarted:
+    n_by_llm = {work.llm.id: len(work) for work in plan.works}
+    return RunStarted(run_id=run_id, n_items=plan.n_items, n_by_llm=n_by_llm)
+
+
+def _start(target: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=target, daemon=True)
+    thread.start()
+    return thread

@@ -1,0 +1,98 @@
+"""Which LLMs and tests a run is about: pure."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from poor_bench.config.workspace import Workspace
+from poor_bench.errors import ConfigError
+from poor_bench.models.llm import LLM
+from poor_bench.models.test import Test
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Filters of a run; an empty filter lets everything through.
+
+    LLM, class, test and tag filters are names or globs (`ollama:*`), and several widen the choice.
+    """
+
+    llms: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    levels: frozenset[int] = frozenset()
+    tests: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    trials: int = 1
+    """Trials of every test by every LLM, at least 1."""
+    force: bool = False
+    """Run also what has a result already."""
+
+
+class Selected(NamedTuple):
+    """What a selection chose, in the order of the files."""
+
+    llms: list[LLM]
+    tests: list[Test]
+
+
+def select(workspace: Workspace, selection: Selection) -> Selected:
+    """Return the LLMs and tests that a selection chooses.
+
+    An LLM that is not enabled is chosen only by a filter that names it.
+
+    Raises:
+        ConfigError: If a filter matches nothing; it names the nearest existing name.
+    """
+    llms = [llm for llm in workspace.llms if _is_chosen(llm, selection.llms)]
+    _require_match("--llm", selection.llms, _llm_names(workspace.llms))
+    _require_match("--class", selection.classes, workspace.test_classes)
+    _require_match("--test", selection.tests, [test.test_id for test in workspace.tests])
+    tags_of = _tags_of(workspace)
+    _require_match(
+        "--tag", selection.tags, {tag for test in workspace.tests for tag in tags_of(test)}
+    )
+    tests = [
+        test
+        for test in workspace.tests
+        if _matches(test.class_id, selection.classes)
+        and _matches(test.test_id, selection.tests)
+        and (not selection.levels or test.level in selection.levels)
+        and (not selection.tags or any(_matches(tag, selection.tags) for tag in tags_of(test)))
+    ]
+    return Selected(llms, tests)
+
+
+def _is_chosen(llm: LLM, patterns: Sequence[str]) -> bool:
+    if not patterns:
+        return llm.enabled
+    names = _llm_names([llm])
+    if llm.enabled:
+        return any(_matches(name, patterns) for name in names)
+    return any(name in patterns for name in names)
+
+
+def _llm_names(llms: Iterable[LLM]) -> list[str]:
+    return [name for llm in llms for name in (llm.id, llm.label) if name]
+
+
+def _tags_of(workspace: Workspace) -> Callable[[Test], tuple[str, ...]]:
+    by_class = {name: test_class.tags for name, test_class in workspace.test_classes.items()}
+    return lambda test: test.tags + by_class.get(test.class_id, ())
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(name == glob or fnmatchcase(name, glob) for glob in patterns)
+
+
+def _require_match(option: str, patterns: Iterable[str], names: Collection[str]) -> None:
+    for pattern in patterns:
+        if any(_matches(name, (pattern,)) for name in names):
+            continue
+        nearest = difflib.get_close_matches(pattern, names, n=3, cutoff=0.4)
+        known = nearest or sorted(names)[:8]
+        hint = f"Nearest: {', '.join(known)}" if known else "There are none in this workspace."
+        raise ConfigError(f"{option} {pattern!r} matches nothing", hint=hint)

@@ -1,0 +1,120 @@
+"""How far each trial is: pending, done, stale or failed. One byte per trial, whatever is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
+from typing import Protocol
+
+from poor_bench.models.failure import FailureKind
+from poor_bench.models.llm import LLM
+from poor_bench.models.result import Result
+from poor_bench.models.test import Test
+
+
+class TrialState(IntEnum):
+    """How far a trial is."""
+
+    PENDING = 0
+    FAILED = 1
+    """It could not be run; a run tries it again."""
+    STALE_REQUEST = 2
+    """It was asked with another prompt or other parameters; a run asks again."""
+    STALE_SCORE = 3
+    """Its evaluator changed; a run scores the stored response again without asking."""
+    DONE = 4
+
+    @property
+    def must_be_asked(self) -> bool:
+        """Whether a run asks the LLM for it."""
+        return self <= TrialState.STALE_REQUEST
+
+
+class Fingerprints(Protocol):
+    """Present fingerprints of what would be asked and how it would be scored."""
+
+    def of_request(self, llm: LLM, test: Test) -> str:
+        """Return the fingerprint of what would be asked."""
+
+    def of_evaluator(self, test: Test) -> str:
+        """Return the fingerprint of how it would be scored."""
+
+
+_AFTER_THE_RESPONSE = frozenset({FailureKind.EVALUATOR, FailureKind.SANDBOX, FailureKind.INTERNAL})
+"""Failures that leave a response behind, which can be scored without asking again."""
+
+
+class TrialStates:
+    """States of all trials of some LLMs x tests."""
+
+    def __init__(self, llms: Sequence[LLM], tests: Sequence[Test], trials: int) -> None:
+        self.llms = llms
+        self.tests = tests
+        self.trials = trials
+        self._llm_index = {llm.id: index for index, llm in enumerate(llms)}
+        self._test_index = {test.test_id: index for index, test in enumerate(tests)}
+        self._states = bytearray(len(llms) * len(tests) * trials)
+
+    def note_all(self, results: Iterable[Result], fingerprints: Fingerprints) -> None:
+        """Take the newest score and the newest unsettled failure of every trial, in any order."""
+        for result in results:
+            slot = self._slot(result)
+            if slot is not None:
+                state = _state_of(result, self, fingerprints)
+                self._states[slot] = max(self._states[slot], state)
+
+    def state(self, llm_index: int, test_index: int, trial: int) -> TrialState:
+        """Return the state of one trial; `trial` counts from 1."""
+        return TrialState(self._states[self._position(llm_index, test_index, trial)])
+
+    def of_llm(self, llm_index: int) -> Iterator[tuple[int, TrialState]]:
+        """Yield the number of each trial of an LLM within that LLM, and its state."""
+        start = llm_index * len(self.tests) * self.trials
+        for offset in range(len(self.tests) * self.trials):
+            yield offset, TrialState(self._states[start + offset])
+
+    def count(self, llm_index: int) -> dict[TrialState, int]:
+        """Return how many trials of an LLM are in each state."""
+        size = len(self.tests) * self.trials
+        part = self._states[llm_index * size : (llm_index + 1) * size]
+        return {state: part.count(state) for state in TrialState}
+
+    def llm_of(self, result: Result) -> LLM:
+        """Return the LLM of a result that is among the trials."""
+        return self.llms[self._llm_index[result.llm_id]]
+
+    def test_of(self, result: Result) -> Test:
+        """Return the test of a result that is among the trials."""
+        return self.tests[self._test_index[result.test_id]]
+
+    def state_of(self, result: Result) -> TrialState | None:
+        """Return the state of a result's trial; None where it is not among the trials."""
+        slot = self._slot(result)
+        return None if slot is None else TrialState(self._states[slot])
+
+    def _slot(self, result: Result) -> int | None:
+        llm_index = self._llm_index.get(result.llm_id)
+        test_index = self._test_index.get(result.test_id)
+        if llm_index is None or test_index is None or not 1 <= result.trial <= self.trials:
+            return None
+        return self._position(llm_index, test_index, result.trial)
+
+    def _position(self, llm_index: int, test_index: int, trial: int) -> int:
+        return (llm_index * len(self.tests) + test_index) * self.trials + trial - 1
+
+
+def _state_of(result: Result, states: TrialStates, fingerprints: Fingerprints) -> TrialState:
+    """Return the state that a stored result gives its trial; older files have no fingerprints."""
+    llm, test = states.llm_of(result), states.test_of(result)
+    asked, scored = result.request_fingerprint, result.evaluator_fingerprint
+    asked_otherwise = bool(asked) and asked != fingerprints.of_request(llm, test)
+    if result.failure is not None:
+        only_unscored = result.failure.kind in _AFTER_THE_RESPONSE and result.response
+        return (
+            TrialState.STALE_SCORE if only_unscored and not asked_otherwise else TrialState.FAILED
+        )
+    if asked_otherwise:
+        return TrialState.STALE_REQUEST
+    if scored and scored != fingerprints.of_evaluator(test):
+        return TrialState.STALE_SCORE
+    return TrialState.DONE

@@ -1,0 +1,36 @@
+"""What makes a stored result out of date: hashes of what was asked and of how it was scored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from poor_bench.models.completion import Message
+from poor_bench.models.evaluator_spec import EvaluatorSpec
+from poor_bench.models.llm import LLM
+
+_WITHOUT_INFLUENCE = frozenset({"stream", "keep_alive"})
+"""Parameters that do not change what an LLM answers."""
+
+
+def request_fingerprint(llm: LLM, messages: Sequence[Message]) -> str:
+    """Return 16 hexadecimal digits that change with model, parameters or prompt.
+
+    Where the model is asked (its endpoint) and what we call it (its id) do not count.
+    """
+    parameters = {
+        key: value for key, value in llm.parameters.items() if key not in _WITHOUT_INFLUENCE
+    }
+    conversation = [(message.role, message.content) for message in messages]
+    return _digest([llm.provider, llm.name, parameters, conversation])
+
+
+def evaluator_fingerprint(spec: EvaluatorSpec, code_digest: str) -> str:
+    """Return 16 hexadecimal digits that change with evaluator, parameters or code."""
+    return _digest([spec.name, spec.parameters, code_digest])
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=dict)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -1,0 +1,113 @@
+"""Running tests, from the workspace to the stored results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poor_bench.errors import ConfigError
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.result import Result
+from poor_bench.ports import Listener
+from poor_bench.runner.control import RunControl
+from poor_bench.runner.events import RunEvent, RunFinished
+from poor_bench.runner.execute import Executor
+from poor_bench.runner.identity import WorkspaceFingerprints, new_run_id
+from poor_bench.runner.plan import Plan, WorkItem, make_plan
+from poor_bench.runner.run import Run
+from poor_bench.runner.scorer import Scorer
+from poor_bench.runner.selection import Selection, select
+from poor_bench.runner.states import TrialStates
+
+if TYPE_CHECKING:
+    from poor_bench.config_manager import ConfigManager
+
+
+class TestRunner:
+    """Plans and runs the tests of one workspace; a library, so it prints nothing.
+
+    Example:
+        ```python
+        runner = TestRunner(ConfigManager(Path("data")))
+        finished = runner.run(runner.plan(Selection(classes=("math*",))), print)
+        ```
+    """
+
+    def __init__(self, config: ConfigManager, manager: LLMManager | None = None) -> None:
+        """Open a workspace.
+
+        Args:
+            config: The workspace, its evaluators and its store.
+            manager: Asks the LLMs; made for the workspace by default.
+
+        Raises:
+            ConfigError: With every problem of every file of the workspace.
+        """
+        self.config = config
+        self.workspace = config.workspace
+        self.manager = manager or LLMManager(config.data_dir)
+        self._fingerprints = WorkspaceFingerprints(self.workspace, config.evaluators)
+        self.scorer = Scorer(self.workspace, config.evaluators, self._fingerprints)
+        self._executor = Executor(self.workspace, self.manager, self.scorer)
+
+    def states(self, selection: Selection) -> TrialStates:
+        """Return how far each selected trial is.
+
+        Raises:
+            ConfigError: If a filter matches nothing.
+            StoreError: If the stored results cannot be read.
+        """
+        chosen = select(self.workspace, selection)
+        states = TrialStates(chosen.llms, chosen.tests, selection.trials)
+        states.note_all(self.config.store.results(), self._fingerprints)
+        return states
+
+    def plan(self, selection: Selection | None = None) -> Plan:
+        """Return what a run would do.
+
+        Raises:
+            ConfigError: If a filter matches nothing.
+            StoreError: If the stored results cannot be read.
+        """
+        selection = selection or Selection()
+        self.config.store.merge()
+        return make_plan(self.states(selection), force=selection.force)
+
+    def run(
+        self,
+        plan: Plan,
+        listener: Listener = lambda _event: None,
+        control: RunControl | None = None,
+    ) -> RunFinished:
+        """Run a plan; blocks until it ended or `control` stopped it.
+
+        Raises:
+            StoreError: If a result could not be stored; all that was stored before is kept.
+        """
+        run = Run(plan, self.config.store, self.manager, self.scorer, self._executor)
+        return run.run(listener, control or RunControl())
+
+    def run_test(self, test_id: str, llm_id: str) -> Result:
+        """Run one test by one LLM now, whatever is stored, and store its result.
+
+        Raises:
+            ConfigError: If there is no such test or LLM.
+            StoreError: If the result could not be stored.
+        """
+        test = self.workspace.tests_by_id.get(test_id)
+        llm = self.workspace.llms_by_id.get(llm_id)
+        if test is None:
+            raise ConfigError(f"there is no test {test_id!r}")
+        if llm is None:
+            raise ConfigError(f"there is no LLM {llm_id!r}")
+        started = self.manager.clock.now_iso()
+        run_id = new_run_id(started)
+        result, _ = self._executor.execute(WorkItem(llm, test, 1), run_id, lambda: False)
+        self.config.store.add([result], run_id, {"started": started})
+        return result
+
+    def close(self) -> None:
+        """Free the models and connections."""
+        self.manager.close()
+
+
+__all__ = ["Listener", "RunControl", "RunEvent", "Selection", "TestRunner"]

@@ -1,0 +1,189 @@
+"""Thinking apart from answer, where both came as one text.
+
+Servers that know a model's format return its thinking apart; others pass on the raw text with the
+markers in it. The markers below are the ones that open models are trained on.
+
+Rules:
+- A block runs from an opening marker to the next closing marker of its family.
+- A closing marker without an opening one (the chat template had already written it into the
+  prompt) makes everything before it thinking; a stray one at the very end changes nothing.
+- A block that is never closed runs to the end: what the model would have answered is unknown.
+- A marker between quotes, or in a closed code block of the answer, is text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from poor_bench.extraction.fences import fenced_blocks
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingSplit:
+    """A response in two parts.
+
+    Attributes:
+        answer: What the model said to the user; empty where thinking never ended.
+        thinking: All blocks of thinking, separated by blank lines; may be empty.
+        is_unclosed: Whether the last block of thinking never ended.
+    """
+
+    answer: str
+    thinking: str
+    is_unclosed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """Markers that belong together, as regular expressions.
+
+    `closes_alone` says whether the closing marker means something without an opening one.
+    """
+
+    opening: str
+    closing: str
+    closes_alone: bool = True
+
+
+_TAGS = "think|thinking|thought|thoughts|reasoning|reflection|seed:think"
+_FAMILIES = {
+    # DeepSeek, Qwen, EXAONE, Reka, Seed-OSS and most others
+    "tag": _Family(rf"<(?:{_TAGS})(?:\s[^<>]{{0,200}})?>", rf"</(?:{_TAGS})\s*>"),
+    # Mistral; lower case would be an ordinary word in brackets
+    "mistral": _Family(r"(?-i:\[THINK\])", r"(?-i:\[/THINK\])"),
+    # Kimi-VL
+    "kimi": _Family("◁think▷", "◁/think▷"),
+    # OpenThinker, Sky-T1
+    "openthinker": _Family(r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
+    # Cohere Command
+    "cohere": _Family(r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
+    # Step
+    "step": _Family(r"<\|THINK_START\|>", r"<\|THINK_END\|>"),
+    # Apertus
+    "apertus": _Family(r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),
+    # Gemma 4, MedGemma
+    "gemma": _Family(r"<\|channel>(?:thought\b)?", r"<channel\|>"),
+    "medgemma": _Family(r"<unused94>(?:thought\b)?", r"<unused95>"),
+    # gpt-oss: several channels, of which only the final one is the answer
+    "harmony": _Family(
+        r"<\|channel\|>(?:analysis|commentary)[^<]{0,200}<\|message\|>",
+        r"<\|channel\|>final[^<]{0,200}<\|message\|>",
+    ),
+    # the same after a decoder that drops special tokens
+    "bare_harmony": _Family(
+        r"(?-i:\Aanalysis(?=[A-Z]))", r"(?-i:assistantfinal)", closes_alone=False
+    ),
+    # Granite 3.2 says it in words
+    "granite": _Family(
+        r"\A\s*Here(?:'s| is) my thought process:",
+        r"Here(?:'s| is) my response:",
+        closes_alone=False,
+    ),
+}
+_MARKER = re.compile(
+    "|".join(
+        f"(?P<open_{name}>{family.opening})|(?P<close_{name}>{family.closing})"
+        for name, family in _FAMILIES.items()
+    ),
+    re.IGNORECASE,
+)
+_CONTROL_TOKEN = re.compile(
+    r"<\|(?:start\|>assistant|(?:start|end|return|message)\|>)"
+    r"|<\|(?:begin|end)_of_solution\|>|<\|(?:START|END)_RESPONSE\|>"
+)
+_QUOTES = "`'\""
+
+
+def split_thinking(text: str) -> ThinkingSplit:
+    """Return answer and thinking of a response; without any marker the answer is `text` itself.
+
+    Example:
+        >>> split_thinking("<think>2 and 2 make 4</think>4")
+        ThinkingSplit(answer='4', thinking='2 and 2 make 4', is_unclosed=False)
+    """
+    if _MARKER.search(text) is None:
+        return ThinkingSplit(answer=text, thinking="", is_unclosed=False)
+    splitter = _Splitter(text)
+    for marker in _markers(text):
+        splitter.take(marker)
+    return splitter.finish()
+
+
+def without_thinking(text: str) -> str:
+    """Return the answer of a response, see `split_thinking`."""
+    return split_thinking(text).answer
+
+
+def _markers(text: str) -> Iterator[tuple[re.Match[str], int]]:
+    """Yield every marker that is not quoted, and where the code block around it starts, or -1."""
+    blocks = (block for block in fenced_blocks(text) if block.is_closed)
+    block = next(blocks, None)
+    for marker in _MARKER.finditer(text):
+        while block is not None and block.end <= marker.start():
+            block = next(blocks, None)
+        inside = block is not None and block.start <= marker.start()
+        if not _is_quoted(text, marker):
+            yield marker, block.start if block is not None and inside else -1
+
+
+def _is_quoted(text: str, marker: re.Match[str]) -> bool:
+    before = text[marker.start() - 1 : marker.start()]
+    return bool(before) and before in _QUOTES and text.startswith(before, marker.end())
+
+
+class _Splitter:
+    """Walks over the markers of one text and sorts what stands between them."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._end = len(text.rstrip())
+        self._answer: list[str] = []
+        self._thinking: list[str] = []
+        self._position = 0
+        self._open = ""
+        self._has_closed = False
+
+    def take(self, marker_and_block: tuple[re.Match[str], int]) -> None:
+        """Go on to the next marker, given with the start of the code block around it."""
+        marker, block_start = marker_and_block
+        kind, _, family = (marker.lastgroup or "").partition("_")
+        if self._open:
+            if kind == "close" and family == self._open:
+                self._close(marker)
+        elif block_start >= self._position:
+            return
+        elif kind == "open":
+            self._move_to(marker, self._answer)
+            self._open = family
+        elif _FAMILIES[family].closes_alone:
+            self._close_unopened(marker)
+
+    def finish(self) -> ThinkingSplit:
+        """Return the two parts, once all markers were taken."""
+        rest = self._text[self._position :]
+        (self._thinking if self._open else self._answer).append(rest)
+        thoughts = (_CONTROL_TOKEN.sub("", part).strip() for part in self._thinking)
+        return ThinkingSplit(
+            answer=_CONTROL_TOKEN.sub("", "".join(self._answer)).strip(),
+            thinking="\n\n".join(thought for thought in thoughts if thought),
+            is_unclosed=bool(self._open),
+        )
+
+    def _close(self, marker: re.Match[str]) -> None:
+        self._move_to(marker, self._thinking)
+        self._open = ""
+        self._has_closed = True
+
+    def _close_unopened(self, marker: re.Match[str]) -> None:
+        is_stray = self._has_closed and marker.end() >= self._end
+        self._move_to(marker, self._answer)
+        if not is_stray:
+            self._thinking.append("".join(self._answer))
+            self._answer.clear()
+            self._has_closed = True
+
+    def _move_to(self, marker: re.Match[str], part: list[str]) -> None:
+        part.append(self._text[self._position : marker.start()])
+        self._position = marker.end()

@@ -1,0 +1,124 @@
+"""An evaluator that is ready for use."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from poor_bench.errors import EvaluatorError, PluginError, PoorBenchError
+from poor_bench.models.failure import FailureKind
+from poor_bench.plugins.code_digest import digest_of_code, digest_of_digests
+from poor_bench.plugins.module_contract import parameters_model, takes_context
+from poor_bench.plugins.parameter_check import ParameterProblem, check_against_model
+from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.context import EvaluationContext
+from poor_bench.scoring.parts import Part
+from poor_bench.scoring.verdict import Verdict, verdict_of
+
+_MAX_REASON = 300
+
+
+class LoadedEvaluator:
+    """One evaluator module behind the contract that the rest of the package relies on.
+
+    Attributes:
+        name: What test classes and tests call it.
+        origin: Where it comes from, for messages.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        origin: str,
+        module: ModuleType,
+        find: Callable[[str], LoadedEvaluator],
+    ) -> None:
+        self.name = name
+        self.origin = origin
+        self._module = module
+        self._find = find
+        context = EvaluationContext(evaluate_by_name=self._evaluate_by_name)
+        self._extra = {"context": context} if takes_context(module.evaluate) else {}
+
+    def evaluate(self, response: str, parameters: Mapping[str, Any]) -> Verdict:
+        """Score a response.
+
+        Raises:
+            EvaluatorError: If the evaluator raised, or returned something illegal.
+            PoorBenchError: Whatever error of ours the evaluator itself raised.
+        """
+        try:
+            return verdict_of(self._module.evaluate(response, parameters, **self._extra))
+        except PoorBenchError:
+            raise
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise EvaluatorError(
+                f"evaluator {self.name!r} failed: {reason:.{_MAX_REASON}}",
+                kind=FailureKind.EVALUATOR,
+            ) from error
+
+    def check_parameters(self, parameters: Mapping[str, Any]) -> list[ParameterProblem]:
+        """Return everything that is wrong with parameters; nothing if they are right."""
+        model = parameters_model(self._module)
+        problems = check_against_model(parameters, model) if model is not None else []
+        if not problems:
+            for place, part in self._parts(parameters).items():
+                problems += self._check_part(place, part)
+        return problems
+
+    @property
+    def description(self) -> str:
+        """What it does, in one line; may be empty."""
+        return (inspect.getdoc(self._module) or "").partition("\n")[0]
+
+    def parameters_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the parameters; empty where the evaluator declares none."""
+        model = parameters_model(self._module)
+        return model.model_json_schema() if model is not None else {}
+
+    def wants(self, parameters: Mapping[str, Any]) -> AnswerFormat | None:
+        """Return the format that the prompt should ask for; None where the evaluator is silent."""
+        wants = getattr(self._module, "wants", None)
+        return AnswerFormat(wants(parameters)) if wants is not None else None
+
+    def reference(self, parameters: Mapping[str, Any]) -> str | None:
+        """Return a response that scores 1.0; None where the evaluator cannot tell one."""
+        reference = getattr(self._module, "reference", None)
+        return reference(parameters) if reference is not None else None
+
+    @cached_property
+    def code_digest(self) -> str:
+        """Hash of this evaluator's code and of what all evaluators share."""
+        file = getattr(self._module, "__file__", None)
+        return digest_of_code(Path(file) if file else None)
+
+    def code_digest_for(self, parameters: Mapping[str, Any]) -> str:
+        """Return `code_digest`, or for an evaluator of evaluators one of them all."""
+        return digest_of_digests(self._code_digests(parameters))
+
+    def _code_digests(self, parameters: Mapping[str, Any]) -> Iterator[str]:
+        yield self.code_digest
+        for part in self._parts(parameters).values():
+            yield from self._find(part.name)._code_digests(part.parameters)
+
+    def _parts(self, parameters: Mapping[str, Any]) -> Mapping[str, Part]:
+        parts = getattr(self._module, "parts", None)
+        return parts(parameters) if parts is not None else {}
+
+    def _check_part(self, place: str, part: Part) -> list[ParameterProblem]:
+        try:
+            evaluator = self._find(part.name)
+        except PluginError as error:
+            return [ParameterProblem(f"{place}.name", str(error), error.hint)]
+        return [
+            problem._replace(place=f"{place}.parameters.{problem.place}".rstrip("."))
+            for problem in evaluator.check_parameters(part.parameters)
+        ]
+
+    def _evaluate_by_name(self, name: str, response: str, parameters: Mapping[str, Any]) -> Verdict:
+        return self._find(name).evaluate(response, parameters)

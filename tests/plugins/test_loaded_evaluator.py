@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import pytest
+
+from poor_bench.errors import EvaluatorError, SandboxError
+from poor_bench.models.failure import FailureKind
+from poor_bench.plugins import load_evaluators
+from poor_bench.scoring import Verdict
+from poor_bench.scoring.answer_format import AnswerFormat
+
+COMPLETE = '''"""Says yes to the right word.
+
+More about it.
+"""
+from __future__ import annotations
+from pydantic import BaseModel, ConfigDict, Field
+
+class Parameters(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    word: str = Field(description="The right word.")
+    times: int = Field(default=1, ge=1)
+
+def evaluate(response, parameters):
+    return (1.0 if response == parameters["word"] else 0.0), "compared"
+
+def wants(parameters):
+    return "text"
+
+def reference(parameters):
+    return parameters["word"]
+'''
+BOTH = '''"""Both of two."""
+from poor_bench.scoring.parts import Part
+
+def evaluate(response, parameters, *, context):
+    scores = [context.evaluate_by_name(n, response, {"word": w}).score for n, w in parameters["of"]]
+    return min(scores), "both"
+
+def parts(parameters):
+    return {f"of[{i}]": Part(name=n, parameters={"word": w})
+            for i, (n, w) in enumerate(parameters["of"])}
+'''
+
+
+def load(write, name, source):
+    return load_evaluators([write(name, source)]).get(name)
+
+
+def test_plain_pair_becomes_a_verdict(write):
+    evaluator = load(write, "word", COMPLETE)
+    verdict = evaluator.evaluate("yes", {"word": "yes"})
+    assert isinstance(verdict, Verdict)
+    assert verdict == (1.0, "compared")
+
+
+RETURNED = ["None", "0.5", "(0.5,)", "(2, 'x')", "(True, 'x')", "(float('nan'), 'x')", "(1, 2)"]
+
+
+@pytest.mark.parametrize("returned", RETURNED)
+def test_illegal_return_is_a_failure_of_ours(write, returned):
+    evaluator = load(write, "bad", f"def evaluate(response, parameters):\n    return {returned}")
+    with pytest.raises(EvaluatorError, match="'bad'") as caught:
+        evaluator.evaluate("", {})
+    assert caught.value.kind is FailureKind.EVALUATOR
+
+
+def test_exception_is_a_failure_of_ours_and_names_itself(write):
+    evaluator = load(write, "bad", "def evaluate(response, parameters):\n    return {}['k']")
+    with pytest.raises(EvaluatorError, match=r"'bad' failed: KeyError: 'k'"):
+        evaluator.evaluate("", {})
+
+
+def test_error_of_ours_passes_unchanged(write):
+    source = (
+        "from poor_bench.errors import SandboxError\n"
+        "from poor_bench.models.failure import FailureKind\n"
+        "def evaluate(response, parameters):\n"
+        "    raise SandboxError('no fork', kind=FailureKind.SANDBOX)"
+    )
+    with pytest.raises(SandboxError, match="no fork"):
+        load(write, "bad", source).evaluate("", {})
+
+
+def test_wrong_parameters_are_all_found_with_place_and_nearest_name(write):
+    evaluator = load(write, "word", COMPLETE)
+    problems = evaluator.check_parameters({"wrod": "yes", "times": 0})
+    assert {problem.place for problem in problems} == {"word", "wrod", "times"}
+    (unknown,) = (problem for problem in problems if problem.place == "wrod")
+    assert unknown.message == "unknown parameter"
+    assert "`word`" in unknown.hint
+
+
+def test_right_parameters_have_no_problems(write):
+    assert load(write, "word", COMPLETE).check_parameters({"word": "yes"}) == []
+
+
+def test_evaluator_without_model_takes_any_parameters(write):
+    evaluator = load(write, "any", "def evaluate(response, parameters):\n    return 1.0, ''")
+    assert evaluator.check_parameters({"whatever": 1}) == []
+    assert evaluator.parameters_schema() == {}
+    assert evaluator.description == ""
+    assert evaluator.wants({}) is None
+    assert evaluator.reference({}) is None
+
+
+def test_evaluator_describes_itself(write):
+    evaluator = load(write, "word", COMPLETE)
+    assert evaluator.description == "Says yes to the right word."
+    schema = evaluator.parameters_schema()
+    assert schema["properties"]["word"]["description"] == "The right word."
+    assert evaluator.wants({}) is AnswerFormat.TEXT
+    assert evaluator.reference({"word": "yes"}) == "yes"
+
+
+def test_evaluator_reaches_others_by_name(write):
+    write("word", COMPLETE)
+    both = load(write, "both", BOTH)
+    assert both.evaluate("yes", {"of": [("word", "yes"), ("word", "yes")]}).score == 1.0
+    assert both.evaluate("yes", {"of": [("word", "yes"), ("word", "no")]}).score == 0.0
+
+
+def test_parameters_of_parts_are_checked_too(write):
+    write("word", COMPLETE)
+    both = load(write, "both", BOTH)
+    problems = both.check_parameters({"of": [("word", 3), ("wrod", "x")]})
+    assert [problem.place for problem in problems] == ["of[0].parameters.word", "of[1].name"]
+    assert "`word`" in problems[1].hint
+
+
+def test_code_digest_changes_with_the_file(write):
+    before = load(write, "word", COMPLETE).code_digest
+    assert load(write, "word", COMPLETE).code_digest == before
+    assert load(write, "word", COMPLETE + "\n# changed").code_digest != before
+
+
+def test_code_digest_for_parameters_changes_with_a_parts_file(write):
+    parameters = {"of": [("word", "yes")]}
+    write("word", COMPLETE)
+    before = load(write, "both", BOTH).code_digest_for(parameters)
+    write("word", COMPLETE + "\n# changed")
+    assert load(write, "both", BOTH).code_digest_for(parameters) != before

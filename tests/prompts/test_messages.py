@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from poor_bench.models.completion import Message
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
@@ -35,19 +37,27 @@ def test_a_lone_system_prompt_stands_alone() -> None:
 
 
 def test_override_for_exactly_this_llm_comes_first() -> None:
-    overrides = {"ollama:a:1b": "base {x}", "ollama:a:1b:false": "exact {x}"}
-    assert template_for(make_class(overrides=overrides), "ollama:a:1b:false") == "exact {x}"
+    overrides = {"ollama:a:1b": "base {x}", "quick": "exact {x}", "ollama:a:1b:false": "off {x}"}
+    llm = make_llm(id="quick", name="a:1b", parameters={"think": False})
+    assert template_for(make_class(overrides=overrides), llm) == "exact {x}"
 
 
-def test_override_without_think_suffix_serves_both_twins() -> None:
+@pytest.mark.parametrize("think", [True, False])
+def test_override_without_think_suffix_serves_both_twins(think: bool) -> None:
     test_class = make_class(overrides={"ollama:a:1b": "base {x}"})
-    assert template_for(test_class, "ollama:a:1b:true") == "base {x}"
-    assert template_for(test_class, "ollama:a:1b:false") == "base {x}"
+    llm = make_llm(id=f"ollama:a:1b:{think}".lower(), name="a:1b", parameters={"think": think})
+    assert template_for(test_class, llm) == "base {x}"
+
+
+def test_override_with_think_suffix_comes_before_one_without() -> None:
+    overrides = {"ollama:a": "base {x}", "ollama:a:true": "deep {x}"}
+    llm = make_llm(id="deep", parameters={"think": True})
+    assert template_for(make_class(overrides=overrides), llm) == "deep {x}"
 
 
 def test_other_llms_get_the_default() -> None:
     test_class = make_class(overrides={"ollama:a:1b": "base {x}"})
-    assert template_for(test_class, "ollama:a:4b") == "Solve {problem}"
+    assert template_for(test_class, make_llm()) == "Solve {problem}"
 
 
 def test_the_override_is_what_is_sent() -> None:

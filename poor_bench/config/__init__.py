@@ -1,0 +1,1 @@
+"""The files of a workspace: read, checked, and turned into the models."""

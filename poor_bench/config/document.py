@@ -1,0 +1,77 @@
+"""One file of the workspace after parsing, before its content is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from poor_bench.config.report import Place, Report
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Plain data (dict, list, str, int, float, bool, None) and where each part of it stands."""
+
+    data: Any
+    line_of: Callable[[Place], int | None]
+
+
+class UnreadableError(Exception):
+    """A file cannot be parsed; one sentence says why.
+
+    Attributes:
+        hint: The way out.
+        line: Where in the file, counted from 1, when known.
+        place: The place that is wrong, when it is one.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str = "", line: int | None = None, place: Place = ()
+    ) -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.line = line
+        self.place = place
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file; a byte order mark is dropped.
+
+    Raises:
+        UnreadableError: If there is no such file, or it is not UTF-8 text.
+    """
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        hint = f"`python main.py init {path.parent}` writes a complete workspace with examples"
+        raise UnreadableError("there is no such file", hint=hint) from None
+    except IsADirectoryError:
+        raise UnreadableError("this is a directory; a file is expected here") from None
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {error.strerror or error}") from None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        hint = "save it as UTF-8"
+        raise UnreadableError("this is not UTF-8 text", hint=hint, line=line) from None
+    if not text.strip():
+        raise UnreadableError("the file is empty", hint="delete it, and `init` writes an example")
+    return text
+
+
+def open_document(path: Path, parse: Callable[[str], Document]) -> tuple[Document | None, Report]:
+    """Return a parsed file and the report for what is wrong in it.
+
+    Returns:
+        The document, or None where the file cannot be parsed; the report then says why.
+    """
+    try:
+        document = parse(read_text(path))
+    except UnreadableError as error:
+        report = Report(str(path))
+        report.error(error.place, str(error), hint=error.hint, line=error.line, code="unreadable")
+        return None, report
+    return document, Report(str(path), document.line_of)

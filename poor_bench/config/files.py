@@ -1,0 +1,43 @@
+"""Load one file of a workspace at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from poor_bench.config.document import open_document
+from poor_bench.config.json_document import parse_json
+from poor_bench.config.llm_entries import decode_llms
+from poor_bench.config.loaded import Loaded, collect
+from poor_bench.config.test_class_entries import decode_test_classes
+from poor_bench.config.test_entries import decode_tests
+from poor_bench.config.yaml_document import parse_yaml
+from poor_bench.models.llm import LLM
+from poor_bench.models.test import Test
+from poor_bench.models.test_class import TestClass
+
+TEST_CLASSES_FILE = "test_classes.yaml"
+TESTS_FILE = "tests.json"
+LLMS_FILE = "llms.json"
+
+
+def load_test_classes(data_dir: Path) -> Loaded[TestClass]:
+    """Return the test classes of a workspace, and what is wrong in their file."""
+    document, report = open_document(data_dir / TEST_CLASSES_FILE, parse_yaml)
+    entries = decode_test_classes(document, report) if document else ()
+    return collect(entries, lambda test_class: test_class.id, report)
+
+
+def load_tests(data_dir: Path, classes: Mapping[str, TestClass]) -> Loaded[Test]:
+    """Return the tests of a workspace, and what is wrong in their file."""
+    document, report = open_document(data_dir / TESTS_FILE, parse_json)
+    entries = decode_tests(document, classes, report) if document else ()
+    return collect(entries, lambda test: test.test_id, report)
+
+
+def load_llms(data_dir: Path) -> Loaded[LLM]:
+    """Return the LLMs of a workspace, and what is wrong in their file."""
+    document, report = open_document(data_dir / LLMS_FILE, parse_json)
+    entries = decode_llms(document, report) if document else ()
+    hint = 'tell them apart by an `id` of their own, such as "id": "gemma-short"'
+    return collect(entries, lambda llm: llm.id, report, hint)

@@ -1,0 +1,53 @@
+"""Guess what a user meant to write."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+
+_ALIKE_RATIO = 0.75
+_TYPO_LENGTH_DIFFERENCE = 2
+
+
+def nearest_name(written: str, valid: Collection[str]) -> str | None:
+    """Return the valid name that is most like `written`, or None where none is.
+
+    Example:
+        >>> nearest_name("evaluaton_module", ["evaluation_module", "text"])
+        'evaluation_module'
+    """
+    folded = {name.lower(): name for name in valid}
+    near = difflib.get_close_matches(written.lower(), folded, n=1, cutoff=_ALIKE_RATIO)
+    return folded[near[0]] if near else None
+
+
+def misspelt_name(written: str, valid: Collection[str]) -> str | None:
+    """Return the valid name that `written` surely is a misspelling of, or None.
+
+    Example:
+        >>> misspelt_name("overides", ["default", "overrides"])
+        'overrides'
+        >>> misspelt_name("bad_default", ["default", "overrides"]) is None
+        True
+    """
+    near = nearest_name(written, valid)
+    if near is None or abs(len(near) - len(written)) > _TYPO_LENGTH_DIFFERENCE:
+        return None
+    return near
+
+
+def name_hint(written: str, valid: Collection[str]) -> str:
+    """Return a hint that names the nearest valid name, else the valid names, else nothing."""
+    near = nearest_name(written, valid)
+    if near is not None:
+        return f"did you mean `{near}`?"
+    return known_names(valid)
+
+
+def known_names(valid: Collection[str], limit: int = 12) -> str:
+    """Return a hint that lists valid names in order, at most `limit` of them."""
+    if not valid:
+        return ""
+    names = sorted(valid)
+    listed = ", ".join(f"`{name}`" for name in names[:limit])
+    return f"known: {listed}" + (", ..." if len(names) > limit else "")

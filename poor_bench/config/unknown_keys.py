@@ -1,0 +1,68 @@
+"""Notice keys that no model knows: typing errors, and entries that would be silently ignored."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from poor_bench.config.file_models import FileModel
+from poor_bench.config.nearest_name import misspelt_name, name_hint
+from poor_bench.config.report import Place, Report
+
+
+def is_comment(key: str) -> bool:
+    """Tell whether a key is a user's remark or an editor's, such as `_comment` or `$schema`."""
+    return key.startswith(("_", "$"))
+
+
+def without_comments(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is left of `raw` without its comments."""
+    return {key: value for key, value in raw.items() if not is_comment(key)}
+
+
+def check_keys(
+    raw: Mapping[str, Any], model: type[FileModel], place: Place, report: Report
+) -> set[Place]:
+    """Note the unknown keys of one entry and of the models within it.
+
+    A key that is nearly a valid one is an error, since it is surely a typing error. Any other
+    unknown key is a warning, unless the model keeps other keys.
+
+    Returns:
+        The places that were meant, by the typing errors that were found.
+    """
+    meant: set[Place] = set()
+    inner_models = _inner_models(model)
+    for key, value in raw.items():
+        if key in model.model_fields:
+            if key in inner_models and isinstance(value, dict):
+                meant |= check_keys(value, inner_models[key], (*place, key), report)
+        elif not is_comment(key):
+            near = _note_unknown(key, model, place, report)
+            if near is not None:
+                meant.add((*place, near))
+    return meant
+
+
+def _note_unknown(key: str, model: type[FileModel], place: Place, report: Report) -> str | None:
+    near = misspelt_name(key, model.model_fields)
+    if near is None:
+        if not model.keeps_other_keys:
+            hint = name_hint(key, model.model_fields)
+            report.warning((*place, key), "nothing reads this key", hint=hint, code="unknown-key")
+        return None
+    note = report.error if model.near_keys_are_errors else report.warning
+    hint = f"did you mean `{near}`? Keys that begin with `_` are comments"
+    note((*place, key), f"there is no key `{key}`", hint=hint, code="misspelt-key")
+    return near
+
+
+@functools.cache
+def _inner_models(model: type[FileModel]) -> dict[str, type[FileModel]]:
+    inner = {}
+    for name, field in model.model_fields.items():
+        for candidate in (field.annotation, *get_args(field.annotation)):
+            if isinstance(candidate, type) and issubclass(candidate, FileModel):
+                inner[name] = candidate
+    return inner

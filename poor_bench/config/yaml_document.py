@@ -1,0 +1,64 @@
+"""Parse YAML so that every mistake has a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from poor_bench.config.document import Document, UnreadableError
+from poor_bench.config.report import Place
+from poor_bench.config.yaml_values import PlainValues, line_of_node
+
+if TYPE_CHECKING:
+    import yaml
+
+
+def parse_yaml(text: str) -> Document:
+    """Return the content of a YAML file.
+
+    Raises:
+        UnreadableError: If it is not YAML, or not plain data (see `PlainValues`).
+    """
+    import yaml
+
+    try:
+        root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        if root is None:
+            raise UnreadableError("the file holds only comments")
+        return Document(PlainValues().of(root), _line_finder(root))
+    except yaml.MarkedYAMLError as error:
+        raise _unreadable(error) from None
+    except yaml.YAMLError as error:
+        raise UnreadableError(f"this is not YAML: {_one_line(str(error))}") from None
+    except RecursionError:
+        raise UnreadableError("the YAML is nested too deeply") from None
+
+
+def _unreadable(error: yaml.MarkedYAMLError) -> UnreadableError:
+    mark = error.problem_mark or error.context_mark
+    where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+    problem = _one_line(error.problem or error.context or str(error))
+    line = mark.line + 1 if mark else None
+    return UnreadableError(f"this is not YAML: {problem}{where}", hint=_hint(problem), line=line)
+
+
+def _hint(problem: str) -> str:
+    if "cannot start any token" in problem:
+        return "indent with spaces, not tabs; put texts that begin with @, ` or % into quotes"
+    if "mapping values are not allowed" in problem:
+        return "put a text that contains `: ` into quotes"
+    if "did not find expected" in problem:
+        return "look at the indentation, and for a quote or bracket that is not closed"
+    return ""
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def _line_finder(root: yaml.Node) -> Callable[[Place], int | None]:
+    def line_of(place: Place) -> int | None:
+        return line_of_node(root, place)
+
+    return line_of

@@ -27,7 +27,7 @@ def check_references(classes: Loaded[TestClass], tests: Loaded[Test], llms: Load
 
 def _check_class_ids(classes: Loaded[TestClass], tests: Loaded[Test]) -> None:
     for test_id, test in tests.by_id.items():
-        if test.class_id not in classes.by_id.keys() | classes.invalid_ids:
+        if test.class_id not in classes.written_ids:
             tests.report.error(
                 (*tests.places[test_id], "class_id"),
                 f"there is no test class `{test.class_id}`",

@@ -33,6 +33,13 @@ def entries_in(
             report.error((*place, index), message, code="bad-type")
 
 
+def written_ids(document: Document, key: str, id_key: str) -> frozenset[str]:
+    """Return the ids of all entries of a file, valid or not."""
+    silent = Report("")
+    ids = (raw.get(id_key) for _, raw in entries_in(document, key, silent))
+    return frozenset(written for written in ids if isinstance(written, str))
+
+
 def _list_of(data: Any, key: str, report: Report) -> tuple[list[Any], Place]:
     if isinstance(data, list):
         return data, ()

@@ -49,18 +49,17 @@ class EvaluatorChecks:
             report.error(place, message, hint=hint, code="no-evaluator")
             return
         inside = (*place, "evaluation_module")
-        if test.evaluator is not None and not self._check_name(test.evaluator, inside, report):
-            return
         if self._is_known(spec.name):
             self._check_parameters(spec, (*inside, "parameters"), report)
+        elif test_class.evaluator is None or test_class.evaluator.name != spec.name:
+            self._check_name(spec, inside, report)
 
-    def _check_name(self, spec: EvaluatorSpec, place: Place, report: Report) -> bool:
+    def _check_name(self, spec: EvaluatorSpec, place: Place, report: Report) -> None:
         if self._is_known(spec.name):
-            return True
+            return
         hint = name_hint(spec.name, self.known or ())
         message = f"there is no evaluator `{spec.name}`"
         report.error((*place, "name"), message, hint=hint, code="unknown-evaluator")
-        return False
 
     def _check_parameters(self, spec: EvaluatorSpec, place: Place, report: Report) -> None:
         if self.check_parameters is None:

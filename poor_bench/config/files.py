@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from poor_bench.config.document import open_document
+from poor_bench.config.entries import written_ids
 from poor_bench.config.json_document import parse_json
 from poor_bench.config.llm_entries import decode_llms
 from poor_bench.config.loaded import Loaded, collect
@@ -25,7 +26,8 @@ def load_test_classes(data_dir: Path) -> Loaded[TestClass]:
     """Return the test classes of a workspace, and what is wrong in their file."""
     document, report = open_document(data_dir / TEST_CLASSES_FILE, parse_yaml)
     entries = decode_test_classes(document, report) if document else ()
-    return collect(entries, lambda test_class: test_class.id, report)
+    written = written_ids(document, "test_classes", "id") if document else frozenset()
+    return collect(entries, lambda test_class: test_class.id, report, written_ids=written)
 
 
 def load_tests(data_dir: Path, classes: Mapping[str, TestClass]) -> Loaded[Test]:
@@ -40,4 +42,4 @@ def load_llms(data_dir: Path) -> Loaded[LLM]:
     document, report = open_document(data_dir / LLMS_FILE, parse_json)
     entries = decode_llms(document, report) if document else ()
     hint = 'tell them apart by an `id` of their own, such as "id": "gemma-short"'
-    return collect(entries, lambda llm: llm.id, report, hint)
+    return collect(entries, lambda llm: llm.id, report, hint=hint)

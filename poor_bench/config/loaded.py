@@ -18,8 +18,8 @@ class Loaded(Generic[Item]):
     report: Report
     by_id: dict[str, Item]
     places: dict[str, Place]
-    invalid_ids: set[str]
-    """Ids of entries that are there, and not valid."""
+    written_ids: frozenset[str] = frozenset()
+    """Ids of all entries, valid or not."""
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -31,10 +31,12 @@ def collect(
     entries: Iterable[tuple[Place, Item]],
     id_of: Callable[[Item], str],
     report: Report,
+    *,
+    written_ids: frozenset[str] = frozenset(),
     hint: str = "give one of them another id",
 ) -> Loaded[Item]:
     """Return the entries by id; the report takes ids that stand twice."""
-    loaded: Loaded[Item] = Loaded(report, {}, {}, set())
+    loaded: Loaded[Item] = Loaded(report, {}, {}, written_ids)
     for place, item in entries:
         item_id = id_of(item)
         if item_id in loaded.by_id:

@@ -1,0 +1,141 @@
+"""One workspace: its files, its evaluators and its results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from poor_bench.config.load import load_workspace
+from poor_bench.config.workspace import Workspace
+from poor_bench.errors import PluginError
+from poor_bench.models.llm import LLM
+from poor_bench.models.llm_id import resolve_llm_id
+from poor_bench.models.result import Result
+from poor_bench.models.test import Test
+from poor_bench.models.test_class import TestClass
+from poor_bench.plugins.registry import (
+    EvaluatorRegistry,
+    load_evaluators,
+    project_evaluators_folder,
+)
+from poor_bench.result_store.store import ResultStore, open_store
+
+
+class ConfigManager:
+    """Opens what belongs to a workspace when it is first asked for, and keeps it.
+
+    Attributes:
+        data_dir: Folder of the workspace.
+    """
+
+    def __init__(self, data_dir: Path | str = "data") -> None:
+        self.data_dir = Path(data_dir)
+
+    @cached_property
+    def evaluators(self) -> EvaluatorRegistry:
+        """The evaluators of the workspace, then those of the project."""
+        return load_evaluators([self.data_dir / "evaluators", project_evaluators_folder()])
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """The validated test classes, tests and LLMs.
+
+        Raises:
+            ConfigError: With every problem of every file.
+        """
+        return load_workspace(
+            self.data_dir,
+            known_evaluators=self.evaluators.names(),
+            check_parameters=_ParameterChecks(self.evaluators),
+        )
+
+    @cached_property
+    def store(self) -> ResultStore:
+        """The results; those under keys that older tools wrote belong to the LLMs they mean.
+
+        Raises:
+            ConfigError: With every problem of every file.
+        """
+        llms = self.workspace.llms
+        return open_store(self.data_dir, cache(lambda key: resolve_llm_id(key, llms) or key))
+
+    def reload(self) -> None:
+        """Forget everything that was read, so that changed files are read again."""
+        for name in ("evaluators", "workspace", "store"):
+            self.__dict__.pop(name, None)
+
+    def load_test_classes(self) -> list[TestClass]:
+        """Return the test classes in the order of their file.
+
+        Raises:
+            ConfigError: With every problem of every file.
+        """
+        return list(self.workspace.test_classes.values())
+
+    def load_tests(self) -> list[Test]:
+        """Return the tests in the order of their file.
+
+        Raises:
+            ConfigError: With every problem of every file.
+        """
+        return list(self.workspace.tests)
+
+    def load_llms(self) -> list[LLM]:
+        """Return the LLMs in the order of their file, also those that are not enabled.
+
+        Raises:
+            ConfigError: With every problem of every file.
+        """
+        return list(self.workspace.llms)
+
+    def load_results(self) -> list[Result]:
+        """Return the newest result of every trial, failures included.
+
+        Raises:
+            StoreError: If they cannot be read.
+        """
+        return list(self.store.results())
+
+    def save_results(self, results: Iterable[Result], run_id: str) -> None:
+        """Add results to the stored ones; none of those is lost.
+
+        Args:
+            results: What to add; a newer result of a trial takes the place of an older one.
+            run_id: Unique, sorts by time, usable as a file name.
+
+        Raises:
+            StoreError: If they could not be stored.
+        """
+        self.store.add(results, run_id, {})
+
+    def get_pending_tests(self, llm_id: str) -> list[Test]:
+        """Return the tests that an LLM has no score for, in the order of their file.
+
+        Raises:
+            StoreError: If the results cannot be read.
+        """
+        scored = {
+            result.test_id
+            for result in self.store.results()
+            if result.llm_id == llm_id and result.failure is None
+        }
+        return [test for test in self.workspace.tests if test.test_id not in scored]
+
+
+class _ParameterChecks:
+    """Asks evaluators about parameters; one that cannot be used is reported once."""
+
+    def __init__(self, evaluators: EvaluatorRegistry) -> None:
+        self._evaluators = evaluators
+        self._broken: set[str] = set()
+
+    def __call__(self, name: str, parameters: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
+        if name in self._broken:
+            return []
+        try:
+            return self._evaluators.get(name).check_parameters(parameters)
+        except PluginError as error:
+            self._broken.add(name)
+            return [("", str(error), error.hint)]

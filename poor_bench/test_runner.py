@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from poor_bench.errors import ConfigError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.result import Result
+from poor_bench.models.test import Test
 from poor_bench.ports import Listener
 from poor_bench.runner.control import RunControl
-from poor_bench.runner.events import RunEvent, RunFinished
+from poor_bench.runner.events import RunFinished
 from poor_bench.runner.execute import Executor
 from poor_bench.runner.identity import WorkspaceFingerprints, new_run_id
 from poor_bench.runner.plan import Plan, WorkItem, make_plan
+from poor_bench.runner.rescore import Rescored, rescore
 from poor_bench.runner.run import Run
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.selection import Selection, select
@@ -105,9 +108,34 @@ class TestRunner:
         self.config.store.add([result], run_id, {"started": started})
         return result
 
+    def rescore(self, selection: Selection) -> Iterator[Rescored]:
+        """Yield what today's evaluators make of the stored responses; nothing is stored.
+
+        Raises:
+            ConfigError: If a filter matches nothing.
+            StoreError: If the stored results cannot be read.
+        """
+        chosen = select(self.workspace, selection)
+        llm_ids = {llm.id for llm in chosen.llms}
+        tests = {test.test_id: test for test in chosen.tests}
+
+        def test_of(result: Result) -> Test | None:
+            return tests.get(result.test_id) if result.llm_id in llm_ids else None
+
+        return rescore(self.config.store.results(), test_of, self.scorer)
+
+    def store_rescored(self, rescored: Iterable[Rescored]) -> None:
+        """Store the new scores of `rescore`.
+
+        Raises:
+            StoreError: If they could not be stored.
+        """
+        new = [item.new for item in rescored if item.new is not None and item.new != item.old]
+        if new:
+            started = self.manager.clock.now_iso()
+            header = {"started": started, "kind": "rescore", "n_rescored": len(new)}
+            self.config.store.add(new, new_run_id(started), header)
+
     def close(self) -> None:
         """Free the models and connections."""
         self.manager.close()
-
-
-__all__ = ["Listener", "RunControl", "RunEvent", "Selection", "TestRunner"]

@@ -49,7 +49,7 @@ def _visible(character: str) -> str:
     return character
 
 
-def plain_table(columns: Sequence[str | tuple[str, str]], rows: Iterable[Sequence[str]]) -> Table:
+def plain_table(columns: Iterable[str | tuple[str, str]], rows: Iterable[Sequence[str]]) -> Table:
     """Return a table of harmless cells.
 
     Args:

@@ -174,6 +174,6 @@ def _rows_of(document: dict[str, Any], path: Path) -> Iterator[SnapshotRow]:
 def _damaged(path: Path, reason: str) -> StoreError:
     return StoreError(
         f"{path} is damaged: {reason}",
-        hint="The file was left as it is. `python main.py results repair` keeps it beside under "
+        hint="The file was left as it is. `python main.py results --repair` keeps it beside under "
         "another name and rebuilds it from what is readable and from the kept runs.",
     )

@@ -1,0 +1,215 @@
+"""`llms`: list, add, discover and try LLMs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
+
+if TYPE_CHECKING:
+    from poor_bench.models.completion import Completion
+    from poor_bench.models.llm import LLM
+    from poor_bench.ports import Reachability
+
+_EPILOG = """\b
+Examples:
+  python main.py llms                             what is configured, and is it reachable
+  python main.py llms discover                    what a local Ollama serves
+  python main.py llms discover --add              ... into llms.json
+  python main.py llms add ollama qwen3:1.7b --set temperature=0 --set think=false
+  python main.py llms test embedded:smollm2-135m "What is 2 + 2?"
+"""
+
+
+@click.group(invoke_without_command=True, epilog=_EPILOG)
+@click.option("--no-check", is_flag=True, help="Do not ask whether they are reachable.")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, no_check: bool, as_json: bool) -> int:
+    """List, add, discover and try LLMs."""
+    if ctx.invoked_subcommand is not None:
+        return 0
+    app: AppContext = ctx.obj
+    llms = app.workspace.llms
+    checks = {} if no_check else _check_all(app, llms)
+    if as_json:
+        print_json({"llms": [_llm_to_json(llm, checks.get(llm.id)) for llm in llms]})
+        return 0
+    rows = [
+        [
+            llm.id,
+            llm.label,
+            "" if llm.enabled else "off",
+            f"{llm.size:g} B" if llm.size else "",
+            _shown_parameters(llm),
+            _shown_check(checks.get(llm.id)),
+        ]
+        for llm in llms
+    ]
+    columns = ["LLM", "Label", "", ("Size", "right"), "Parameters", "Reachable"]
+    console().print(plain_table(columns, rows))
+    return 0
+
+
+@command.command("test")
+@click.argument("llm_id")
+@click.argument("prompt", default="Say hello in one short sentence.")
+@json_option
+@pass_app
+def try_llm(app: AppContext, /, llm_id: str, prompt: str, as_json: bool) -> int:
+    """Send one prompt to an LLM and show what comes back."""
+    from poor_bench.llm_manager import LLMManager
+    from poor_bench.models.completion import Message
+
+    llm = _llm_named(app, llm_id)
+    system = [Message("system", llm.base_system_prompt)] if llm.base_system_prompt else []
+    manager = LLMManager(app.data_dir)
+    try:
+        with console(stderr=True).status(f"Asking {harmless(llm.id)}"):
+            manager.preload(llm)
+            completion = manager.complete(llm, (*system, Message("user", prompt)))
+    finally:
+        manager.close()
+    _print_completion(completion, as_json=as_json)
+    return 0
+
+
+@command.command()
+@click.option("--endpoint", default=None, metavar="URL", help="The server; Ollama's by default.")
+@click.option("--add", "adds", is_flag=True, help="Add what is new to llms.json.")
+@json_option
+@pass_app
+def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool) -> int:
+    """Find the models that a local Ollama serves."""
+    from poor_bench.providers.discovery import discover_ollama
+
+    entries = discover_ollama(endpoint)
+    known = {(llm.provider, llm.name) for llm in app.workspace.llms}
+    new = [entry for entry in entries if ("ollama", entry["name"]) not in known]
+    if adds and new:
+        app.config.add_llms(new)
+    if as_json:
+        print_json({"found": entries, "new": [entry["name"] for entry in new], "added": adds})
+        return 0
+    rows = [
+        [str(entry["name"]), f"{entry.get('size') or '?'} B", "new" if entry in new else "listed"]
+        for entry in entries
+    ]
+    console().print(plain_table(["Model", ("Size", "right"), ""], rows))
+    if adds:
+        click.echo(f"Added {len(new)} LLMs to {app.data_dir / 'llms.json'}")
+    elif new:
+        click.echo("Next: python main.py llms discover --add")
+    return 0
+
+
+@command.command()
+@click.argument("provider")
+@click.argument("name")
+@click.option("--endpoint", metavar="URL", help="Base URL of the server.")
+@click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key.")
+@click.option("--size", type=float, help="Parameters in billions.")
+@click.option("--label", help="What screens call it.")
+@click.option("--id", "llm_id", help="Its id, where the model stands twice.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter.")
+@pass_app
+def add(app: AppContext, /, settings: tuple[str, ...], llm_id: str | None, **fields: Any) -> int:
+    """Add an LLM to llms.json."""
+    entry = {name: value for name, value in fields.items() if value is not None}
+    if llm_id:
+        entry["id"] = llm_id
+    entry["parameters"] = dict(_setting(text) for text in settings)
+    app.config.add_llms([entry])
+    click.echo(f"Added {entry['provider']}:{entry['name']} to {app.data_dir / 'llms.json'}")
+    return 0
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    import yaml
+
+    key, separator, value = text.partition("=")
+    if not separator or not key:
+        raise click.UsageError(f"--set {text!r}: give KEY=VALUE, such as temperature=0.2")
+    try:
+        return key, yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise click.UsageError(f"--set {text!r}: the value is not readable") from error
+
+
+def _check_all(app: AppContext, llms: tuple[LLM, ...]) -> dict[str, Reachability]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from poor_bench.llm_manager import LLMManager
+
+    manager = LLMManager(app.data_dir)
+    try:
+        with (
+            console(stderr=True).status("Asking the endpoints"),
+            ThreadPoolExecutor(max_workers=8) as pool,
+        ):
+            return dict(zip([llm.id for llm in llms], pool.map(manager.check, llms), strict=True))
+    finally:
+        manager.close()
+
+
+def _llm_named(app: AppContext, name: str) -> LLM:
+    from difflib import get_close_matches
+
+    from poor_bench.errors import ConfigError
+
+    llms = app.workspace.llms
+    chosen = [llm for llm in llms if name in {llm.id, llm.label}]
+    if chosen:
+        return chosen[0]
+    known = [llm.id for llm in llms]
+    nearest = get_close_matches(name, known, n=3, cutoff=0.3) or known
+    raise ConfigError(f"there is no LLM {name!r}", hint=f"Nearest: {', '.join(nearest)}")
+
+
+def _llm_to_json(llm: LLM, check: Reachability | None) -> dict[str, Any]:
+    return {
+        "llm_id": llm.id,
+        "label": llm.label,
+        "provider": llm.provider,
+        "name": llm.name,
+        "endpoint": llm.endpoint,
+        "enabled": llm.enabled,
+        "size": llm.size,
+        "parameters": dict(llm.parameters),
+        "reachable": None if check is None else check.reachable,
+        "model_present": None if check is None else check.model_present,
+        "message": "" if check is None else check.message,
+    }
+
+
+def _shown_parameters(llm: LLM) -> str:
+    shown = ", ".join(f"{key}={value}" for key, value in llm.parameters.items())
+    return shown if len(shown) <= 60 else f"{shown[:59]}…"
+
+
+def _shown_check(check: Reachability | None) -> str:
+    if check is None:
+        return ""
+    if not check.reachable:
+        return f"no: {check.message}"
+    return f"model missing: {check.message}" if check.model_present is False else "yes"
+
+
+def _print_completion(completion: Completion, *, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    if as_json:
+        print_json(asdict(completion))
+        return
+    if completion.thinking:
+        click.echo(click.style(f"[thinking] {harmless(completion.thinking)}", dim=True))
+    click.echo(harmless(completion.text))
+    usage, timing = completion.usage, completion.timing
+    click.echo(
+        f"[{completion.finish_reason}; {usage.prompt_tokens} prompt and "
+        f"{usage.completion_tokens} completion tokens; {timing.total_ms / 1000:.2f} s]",
+        err=True,
+    )

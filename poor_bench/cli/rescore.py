@@ -1,0 +1,95 @@
+"""`rescore`: score stored responses again, without asking anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output import console, json_option, plain_table, print_json
+from poor_bench.cli.selection_options import selection_from, selection_options
+
+if TYPE_CHECKING:
+    from poor_bench.runner.rescore import Rescored
+
+_EPILOG = """\b
+Examples:
+  python main.py rescore --dry-run                show what would change
+  python main.py rescore --class math_problems
+"""
+
+
+@click.command(epilog=_EPILOG)
+@selection_options
+@click.option("--dry-run", is_flag=True, help="Show what would change; store nothing.")
+@json_option
+@pass_app
+def command(app: AppContext, /, dry_run: bool, as_json: bool, **filters: Any) -> int:
+    """Compute the scores of stored responses with today's evaluators, and show what changed."""
+    from poor_bench.test_runner import TestRunner
+
+    runner = TestRunner(app.config)
+    rescored = list(_progress(runner.rescore(selection_from(filters)), quiet=as_json))
+    changed = [item for item in rescored if item.is_changed]
+    problems = [item for item in rescored if item.new is None]
+    if not dry_run:
+        runner.store_rescored(rescored)
+    if as_json:
+        print_json(
+            {
+                "n_rescored": len(rescored),
+                "changed": [_record(item) for item in changed],
+                "problems": [_record(item) for item in problems],
+            }
+        )
+    else:
+        _print(rescored, changed, problems, stored=not dry_run)
+    return 3 if problems else 0
+
+
+def _print(
+    rescored: list[Rescored], changed: list[Rescored], problems: list[Rescored], *, stored: bool
+) -> None:
+    moved = [item for item in changed if item.old.score != (item.new and item.new.score)]
+    if moved:
+        rows = [
+            [
+                item.old.llm_id,
+                item.old.test_id,
+                _score(item.old.score),
+                _score(item.new.score if item.new else None),
+            ]
+            for item in moved
+        ]
+        columns = ["LLM", "Test", ("Stored", "right"), ("Now", "right")]
+        console().print(plain_table(columns, rows))
+    for item in problems:
+        click.echo(f"{item.old.llm_id} {item.old.test_id}: {item.problem}", err=True)
+    click.echo(
+        f"{len(rescored)} responses scored again: {len(moved)} scores and "
+        f"{len(changed) - len(moved)} explanations differ"
+        + ("." if stored else "; nothing was stored.")
+    )
+
+
+def _score(score: float | None) -> str:
+    return "-" if score is None else f"{score:.3f}"
+
+
+def _record(item: Rescored) -> dict[str, Any]:
+    return {
+        "llm_id": item.old.llm_id,
+        "test_id": item.old.test_id,
+        "trial": item.old.trial,
+        "old_score": item.old.score,
+        "new_score": item.new.score if item.new else None,
+        "problem": item.problem,
+    }
+
+
+def _progress(items: Iterator[Rescored], *, quiet: bool) -> Iterator[Rescored]:
+    from rich.progress import track
+
+    yield from track(items, "Scoring", console=console(stderr=True), disable=quiet)

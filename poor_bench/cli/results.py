@@ -1,0 +1,154 @@
+"""`results`: look at single results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from poor_bench.models.result import Result
+
+_EPILOG = """\b
+Examples:
+  python main.py results                          a line for every result
+  python main.py results math_001                 everything about one test
+  python main.py results math_001 --llm 'ollama:*'
+  python main.py results --failed                 what could not be run, and why
+"""
+_DETAIL_FIELDS = (
+    "score", "strict_score", "found", "extracted", "expected", "got", "finish_reason", "marks",
+    "execution_time_ms", "first_token_ms", "load_ms", "prompt_tokens", "completion_tokens",
+    "thinking_tokens", "cost_usd", "timestamp", "run_id",
+)  # fmt: skip
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("test_id", required=False)
+@click.option("--llm", "llm_glob", metavar="ID", help="LLM id or glob.")
+@click.option("--failed", is_flag=True, help="Only trials that could not be run.")
+@click.option("--repair", is_flag=True, help="Rebuild a damaged results file; keeps it beside.")
+@json_option
+@pass_app
+def command(
+    app: AppContext,
+    /,
+    test_id: str | None,
+    llm_glob: str | None,
+    failed: bool,
+    repair: bool,
+    as_json: bool,
+) -> int:
+    """Look at single results: prompt, thinking, response, score, details."""
+    if repair:
+        return _repair(app)
+    results = list(_chosen(app, test_id, llm_glob, failed=failed))
+    if as_json:
+        from poor_bench.models.result import result_to_record
+
+        print_json([result_to_record(result) for result in results])
+    elif not results:
+        click.echo("There are no such results.")
+    elif test_id is not None:
+        for result in results:
+            _print_whole(result)
+    else:
+        console().print(_listing(results))
+    return 0
+
+
+def _chosen(
+    app: AppContext, test_id: str | None, llm_glob: str | None, *, failed: bool
+) -> Iterator[Result]:
+    from fnmatch import fnmatchcase
+
+    if test_id is not None:
+        _require_test(app, test_id)
+    for result in app.store.results():
+        if test_id is not None and result.test_id != test_id:
+            continue
+        if llm_glob and result.llm_id != llm_glob and not fnmatchcase(result.llm_id, llm_glob):
+            continue
+        if not failed or result.failure is not None:
+            yield result
+
+
+def _require_test(app: AppContext, test_id: str) -> None:
+    from difflib import get_close_matches
+
+    from poor_bench.errors import ConfigError
+
+    known = app.workspace.tests_by_id
+    if test_id not in known:
+        nearest = get_close_matches(test_id, known, n=3)
+        hint = f"Nearest: {', '.join(nearest)}" if nearest else "See: python main.py tests"
+        raise ConfigError(f"there is no test {test_id!r}", hint=hint)
+
+
+def _listing(results: list[Result]) -> Any:
+    rows = [
+        [
+            result.llm_id,
+            result.test_id,
+            str(result.trial),
+            "-" if result.score is None else f"{result.score:.2f}",
+            _one_line(result.failure.message if result.failure else result.details),
+        ]
+        for result in results
+    ]
+    return plain_table(["LLM", "Test", ("Trial", "right"), ("Score", "right"), "Details"], rows)
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 100 else f"{line[:99]}…"
+
+
+def _print_whole(result: Result) -> None:
+    out = console()
+    out.rule(harmless(f"{result.test_id}  {result.llm_id}  trial {result.trial}"), align="left")
+    if result.failure is not None:
+        _section(out, "Could not be run", f"{result.failure.kind}: {result.failure.message}")
+    for title, text in (
+        ("System prompt", result.system_prompt),
+        ("Prompt", result.prompt),
+        ("Thinking", result.thinking),
+        ("Response", result.response),
+        ("Details", result.details),
+    ):
+        _section(out, title, text)
+    for name in _DETAIL_FIELDS:
+        value = getattr(result, name)
+        if value not in (None, "", ()):
+            shown = " ".join(value) if isinstance(value, tuple) else str(value)
+            _line(out, f"{name:18} {_one_line(shown)}")
+
+
+def _section(out: Console, title: str, text: str) -> None:
+    if text:
+        out.print(f"[bold]{title}[/bold]")
+        _line(out, f"{text}\n")
+
+
+def _line(out: Console, text: str) -> None:
+    from rich.text import Text
+
+    out.print(Text(harmless(text)))
+
+
+def _repair(app: AppContext) -> int:
+    from poor_bench.result_store.repair import repair_snapshot
+
+    repaired = repair_snapshot(app.store.paths)
+    click.echo(f"Kept the damaged file as {repaired.kept_as}")
+    click.echo(
+        f"Rebuilt {app.store.paths.snapshot}: {repaired.n_rows} rows read, "
+        f"{repaired.n_unreadable} lines not readable, {repaired.n_runs} kept runs used"
+    )
+    return 0

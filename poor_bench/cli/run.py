@@ -1,0 +1,138 @@
+"""`run`: bring everything that is selected up to date."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output import json_option, print_json
+from poor_bench.cli.selection_options import selection_from, selection_options
+
+if TYPE_CHECKING:
+    from poor_bench.runner.control import RunControl
+    from poor_bench.runner.events import RunFinished
+    from poor_bench.runner.plan import Plan
+    from poor_bench.test_runner import TestRunner
+
+_EPILOG = """\b
+Examples:
+  python main.py run                              all that is pending
+  python main.py run --llm 'ollama:*' --class math_problems
+  python main.py run --level 1-2 --trials 3       three trials of the easy tests
+  python main.py run --test math_001 --force      ask again what is done
+"""
+
+
+@click.command(epilog=_EPILOG)
+@selection_options
+@click.option(
+    "--trials",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="Trials of every test.",
+)
+@click.option("--force", is_flag=True, help="Run also what has a result already.")
+@click.option("--dry-run", is_flag=True, help="Show what would be run; ask nobody.")
+@json_option
+@pass_app
+def command(
+    app: AppContext, /, trials: int, force: bool, dry_run: bool, as_json: bool, **filters: Any
+) -> int:
+    """Run what is pending: ask the LLMs, score the answers, store the results.
+
+    A trial is pending until it has a result for its present prompt, parameters and evaluator.
+    Ctrl-C stops cleanly: what is finished is kept, the rest stays pending.
+    """
+    from poor_bench.test_runner import TestRunner
+
+    _print_warnings(app)
+    runner = TestRunner(app.config)
+    plan = runner.plan(selection_from(filters, trials=trials, force=force))
+    if dry_run:
+        return _print_plan(plan, as_json=as_json)
+    try:
+        finished = None if plan.is_empty else _run(runner, plan, quiet=as_json)
+        return _report(runner, plan, finished, as_json=as_json)
+    finally:
+        runner.close()
+
+
+def _run(runner: TestRunner, plan: Plan, *, quiet: bool) -> RunFinished:
+    from poor_bench.cli.run_view import open_run_view
+    from poor_bench.runner.control import RunControl
+
+    control = RunControl()
+    with open_run_view(runner.workspace, quiet=quiet) as view, _stop_on_signal(control):
+        return runner.run(plan, view, control)
+
+
+@contextmanager
+def _stop_on_signal(control: RunControl) -> Iterator[None]:
+    """Stop cleanly at the first Ctrl-C and at once at the second.
+
+    Every result is on its way to the disk the moment it exists, so leaving at once loses none.
+    """
+
+    def stop(number: int, _frame: object) -> None:
+        if control.cancelled():
+            _leave_at_once(128 + number)
+        control.cancel()
+        click.echo("\nStopping: what is finished is kept. Ctrl-C again stops at once.", err=True)
+
+    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _leave_at_once(code: int) -> None:
+    import os
+    import sys
+
+    if sys.stderr.isatty():
+        os.write(2, b"\x1b[?25h\n")
+    os._exit(code)
+
+
+def _report(runner: TestRunner, plan: Plan, finished: RunFinished | None, *, as_json: bool) -> int:
+    from poor_bench.cli.run_summary import print_run_summary, run_summary
+
+    if as_json:
+        print_json(run_summary(runner, plan, finished))
+    else:
+        print_run_summary(runner, plan, finished)
+    if finished is None:
+        return 0
+    if finished.cancelled:
+        return 130
+    return 3 if finished.n_failed or finished.n_skipped else 0
+
+
+def _print_plan(plan: Plan, *, as_json: bool) -> int:
+    by_llm = {work.llm.id: len(work) for work in plan.works}
+    if as_json:
+        print_json({"pending": by_llm, "rescore": plan.n_stale_scores})
+        return 0
+    for llm_id, n_items in by_llm.items():
+        click.echo(f"{n_items:7} to ask  {llm_id}")
+    if plan.n_stale_scores:
+        click.echo(f"{plan.n_stale_scores:7} to score again without asking")
+    if plan.is_empty:
+        click.echo("Nothing is pending.")
+    return 0
+
+
+def _print_warnings(app: AppContext) -> None:
+    problems = app.workspace.problems
+    for problem in problems[:5]:
+        click.echo(f"Warning: {problem}", err=True)
+    if len(problems) > 5:
+        click.echo(f"... and {len(problems) - 5} more: python main.py validate", err=True)

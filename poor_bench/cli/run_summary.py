@@ -1,0 +1,61 @@
+"""What `run` says at its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.cli.output import console
+from poor_bench.cli.summary_json import summary_to_json
+from poor_bench.cli.summary_table import summary_table
+from poor_bench.statistics.summarise import summarise
+
+if TYPE_CHECKING:
+    from poor_bench.runner.events import RunFinished
+    from poor_bench.runner.plan import Plan
+    from poor_bench.statistics.summary import Summary
+    from poor_bench.test_runner import TestRunner
+
+
+def print_run_summary(runner: TestRunner, plan: Plan, finished: RunFinished | None) -> None:
+    """Print the scores of the LLMs and tests that were selected, and what to do next."""
+    names = {llm.id: llm.label or llm.id for llm in runner.workspace.llms}
+    if finished is None:
+        n_trials = len(plan.states.llms) * len(plan.states.tests) * plan.states.trials
+        click.echo(f"Nothing is pending: all {n_trials} trials have their results.")
+    summaries = _summaries(runner, plan)
+    if summaries:
+        console().print(summary_table(summaries, names))
+    click.echo(f"Results: {runner.config.store.paths.snapshot}")
+    if finished is not None and (finished.n_failed or finished.n_skipped):
+        click.echo(_not_scored(finished))
+
+
+def run_summary(runner: TestRunner, plan: Plan, finished: RunFinished | None) -> dict[str, Any]:
+    """Return the same for machines."""
+    summaries = _summaries(runner, plan)
+    return {
+        "run_id": finished.run_id if finished else None,
+        "n_scored": finished.n_scored if finished else 0,
+        "n_failed": finished.n_failed if finished else 0,
+        "n_pending": finished.n_failed + finished.n_skipped if finished else 0,
+        "cancelled": bool(finished and finished.cancelled),
+        "results": str(runner.config.store.paths.snapshot),
+        "llms": [summary_to_json(summary) for summary in summaries],
+    }
+
+
+def _summaries(runner: TestRunner, plan: Plan) -> list[Summary]:
+    states = plan.states
+    return summarise(
+        result for result in runner.config.store.results() if states.state_of(result) is not None
+    )
+
+
+def _not_scored(finished: RunFinished) -> str:
+    n_pending = finished.n_failed + finished.n_skipped
+    return (
+        f"{n_pending} of the trials could not be run and stay pending "
+        "(reasons: python main.py results --failed). `python main.py run` tries them again."
+    )

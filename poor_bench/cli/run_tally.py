@@ -1,0 +1,45 @@
+"""Running figures of one LLM during a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from poor_bench.models.result import Result
+
+
+@dataclass(slots=True)
+class LLMTally:
+    """Counts the trials of one LLM as they end."""
+
+    n_items: int
+    n_scored: int = 0
+    n_failed: int = 0
+    score_sum: float = 0.0
+    tokens: int = 0
+    busy_ms: float = 0.0
+
+    @property
+    def n_done(self) -> int:
+        """Trials that ended, with a score or without."""
+        return self.n_scored + self.n_failed
+
+    def add(self, result: Result) -> None:
+        """Count one trial that ended."""
+        if result.failure is not None:
+            self.n_failed += 1
+            return
+        self.n_scored += 1
+        self.score_sum += result.score or 0.0
+        self.tokens += result.completion_tokens or 0
+        self.busy_ms += result.decode_ms or result.execution_time_ms or 0.0
+
+    def figures(self) -> str:
+        """Return score so far, tokens per second and failures as a short text."""
+        parts = []
+        if self.n_scored:
+            parts.append(f"score {self.score_sum / self.n_scored:.2f}")
+        if self.tokens and self.busy_ms:
+            parts.append(f"{self.tokens / (self.busy_ms / 1000):.0f} tok/s")
+        if self.n_failed:
+            parts.append(f"{self.n_failed} failed")
+        return "  ".join(parts)

@@ -1,0 +1,188 @@
+"""What a run looks like while it goes on: bars on a terminal, plain lines when piped."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from poor_bench.cli.output import console, harmless
+from poor_bench.cli.run_tally import LLMTally
+from poor_bench.runner.events import (
+    LLMFinished,
+    LLMUnavailable,
+    ModelLoaded,
+    ModelLoading,
+    RunEvent,
+    RunStarted,
+    TrialFinished,
+    TrialRescored,
+)
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from poor_bench.config.workspace import Workspace
+
+_LINE_EVERY_S = 10.0
+
+
+class RunView:
+    """Counts what a run tells, and shows it in the way of a subclass."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._names = {llm.id: llm.label or llm.id for llm in workspace.llms}
+        self.tallies: dict[str, LLMTally] = {}
+        self._n_rescored = 0
+        self._told: set[str] = set()
+
+    def __call__(self, event: RunEvent) -> None:
+        """Take one event."""
+        match event:
+            case RunStarted():
+                self._start(event)
+            case ModelLoading(llm_id=llm_id):
+                self.show(llm_id, "loading the model")
+            case ModelLoaded(llm_id=llm_id):
+                self.show(llm_id, "")
+            case TrialFinished(result=result):
+                tally = self.tallies[result.llm_id]
+                tally.add(result)
+                if result.failure is not None:
+                    self._tell_once(result.llm_id, result.failure.message)
+                self.show(result.llm_id, "")
+            case TrialRescored():
+                self._n_rescored += 1
+            case LLMUnavailable():
+                self._tell_unavailable(event)
+            case LLMFinished(llm_id=llm_id):
+                self.finish(llm_id)
+
+    def say(self, line: str) -> None:
+        """Show a line of its own."""
+        click.echo(harmless(line), err=True)
+
+    def show(self, llm_id: str, note: str) -> None:
+        """Show how far an LLM is."""
+
+    def finish(self, llm_id: str) -> None:
+        """Show that an LLM has nothing more to do."""
+
+    def name(self, llm_id: str) -> str:
+        """Return what screens call an LLM."""
+        return self._names.get(llm_id, llm_id)
+
+    def _start(self, event: RunStarted) -> None:
+        for llm_id, n_items in event.n_by_llm.items():
+            self.tallies[llm_id] = LLMTally(n_items)
+
+    def _tell_unavailable(self, event: LLMUnavailable) -> None:
+        way_out = f" ({event.hint})" if event.hint else ""
+        self._tell_once(event.llm_id, f"{event.failure.message}{way_out}")
+        if event.n_skipped:
+            self.say(f"{self.name(event.llm_id)}: {event.n_skipped} tests stay pending")
+
+    def _tell_once(self, llm_id: str, message: str) -> None:
+        if message not in self._told:
+            self._told.add(message)
+            self.say(f"{self.name(llm_id)}: {message}")
+
+
+class BarsView(RunView):
+    """A live bar per LLM: done, score so far, failures, tokens per second, time left."""
+
+    def __init__(self, workspace: Workspace, progress: Progress) -> None:
+        super().__init__(workspace)
+        self._progress = progress
+        self._tasks: dict[str, TaskID] = {}
+
+    def say(self, line: str) -> None:
+        """Show a line above the bars."""
+        from rich.text import Text
+
+        self._progress.console.print(Text(harmless(line)))
+
+    def show(self, llm_id: str, note: str) -> None:
+        """Move the bar of an LLM."""
+        tally = self.tallies.get(llm_id)
+        if tally is None:
+            return
+        if llm_id not in self._tasks:
+            name = harmless(self.name(llm_id))
+            self._tasks[llm_id] = self._progress.add_task(name, total=tally.n_items, figures="")
+        figures = note or tally.figures()
+        self._progress.update(self._tasks[llm_id], completed=tally.n_done, figures=figures)
+
+    def finish(self, llm_id: str) -> None:
+        """Stop the clock of an LLM's bar."""
+        if llm_id in self._tasks:
+            self._progress.stop_task(self._tasks[llm_id])
+
+
+class LinesView(RunView):
+    """A plain line per LLM every few seconds and at its end."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._shown_at: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def show(self, llm_id: str, note: str) -> None:
+        """Print a line unless there was one a moment ago."""
+        now = time.monotonic()
+        if note or now - self._shown_at.get(llm_id, now - _LINE_EVERY_S) >= _LINE_EVERY_S:
+            self._shown_at[llm_id] = now
+            self._line(llm_id, note)
+
+    def finish(self, llm_id: str) -> None:
+        """Print the last line of an LLM."""
+        self._line(llm_id, "")
+
+    def _line(self, llm_id: str, note: str) -> None:
+        tally = self.tallies.get(llm_id)
+        if tally is not None:
+            figures = note or tally.figures()
+            self.say(f"{self.name(llm_id)}: {tally.n_done}/{tally.n_items}  {figures}")
+
+
+class QuietView(RunView):
+    """Shows nothing but what went wrong, for `--json`."""
+
+
+@contextmanager
+def open_run_view(workspace: Workspace, *, quiet: bool) -> Iterator[RunView]:
+    """Open the view that fits where the output goes."""
+    if quiet:
+        yield QuietView(workspace)
+    elif sys.stderr.isatty():
+        with _progress() as progress:
+            yield BarsView(workspace, progress)
+    else:
+        yield LinesView(workspace)
+
+
+def _progress() -> Progress:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[figures]}", markup=False),
+        TimeRemainingColumn(compact=True),
+        console=console(stderr=True),
+        refresh_per_second=5,
+    )

@@ -1,0 +1,95 @@
+"""`status`: how far every LLM is, and what to do next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output import console, json_option, plain_table, print_json
+from poor_bench.cli.selection_options import selection_from, selection_options
+
+if TYPE_CHECKING:
+    from poor_bench.runner.states import TrialStates
+
+_EPILOG = """\b
+Examples:
+  python main.py status
+  python main.py status --class 'python*' --json
+"""
+
+
+@click.command(epilog=_EPILOG)
+@selection_options
+@click.option(
+    "--trials",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="Trials of every test.",
+)
+@json_option
+@pass_app
+def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> int:
+    """Show what is done, pending, failed and stale per LLM.
+
+    Failed trials could not be run and count as pending. Stale: the prompt, the parameters or the
+    evaluator changed since.
+    """
+    from poor_bench.test_runner import TestRunner
+
+    runner = TestRunner(app.config)
+    states = runner.states(selection_from(filters, trials=trials))
+    rows = [_row(states, index) for index in range(len(states.llms))]
+    if as_json:
+        print_json({"workspace": str(app.data_dir), "llms": rows})
+        return 0
+    _print(app, states, rows)
+    return 0
+
+
+def _row(states: TrialStates, index: int) -> dict[str, Any]:
+    from poor_bench.runner.states import TrialState
+
+    counts = states.count(index)
+    llm = states.llms[index]
+    return {
+        "llm_id": llm.id,
+        "label": llm.label or llm.id,
+        "total": sum(counts.values()),
+        "done": counts[TrialState.DONE],
+        "pending": counts[TrialState.PENDING],
+        "failed": counts[TrialState.FAILED],
+        "stale_request": counts[TrialState.STALE_REQUEST],
+        "stale_score": counts[TrialState.STALE_SCORE],
+    }
+
+
+def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> None:
+    columns = ["LLM", *((name, "right") for name in ("Done", "Pending", "Failed", "Stale"))]
+    cells = [
+        [
+            row["label"],
+            f"{row['done']}/{row['total']}",
+            str(row["pending"] or ""),
+            str(row["failed"] or ""),
+            str(row["stale_request"] + row["stale_score"] or ""),
+        ]
+        for row in rows
+    ]
+    classes = {test.class_id for test in states.tests}
+    click.echo(
+        f"Workspace {app.data_dir}: {len(states.tests)} tests in {len(classes)} classes, "
+        f"{len(states.llms)} LLMs"
+    )
+    console().print(plain_table(columns, cells))
+    click.echo(_what_next(rows))
+
+
+def _what_next(rows: list[dict[str, Any]]) -> str:
+    if not rows or not any(row["total"] for row in rows):
+        return "Nothing to run yet. Add LLMs to llms.json and tests to tests.json."
+    if any(row["total"] > row["done"] for row in rows):
+        return "Next: python main.py run"
+    return "Nothing is pending. Next: python main.py report, or python main.py dashboard"

@@ -1,0 +1,100 @@
+"""Rebuild a damaged results file from what is readable and from the kept runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from poor_bench.errors import StoreError
+from poor_bench.result_store.encode import dump_record
+from poor_bench.result_store.journal import read_journal
+from poor_bench.result_store.merge import MergedView
+from poor_bench.result_store.paths import StorePaths
+from poor_bench.result_store.snapshot import write_snapshot
+
+SALVAGED = "00000000T000000-salvaged.jsonl"
+"""Name of the journal that the readable rows go to; sorts before every run."""
+
+
+class Repaired(NamedTuple):
+    """What came of a repair."""
+
+    kept_as: Path
+    """The damaged file under its new name."""
+    n_rows: int
+    """Rows that were read from the damaged file."""
+    n_unreadable: int
+    """Lines of the damaged file that were not readable."""
+    n_runs: int
+    """Kept runs whose results were used."""
+
+
+def repair_snapshot(paths: StorePaths) -> Repaired:
+    """Put a damaged snapshot aside and rebuild it.
+
+    A row of the damaged file counts more than the same trial in a kept run, and a left-over
+    journal more than both.
+
+    Raises:
+        StoreError: If there is no snapshot, or the new one cannot be written.
+    """
+    if not paths.snapshot.is_file():
+        raise StoreError(f"{paths.snapshot}: there is no such file to repair")
+    rows, n_unreadable = _readable_rows(paths.snapshot)
+    runs = paths.runs()
+    salvaged = paths.journal_dir / SALVAGED
+    try:
+        paths.journal_dir.mkdir(parents=True, exist_ok=True)
+        with salvaged.open("wb") as stream:
+            for record in (*_records_of(runs), *rows):
+                stream.write(dump_record(record) + b"\n")
+        kept_as = paths.snapshot.with_name(f"{paths.snapshot.name}.damaged-{int(time.time())}")
+        paths.snapshot.replace(kept_as)
+    except OSError as error:
+        raise StoreError(f"{salvaged}: cannot be written: {error.strerror}") from error
+    with MergedView(paths, lambda llm_id: llm_id, lambda _path, _line: None) as view:
+        write_snapshot(paths.snapshot, {}, view.rows())
+    salvaged.unlink()
+    return Repaired(kept_as, len(rows), n_unreadable, len(runs))
+
+
+def _readable_rows(path: Path) -> tuple[list[dict[str, Any]], int]:
+    """Return the rows on lines of their own, each with its LLM id, and the lines given up."""
+    rows, n_unreadable, llm_id = [], 0, ""
+    with path.open("rb") as stream:
+        for line in stream:
+            if line.startswith(b'"') and line.endswith(b":[\n"):
+                llm_id = _llm_id(line)
+            elif line.startswith(b'{"test_id"'):
+                record = _record(line)
+                if record is None or not llm_id:
+                    n_unreadable += 1
+                else:
+                    rows.append({"llm_id": llm_id, **record})
+    return rows, n_unreadable
+
+
+def _llm_id(line: bytes) -> str:
+    try:
+        return str(orjson.loads(line[:-3]))
+    except orjson.JSONDecodeError:
+        return ""
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = orjson.loads(line.rstrip(b",\n"))
+    except orjson.JSONDecodeError:
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _records_of(journals: list[Path]) -> Iterator[dict[str, Any]]:
+    for path in journals:
+        with path.open("rb") as stream:
+            for line in read_journal(stream, lambda _line: None):
+                yield line.record

@@ -19,15 +19,16 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 """The option that every listing takes."""
 
 
+_PIPED_WIDTH = 200
+
+
 def console(*, stderr: bool = False) -> Console:
-    """Return a console that leaves colours off when it is piped."""
+    """Return a console; when it is piped it has no colours and room for long lines."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False, emoji=False, soft_wrap=not _is_terminal(stderr))
-
-
-def _is_terminal(stderr: bool) -> bool:
-    return (sys.stderr if stderr else sys.stdout).isatty()
+    is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
+    width = None if is_terminal else _PIPED_WIDTH
+    return Console(stderr=stderr, highlight=False, emoji=False, width=width)
 
 
 def harmless(text: str) -> str:
@@ -63,7 +64,12 @@ def plain_table(columns: Iterable[str | tuple[str, str]], rows: Iterable[Sequenc
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         heading, justify = (column, "left") if isinstance(column, str) else column
-        table.add_column(heading, justify="right" if justify == "right" else "left")
+        table.add_column(
+            heading,
+            justify="right" if justify == "right" else "left",
+            overflow="fold",
+            no_wrap=justify == "right",
+        )
     for row in rows:
         table.add_row(*(Text(harmless(cell)) for cell in row))
     return table

@@ -10,21 +10,9 @@ from poor_bench.cli.output import plain_table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from poor_bench.statistics.estimate import Estimate
     from poor_bench.statistics.summary import Summary
 
-_COLUMNS: Sequence[str | tuple[str, str]] = (
-    "LLM",
-    ("Score", "right"),
-    ("95 % interval", "right"),
-    ("Strict", "right"),
-    ("Passed", "right"),
-    ("Scored", "right"),
-    ("Failed", "right"),
-    ("Median time", "right"),
-    ("Tokens/s", "right"),
-    ("Cost", "right"),
-)
+_LEFT = frozenset({"LLM", "Class"})
 
 
 def summary_table(summaries: Sequence[Summary], names: Mapping[str, str]) -> Table:
@@ -34,35 +22,27 @@ def summary_table(summaries: Sequence[Summary], names: Mapping[str, str]) -> Tab
         summaries: Rows of any grouping.
         names: LLM id to what screens call it.
     """
-    grouped = any(summary.group.class_id is not None for summary in summaries)
-    leveled = any(summary.group.level is not None for summary in summaries)
-    columns = [*_COLUMNS]
-    columns[1:1] = (["Class"] if grouped else []) + ([("Level", "right")] if leveled else [])
     ordered = sorted(summaries, key=lambda summary: -(summary.score.value if summary.score else -1))
-    rows = []
-    for summary in ordered:
-        group = summary.group
-        where = [group.class_id or ""] if grouped else []
-        where += [str(group.level or "")] if leveled else []
-        rows.append([names.get(group.llm_id, group.llm_id), *where, *_figures(summary)])
-    return plain_table(columns, rows)
+    cells = [_cells(summary, names) for summary in ordered]
+    shown = [name for name in cells[0] if any(row[name] for row in cells)] if cells else []
+    columns = [(name, "left" if name in _LEFT else "right") for name in shown]
+    return plain_table(columns, [[row[name] for name in shown] for row in cells])
 
 
-def _figures(summary: Summary) -> list[str]:
-    score, strict = summary.score, summary.strict_score
+def _cells(summary: Summary, names: Mapping[str, str]) -> dict[str, str]:
+    """Return a row by heading; a column that is empty in every row is left out."""
+    group, score, strict = summary.group, summary.score, summary.strict_score
     is_strict_lower = score is not None and strict is not None and strict < score.value
-    return [
-        f"{score.value:.3f}" if score else "-",
-        _interval(score),
-        f"{strict:.3f}" if is_strict_lower else "",
-        f"{summary.n_passed}/{summary.n_scored}",
-        str(summary.n_scored),
-        str(summary.n_failed) if summary.n_failed else "",
-        f"{summary.time.median_ms / 1000:.2f} s" if summary.time else "-",
-        f"{summary.tokens_per_s:.0f}" if summary.tokens_per_s else "-",
-        f"${summary.cost_usd:.4f}" if summary.cost_usd is not None else "",
-    ]
-
-
-def _interval(score: Estimate | None) -> str:
-    return f"{score.low:.2f} to {score.high:.2f}" if score else ""
+    return {
+        "LLM": names.get(group.llm_id, group.llm_id),
+        "Class": group.class_id or "",
+        "Level": str(group.level or ""),
+        "Score": f"{score.value:.3f}" if score else "-",
+        "95 % interval": f"{score.low:.2f}-{score.high:.2f}" if score else "",
+        "Strict": f"{strict:.3f}" if is_strict_lower else "",
+        "Passed": f"{summary.n_passed}/{summary.n_scored}",
+        "Failed": str(summary.n_failed) if summary.n_failed else "",
+        "Median": f"{summary.time.median_ms / 1000:.2f} s" if summary.time else "",
+        "Tok/s": f"{summary.tokens_per_s:.0f}" if summary.tokens_per_s else "",
+        "Cost": f"${summary.cost_usd:.4f}" if summary.cost_usd is not None else "",
+    }

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 Name = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S([^\n\r\t]*\S)?$")]
-Tags = Annotated[list[Name], Field(description="Words to filter by.")]
+Tags = Annotated[list[Name], Field(default_factory=list, description="Words to filter by.")]
 
 
 class FileModel(BaseModel):
@@ -27,14 +27,18 @@ class EvaluatorEntry(FileModel):
     """Which evaluator scores the responses, and with what parameters."""
 
     name: Name = Field(description="Name of an evaluator, such as `math_evaluator`.")
-    parameters: dict[str, Any] = Field({}, description="What the evaluator wants to know.")
+    parameters: dict[str, Any] = Field(
+        default_factory=dict, description="What the evaluator wants to know."
+    )
 
 
 class TestEvaluatorEntry(FileModel):
     """The evaluator of one test; its parameters override those of the class."""
 
     name: Name | None = Field(None, description="Name of an evaluator; the class's by default.")
-    parameters: dict[str, Any] = Field({}, description="Added to those of the class; these win.")
+    parameters: dict[str, Any] = Field(
+        default_factory=dict, description="Added to those of the class; these win."
+    )
 
 
 class PromptTemplateEntry(FileModel):
@@ -46,7 +50,7 @@ class PromptTemplateEntry(FileModel):
         description="Template with a placeholder such as {problem}; write {{name}} for {name}."
     )
     overrides: dict[str, Annotated[str, StringConstraints(min_length=1)]] = Field(
-        {}, description="LLM id to the template that this LLM gets instead."
+        default_factory=dict, description="LLM id to the template that this LLM gets instead."
     )
 
 
@@ -58,7 +62,7 @@ class TestClassEntry(FileModel):
     system_prompt: str = Field("", description="Sent behind the system prompt of the LLM.")
     work_prompt_template: PromptTemplateEntry
     evaluation_module: EvaluatorEntry | None = None
-    tags: Tags = []
+    tags: Tags
 
 
 class TestEntry(FileModel):
@@ -71,12 +75,14 @@ class TestEntry(FileModel):
     texts: Annotated[list[str], Field(min_length=1)] | None = Field(
         None, description="Several texts instead of one; rendered as a JSON list."
     )
-    fields: dict[str, Any] = Field({}, description="Further placeholders by name.")
+    fields: dict[str, Any] = Field(
+        default_factory=dict, description="Further placeholders by name."
+    )
     evaluation_module: TestEvaluatorEntry | None = None
     reference_response: str | None = Field(
         None, description="A response that must score 1.0, for checking the test itself."
     )
-    tags: Tags = []
+    tags: Tags
 
 
 class TimeoutsEntry(FileModel):
@@ -139,4 +145,4 @@ class LLMEntry(FileModel):
     )
     timeouts: TimeoutsEntry = TimeoutsEntry()
     prices: PricesEntry = PricesEntry()
-    tags: Tags = []
+    tags: Tags

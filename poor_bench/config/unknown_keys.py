@@ -33,11 +33,12 @@ def check_keys(
         The places that were meant, by the typing errors that were found.
     """
     meant: set[Place] = set()
-    inner_models = _inner_models(model)
+    known = _inner_models(model)
     for key, value in raw.items():
-        if key in model.model_fields:
-            if key in inner_models and isinstance(value, dict):
-                meant |= check_keys(value, inner_models[key], (*place, key), report)
+        if key in known:
+            inner = known[key]
+            if inner is not None and isinstance(value, dict):
+                meant |= check_keys(value, inner, (*place, key), report)
         elif not is_comment(key):
             near = _note_unknown(key, model, place, report)
             if near is not None:
@@ -59,10 +60,13 @@ def _note_unknown(key: str, model: type[FileModel], place: Place, report: Report
 
 
 @functools.cache
-def _inner_models(model: type[FileModel]) -> dict[str, type[FileModel]]:
-    inner = {}
-    for name, field in model.model_fields.items():
-        for candidate in (field.annotation, *get_args(field.annotation)):
-            if isinstance(candidate, type) and issubclass(candidate, FileModel):
-                inner[name] = candidate
-    return inner
+def _inner_models(model: type[FileModel]) -> dict[str, type[FileModel] | None]:
+    """Return the known keys, each with the model of what stands under it, where there is one."""
+    return {name: _model_in(field.annotation) for name, field in model.model_fields.items()}
+
+
+def _model_in(annotation: Any) -> type[FileModel] | None:
+    for candidate in (annotation, *get_args(annotation)):
+        if isinstance(candidate, type) and issubclass(candidate, FileModel):
+            return candidate
+    return None

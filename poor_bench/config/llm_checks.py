@@ -1,0 +1,31 @@
+"""Check that every LLM can be asked somewhere, as far as its entry tells."""
+
+from __future__ import annotations
+
+from poor_bench.config.loaded import Loaded
+from poor_bench.config.nearest_name import misspelt_name
+from poor_bench.config.report import Place, Report
+from poor_bench.errors import ConfigError
+from poor_bench.models.llm import LLM
+from poor_bench.providers.catalog import provider_names
+from poor_bench.providers.endpoint import endpoint_of
+
+
+def check_llms(llms: Loaded[LLM]) -> None:
+    """Note providers that are unknown or misspelt, and endpoints that are no addresses."""
+    for llm_id, llm in llms.by_id.items():
+        _check_llm(llm, llms.places[llm_id], llms.report)
+
+
+def _check_llm(llm: LLM, place: Place, report: Report) -> None:
+    try:
+        endpoint_of(llm, environ={})
+    except ConfigError as error:
+        key = "endpoint" if llm.endpoint else "provider"
+        report.error((*place, key), str(error), hint=error.hint, code=f"bad-{key}")
+        return
+    meant = misspelt_name(llm.provider, provider_names())
+    if meant is not None and meant != llm.provider.lower():
+        message = f"`{llm.provider}` is taken for a server that speaks OpenAI's protocol"
+        hint = f"did you mean `{meant}`?"
+        report.warning((*place, "provider"), message, hint=hint, code="unknown-provider")

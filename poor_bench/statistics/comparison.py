@@ -1,0 +1,159 @@
+"""All LLMs against each other: which differences are real, and what ranks they leave open."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from poor_bench.models.result import Result
+from poor_bench.statistics.holm import holm
+from poor_bench.statistics.paired_difference import PairedDifference
+from poor_bench.statistics.paired_interval import paired_interval
+from poor_bench.statistics.power import needed_tests, needed_trials, smallest_difference
+from poor_bench.statistics.ranking import RankRange, rank_ranges, tie_groups
+from poor_bench.statistics.score_table import ScoreTable, score_table
+from poor_bench.statistics.sign_flip import sign_flip_p_values
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """All pairs of some LLMs, and what follows from them."""
+
+    pairs: tuple[PairedDifference, ...]
+    """Pairs with common tests; LLMs stand best first, so `llm_a` has the higher mean overall."""
+    apart: tuple[tuple[str, str], ...]
+    """Pairs without a common scored test, which nothing is known about."""
+    ranks: tuple[RankRange, ...]
+    """One per LLM, highest mean score first."""
+    groups: tuple[tuple[str, ...], ...]
+    """Groups of LLMs that cannot be told apart; an LLM may stand in several."""
+
+
+def compare_llms(
+    results: Iterable[Result], *, alpha: float = 0.05, n_flips: int = 9999, seed: int = 0
+) -> Comparison:
+    """Compare all LLMs in pairs on their common tests.
+
+    Args:
+        results: Scored and failed trials in any order; failures are left out. Pass the results of
+            one test class to compare within it.
+        alpha: Accepted chance of calling any difference real that is not, between 0 and 1.
+        n_flips: Random sign patterns per pair, at least 1.
+        seed: Of the random signs; the same results and seed give the same figures.
+
+    Returns:
+        Pairs, ranks and groups; empty where nothing was scored.
+
+    Raises:
+        ValueError: If `alpha` or `n_flips` is out of range.
+
+    Source:
+        `sign_flip_p_values`, `holm`, `paired_interval`, `rank_ranges`, `tie_groups`.
+
+    Example:
+        >>> scores = {"good": 1.0, "bad": 0.0}
+        >>> trials = [Result(llm_id=llm, test_id=str(n), score=scores[llm])
+        ...           for llm in scores for n in range(8)]
+        >>> [pair] = compare_llms(trials).pairs
+        >>> pair.llm_a, pair.difference.value, pair.p_value, pair.is_real()
+        ('good', 1.0, 0.0078125, True)
+    """
+    table = score_table(results)
+    pairs, apart = _pairs_of(table, n_flips, seed)
+    better = [
+        (pair.llm_a, pair.llm_b) if pair.difference.value > 0 else (pair.llm_b, pair.llm_a)
+        for pair in pairs
+        if pair.is_real(alpha)
+    ]
+    llm_ids = [table.llm_ids[column] for column in _best_first(table)]
+    return Comparison(
+        pairs=tuple(pairs),
+        apart=tuple(apart),
+        ranks=tuple(rank_ranges(llm_ids, better)),
+        groups=tuple(tie_groups(llm_ids, better)),
+    )
+
+
+def _best_first(table: ScoreTable) -> list[int]:
+    import numpy as np
+
+    if not table.llm_ids:
+        return []
+    means = np.nanmean(table.scores, axis=0)
+    return [int(column) for column in np.argsort(-means, kind="stable")]
+
+
+def _pairs_of(
+    table: ScoreTable, n_flips: int, seed: int
+) -> tuple[list[PairedDifference], list[tuple[str, str]]]:
+    import numpy as np
+
+    pairs = []
+    apart = []
+    columns = []
+    for a, b in combinations(_best_first(table), 2):
+        differences = table.scores[:, a] - table.scores[:, b]
+        if np.isnan(differences).all():
+            apart.append((table.llm_ids[a], table.llm_ids[b]))
+        else:
+            pairs.append(_describe(table, a, b))
+            columns.append(np.nan_to_num(differences))
+    if not pairs:
+        return [], apart
+    p_values = sign_flip_p_values(np.column_stack(columns), n_flips=n_flips, seed=seed).tolist()
+    return [
+        replace(pair, p_value=p_value, p_adjusted=p_adjusted)
+        for pair, p_value, p_adjusted in zip(pairs, p_values, holm(p_values), strict=True)
+    ], apart
+
+
+def _describe(table: ScoreTable, a: int, b: int) -> PairedDifference:
+    """Return what is known of a pair apart from its p-values, which come for all pairs at once."""
+    import numpy as np
+
+    common = ~np.isnan(table.scores[:, a] - table.scores[:, b])
+    scores_a, scores_b = table.scores[common, a], table.scores[common, b]
+    differences = scores_a - scores_b
+    estimate = paired_interval(differences.tolist())
+    deviation = float(differences.std(ddof=1)) if estimate.n > 1 else 1.0
+    return PairedDifference(
+        llm_a=table.llm_ids[a],
+        llm_b=table.llm_ids[b],
+        mean_a=float(scores_a.mean()),
+        mean_b=float(scores_b.mean()),
+        difference=estimate,
+        n_better=int((differences > 0).sum()),
+        n_worse=int((differences < 0).sum()),
+        p_value=1.0,
+        p_adjusted=1.0,
+        smallest_difference=smallest_difference(estimate.n, deviation),
+        needed_tests=needed_tests(estimate.value, deviation),
+        needed_trials=_needed_trials(table, (a, b), common, differences),
+    )
+
+
+def _needed_trials(
+    table: ScoreTable,
+    pair: tuple[int, int],
+    common: NDArray[np.bool_],
+    differences: NDArray[np.float64],
+) -> int | None:
+    n_trials = table.n_trials[common][:, pair]
+    repeats = (n_trials - 1).sum(axis=0)
+    if not repeats.all() or len(differences) < 2:
+        return None
+    variances = table.squares[common][:, pair].sum(axis=0) / repeats
+    seen = float((variances / n_trials).sum(axis=1).mean())
+    return needed_trials(
+        float(differences.mean()),
+        len(differences),
+        between_variance=max(0.0, float(differences.var(ddof=1)) - seen),
+        trial_variance=math.fsum(variances),
+    )

@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+from poor_bench.statistics.power import needed_tests, needed_trials, smallest_difference
+from poor_bench.statistics.sign_flip import sign_flip_p_values
+
+
+# Miller 2024, "Adding Error Bars to Evals", section 5: a variance of 1/9 between questions and a
+# difference of 3 points ask for 969 questions.
+def test_published_number_of_questions() -> None:
+    assert needed_tests(0.03, (1 / 9) ** 0.5) == 969
+
+
+def test_needed_tests_and_smallest_difference_are_each_others_inverse() -> None:
+    n_tests = needed_tests(0.04, 0.5)
+    assert smallest_difference(n_tests, 0.5) == pytest.approx(0.04, rel=1e-3)
+
+
+def test_no_difference_needs_no_end_of_tests() -> None:
+    assert needed_tests(0.0, 0.3) is None
+
+
+def test_stricter_demands_need_more_tests() -> None:
+    assert needed_tests(0.05, 0.3) < needed_tests(0.05, 0.3, alpha=0.05 / 36)
+    assert needed_tests(0.05, 0.3) < needed_tests(0.05, 0.3, power=0.95)
+
+
+def test_the_promised_power_is_kept() -> None:
+    rng = np.random.default_rng(7)
+    n_tests = needed_tests(0.2, 1.0 * 0.6**0.5)
+    draws = rng.choice([1.0, 0.0, -1.0], (n_tests, 1500), p=[0.42, 0.36, 0.22])
+    found = sign_flip_p_values(draws, n_flips=999) < 0.05
+    assert 0.75 < found.mean() < 0.87
+
+
+def test_trials_help_only_against_the_noise_of_trials() -> None:
+    variances = {"between_variance": 0.06, "trial_variance": 0.12}
+    assert needed_trials(0.05, 300, **variances) == 4
+    assert needed_trials(0.05, 150, **variances) is None
+    assert needed_trials(0.0, 300, **variances) is None
+
+
+def test_trials_are_at_least_one() -> None:
+    assert needed_trials(0.5, 300, between_variance=0.01, trial_variance=0.0) == 1
+
+
+@pytest.mark.parametrize("options", [{"alpha": 0}, {"alpha": 1}, {"power": 1}, {"deviation": -1}])
+def test_impossible_demands_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        needed_tests(0.1, **{"deviation": 0.3, **options})
+
+
+def test_no_tests_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        smallest_difference(0, 0.3)
+    with pytest.raises(ValueError, match="at least 1"):
+        needed_trials(0.1, 0, between_variance=0.1, trial_variance=0.1)

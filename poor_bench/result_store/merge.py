@@ -70,7 +70,6 @@ class MergedView:
             resolve: Maps an LLM id of a file to the one in use.
             report_damage: Called with file and line number of each unreadable journal line.
         """
-        self.journals: list[Path] = []
         self._paths = paths
         self._resolve = resolve
         self._report_damage = report_damage
@@ -83,7 +82,6 @@ class MergedView:
         for path in self._paths.journals():
             stream = self._open(path)
             if stream is not None:
-                self.journals.append(path)
                 self._index(path, stream)
         self._snapshot = self._open(self._paths.snapshot)
         return self

@@ -111,10 +111,11 @@ class ResultStore:
         )
 
     def _merge_left_over(self) -> int:
+        """Merge what nobody writes to; that is settled first, so that no late row is missed."""
+        left_over = [path for path in self.paths.journals() if not is_owned(path)]
+        if not left_over:
+            return 0
         with self._view() as view, _without_collector():
-            left_over = [path for path in view.journals if not is_owned(path)]
-            if not left_over:
-                return 0
             write_snapshot(self.paths.snapshot, view.extras(), view.rows())
         self.paths.runs_dir.mkdir(exist_ok=True)
         for path in left_over:

@@ -1,0 +1,71 @@
+"""What all tests share: a guard against the network, a tiny workspace, a clock without waiting."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail any attempt to reach another machine."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> Any:
+        if self.family in {socket.AF_INET, socket.AF_INET6}:
+            assert ipaddress.ip_address(address[0]).is_loopback, f"test reaches out to {address}"
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+class WorkspaceFiles:
+    """Writes the files of a small workspace and lets tests change them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.classes: list[dict[str, Any]] = [
+            {
+                "id": "sums",
+                "work_prompt_template": {"default": "Solve: {problem}"},
+                "evaluation_module": {"name": "has_expected", "parameters": {}},
+            }
+        ]
+        self.tests: list[dict[str, Any]] = []
+        self.llms: list[dict[str, Any]] = []
+
+    def add_tests(self, count: int, **fields: Any) -> None:
+        for number in range(len(self.tests) + 1, len(self.tests) + count + 1):
+            test = {"test_id": f"sum_{number:03}", "class_id": "sums", "level": 1 + number % 5}
+            self.tests.append(test | {"text": f"{number} + {number}"} | fields)
+
+    def add_llm(self, name: str, responses: Any, **fields: Any) -> None:
+        parameters = {"responses": responses} | fields.pop("parameters", {})
+        self.llms.append({"provider": "scripted", "name": name, "parameters": parameters} | fields)
+
+    def write(self) -> Path:
+        (self.folder / "evaluators").mkdir(parents=True, exist_ok=True)
+        evaluator = (
+            '"""Full marks for the expected text."""\n\n\ndef evaluate(response, parameters):\n'
+        )
+        evaluator += "    if 'boom' in response:\n        raise RuntimeError('evaluator broke')\n"
+        evaluator += "    expected = parameters.get('expected', '4')\n"
+        evaluator += "    return float(expected in response), f'looked for {expected}'\n"
+        (self.folder / "evaluators" / "has_expected.py").write_text(evaluator)
+        classes = {"version": "1.0", "test_classes": self.classes}
+        (self.folder / "test_classes.yaml").write_text(json.dumps(classes))
+        tests = {"version": "1.0", "tests": self.tests}
+        (self.folder / "tests.json").write_text(json.dumps(tests))
+        (self.folder / "llms.json").write_text(json.dumps({"llms": self.llms}))
+        return self.folder
+
+
+@pytest.fixture
+def workspace_files(tmp_path: Path) -> WorkspaceFiles:
+    """An empty workspace: one class `sums`, one evaluator `has_expected`."""
+    return WorkspaceFiles(tmp_path / "bench")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -89,6 +89,18 @@ class ConfigManager:
             ConfigError: With every problem of every file.
         """
         return list(self.workspace.llms)
+
+    def add_llms(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Add entries to llms.json, and forget what was read.
+
+        Raises:
+            ConfigError: If the file, as it was or as it would be, has an error, or cannot be
+                written; it is untouched then.
+        """
+        from poor_bench.config.add_llms import add_llms
+
+        add_llms(self.data_dir, entries)
+        self.reload()
 
     def load_results(self) -> list[Result]:
         """Return the newest result of every trial, failures included.

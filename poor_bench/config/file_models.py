@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    StringConstraints,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 Name = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S([^\n\r\t]*\S)?$")]
 Tags = Annotated[list[Name], Field(default_factory=list, description="Words to filter by.")]
@@ -21,6 +29,17 @@ class FileModel(BaseModel):
     """Whether keys that are not listed have a use, so that they are not worth a warning."""
     near_keys_are_errors: ClassVar[bool] = True
     """Whether a key that is nearly a listed one must be a typing error."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Let editors underline unknown keys that are not comments."""
+        schema = handler(core_schema)
+        if not cls.keeps_other_keys:
+            body = handler.resolve_ref_schema(schema)
+            body |= {"additionalProperties": False, "patternProperties": {"^[_$]": {}}}
+        return schema
 
 
 class EvaluatorEntry(FileModel):
@@ -67,6 +86,10 @@ class TestClassEntry(FileModel):
 
 class TestEntry(FileModel):
     """One test: a text or texts, a level and what the evaluator expects."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["text"]}, {"required": ["texts"]}]}
+    )
 
     test_id: Name = Field(description="Unique name.")
     class_id: Name = Field(description="The `id` of a test class.")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from poor_bench.config.document import open_document
+from poor_bench.config.document import Document, open_document
 from poor_bench.config.entries import written_ids
 from poor_bench.config.json_document import parse_json
+from poor_bench.config.llm_checks import check_llms
 from poor_bench.config.llm_entries import decode_llms
 from poor_bench.config.loaded import Loaded, collect
+from poor_bench.config.report import Report
 from poor_bench.config.test_class_entries import decode_test_classes
 from poor_bench.config.test_entries import decode_tests
 from poor_bench.config.yaml_document import parse_yaml
@@ -40,6 +42,13 @@ def load_tests(data_dir: Path, classes: Mapping[str, TestClass]) -> Loaded[Test]
 def load_llms(data_dir: Path) -> Loaded[LLM]:
     """Return the LLMs of a workspace, and what is wrong in their file."""
     document, report = open_document(data_dir / LLMS_FILE, parse_json)
+    return decode_llms_file(document, report)
+
+
+def decode_llms_file(document: Document | None, report: Report) -> Loaded[LLM]:
+    """Return the LLMs of a parsed file; the report takes what is wrong with them."""
     entries = decode_llms(document, report) if document else ()
     hint = 'tell them apart by an `id` of their own, such as "id": "gemma-short"'
-    return collect(entries, lambda llm: llm.id, report, hint=hint)
+    llms = collect(entries, lambda llm: llm.id, report, hint=hint)
+    check_llms(llms)
+    return llms

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,6 +17,8 @@ from typing import Any
 from poor_bench.config.document import Document, UnreadableError
 from poor_bench.config.json_lines import lines_by_place
 from poor_bench.config.report import Place
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parse_json(text: str) -> Document:
@@ -41,7 +44,21 @@ def parse_json(text: str) -> Document:
         if isinstance(error.args[0], str) and "integer string conversion" in error.args[0]:
             raise UnreadableError("a number has too many digits") from None
         raise UnreadableError(str(error)) from None
+    _require_text(data, text)
     return Document(data, _line_finder(text))
+
+
+def _require_text(data: Any, source: str) -> None:
+    """Refuse halves of surrogate pairs, which can be neither sent nor stored."""
+    if not _SURROGATE.search(source):
+        return
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(error.object[error.start]):04x}"
+        line = source.count("\n", 0, max(source.lower().find(half), 0)) + 1
+        message = f"{half} is half of a surrogate pair, which is not text"
+        raise UnreadableError(message, line=line) from None
 
 
 def _line_finder(text: str) -> Callable[[Place], int | None]:

@@ -34,13 +34,11 @@ def load_workspace(
     from poor_bench.config.cross_references import check_references
     from poor_bench.config.evaluator_checks import EvaluatorChecks
     from poor_bench.config.files import load_llms, load_test_classes, load_tests
-    from poor_bench.config.llm_checks import check_llms
 
     require_workspace_folder(data_dir)
     classes = load_test_classes(data_dir)
     tests = load_tests(data_dir, classes.by_id)
     llms = load_llms(data_dir)
-    check_llms(llms)
     check_references(classes, tests, llms)
     EvaluatorChecks(known_evaluators, check_parameters).check(classes, tests)
     problems = [*classes.report.problems, *tests.report.problems, *llms.report.problems]

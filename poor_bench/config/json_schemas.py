@@ -1,0 +1,108 @@
+"""JSON Schemas of the files of a workspace, so that editors complete and check them.
+
+`python -m poor_bench.config.json_schemas FOLDER` writes them.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
+
+from poor_bench.config.file_models import FileModel, LLMEntry, TestClassEntry, TestEntry
+from poor_bench.models.failure import Failure
+from poor_bench.models.result import Result
+
+_DIALECT = "http://json-schema.org/draft-07/schema#"
+"""The newest one that the JSON and YAML support of common editors knows as a whole."""
+
+
+class TestClassesFile(FileModel):
+    """test_classes.yaml: families of tests."""
+
+    version: str | float = Field("1.0", description="Version of the file format.")
+    test_classes: list[TestClassEntry]
+
+
+class TestsFile(FileModel):
+    """tests.json: the tests."""
+
+    version: str | float = Field("1.0", description="Version of the file format.")
+    tests: list[TestEntry]
+
+
+class LLMsFile(FileModel):
+    """llms.json: the LLMs to ask."""
+
+    version: str | float = Field("1.0", description="Version of the file format.")
+    llms: list[LLMEntry]
+
+
+class _Draft7(GenerateJsonSchema):
+    schema_dialect = _DIALECT
+
+
+def json_schemas() -> dict[str, dict[str, Any]]:
+    """Return the schema of each file by the name that the schema's own file has."""
+    models: dict[str, type[FileModel]] = {
+        "test_classes": TestClassesFile,
+        "tests": TestsFile,
+        "llms": LLMsFile,
+    }
+    schemas = {
+        name: {"$schema": _DIALECT, **model.model_json_schema(schema_generator=_Draft7)}
+        for name, model in models.items()
+    }
+    schemas["results"] = _results_schema()
+    return {f"{name}.schema.json": schema for name, schema in schemas.items()}
+
+
+def write_schemas(folder: Path) -> list[Path]:
+    """Write all schemas into `folder`, which is made where it does not exist."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, schema in json_schemas().items():
+        path = folder / name
+        path.write_text(f"{json.dumps(schema, indent=2)}\n", encoding="utf-8")
+        paths.append(path)
+    return paths
+
+
+def _results_schema() -> dict[str, Any]:
+    record = TypeAdapter(Result).json_schema(ref_template="#/definitions/{model}")
+    definitions = record.pop("$defs")
+    _describe_properties(record, Result)
+    _describe_properties(definitions["Failure"], Failure)
+    del record["properties"]["llm_id"]
+    record["required"] = ["test_id"]
+    rows = {"type": "object", "additionalProperties": {"type": "array", "items": record}}
+    return {
+        "$schema": _DIALECT,
+        "title": "ResultsFile",
+        "description": "results.json: the newest result of every trial, by LLM id.",
+        "type": "object",
+        "required": ["results"],
+        "properties": {"version": {"type": "string"}, "results": rows},
+        "definitions": definitions,
+    }
+
+
+def _describe_properties(schema: dict[str, Any], described: type) -> None:
+    """Take the text that stands below a field of a class as the property's description."""
+    (body,) = ast.parse(inspect.getsource(described)).body
+    assert isinstance(body, ast.ClassDef)
+    for field, below in pairwise(body.body):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=text)):
+                schema["properties"][name]["description"] = text
+
+
+if __name__ == "__main__":
+    write_schemas(Path(sys.argv[1]))

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from poor_bench.calls.endpoint_gate import EndpointGate
+from poor_bench.errors import ProviderError, RunCancelledError
+from poor_bench.models.failure import FailureKind
+from tests.providers.fake_clock import FakeClock
+
+
+def never() -> bool:
+    return False
+
+
+def test_no_more_than_the_limit_are_inside_at_once() -> None:
+    gate = EndpointGate(3, FakeClock())
+    lock, inside, most = threading.Lock(), 0, 0
+    everyone = threading.Barrier(3, timeout=10)
+
+    def enter() -> None:
+        nonlocal inside, most
+        with gate.permit(never):
+            with lock:
+                inside += 1
+                most = max(most, inside)
+            everyone.wait()
+            with lock:
+                inside -= 1
+
+    threads = [threading.Thread(target=enter) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=10)
+    assert (inside, most) == (0, 3)
+
+
+def test_limit_falls_at_429_and_rises_with_successes() -> None:
+    clock = FakeClock()
+    gate = EndpointGate(10, clock)
+    gate.rate_limited()
+    gate.rate_limited()
+    assert gate.limit == 7
+    clock.seconds += 2
+    gate.rate_limited()
+    assert gate.limit == 4
+    for _ in range(100):
+        gate.succeeded()
+    assert gate.limit == 10
+
+
+def test_limit_never_falls_below_one() -> None:
+    clock = FakeClock()
+    gate = EndpointGate(2, clock)
+    for _ in range(20):
+        clock.seconds += 2
+        gate.rate_limited()
+    assert gate.limit == 1
+    with gate.permit(never):
+        pass
+
+
+def test_requests_per_minute_space_the_starts() -> None:
+    clock = FakeClock()
+    gate = EndpointGate(8, clock)
+    gate.apply_limits(None, 30)
+    starts = []
+    for _ in range(4):
+        with gate.permit(never):
+            starts.append(clock.seconds)
+    assert starts == [0, 2, 4, 6]
+
+
+def test_strictest_limit_of_an_endpoint_counts() -> None:
+    gate = EndpointGate(4, FakeClock())
+    gate.apply_limits(16, None)
+    assert gate.limit == 16
+    gate.apply_limits(2, None)
+    gate.apply_limits(8, None)
+    assert gate.limit == 2
+
+
+def test_closed_gate_lets_nobody_in_and_says_why() -> None:
+    gate = EndpointGate(1, FakeClock())
+    reason = ProviderError("refused", kind=FailureKind.CONNECTION)
+    gate.close(reason)
+    with pytest.raises(ProviderError) as raised, gate.permit(never):
+        pass
+    assert raised.value is reason
+
+
+def test_closing_wakes_those_who_wait() -> None:
+    gate = EndpointGate(1, FakeClock())
+    outcomes: list[str] = []
+
+    def enter() -> None:
+        try:
+            with gate.permit(never):
+                outcomes.append("in")
+        except ProviderError:
+            outcomes.append("refused")
+
+    with gate.permit(never):
+        thread = threading.Thread(target=enter)
+        thread.start()
+        gate.close(ProviderError("refused", kind=FailureKind.CONNECTION))
+        thread.join(timeout=10)
+    assert outcomes == ["refused"]
+
+
+def test_cancelled_wait_raises() -> None:
+    gate = EndpointGate(1, FakeClock())
+    with gate.permit(never), pytest.raises(RunCancelledError), gate.permit(lambda: True):
+        pass

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from poor_bench.models.completion import Message, Usage
+from poor_bench.models.evaluator_spec import EvaluatorSpec
+from poor_bench.models.llm import LLM, Prices
+from poor_bench.scoring.cost import cost_usd
+from poor_bench.scoring.fingerprint import evaluator_fingerprint, request_fingerprint
+
+LLM_A = LLM(id="p:m", provider="p", name="m", parameters={"temperature": 0, "stop": ["x"]})
+PROMPT = (Message("user", "hello \ud800"),)
+
+
+def test_request_fingerprint_follows_what_is_asked() -> None:
+    known = request_fingerprint(LLM_A, PROMPT)
+    assert len(known) == 16
+    assert request_fingerprint(replace(LLM_A, name="n"), PROMPT) != known
+    assert request_fingerprint(replace(LLM_A, parameters={"temperature": 1}), PROMPT) != known
+    assert request_fingerprint(LLM_A, (Message("system", "be brief"), *PROMPT)) != known
+
+
+def test_request_fingerprint_ignores_names_places_and_transport() -> None:
+    known = request_fingerprint(LLM_A, PROMPT)
+    moved = replace(LLM_A, id="other", label="x", endpoint="http://127.0.0.1:1", size=3.0)
+    assert request_fingerprint(moved, PROMPT) == known
+    reordered = {"stop": ["x"], "stream": False, "temperature": 0, "keep_alive": "1h"}
+    assert request_fingerprint(replace(LLM_A, parameters=reordered), PROMPT) == known
+
+
+def test_evaluator_fingerprint_follows_name_parameters_and_code() -> None:
+    spec = EvaluatorSpec("math", {"precision": 2})
+    known = evaluator_fingerprint(spec, "code")
+    assert evaluator_fingerprint(EvaluatorSpec("math", {"precision": 3}), "code") != known
+    assert evaluator_fingerprint(EvaluatorSpec("other", {"precision": 2}), "code") != known
+    assert evaluator_fingerprint(spec, "changed") != known
+
+
+def test_cached_tokens_have_their_own_price() -> None:
+    usage = Usage(prompt_tokens=1_000_000, completion_tokens=0, cached_tokens=500_000)
+    assert cost_usd(usage, Prices(input=2, output=8, cached_input=0.5)) == 1.25
+    assert cost_usd(usage, Prices(input=2, output=8)) == 2.0
+    assert cost_usd(usage, Prices()) is None
+    assert cost_usd(Usage(), Prices(input=2, output=8)) is None

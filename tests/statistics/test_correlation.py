@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from poor_bench.statistics.correlation import rank_correlation, row_correlations
+
+numbers = st.floats(-1e3, 1e3)
+
+
+@given(st.lists(st.tuples(numbers, numbers), min_size=4, max_size=30))
+def test_value_stays_in_its_interval(pairs: list[tuple[float, float]]) -> None:
+    x, y = zip(*pairs, strict=True)
+    for estimate in (*row_correlations([x], [y]), rank_correlation(x, y)):
+        if estimate is not None:
+            assert -1 <= estimate.low <= estimate.value <= estimate.high <= 1
+
+
+def test_values_agree_with_scipy() -> None:
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(5, 20)), rng.integers(0, 4, (5, 20)).astype(float)
+    for row, estimate in enumerate(row_correlations(x, y)):
+        interval = stats.pearsonr(x[row], y[row]).confidence_interval(0.95)
+        assert estimate.value == pytest.approx(stats.pearsonr(x[row], y[row]).statistic)
+        assert (estimate.low, estimate.high) == pytest.approx((interval.low, interval.high))
+    assert rank_correlation(x[0], y[0]).value == pytest.approx(stats.spearmanr(x[0], y[0])[0])
+
+
+def test_missing_numbers_leave_their_pair_out() -> None:
+    nan = float("nan")
+    [complete] = row_correlations([[1, 2, 3, 4]], [[1, 3, 2, 4]])
+    [gapped] = row_correlations([[1, 2, nan, 3, 4, 9]], [[1, 3, 5, 2, 4, nan]])
+    assert gapped == complete
+
+
+@pytest.mark.parametrize(
+    ("x", "y"), [([1, 2, 3], [1, 2, 3]), ([1, 1, 1, 1], [1, 2, 3, 4]), ([1, 2, 3, 4], [5, 5, 5, 5])]
+)
+def test_too_little_to_go_by_is_no_correlation(x: list[float], y: list[float]) -> None:
+    assert row_correlations([x], [y]) == [None]
+    assert rank_correlation(x, y) is None
+
+
+def test_rank_interval_covers_the_truth_in_about_95_of_100_samples() -> None:
+    rng = np.random.default_rng(2)
+    rho = 6 / np.pi * np.arcsin(0.6 / 2)
+    covered = 0
+    for _ in range(1000):
+        x, y = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], 40).T
+        estimate = rank_correlation(x, y)
+        covered += estimate.low <= rho <= estimate.high
+    assert 0.93 <= covered / 1000 <= 0.98
+
+
+def test_sides_of_different_length_are_refused() -> None:
+    with pytest.raises(ValueError, match="differ"):
+        rank_correlation([1, 2, 3, 4], [1, 2, 3])

@@ -19,7 +19,7 @@ def base_llm_id(provider: str, name: str) -> str:
     return f"{provider}:{name}"
 
 
-def think_suffix(think: bool | str | None) -> str:
+def think_suffix(think: bool | str | int | None) -> str:
     """Return what tells twins apart by their think parameter; empty where it is not set.
 
     Example:

@@ -71,6 +71,7 @@ class Result:
 
 _DEFAULTS = {item.name: item.default for item in fields(Result)}
 _NAMES = tuple(name for name in _DEFAULTS if name not in {"llm_id", "failure"})
+_KNOWN = frozenset(_NAMES)
 _API_ERROR = "[API ERROR]"
 
 
@@ -102,10 +103,11 @@ def record_to_result(llm_id: str, record: Mapping[str, Any]) -> Result:
     Raises:
         ValueError: If the record has no test id, or neither a usable score nor a failure.
     """
-    values = {name: record[name] for name in _NAMES if record.get(name) is not None}
+    values = {name: value for name, value in record.items() if name in _KNOWN and value is not None}
     if not isinstance(values.get("test_id"), str):
         raise ValueError("a result needs a test_id")
-    values["marks"] = tuple(values.get("marks", ()))
+    if "marks" in values:
+        values["marks"] = tuple(values["marks"])
     failure = _failure_of(record)
     score = values.pop("score", None)
     if failure is None:
@@ -117,7 +119,7 @@ def record_to_result(llm_id: str, record: Mapping[str, Any]) -> Result:
 
 def _failure_of(record: Mapping[str, Any]) -> Failure | None:
     stored = record.get("failure")
-    if isinstance(stored, Mapping):
+    if isinstance(stored, dict):
         return Failure(
             kind=FailureKind(stored["kind"]),
             message=str(stored.get("message", "")),

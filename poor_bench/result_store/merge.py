@@ -102,6 +102,9 @@ class MergedView:
         A row of the snapshot is replaced in its place by its newest version; new rows of an LLM
         follow its old ones.
         """
+        if not self._scored and not self._failed:
+            yield from self._old_rows()
+            return
         newer = {"results": _Newer(self._scored), "failures": _Newer(self._failed)}
         section, llm_id = SECTIONS[0], ""
         for row in self._old_rows():

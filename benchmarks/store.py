@@ -1,0 +1,76 @@
+"""What storing results costs: appending, opening, merging.
+
+    python benchmarks/store.py [N]
+
+Appends N (100,000) results to one journal and compares the cost of the first and the last
+thousand; then merges, opens the merged snapshot, and compares with a bare orjson load of its lines.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import orjson
+
+from poor_bench.models.result import Result
+from poor_bench.result_store.paths import StorePaths
+from poor_bench.result_store.store import ResultStore
+
+BLOCK = 1_000
+
+
+def result(number: int) -> Result:
+    return Result(
+        llm_id=f"openai:model-{number % 10}",
+        test_id=f"test_{number // 10:06}",
+        score=number % 2 / 1.0,
+        details="Expected 4, got 4.",
+        response="The answer is " + "x" * 150,
+        prompt="Solve this and answer as JSON: 2 + 2",
+        timestamp="2026-11-21T22:50:07.123+00:00",
+        execution_time_ms=512.25,
+        prompt_tokens=31,
+        completion_tokens=12,
+    )
+
+
+def seconds(function: object) -> float:
+    start = time.perf_counter()
+    function()  # type: ignore[operator]
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    with tempfile.TemporaryDirectory() as name:
+        store = ResultStore(StorePaths(Path(name) / "results.json"))
+        journal = store.open_run("run1", {})
+        blocks = []
+        for start in range(0, count, BLOCK):
+            results = [result(number) for number in range(start, start + BLOCK)]
+            blocks.append(seconds(lambda results=results: [journal.append(r) for r in results]))
+        journal.close()
+        first, last = sorted(blocks[:10])[5], sorted(blocks[-10:])[5]
+        print(
+            f"append: {first / BLOCK * 1e6:.0f} us at first, {last / BLOCK * 1e6:.0f} us at "
+            f"{count:,}: ratio {last / first:.2f}"
+        )
+        print(f"merge {count:,} from the journal: {seconds(store.merge):.2f} s")
+        opened = seconds(lambda: sum(1 for _ in store.results()))
+        lines = [
+            line.rstrip(b",\n") for line in store.paths.snapshot.open("rb") if line[:1] == b"{"
+        ]
+        bare = seconds(lambda: [orjson.loads(line) for line in lines[1:]])
+        print(
+            f"open {count:,}: {opened:.2f} s (goal 2 s for 100,000); "
+            f"{opened / bare:.1f} x a bare orjson load of the lines ({bare:.2f} s)"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -45,7 +45,7 @@ def read_text(path: Path) -> str:
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
-        hint = f"`python main.py init {path.parent}` writes a complete workspace with examples"
+        hint = "`python main.py init FOLDER` makes a workspace with an example of it"
         raise UnreadableError("there is no such file", hint=hint) from None
     except IsADirectoryError:
         raise UnreadableError("this is a directory; a file is expected here") from None
@@ -58,7 +58,10 @@ def read_text(path: Path) -> str:
         hint = "save it as UTF-8"
         raise UnreadableError("this is not UTF-8 text", hint=hint, line=line) from None
     if not text.strip():
-        raise UnreadableError("the file is empty", hint="delete it, and `init` writes an example")
+        raise UnreadableError(
+            "the file is empty",
+            hint="`python main.py init FOLDER` makes a workspace with an example of it",
+        )
     return text
 
 

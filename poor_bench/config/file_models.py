@@ -27,8 +27,8 @@ class FileModel(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
     keeps_other_keys: ClassVar[bool] = False
     """Whether keys that are not listed have a use, so that they are not worth a warning."""
-    near_keys_are_errors: ClassVar[bool] = True
-    """Whether a key that is nearly a listed one must be a typing error."""
+    has_free_keys: ClassVar[bool] = False
+    """Whether keys that are not listed are checked elsewhere."""
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -36,7 +36,7 @@ class FileModel(BaseModel):
     ) -> JsonSchemaValue:
         """Let editors underline unknown keys that are not comments."""
         schema = handler(core_schema)
-        if not cls.keeps_other_keys:
+        if not cls.keeps_other_keys and not cls.has_free_keys:
             body = handler.resolve_ref_schema(schema)
             body |= {"additionalProperties": False, "patternProperties": {"^[_$]": {}}}
         return schema
@@ -127,10 +127,9 @@ class PricesEntry(FileModel):
 
 
 class ParametersEntry(FileModel):
-    """Sampling and provider settings; other keys are passed on to the provider."""
+    """Sampling and provider settings; which there are is for the provider to know."""
 
-    keeps_other_keys: ClassVar[bool] = True
-    near_keys_are_errors: ClassVar[bool] = False
+    has_free_keys: ClassVar[bool] = True
 
     temperature: Annotated[float, Field(ge=0)] | None = None
     top_p: Annotated[float, Field(ge=0, le=1)] | None = None
@@ -139,10 +138,23 @@ class ParametersEntry(FileModel):
     max_tokens: Annotated[int, Field(ge=1)] | None = Field(None, description="Limit of a reply.")
     seed: int | None = None
     stop: str | list[str] | None = Field(None, description="Texts that end a reply.")
-    think: bool | str | None = Field(
-        None, description="Whether, or how hard (`low`, `medium`, `high`), the LLM thinks first."
+    think: bool | str | Annotated[int, Field(ge=0)] | None = Field(
+        None,
+        description="Whether the LLM thinks first, or how hard (`low`, `medium`, `high`, `max`), "
+        "or for how many tokens at most.",
     )
-    num_ctx: Annotated[int, Field(ge=1)] | None = Field(None, description="Context length.")
+    num_ctx: Annotated[int, Field(ge=1)] | None = Field(None, description="Context in tokens.")
+    keep_alive: str | float | None = Field(
+        None, description="How long the model stays in memory: `10m`, or seconds."
+    )
+    response_format: str | dict[str, Any] | None = Field(
+        None, description="`json`, or a mapping with `type` and `schema`."
+    )
+    repeat_penalty: float | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    stream: bool | None = Field(None, description="false asks for the reply in one piece.")
+    extra_body: dict[str, Any] | None = Field(None, description="Merged into the request.")
 
 
 class LLMEntry(FileModel):

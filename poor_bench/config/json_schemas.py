@@ -64,15 +64,9 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {f"{name}.schema.json": schema for name, schema in schemas.items()}
 
 
-def write_schemas(folder: Path) -> list[Path]:
-    """Write all schemas into `folder`, which is made where it does not exist."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, schema in json_schemas().items():
-        path = folder / name
-        path.write_text(f"{json.dumps(schema, indent=2)}\n", encoding="utf-8")
-        paths.append(path)
-    return paths
+def json_schemas_as_text() -> dict[str, str]:
+    """Return the content of each schema's file by its name."""
+    return {name: f"{json.dumps(schema, indent=2)}\n" for name, schema in json_schemas().items()}
 
 
 def _results_schema() -> dict[str, Any]:
@@ -105,4 +99,5 @@ def _describe_properties(schema: dict[str, Any], described: type) -> None:
 
 
 if __name__ == "__main__":
-    write_schemas(Path(sys.argv[1]))
+    for file_name, content in json_schemas_as_text().items():
+        Path(sys.argv[1], file_name).write_text(content, encoding="utf-8")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from poor_bench.config.loaded import Loaded
-from poor_bench.config.nearest_name import misspelt_name
+from poor_bench.config.nearest_name import misspelt_name, nearest_name
 from poor_bench.config.report import Place, Report
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
 from poor_bench.providers.catalog import provider_names
 from poor_bench.providers.endpoint import endpoint_of
+from poor_bench.providers.parameters import COMMON, ignored_parameters, unknown_parameters
 
 
 def check_llms(llms: Loaded[LLM]) -> None:
@@ -24,8 +25,20 @@ def _check_llm(llm: LLM, place: Place, report: Report) -> None:
         key = "endpoint" if llm.endpoint else "provider"
         report.error((*place, key), str(error), hint=error.hint, code=f"bad-{key}")
         return
+    _check_parameters(llm, (*place, "parameters"), report)
     meant = misspelt_name(llm.provider, provider_names())
     if meant is not None and meant != llm.provider.lower():
         message = f"`{llm.provider}` is taken for a server that speaks OpenAI's protocol"
         hint = f"did you mean `{meant}`?"
         report.warning((*place, "provider"), message, hint=hint, code="unknown-provider")
+
+
+def _check_parameters(llm: LLM, place: Place, report: Report) -> None:
+    for name in unknown_parameters(llm.provider, llm.parameters):
+        near = nearest_name(name, COMMON)
+        hint = f"did you mean `{near}`?" if near else "`extra_body` passes keys on as they stand"
+        message = f"no provider knows the parameter `{name}`"
+        report.warning((*place, name), message, hint=hint, code="unknown-parameter")
+    for name in ignored_parameters(llm.provider, llm.parameters):
+        message = f"`{llm.provider}` ignores `{name}`"
+        report.warning((*place, name), message, code="ignored-parameter")

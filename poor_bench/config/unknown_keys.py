@@ -27,7 +27,7 @@ def check_keys(
     """Note the unknown keys of one entry and of the models within it.
 
     A key that is nearly a valid one is an error, since it is surely a typing error. Any other
-    unknown key is a warning, unless the model keeps other keys.
+    unknown key is a warning, unless the model keeps other keys. Free keys are not looked at.
 
     Returns:
         The places that were meant, by the typing errors that were found.
@@ -39,7 +39,7 @@ def check_keys(
             inner = known[key]
             if inner is not None and isinstance(value, dict):
                 meant |= check_keys(value, inner, (*place, key), report)
-        elif not is_comment(key):
+        elif not is_comment(key) and not model.has_free_keys:
             near = _note_unknown(key, model, place, report)
             if near is not None:
                 meant.add((*place, near))
@@ -48,14 +48,12 @@ def check_keys(
 
 def _note_unknown(key: str, model: type[FileModel], place: Place, report: Report) -> str | None:
     near = misspelt_name(key, model.model_fields)
-    if near is None:
-        if not model.keeps_other_keys:
-            hint = name_hint(key, model.model_fields)
-            report.warning((*place, key), "nothing reads this key", hint=hint, code="unknown-key")
-        return None
-    note = report.error if model.near_keys_are_errors else report.warning
-    hint = f"did you mean `{near}`? Keys that begin with `_` are comments"
-    note((*place, key), f"there is no key `{key}`", hint=hint, code="misspelt-key")
+    if near is not None:
+        hint = f"did you mean `{near}`? Keys that begin with `_` are comments"
+        report.error((*place, key), f"there is no key `{key}`", hint=hint, code="misspelt-key")
+    elif not model.keeps_other_keys:
+        hint = name_hint(key, model.model_fields)
+        report.warning((*place, key), "nothing reads this key", hint=hint, code="unknown-key")
     return near
 
 

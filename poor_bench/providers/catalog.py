@@ -16,7 +16,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
 
 
-class Wire(StrEnum):
+class WireFormat(StrEnum):
     """The form in which a provider is asked."""
 
     OLLAMA = "ollama"
@@ -28,14 +28,14 @@ class Wire(StrEnum):
     @property
     def has_endpoint(self) -> bool:
         """Whether the provider is asked over HTTP."""
-        return self not in {Wire.EMBEDDED, Wire.SCRIPTED}
+        return self not in {WireFormat.EMBEDDED, WireFormat.SCRIPTED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderEntry:
     """What is known of a provider by its name alone."""
 
-    wire: Wire
+    wire: WireFormat
     endpoint: str | None = None
     """Base URL where the LLM names none."""
     endpoint_env: str | None = None
@@ -48,7 +48,7 @@ class ProviderEntry:
 
 def _hosted(endpoint: str, api_key_env: str, endpoint_env: str | None = None) -> ProviderEntry:
     return ProviderEntry(
-        wire=Wire.OPENAI,
+        wire=WireFormat.OPENAI,
         endpoint=endpoint,
         endpoint_env=endpoint_env,
         api_key_env=api_key_env,
@@ -57,18 +57,18 @@ def _hosted(endpoint: str, api_key_env: str, endpoint_env: str | None = None) ->
 
 
 def _local(port: int) -> ProviderEntry:
-    return ProviderEntry(wire=Wire.OPENAI, endpoint=f"http://127.0.0.1:{port}/v1")
+    return ProviderEntry(wire=WireFormat.OPENAI, endpoint=f"http://127.0.0.1:{port}/v1")
 
 
 PROVIDERS: Mapping[str, ProviderEntry] = MappingProxyType(
     {
-        "embedded": ProviderEntry(wire=Wire.EMBEDDED),
+        "embedded": ProviderEntry(wire=WireFormat.EMBEDDED),
         "ollama": ProviderEntry(
-            wire=Wire.OLLAMA, endpoint="http://127.0.0.1:11434", endpoint_env="OLLAMA_HOST"
+            wire=WireFormat.OLLAMA, endpoint="http://127.0.0.1:11434", endpoint_env="OLLAMA_HOST"
         ),
         "openai": _hosted("https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
         "anthropic": ProviderEntry(
-            wire=Wire.ANTHROPIC,
+            wire=WireFormat.ANTHROPIC,
             endpoint="https://api.anthropic.com",
             endpoint_env="ANTHROPIC_BASE_URL",
             api_key_env="ANTHROPIC_API_KEY",
@@ -76,7 +76,7 @@ PROVIDERS: Mapping[str, ProviderEntry] = MappingProxyType(
         ),
         "openrouter": _hosted("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
         "llm7": ProviderEntry(
-            wire=Wire.OPENAI, endpoint="https://api.llm7.io/v1", api_key_env="LLM7_API_KEY"
+            wire=WireFormat.OPENAI, endpoint="https://api.llm7.io/v1", api_key_env="LLM7_API_KEY"
         ),
         "groq": _hosted("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
         "mistral": _hosted("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
@@ -84,7 +84,7 @@ PROVIDERS: Mapping[str, ProviderEntry] = MappingProxyType(
         "llamacpp": _local(8080),
         "vllm": _local(8000),
         "lmstudio": _local(1234),
-        "scripted": ProviderEntry(wire=Wire.SCRIPTED),
+        "scripted": ProviderEntry(wire=WireFormat.SCRIPTED),
     }
 )
 
@@ -104,7 +104,7 @@ def entry_of(llm: LLM) -> ProviderEntry:
     if entry is not None:
         return entry
     if llm.endpoint:
-        return ProviderEntry(wire=Wire.OPENAI)
+        return ProviderEntry(wire=WireFormat.OPENAI)
     raise ConfigError(
         f"{llm.id}: unknown provider {llm.provider!r} without an endpoint", hint=_way_out(llm)
     )

@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
-from poor_bench.providers.catalog import ProviderEntry, Wire, entry_of
+from poor_bench.providers.catalog import ProviderEntry, WireFormat, entry_of
 
 _OLLAMA_PORT = 11434
 _PATHS_OF_CALLS = ("/chat/completions", "/v1/messages", "/api/chat", "/api/generate", "/api")
@@ -33,9 +33,9 @@ def endpoint_of(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
     url = _configured(llm, entry, environ)
     parts = _split(url, llm.id)
     path = _trimmed_path(parts.path)
-    if entry.wire is Wire.OPENAI and not path:
+    if entry.wire is WireFormat.OPENAI and not path:
         path = "/v1"
-    if entry.wire is Wire.ANTHROPIC:
+    if entry.wire is WireFormat.ANTHROPIC:
         path = path.removesuffix("/v1")
     return f"{parts.scheme}://{parts.netloc}{path}"
 
@@ -69,7 +69,7 @@ def endpoint_key(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
     """
     endpoint = endpoint_of(llm, environ)
     if not endpoint:
-        return llm.id if entry_of(llm).wire is Wire.SCRIPTED else entry_of(llm).wire.value
+        return llm.id if entry_of(llm).wire is WireFormat.SCRIPTED else entry_of(llm).wire.value
     parts = urlsplit(endpoint)
     host = "127.0.0.1" if parts.hostname in {"localhost", "::1"} else parts.hostname
     port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -112,7 +112,11 @@ def _configured(llm: LLM, entry: ProviderEntry, environ: Mapping[str, str]) -> s
         return llm.endpoint.strip()
     of_environment = environ.get(entry.endpoint_env or "", "").strip()
     if of_environment:
-        return ollama_host_to_url(of_environment) if entry.wire is Wire.OLLAMA else of_environment
+        return (
+            ollama_host_to_url(of_environment)
+            if entry.wire is WireFormat.OLLAMA
+            else of_environment
+        )
     assert entry.endpoint is not None
     return entry.endpoint
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from poor_bench.models.llm import LLM
 from poor_bench.ports import Provider
-from poor_bench.providers.catalog import Wire, entry_of, provider_names
+from poor_bench.providers.catalog import WireFormat, entry_of, provider_names
 from poor_bench.providers.endpoint import endpoint_key, endpoint_of, is_local
 from poor_bench.providers.services import ProviderServices
 
@@ -26,23 +26,23 @@ def create_provider(llm: LLM, services: ProviderServices) -> Provider:
         MissingExtraError: If the provider needs a package that is not installed.
     """
     match entry_of(llm).wire:
-        case Wire.OLLAMA:
+        case WireFormat.OLLAMA:
             from poor_bench.providers.ollama import OllamaProvider
 
             return OllamaProvider(llm, services)
-        case Wire.OPENAI:
+        case WireFormat.OPENAI:
             from poor_bench.providers.openai import OpenAIProvider
 
             return OpenAIProvider(llm, services)
-        case Wire.ANTHROPIC:
+        case WireFormat.ANTHROPIC:
             from poor_bench.providers.anthropic import AnthropicProvider
 
             return AnthropicProvider(llm, services)
-        case Wire.EMBEDDED:
+        case WireFormat.EMBEDDED:
             from poor_bench.providers.embedded import EmbeddedProvider
 
             return EmbeddedProvider(llm, services)
-        case Wire.SCRIPTED:
+        case WireFormat.SCRIPTED:
             from poor_bench.providers.scripted import ScriptedProvider
 
             return ScriptedProvider(llm, services)

@@ -1,0 +1,60 @@
+"""The `anthropic` provider: Claude by the Messages API."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from poor_bench.models.completion import ChatRequest, Completion
+from poor_bench.models.llm import LLM
+from poor_bench.ports import CallControl, Reachability
+from poor_bench.providers.anthropic_wire import AnthropicWire
+from poor_bench.providers.api_keys import key_variable
+from poor_bench.providers.endpoint import endpoint_of
+from poor_bench.providers.failures import Asked
+from poor_bench.providers.http_chat import HttpChat
+from poor_bench.providers.reachability import CHECKING, names_in, reachability
+from poor_bench.providers.services import ProviderServices
+
+
+class AnthropicProvider:
+    """One Claude model; see `poor_bench.ports.Provider`."""
+
+    def __init__(self, llm: LLM, services: ProviderServices) -> None:
+        """Connect to nothing yet.
+
+        Raises:
+            ConfigError: If the endpoint cannot be used.
+        """
+        url = endpoint_of(llm, services.environ)
+        asked = Asked(
+            server=urlsplit(url).netloc,
+            model=llm.name,
+            model_hint="names look like claude-sonnet-4-5; the console lists them",
+            key_variable=key_variable(llm, services.environ),
+        )
+        self._llm = llm
+        self._wire = AnthropicWire(llm.name)
+        self._chat = HttpChat(llm, services, url, asked)
+
+    def complete(self, request: ChatRequest, control: CallControl) -> Completion:
+        """Ask the LLM; see `poor_bench.ports.Provider.complete`."""
+        return self._chat.complete(self._wire, request, control)
+
+    def preload(self, control: CallControl) -> float | None:
+        """Return None: hosted models are always loaded."""
+        return None
+
+    def unload(self) -> None:
+        """Do nothing: hosted models are always loaded."""
+
+    def check(self) -> Reachability:
+        """Ask the server for its list of models."""
+        return reachability(self._llm.name, self._served)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._chat.close()
+
+    def _served(self) -> list[str]:
+        path = "/v1/models?limit=1000"
+        return names_in(self._chat.get(self._wire, path, CHECKING), "data", "id")

@@ -1,0 +1,121 @@
+"""What a server says when it refuses, out of the many forms that servers use; pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+_MOST_TEXT = 300
+_TAG = re.compile(r"<(script|style)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
+_TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorReply:
+    """A server's refusal, taken apart."""
+
+    status: int | None
+    """HTTP status, or the status that stands in an error within a stream."""
+    message: str = ""
+    """One line, bounded."""
+    codes: frozenset[str] = frozenset()
+    """Types and codes of the error, in lower case."""
+    parameter: str = ""
+    """The parameter that the server objects to, where it names one."""
+    is_web_page: bool = False
+    """The text is a web page: a proxy or another server answered."""
+
+
+def parse_error_reply(status: int | None, body: bytes) -> ErrorReply:
+    """Return what a refusal says; any bytes are understood somehow."""
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return _from_text(status, body.decode("utf-8", "replace"))
+    return error_in(value, status)
+
+
+def error_in(value: Any, status: int | None = None) -> ErrorReply:
+    """Return the error that a decoded reply, or one object of a stream, holds."""
+    if isinstance(value, list) and value:
+        value = value[0]
+    if not isinstance(value, Mapping):
+        return ErrorReply(status=status, message=one_line(str(value)))
+    error = value.get("error") or value
+    if not isinstance(error, Mapping):
+        return ErrorReply(status=status, message=one_line(str(error)))
+    details = error.get("details")
+    codes = [error.get(key) for key in ("type", "code", "status")]
+    if isinstance(details, Mapping):
+        codes.append(details.get("error_code"))
+    return ErrorReply(
+        status=_status_of(error, status),
+        message=one_line(_message_of(error, value)),
+        codes=frozenset(str(code).lower() for code in codes if isinstance(code, str)),
+        parameter=_parameter_of(error, value),
+    )
+
+
+def one_line(text: str) -> str:
+    """Return text as one printable line of at most 300 characters."""
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    line = " ".join(printable.split())
+    return line if len(line) <= _MOST_TEXT else line[: _MOST_TEXT - 3] + "..."
+
+
+def _from_text(status: int | None, text: str) -> ErrorReply:
+    start = text.lstrip()[:200].lower()
+    if not start.startswith(("<!doctype", "<html", "<head", "<?xml", "<title")):
+        return ErrorReply(status=status, message=one_line(text[:4000]))
+    title = _TITLE.search(text)
+    content = title.group(1) if title else _TAG.sub(" ", text[:20_000])
+    return ErrorReply(status=status, message=one_line(content), is_web_page=True)
+
+
+def _message_of(error: Mapping[str, Any], value: Mapping[str, Any]) -> str:
+    found = error.get("message") or error.get("detail") or value.get("detail") or error
+    if isinstance(found, Mapping):
+        found = found.get("detail") or found
+    if isinstance(found, Sequence) and not isinstance(found, str):
+        found = "; ".join(_objection(item) for item in found)
+    metadata = error.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, Mapping) else None
+    return f"{found}: {raw}" if raw else str(found)
+
+
+def _objection(item: Any) -> str:
+    if not isinstance(item, Mapping):
+        return str(item)
+    return f"{_last_of(item.get('loc'))}: {item.get('msg') or item.get('type')}"
+
+
+def _parameter_of(error: Mapping[str, Any], value: Mapping[str, Any]) -> str:
+    if isinstance(error.get("param"), str):
+        return str(error["param"])
+    detail = value.get("detail")
+    message = error.get("message")
+    if isinstance(message, Mapping):
+        detail = message.get("detail")
+    if isinstance(detail, Sequence) and detail and isinstance(detail[0], Mapping):
+        return _last_of(detail[0].get("loc"))
+    return ""
+
+
+def _last_of(location: Any) -> str:
+    return str(location[-1]) if isinstance(location, Sequence) and location else ""
+
+
+def _status_of(error: Mapping[str, Any], status: int | None) -> int | None:
+    if status is not None and status >= 300:
+        return status
+    for key in ("code", "status", "status_code"):
+        stated = error.get(key)
+        if isinstance(stated, int) and 300 <= stated < 600:
+            return stated
+        if isinstance(stated, str) and stated.isdigit() and 300 <= int(stated) < 600:
+            return int(stated)
+    return status

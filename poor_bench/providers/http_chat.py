@@ -1,0 +1,165 @@
+"""Asks an LLM over HTTP in any wire format: the one loop of requests and replies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from poor_bench.errors import ProviderError
+from poor_bench.models.completion import ChatRequest, Completion, FinishReason
+from poor_bench.models.failure import FailureKind
+from poor_bench.models.llm import LLM
+from poor_bench.ports import CallControl
+from poor_bench.providers.api_keys import hide_keys, read_key
+from poor_bench.providers.chat_wire import ChatWire, Refused, ReplyReader
+from poor_bench.providers.error_reply import ErrorReply, error_in, one_line, parse_error_reply
+from poor_bench.providers.failures import Asked, refusal_to_error, transport_to_error
+from poor_bench.providers.reply_parts import ReplyParts, mappings_at
+from poor_bench.providers.services import ProviderServices
+from poor_bench.providers.transport.json_text import MalformedJsonError, dump_json, load_json
+from poor_bench.providers.transport.reply import Reply
+from poor_bench.providers.transport.server import Server, TransportError
+from poor_bench.providers.transport.streams import read_objects
+
+
+class HttpChat:
+    """One LLM behind one HTTP server; called from several threads at once."""
+
+    def __init__(self, llm: LLM, services: ProviderServices, url: str, asked: Asked) -> None:
+        self._llm = llm
+        self._services = services
+        self._asked = asked
+        self._server = Server(url, services.environ, services.clock)
+        self._refused: Refused = frozenset()
+
+    def complete(self, wire: ChatWire, request: ChatRequest, control: CallControl) -> Completion:
+        """Ask the LLM; a refused parameter is left out from then on.
+
+        Raises:
+            ProviderError: If there is no usable reply.
+            RunCancelledError: If the run was cancelled.
+        """
+        key = read_key(self._llm, self._services.environ)
+        while True:
+            refused = self._refused
+            body = wire.body(request, refused)
+            with self._exchange(wire, body, key, control) as reply:
+                if reply.status < 300:
+                    return self._read(wire, wire.reader(request, body), reply, refused, key)
+                error = parse_error_reply(reply.status, reply.read())
+            without = wire.refusal(error, body) if error.status in {400, 422} else None
+            if without is None or without in refused:
+                raise self._refusal(error, reply.headers, key)
+            self._refused = self._refused | {without}
+
+    def get(self, wire: ChatWire, path: str, control: CallControl) -> dict[str, Any]:
+        """Return the JSON object under a path; raises as `complete`."""
+        return self._json("GET", wire, path, control, None)
+
+    def post(
+        self, wire: ChatWire, path: str, control: CallControl, body: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the JSON object that a server answers to `body`; raises as `complete`."""
+        return self._json("POST", wire, path, control, dump_json(body))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._server.close()
+
+    def _json(
+        self, method: str, wire: ChatWire, path: str, control: CallControl, body: bytes | None
+    ) -> dict[str, Any]:
+        key = read_key(self._llm, self._services.environ)
+        headers = wire.headers(key)
+        with self._reached(method, path, control, headers, body) as reply:
+            content = reply.read()
+        if reply.status >= 300:
+            raise self._refusal(parse_error_reply(reply.status, content), reply.headers, key)
+        try:
+            return load_json(content)
+        except MalformedJsonError as error:
+            raise self._malformed(error, key) from error
+
+    @contextmanager
+    def _exchange(
+        self, wire: ChatWire, body: Mapping[str, Any], key: str | None, control: CallControl
+    ) -> Iterator[Reply]:
+        try:
+            data = dump_json(body)
+        except (TypeError, ValueError) as error:
+            raise ProviderError(
+                f"the parameters of {self._llm.id} cannot be sent as JSON: {error}",
+                kind=FailureKind.BAD_REQUEST,
+            ) from error
+        with self._reached("POST", wire.path, control, wire.headers(key), data) as reply:
+            yield reply
+
+    @contextmanager
+    def _reached(
+        self,
+        method: str,
+        path: str,
+        control: CallControl,
+        headers: Mapping[str, str],
+        body: bytes | None,
+    ) -> Iterator[Reply]:
+        try:
+            with self._server.exchange(method, path, control, headers=headers, body=body) as reply:
+                yield reply
+        except TransportError as error:
+            raise transport_to_error(error, self._asked) from error.cause
+
+    def _read(
+        self, wire: ChatWire, reader: ReplyReader, reply: Reply, refused: Refused, key: str | None
+    ) -> Completion:
+        try:
+            is_complete = self._feed(wire, reader, reply, key)
+        except MalformedJsonError as error:
+            raise self._malformed(error, key) from error
+        parts = reader.parts
+        if not is_complete and parts.repeats_itself:
+            parts.finish_reason = FinishReason.LOOP
+        elif not is_complete:
+            raise self._incomplete(parts)
+        watch = reply.watch
+        notes = tuple(wire.note(item) for item in sorted(refused))
+        return parts.to_completion(watch.elapsed_ms(), watch.first_text_ms, notes)
+
+    def _feed(self, wire: ChatWire, reader: ReplyReader, reply: Reply, key: str | None) -> bool:
+        for value in read_objects(reply.pieces(), wire.framing):
+            if error := _error_of(value):
+                raise self._refusal(error_in({"error": error}), reply.headers, key)
+            is_complete = reader.feed(value)
+            if reader.parts.has_begun:
+                reply.watch.note_first_text()
+            if is_complete:
+                return True
+        return reader.close()
+
+    def _incomplete(self, parts: ReplyParts) -> ProviderError:
+        if parts.has_begun:
+            message = f"{self._asked.server} broke off in the middle of its reply"
+            return ProviderError(message, kind=FailureKind.SERVER_ERROR)
+        message = f"{self._asked.server} sent a reply without an answer in it"
+        return ProviderError(message, kind=FailureKind.MALFORMED_REPLY)
+
+    def _refusal(
+        self, error: ErrorReply, headers: Mapping[str, str], key: str | None
+    ) -> ProviderError:
+        now = datetime.fromisoformat(self._services.clock.now_iso())
+        return refusal_to_error(error, headers, self._asked, key, now)
+
+    def _malformed(self, error: MalformedJsonError, key: str | None) -> ProviderError:
+        start = hide_keys(one_line(error.start.decode("utf-8", "replace")), key)
+        what = f"with {start!r}" if start else "with nothing"
+        return ProviderError(
+            f"{self._asked.server} answered {what} where JSON was expected",
+            kind=FailureKind.MALFORMED_REPLY,
+        )
+
+
+def _error_of(value: Mapping[str, Any]) -> Any:
+    choices = mappings_at(value, "choices")
+    return value.get("error") or (choices[0].get("error") if choices else None)

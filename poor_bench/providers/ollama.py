@@ -1,0 +1,173 @@
+"""The `ollama` provider: the native API, or OpenAI's where a server has no native one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from poor_bench.errors import ProviderError
+from poor_bench.models.completion import ChatRequest, Completion
+from poor_bench.models.failure import FailureKind
+from poor_bench.models.llm import LLM, Timeouts
+from poor_bench.ports import CallControl, Reachability
+from poor_bench.providers.api_keys import key_variable
+from poor_bench.providers.endpoint import endpoint_of
+from poor_bench.providers.failures import Asked
+from poor_bench.providers.http_chat import HttpChat
+from poor_bench.providers.ollama_truncation import DEFAULT_NUM_KEEP, prompt_was_truncated
+from poor_bench.providers.ollama_wire import OllamaWire
+from poor_bench.providers.openai import OpenAIProvider
+from poor_bench.providers.reachability import CHECKING, names_in, reachability
+from poor_bench.providers.reply_parts import count_at, mappings_at, text_at
+from poor_bench.providers.services import ProviderServices
+
+_OPENAI_PATH = "/v1"
+_IN_PASSING = CallControl(timeouts=Timeouts(connect_s=2.0, first_token_s=2.0, total_s=2.0))
+
+
+@dataclass(frozen=True, slots=True)
+class _ModelFacts:
+    """What the server says of the model that it has loaded."""
+
+    digest: str | None = None
+    num_ctx: int | None = None
+
+
+class OllamaProvider:
+    """One model of an Ollama server; see `poor_bench.ports.Provider`."""
+
+    def __init__(self, llm: LLM, services: ProviderServices) -> None:
+        """Connect to nothing yet.
+
+        Raises:
+            ConfigError: If the endpoint cannot be used.
+        """
+        self._endpoint = endpoint_of(llm, services.environ)
+        url = self._endpoint.removesuffix(_OPENAI_PATH)
+        asked = Asked(
+            server=urlsplit(url).netloc,
+            model=llm.name,
+            start_hint="is Ollama running? start it with `ollama serve`",
+            model_hint=f"get it with `ollama pull {llm.name}`",
+            key_variable=key_variable(llm, services.environ),
+        )
+        self._llm = llm
+        self._services = services
+        self._wire = OllamaWire(llm.name)
+        self._chat = HttpChat(llm, services, url, asked)
+        self._lock = threading.Lock()
+        self._facts: _ModelFacts | None = None
+        self._is_native = True if url == self._endpoint else None
+        self._substitute: OpenAIProvider | None = None
+
+    def complete(self, request: ChatRequest, control: CallControl) -> Completion:
+        """Ask the LLM; see `poor_bench.ports.Provider.complete`."""
+        if substitute := self._instead(control):
+            return substitute.complete(request, control)
+        completion = self._chat.complete(self._wire, request, control)
+        facts = self._model_facts()
+        return replace(
+            completion,
+            model_digest=facts.digest,
+            prompt_truncated=_was_truncated(request, completion, facts),
+        )
+
+    def preload(self, control: CallControl) -> float | None:
+        """Load the model; return milliseconds, or None where the server has no such step."""
+        if self._instead(control):
+            return None
+        started = self._services.clock.monotonic()
+        body = {"model": self._llm.name, "messages": [], "stream": False}
+        body |= self._wire.loading(self._llm.parameters)
+        self._chat.post(self._wire, self._wire.path, control, body)
+        return (self._services.clock.monotonic() - started) * 1000
+
+    def unload(self) -> None:
+        """Let the server drop the model from memory, if it can be reached."""
+        if self._is_native is not True:
+            return
+        body = {"model": self._llm.name, "messages": [], "stream": False, "keep_alive": 0}
+        with suppress(ProviderError):
+            self._chat.post(self._wire, self._wire.path, CHECKING, body)
+
+    def check(self) -> Reachability:
+        """Ask the server for the models that are installed."""
+        return reachability(self._llm.name, self._served)
+
+    def installed(self) -> list[Mapping[str, Any]]:
+        """Return the models that the server has, as `/api/tags` describes them.
+
+        Raises:
+            ProviderError: If the server cannot be asked.
+        """
+        return mappings_at(self._tags(), "models")
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._chat.close()
+        if self._substitute is not None:
+            self._substitute.close()
+
+    def _served(self) -> list[str]:
+        substitute = self._instead(CHECKING)
+        return substitute.served() if substitute else names_in(self._tags(), "models", "model")
+
+    def _tags(self) -> dict[str, Any]:
+        return self._chat.get(self._wire, "/api/tags", CHECKING)
+
+    def _instead(self, control: CallControl) -> OpenAIProvider | None:
+        """Return who asks by OpenAI's API; None where the native one is there, decided once."""
+        if self._is_native is None:
+            with self._lock:
+                if self._is_native is None:
+                    self._is_native = self._has_native_api(control)
+                    if not self._is_native:
+                        self._substitute = OpenAIProvider(self._llm, self._services, self._endpoint)
+        return self._substitute
+
+    def _has_native_api(self, control: CallControl) -> bool:
+        try:
+            self._chat.get(self._wire, "/api/version", control)
+        except ProviderError as error:
+            if error.status not in {404, 405} and error.kind is not FailureKind.MALFORMED_REPLY:
+                raise
+            return False
+        return True
+
+    def _model_facts(self) -> _ModelFacts:
+        if self._facts is None:
+            with self._lock:
+                if self._facts is None:
+                    self._facts = self._fetch_facts()
+        return self._facts
+
+    def _fetch_facts(self) -> _ModelFacts:
+        for path in ("/api/ps", "/api/tags"):
+            with suppress(ProviderError):
+                reply = self._chat.get(self._wire, path, _IN_PASSING)
+                if model := _named(self._llm.name, mappings_at(reply, "models")):
+                    return _ModelFacts(
+                        text_at(model, "digest") or None, count_at(model, "context_length")
+                    )
+        return _ModelFacts()
+
+
+def _named(name: str, models: list[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    for model in models:
+        if {text_at(model, "name"), text_at(model, "model")} & {name, f"{name}:latest"}:
+            return model
+    return None
+
+
+def _was_truncated(request: ChatRequest, completion: Completion, facts: _ModelFacts) -> bool:
+    parameters = request.parameters
+    return prompt_was_truncated(
+        completion.usage.prompt_tokens,
+        sum(len(message.content.encode("utf-8", "replace")) for message in request.messages),
+        count_at(parameters, "num_ctx") or facts.num_ctx,
+        count_at(parameters, "num_keep") or DEFAULT_NUM_KEEP,
+    )

@@ -1,0 +1,72 @@
+"""Providers that speak OpenAI's chat completions: OpenAI itself and every compatible server."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from poor_bench.models.completion import ChatRequest, Completion
+from poor_bench.models.llm import LLM
+from poor_bench.ports import CallControl, Reachability
+from poor_bench.providers.api_keys import key_variable
+from poor_bench.providers.endpoint import endpoint_of
+from poor_bench.providers.failures import Asked
+from poor_bench.providers.http_chat import HttpChat
+from poor_bench.providers.openai_dialect import dialect_of
+from poor_bench.providers.openai_wire import OpenAIWire
+from poor_bench.providers.reachability import CHECKING, names_in, reachability
+from poor_bench.providers.services import ProviderServices
+
+
+class OpenAIProvider:
+    """One LLM behind an OpenAI-compatible server; see `poor_bench.ports.Provider`."""
+
+    def __init__(self, llm: LLM, services: ProviderServices, endpoint: str | None = None) -> None:
+        """Connect to nothing yet.
+
+        Args:
+            llm: What to ask.
+            services: Clock and environment.
+            endpoint: Base URL, where it is not the one that `llm` stands for.
+
+        Raises:
+            ConfigError: If the endpoint cannot be used.
+        """
+        url = endpoint or endpoint_of(llm, services.environ)
+        server = urlsplit(url).netloc
+        asked = Asked(
+            server=server,
+            model=llm.name,
+            start_hint=f"is a server running at {url}?",
+            model_hint="the server's own list of models has the exact names",
+            key_variable=key_variable(llm, services.environ),
+        )
+        self._llm = llm
+        self._wire = OpenAIWire(llm.name, dialect_of(llm.provider))
+        self._chat = HttpChat(llm, services, url, asked)
+
+    def complete(self, request: ChatRequest, control: CallControl) -> Completion:
+        """Ask the LLM; see `poor_bench.ports.Provider.complete`."""
+        return self._chat.complete(self._wire, request, control)
+
+    def preload(self, control: CallControl) -> float | None:
+        """Return None: such servers have no step for it."""
+        return None
+
+    def unload(self) -> None:
+        """Do nothing: such servers have no step for it."""
+
+    def check(self) -> Reachability:
+        """Ask the server for its list of models."""
+        return reachability(self._llm.name, self.served)
+
+    def served(self) -> list[str]:
+        """Return the names of the models that the server lists.
+
+        Raises:
+            ProviderError: If the server cannot be asked or has no such list.
+        """
+        return names_in(self._chat.get(self._wire, "/models", CHECKING), "data", "id")
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._chat.close()

@@ -1,0 +1,73 @@
+"""The parameters of LLMs in our names: which there are, and which each wire format takes; pure.
+
+| name | meaning |
+|---|---|
+| temperature, top_p, top_k, min_p | sampling, as everywhere |
+| max_tokens | most tokens to generate, thinking included |
+| seed | for servers that can repeat themselves |
+| stop | a text or a list of texts |
+| think | true, false, "low", "medium", "high", "max"; Anthropic also takes a number of tokens |
+| num_ctx | tokens of context (Ollama) |
+| keep_alive | how long the model stays in memory (Ollama): "10m", seconds, -1 |
+| response_format | "json", or {"type": "json_schema", "schema": {...}} |
+| repeat_penalty, presence_penalty, frequency_penalty | against repetition |
+| stream | false asks for the reply in one piece; the time to the first token is then unknown |
+| extra_body | a mapping merged into the request as it stands |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from poor_bench.providers.catalog import PROVIDERS, WireFormat
+
+_SAMPLING = frozenset({"temperature", "top_p", "top_k", "max_tokens", "seed", "stop"})
+_PENALTIES = frozenset({"repeat_penalty", "presence_penalty", "frequency_penalty"})
+_HTTP = frozenset({"stream", "extra_body"})
+COMMON = (
+    _SAMPLING | _PENALTIES | _HTTP | {"min_p", "think", "num_ctx", "keep_alive", "response_format"}
+)
+OLLAMA_OPTIONS = frozenset(
+    {
+        "num_keep",
+        "num_predict",
+        "typical_p",
+        "repeat_last_n",
+        "mirostat",
+        "mirostat_tau",
+        "mirostat_eta",
+        "num_batch",
+        "num_gpu",
+        "main_gpu",
+        "use_mmap",
+        "num_thread",
+        "draft_num_predict",
+    }
+)
+_TAKEN: Mapping[WireFormat, frozenset[str]] = {
+    WireFormat.OLLAMA: COMMON | OLLAMA_OPTIONS,
+    WireFormat.OPENAI: COMMON - {"num_ctx", "keep_alive"},
+    WireFormat.ANTHROPIC: (_SAMPLING - {"seed"}) | _HTTP | {"think", "response_format"},
+    WireFormat.EMBEDDED: (COMMON - {"num_ctx", "keep_alive", "think"}) | {"model_path"},
+    WireFormat.SCRIPTED: frozenset(
+        {"script", "responses", "default", "failures", "latency_ms", "load_ms"}
+    ),
+}
+
+
+def unknown_parameters(provider: str, parameters: Mapping[str, Any]) -> list[str]:
+    """Return the parameters that mean nothing to us, such as misspelt ones, in their order."""
+    known = COMMON | _TAKEN[_format_of(provider)]
+    return [name for name in parameters if name not in known and not name.startswith("_")]
+
+
+def ignored_parameters(provider: str, parameters: Mapping[str, Any]) -> list[str]:
+    """Return the parameters that are known but have no effect with this provider."""
+    taken = _TAKEN[_format_of(provider)]
+    return [name for name in parameters if name in COMMON and name not in taken]
+
+
+def _format_of(provider: str) -> WireFormat:
+    entry = PROVIDERS.get(provider.lower())
+    return entry.wire if entry else WireFormat.OPENAI

@@ -1,0 +1,1 @@
+"""HTTP for providers: connections, deadlines, streams; knows nothing of any wire format."""

@@ -1,0 +1,102 @@
+"""Connections to one endpoint, kept open between calls; proxies and certificates included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import LocationValueError, ProxySchemeUnknown
+
+from poor_bench.errors import ConfigError
+from poor_bench.providers.transport.proxies import proxy_of
+from poor_bench.providers.transport.watch import CallWatch, shut_down
+
+CURRENT_WATCH: ContextVar[CallWatch] = ContextVar("current_watch")
+"""The call that the present thread makes; connections report to it."""
+
+_MOST_IDLE = 256
+_CA_VARIABLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
+
+
+class _WatchedConnection(HTTPConnection):
+    """Tells the call that uses it how to hang up, from the first SYN on."""
+
+    watch: CallWatch | None = None
+
+    def connect(self) -> None:
+        CURRENT_WATCH.get().use(self)
+        super().connect()
+
+    def request(self, *args: Any, **kwargs: Any) -> None:
+        CURRENT_WATCH.get().use(self)
+        super().request(*args, **kwargs)
+
+    def hang_up(self) -> None:
+        if self.sock is not None:
+            shut_down(self.sock)
+
+
+class _WatchedTLSConnection(_WatchedConnection, HTTPSConnection):
+    """The same over TLS."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPool:
+    """Connections to one server, and how a URL of it is written in a request."""
+
+    connections: urllib3.HTTPConnectionPool
+    url_prefix: str
+    """Empty, or scheme and host where a proxy wants them."""
+
+
+def open_pool(url: str, environ: Mapping[str, str]) -> ServerPool:
+    """Return connections to the server of `url`; none is open yet.
+
+    Certificates are always verified, against the bundle that REQUESTS_CA_BUNDLE,
+    CURL_CA_BUNDLE or SSL_CERT_FILE names, else against certifi's.
+
+    Raises:
+        ConfigError: If the proxy or the bundle that the environment names cannot be used.
+    """
+    parts = urlsplit(url)
+    options: dict[str, Any] = {"maxsize": _MOST_IDLE}
+    if parts.scheme == "https":
+        options.update(_certificates(environ))
+    through = proxy_of(url)
+    manager = urllib3.PoolManager(**options) if through is None else _behind(*through, options)
+    pool = manager.connection_from_url(url)
+    pool.ConnectionCls = _WatchedTLSConnection if pool.scheme == "https" else _WatchedConnection
+    forwarded = through is not None and parts.scheme == "http"
+    return ServerPool(pool, f"http://{parts.netloc}" if forwarded else "")
+
+
+def _behind(proxy: str, credentials: str, options: Mapping[str, Any]) -> urllib3.ProxyManager:
+    headers = urllib3.make_headers(proxy_basic_auth=credentials) if credentials else None
+    try:
+        return urllib3.ProxyManager(proxy, proxy_headers=headers, **options)
+    except (LocationValueError, ProxySchemeUnknown) as error:
+        raise ConfigError(
+            f"the proxy {proxy!r} of the environment cannot be used",
+            hint="HTTP_PROXY and HTTPS_PROXY take such as http://proxy.example:3128",
+        ) from error
+
+
+def _certificates(environ: Mapping[str, str]) -> dict[str, Any]:
+    variable = next((name for name in _CA_VARIABLES if environ.get(name)), None)
+    bundle = Path(environ[variable]) if variable else _bundle_of_certifi()
+    if not bundle.exists():
+        raise ConfigError(f"{variable} names {bundle}, which does not exist")
+    kind = "ca_cert_dir" if bundle.is_dir() else "ca_certs"
+    return {"cert_reqs": "CERT_REQUIRED", kind: str(bundle)}
+
+
+def _bundle_of_certifi() -> Path:
+    import certifi
+
+    return Path(certifi.where())

@@ -1,0 +1,55 @@
+"""JSON to and from bytes, tolerant of what real servers and prompts hold; pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+
+class MalformedJsonError(ValueError):
+    """Bytes that should be a JSON object and are not.
+
+    Attributes:
+        start: The first bytes, for a message.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__("not a JSON object")
+        self.start = data[:200]
+
+
+def dump_json(value: Mapping[str, Any]) -> bytes:
+    """Return a mapping as JSON; half surrogates in texts are kept as escapes.
+
+    Raises:
+        TypeError: If a value cannot stand in JSON.
+    """
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value, ensure_ascii=True, allow_nan=False).encode("ascii")
+
+
+def load_json(data: bytes) -> dict[str, Any]:
+    """Return the JSON object that bytes hold; NaN, bad UTF-8 and half surrogates are let pass.
+
+    Raises:
+        MalformedJsonError: If they hold anything else.
+    """
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        value = _load_leniently(data)
+    if not isinstance(value, dict):
+        raise MalformedJsonError(data)
+    return value
+
+
+def _load_leniently(data: bytes) -> Any:
+    try:
+        return json.loads(data.decode("utf-8", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise MalformedJsonError(data) from error

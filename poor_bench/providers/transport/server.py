@@ -1,0 +1,126 @@
+"""One HTTP server: send a request, get its reply in pieces, within the limits of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from poor_bench import __version__
+from poor_bench.ports import CallControl, Clock
+from poor_bench.providers.transport.reply import Reply, transport_exceptions
+from poor_bench.providers.transport.watch import CallWatch, Watchdog
+
+if TYPE_CHECKING:
+    from urllib3.response import BaseHTTPResponse
+
+    from poor_bench.providers.transport.connections import ServerPool
+
+_SPARE_S = 5.0
+_USER_AGENT = f"poor-bench/{__version__}"
+
+
+class TransportError(Exception):
+    """A request that failed below HTTP; its cause is the library's exception.
+
+    Attributes:
+        replied: Whether the server had begun to reply.
+    """
+
+    def __init__(self, cause: Exception, *, replied: bool) -> None:
+        super().__init__(type(cause).__name__)
+        self.cause = cause
+        self.replied = replied
+
+
+class Server:
+    """An HTTP server that is asked by several threads at once."""
+
+    def __init__(self, url: str, environ: Mapping[str, str], clock: Clock) -> None:
+        self.url = url
+        self._path = urlsplit(url).path
+        self._environ = environ
+        self._clock = clock
+        self._pool: ServerPool | None = None
+        self._watchdog = Watchdog()
+
+    @contextmanager
+    def exchange(
+        self,
+        method: str,
+        path: str,
+        control: CallControl,
+        *,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+    ) -> Iterator[Reply]:
+        """Send a request; the reply can be read inside the context.
+
+        Raises:
+            TransportError: If the server cannot be reached, or breaks off.
+            ProviderError: If a deadline passes, or the reply is too large.
+            RunCancelledError: If the run was cancelled.
+            ConfigError: If the proxy or certificates of the environment cannot be used.
+        """
+        pool = self._open()
+        watch = CallWatch(control, self._clock)
+        watch.raise_if_over()
+        reply = None
+        try:
+            with self._watchdog.guarding(watch):
+                response = self._send(pool, method, path, control, headers, body, watch)
+                reply = Reply(response, watch)
+                yield reply
+                reply.finish()
+        except transport_exceptions() as error:
+            watch.raise_if_over()
+            raise TransportError(error, replied=reply is not None) from error
+        finally:
+            if reply is not None:
+                reply.abandon()
+
+    def close(self) -> None:
+        """Close all connections that are not in use."""
+        self._watchdog.close()
+        if self._pool is not None:
+            self._pool.connections.close()
+
+    def _send(
+        self,
+        pool: ServerPool,
+        method: str,
+        path: str,
+        control: CallControl,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        watch: CallWatch,
+    ) -> BaseHTTPResponse:
+        import urllib3
+
+        from poor_bench.providers.transport.connections import CURRENT_WATCH
+
+        timeouts = control.timeouts
+        token = CURRENT_WATCH.set(watch)
+        try:
+            return pool.connections.urlopen(
+                method,
+                f"{pool.url_prefix}{self._path}{path}",
+                body=body,
+                headers={"User-Agent": _USER_AGENT, "Accept-Encoding": "identity", **headers},
+                timeout=urllib3.Timeout(
+                    connect=timeouts.connect_s, read=timeouts.total_s + _SPARE_S
+                ),
+                retries=False,
+                redirect=False,
+                preload_content=False,
+            )
+        finally:
+            CURRENT_WATCH.reset(token)
+
+    def _open(self) -> ServerPool:
+        if self._pool is None:
+            from poor_bench.providers.transport.connections import open_pool
+
+            self._pool = open_pool(self.url, self._environ)
+        return self._pool

@@ -43,10 +43,11 @@ def edit_entries(
     """
     with _locked(path):
         document, report = open_document(path, parse_json)
+        if document is not None:
+            check(document, report)
         raise_errors(report.problems)
         assert document is not None
-        entries = document.data if isinstance(document.data, list) else document.data.get(key)
-        change(entries)
+        change(document.data if isinstance(document.data, list) else document.data[key])
         text = json.dumps(document.data, ensure_ascii=False, indent=_indentation_of(path))
         report = Report(str(path))
         check(parse_json(text), report)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.config.document import Document, UnreadableError
 from poor_bench.config.report import Place
-from poor_bench.config.yaml_values import PlainValues, line_of_node
+from poor_bench.config.yaml_values import UNQUOTED, PlainValues, line_of_node
 
 if TYPE_CHECKING:
     import yaml
@@ -23,7 +24,7 @@ def parse_yaml(text: str) -> Document:
     import yaml
 
     try:
-        root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        root = yaml.compose(text, Loader=_loader_class())
         if root is None:
             raise UnreadableError("the file holds only comments")
         return Document(PlainValues().of(root), _line_finder(root))
@@ -33,6 +34,16 @@ def parse_yaml(text: str) -> Document:
         raise UnreadableError(f"this is not YAML: {_one_line(str(error))}") from None
     except RecursionError:
         raise UnreadableError("the YAML is nested too deeply") from None
+
+
+@functools.cache
+def _loader_class() -> Any:
+    """Return a loader that marks scalars without quotes, and leaves their meaning to us."""
+    import yaml
+
+    base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    resolvers = {None: [(UNQUOTED, re.compile(""))]}
+    return type("MarkingLoader", (base,), {"yaml_implicit_resolvers": resolvers})
 
 
 def _unreadable(error: yaml.MarkedYAMLError) -> UnreadableError:

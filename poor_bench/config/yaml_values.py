@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 _MAX_VALUES = 2_000_000
 """How many values a file may stand for once its aliases are written out."""
 
+UNQUOTED = "!unquoted"
+"""Tag of a scalar without quotes and without a tag of its own, given by the parser."""
+
 _STANDARD = "tag:yaml.org,2002:"
 _TEXT_TAG = f"{_STANDARD}str"
-_PLAIN_TAGS = frozenset(
-    _STANDARD + name
-    for name in ("bool", "float", "int", "map", "merge", "null", "seq", "str", "timestamp", "value")
-)
+_ACCEPTED_TAGS = {UNQUOTED} | {
+    _STANDARD + name for name in ("bool", "float", "int", "map", "null", "seq", "str")
+}
 _WORDS: dict[str, Any] = {"": None, "~": None} | {
     spelling: value
     for word, value in (("null", None), ("true", True), ("false", False))
@@ -61,7 +63,7 @@ class PlainValues:
             return self._done[node]
         if node in self._open:
             raise _refusal(node, "an alias refers to something that contains it")
-        if node.tag not in _PLAIN_TAGS:
+        if node.tag not in _ACCEPTED_TAGS:
             raise _refusal(node, f"the tag {node.tag.replace(_STANDARD, '!!')} is not accepted")
         self._open.add(node)
         value, size = self._value_and_size(node)
@@ -86,7 +88,7 @@ class PlainValues:
         for key_node, value_node in node.value:
             value, size = self._sized(value_node)
             total += size
-            if key_node.tag == f"{_STANDARD}merge" and not _is_quoted(key_node):
+            if key_node.tag == UNQUOTED and key_node.value == "<<":
                 merged = _merge(value_node, value) | merged
                 continue
             key = _key(key_node)
@@ -124,13 +126,9 @@ def _is_sequence(node: yaml.Node) -> bool:
     return isinstance(node, yaml.SequenceNode)
 
 
-def _is_quoted(node: yaml.Node) -> bool:
-    return bool(getattr(node, "style", None))
-
-
 def _scalar(node: yaml.Node) -> Any:
     text: str = node.value
-    if _is_quoted(node) or node.tag == _TEXT_TAG:
+    if node.tag == _TEXT_TAG:
         return text
     if text in _WORDS:
         return _WORDS[text]

@@ -73,7 +73,8 @@ def _described(
 ) -> tuple[FailureKind, str, str]:
     from urllib3 import exceptions as http
 
-    connecting = isinstance(cause, http.ConnectTimeoutError)
+    refused = isinstance(cause, http.NewConnectionError)
+    connecting = isinstance(cause, http.ConnectTimeoutError) and not refused
     silent = isinstance(cause, http.ReadTimeoutError) or isinstance(root, TimeoutError)
     insecure = isinstance(cause, http.SSLError) or isinstance(root, ssl.SSLError)
     no_http = isinstance(root, BadStatusLine) and not isinstance(root, RemoteDisconnected)

@@ -25,9 +25,10 @@ _CA_VARIABLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 
 
 class _WatchedConnection(HTTPConnection):
-    """Tells the call that uses it how to hang up, from the first SYN on."""
+    """Tells the call that uses it how to hang up; sends a request in one packet."""
 
     watch: CallWatch | None = None
+    _held: list[bytes] | None = None
 
     def connect(self) -> None:
         CURRENT_WATCH.get().use(self)
@@ -35,7 +36,18 @@ class _WatchedConnection(HTTPConnection):
 
     def request(self, *args: Any, **kwargs: Any) -> None:
         CURRENT_WATCH.get().use(self)
-        super().request(*args, **kwargs)
+        self._held = []
+        try:
+            super().request(*args, **kwargs)
+        finally:
+            held, self._held = self._held, None
+        self.send(b"".join(held))
+
+    def send(self, data: Any) -> None:
+        if self._held is None:
+            super().send(data)
+        else:
+            self._held.append(data)
 
     def hang_up(self) -> None:
         if self.sock is not None:

@@ -107,7 +107,7 @@ class Server:
                 method,
                 f"{pool.url_prefix}{self._path}{path}",
                 body=body,
-                headers={"User-Agent": _USER_AGENT, "Accept-Encoding": "identity", **headers},
+                headers={"User-Agent": _USER_AGENT, **headers},
                 timeout=urllib3.Timeout(
                     connect=timeouts.connect_s, read=timeouts.total_s + _SPARE_S
                 ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,8 +47,8 @@ class RunView:
                 self._start(event)
             case ModelLoading(llm_id=llm_id):
                 self.show(llm_id, "loading the model")
-            case ModelLoaded(llm_id=llm_id):
-                self.show(llm_id, "")
+            case ModelLoaded(llm_id=llm_id, load_ms=load_ms):
+                self.show(llm_id, f"model loaded in {load_ms / 1000:.1f} s")
             case TrialFinished(result=result):
                 tally = self.tallies[result.llm_id]
                 tally.add(result)
@@ -130,14 +129,15 @@ class LinesView(RunView):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._shown_at: dict[str, float] = {}
-        self._lock = threading.Lock()
 
     def show(self, llm_id: str, note: str) -> None:
-        """Print a line unless there was one a moment ago."""
+        """Print notes, the first result, and then a line every few seconds."""
         now = time.monotonic()
-        if note or now - self._shown_at.get(llm_id, now - _LINE_EVERY_S) >= _LINE_EVERY_S:
-            self._shown_at[llm_id] = now
+        if note:
             self._line(llm_id, note)
+        elif now - self._shown_at.get(llm_id, float("-inf")) >= _LINE_EVERY_S:
+            self._shown_at[llm_id] = now
+            self._line(llm_id, "")
 
     def finish(self, llm_id: str) -> None:
         """Print the last line of an LLM."""

@@ -1,0 +1,147 @@
+"""`doctor`: what is installed, reachable and in force."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from poor_bench import __version__
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output import console, harmless, json_option, print_json
+from poor_bench.errors import PoorBenchError
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_REQUIRED = (
+    "click", "rich", "pydantic", "orjson", "urllib3", "pyyaml", "filelock", "xllamacpp", "dash",
+    "dash-ag-grid", "dash-mantine-components", "scipy",
+)  # fmt: skip
+_OPTIONAL = ("playwright", "math-verify", "reasoning-gym")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the doctor's report."""
+
+    name: str
+    state: str
+    """`ok`, `note` or `problem`."""
+    message: str
+
+
+@click.command()
+@json_option
+@pass_app
+def command(app: AppContext, /, as_json: bool) -> int:
+    """Show what is installed, reachable and in force, and what is wrong."""
+    findings = [
+        finding
+        for examine in (_python, _packages, _workspace, _results, _sandbox, _embedded, _llms)
+        for finding in _examined(examine, app)
+    ]
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            console().print(_shown(finding))
+    return 2 if any(finding.state == "problem" for finding in findings) else 0
+
+
+def _examined(examine: Callable[[AppContext], list[Finding]], app: AppContext) -> list[Finding]:
+    try:
+        return examine(app)
+    except PoorBenchError as error:
+        return [Finding(examine.__name__.strip("_"), "problem", str(error))]
+
+
+def _python(_app: AppContext) -> list[Finding]:
+    where = f"{platform.python_version()} in {sys.prefix}, {platform.system()} {platform.machine()}"
+    state = "ok" if sys.version_info >= (3, 11) else "problem"
+    return [Finding("poor_bench", "ok", __version__), Finding("python", state, where)]
+
+
+def _packages(_app: AppContext) -> list[Finding]:
+    missing = [name for name in _REQUIRED if _version(name) is None]
+    found = Finding("packages", "ok", f"all {len(_REQUIRED)} required ones are installed")
+    if missing:
+        way_out = f"missing: {', '.join(missing)}; run pip install -r requirements.txt"
+        found = Finding("packages", "problem", way_out)
+    extras = [f"{name} {_version(name) or 'not installed'}" for name in _OPTIONAL]
+    return [found, Finding("optional", "note", ", ".join(extras))]
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _workspace(app: AppContext) -> list[Finding]:
+    workspace = app.workspace
+    counted = (
+        f"{app.data_dir}: {len(workspace.test_classes)} classes, {len(workspace.tests)} tests, "
+        f"{len(workspace.llms)} LLMs"
+    )
+    warnings = [Finding("workspace", "note", str(problem)) for problem in workspace.problems]
+    return [Finding("workspace", "ok", counted), *warnings]
+
+
+def _results(app: AppContext) -> list[Finding]:
+    n_scored = n_failed = 0
+    for result in app.store.results():
+        n_scored += result.failure is None
+        n_failed += result.failure is not None
+    message = f"{app.store.paths.snapshot}: {n_scored} scored, {n_failed} failed"
+    return [Finding("results", "ok", message)]
+
+
+def _sandbox(_app: AppContext) -> list[Finding]:
+    from poor_bench.sandbox import level_in_force
+
+    report = level_in_force()
+    missing = [f"without {name}: {reason}" for name, reason in report.missing.items()]
+    return [
+        Finding("sandbox", "ok", f"isolation level in force: {report.level}"),
+        *(Finding("sandbox", "note", line) for line in missing),
+    ]
+
+
+def _embedded(_app: AppContext) -> list[Finding]:
+    from poor_bench.providers.embedded_model import cached_model
+
+    path = cached_model()
+    if path is None:
+        return [Finding("embedded LLM", "note", "its file (98 MB) is fetched at the first run")]
+    return [Finding("embedded LLM", "ok", str(path))]
+
+
+def _llms(app: AppContext) -> list[Finding]:
+    from poor_bench.llm_manager import LLMManager
+
+    manager = LLMManager(app.data_dir)
+    findings = []
+    with console(stderr=True).status("Asking the endpoints"):
+        for llm in app.workspace.enabled_llms:
+            check = manager.check(llm)
+            is_ready = check.reachable and check.model_present is not False
+            state = "ok" if is_ready else "problem"
+            findings.append(Finding(llm.id, state, check.message or "reachable"))
+    manager.close()
+    return findings
+
+
+def _shown(finding: Finding) -> Text:
+    from rich.text import Text
+
+    signs = {"ok": ("ok  ", "green"), "note": ("-   ", "dim"), "problem": ("!!  ", "bold red")}
+    sign, style = signs[finding.state]
+    line = f"{finding.name:14} {finding.message}"
+    return Text.assemble((sign, style), harmless(line))

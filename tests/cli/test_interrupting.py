@@ -1,0 +1,79 @@
+"""Ctrl-C in the middle of a run, from outside."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from poor_bench.config_manager import ConfigManager
+from tests.conftest import WorkspaceFiles
+
+ROOT = Path(__file__).parents[2]
+
+
+def _start_run(folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "main.py", "--data", str(folder), "run"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    return subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+
+
+def _wait_for(words: str, process: subprocess.Popen[str]) -> None:
+    assert process.stderr is not None
+    while line := process.stderr.readline():
+        if words in line:
+            return
+    pytest.fail(f"the run ended before it said {words!r}")
+
+
+@pytest.fixture
+def folder(workspace_files: WorkspaceFiles) -> Path:
+    workspace_files.add_tests(30)
+    workspace_files.add_llm("slow", "4", parameters={"latency_ms": 200})
+    return workspace_files.write()
+
+
+def test_first_ctrl_c_keeps_what_is_finished_and_merges_it(folder: Path) -> None:
+    process = _start_run(folder)
+    _wait_for("score", process)
+    process.send_signal(signal.SIGINT)
+    _wait_for("Stopping", process)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    stored = ConfigManager(folder).load_results()
+    assert 1 <= len(stored) < 30
+    assert not list((folder / "journal").glob("*.jsonl"))
+
+
+def test_second_ctrl_c_stops_at_once_and_loses_nothing(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(30)
+    workspace_files.classes[0]["evaluation_module"]["name"] = "slow_to_stop"
+    workspace_files.add_llm("quick", "4")
+    folder = workspace_files.write()
+    evaluator = folder / "evaluators" / "slow_to_stop.py"
+    evaluator.write_text(
+        '"""Right the first two times, then stuck."""\n\n'
+        "import sys\nimport threading\n\n_CALLS = []\n\n\n"
+        "def evaluate(response, parameters):\n    _CALLS.append(1)\n    if len(_CALLS) > 2:\n"
+        "        print('stuck', file=sys.stderr, flush=True)\n        threading.Event().wait()\n"
+        "    return 1.0, 'fine'\n"
+    )
+    process = _start_run(folder)
+    _wait_for("stuck", process)
+    process.send_signal(signal.SIGINT)
+    _wait_for("Stopping", process)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert len(ConfigManager(folder).load_results()) == 2

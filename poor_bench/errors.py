@@ -6,7 +6,7 @@ PoorBenchError            one clear message; never shown with a traceback
   PluginError             an evaluator file that cannot be used           exit code 2
   StoreError              results that cannot be read or written          exit code 4
   MissingExtraError       an optional package that is not installed       exit code 2
-  ProviderError           an LLM that could not be asked                  recorded
+  ProviderError           an LLM that could not be asked                  recorded; exit code 3
   EvaluatorError          an evaluator that raised or broke its contract  recorded
   SandboxError            a sandbox that could not be set up              recorded
   RunCancelledError       the user stopped the run
@@ -72,6 +72,8 @@ class StoreError(PoorBenchError):
 
 class RecordedError(PoorBenchError):
     """Base of the errors that are recorded as a failure of one test."""
+
+    exit_code = 3
 
     def __init__(self, message: str, *, kind: FailureKind, hint: str = "") -> None:
         super().__init__(message, hint=hint)

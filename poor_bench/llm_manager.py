@@ -7,6 +7,7 @@ import random
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from poor_bench.calls.caller import Caller
 from poor_bench.calls.clock import SystemClock
@@ -96,6 +97,20 @@ class LLMManager:
             return self._caller(llm).provider.check()
         except ProviderError as error:
             return Reachability(reachable=False, message=str(error))
+
+    def discover(self, endpoint: str = "") -> list[dict[str, Any]]:
+        """Return an entry for llms.json for every model that an Ollama server can chat with.
+
+        Args:
+            endpoint: Base URL; the default server where empty.
+
+        Raises:
+            ConfigError: If the endpoint is not a URL.
+            ProviderError: If the server cannot be asked.
+        """
+        from poor_bench.providers.ollama_discovery import discover
+
+        return discover(endpoint, self._services)
 
     def endpoint_key(self, llm: LLM) -> str:
         """Return the same text for LLMs that share one server."""

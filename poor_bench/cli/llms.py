@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
 
 if TYPE_CHECKING:
     from poor_bench.models.completion import Completion
@@ -49,7 +49,7 @@ def command(ctx: click.Context, no_check: bool, as_json: bool) -> int:
         ]
         for llm in llms
     ]
-    columns = ["LLM", "Label", "", ("Size", "right"), "Parameters", "Reachable"]
+    columns: list[Column] = ["LLM", "Label", "", ("Size", "right"), "Parameters", "Reachable"]
     console().print(plain_table(columns, rows))
     return 0
 
@@ -84,9 +84,10 @@ def try_llm(app: AppContext, /, llm_id: str, prompt: str, as_json: bool) -> int:
 @pass_app
 def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool) -> int:
     """Find the models that a local Ollama serves."""
-    from poor_bench.providers.discovery import discover_ollama
+    from poor_bench.llm_manager import LLMManager
 
-    entries = discover_ollama(endpoint)
+    with console(stderr=True).status("Asking Ollama"):
+        entries = LLMManager(app.data_dir).discover(endpoint or "")
     known = {(llm.provider, llm.name) for llm in app.workspace.llms}
     new = [entry for entry in entries if ("ollama", entry["name"]) not in known]
     if adds and new:

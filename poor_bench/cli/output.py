@@ -19,6 +19,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 """The option that every listing takes."""
 
 
+Column = str | tuple[str, str]
+"""A heading, or heading and justification ("left", "right")."""
 _PIPED_WIDTH = 200
 
 
@@ -50,7 +52,7 @@ def _visible(character: str) -> str:
     return character
 
 
-def plain_table(columns: Iterable[str | tuple[str, str]], rows: Iterable[Sequence[str]]) -> Table:
+def plain_table(columns: Iterable[Column], rows: Iterable[Sequence[str]]) -> Table:
     """Return a table of harmless cells.
 
     Args:

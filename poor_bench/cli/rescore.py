@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import console, json_option, plain_table, print_json
+from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
 from poor_bench.cli.selection_options import selection_from, selection_options
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _print(
             ]
             for item in moved
         ]
-        columns = ["LLM", "Test", ("Stored", "right"), ("Now", "right")]
+        columns: list[Column] = ["LLM", "Test", ("Stored", "right"), ("Now", "right")]
         console().print(plain_table(columns, rows))
     for item in problems:
         click.echo(f"{item.old.llm_id} {item.old.test_id}: {item.problem}", err=True)

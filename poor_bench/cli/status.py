@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import console, json_option, plain_table, print_json
+from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
 from poor_bench.cli.selection_options import selection_from, selection_options
 
 if TYPE_CHECKING:
@@ -67,7 +67,10 @@ def _row(states: TrialStates, index: int) -> dict[str, Any]:
 
 
 def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> None:
-    columns = ["LLM", *((name, "right") for name in ("Done", "Pending", "Failed", "Stale"))]
+    columns: list[Column] = [
+        "LLM",
+        *((name, "right") for name in ("Done", "Pending", "Failed", "Stale")),
+    ]
     cells = [
         [
             row["label"],

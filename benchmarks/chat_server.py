@@ -1,12 +1,14 @@
 """A server that speaks just enough of OpenAI's chat completions, in a process of its own.
 
-`python benchmarks/chat_server.py LATENCY_MS` prints its port, then serves until it is killed. It
-answers with a stream of three pieces where the request asks for one.
+`python benchmarks/chat_server.py LATENCY_MS [faults]` prints its port, then serves until it is
+killed. It answers with a stream of three pieces where the request asks for one; with `faults`,
+every tenth request gets a 429 (Retry-After: 1) and every fiftieth a 500.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import sys
 
 _USAGE = b'"usage":{"prompt_tokens":12,"completion_tokens":3,"total_tokens":15}'
@@ -44,8 +46,22 @@ _REPLIES = {
 }
 
 
+_BUSY = b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"
+_BROKEN = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"
+_numbers = itertools.count(1)
+
+
+def _answer(body: bytes, with_faults: bool) -> bytes:
+    number = next(_numbers)
+    if with_faults and number % 50 == 0:
+        return _BROKEN
+    if with_faults and number % 10 == 0:
+        return _BUSY
+    return _REPLIES[b'"stream":true' in body.replace(b" ", b"")]
+
+
 async def _serve(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, latency_s: float
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, latency_s: float, with_faults: bool
 ) -> None:
     try:
         while True:
@@ -58,15 +74,16 @@ async def _serve(
             body = await reader.readexactly(length)
             if latency_s:
                 await asyncio.sleep(latency_s)
-            writer.write(_REPLIES[b'"stream":true' in body.replace(b" ", b"")])
+            writer.write(_answer(body, with_faults))
     except (asyncio.IncompleteReadError, ConnectionError, StopIteration):
         writer.close()
 
 
 async def main() -> None:
     latency_s = float(sys.argv[1]) / 1000
+    with_faults = "faults" in sys.argv[2:]
     server = await asyncio.start_server(
-        lambda reader, writer: _serve(reader, writer, latency_s), "127.0.0.1", 0
+        lambda reader, writer: _serve(reader, writer, latency_s, with_faults), "127.0.0.1", 0
     )
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()

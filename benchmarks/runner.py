@@ -1,11 +1,12 @@
 """What running a test costs: CPU, memory and wall time of `main.py run` against a local server.
 
-    python benchmarks/runner.py [--latency-run-only]
+    python benchmarks/runner.py
 
 Prints, for 2,000, 6,000 and 10,000 tests at concurrency 32 with no latency: CPU per test (user and
 system, start-up and all), the slope between 2,000 and 6,000, and the peak memory. Then the wall
 time of 2,000 tests at 50 ms against the ideal (tests x latency / concurrency). Beside each stands
-a bare urllib3 loop in threads that asks the same and stores nothing, in the same run.
+a bare urllib3 loop in threads that asks the same and stores nothing, in the same run. At last the
+same with a server that refuses every tenth request and breaks every fiftieth.
 """
 
 from __future__ import annotations
@@ -52,8 +53,13 @@ class Cost(NamedTuple):
 
 
 @contextmanager
-def server(latency_ms: int) -> Iterator[int]:
-    command = [sys.executable, str(ROOT / "benchmarks" / "chat_server.py"), str(latency_ms)]
+def server(latency_ms: int, *options: str) -> Iterator[int]:
+    command = [
+        sys.executable,
+        str(ROOT / "benchmarks" / "chat_server.py"),
+        str(latency_ms),
+        *options,
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -152,6 +158,9 @@ def main() -> None:
             f"ideal {ideal:.2f} s (goal 1.15); whole command {ours.wall_s:.2f} s; "
             f"bare urllib3 {bare.wall_s:.2f} s"
         )
+    with server(LATENCY_MS, "faults") as port:
+        ours = run_cost(port, count)
+        print(f"the same with 10 % 429 and 2 % 500: all {count} scored in {ours.wall_s:.2f} s")
 
 
 if __name__ == "__main__":

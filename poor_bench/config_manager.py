@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.config.load import load_workspace
 from poor_bench.config.workspace import Workspace
-from poor_bench.errors import PluginError
+from poor_bench.evaluator_answers import ParameterChecks, RegistryFacts
 from poor_bench.models.llm import LLM
 from poor_bench.models.llm_id import resolve_llm_id
 from poor_bench.models.result import Result
@@ -21,6 +21,9 @@ from poor_bench.plugins.registry import (
     project_evaluators_folder,
 )
 from poor_bench.result_store.store import ResultStore, open_store
+
+if TYPE_CHECKING:
+    from poor_bench.lint.finding import Finding
 
 
 class ConfigManager:
@@ -48,7 +51,7 @@ class ConfigManager:
         return load_workspace(
             self.data_dir,
             known_evaluators=self.evaluators.names(),
-            check_parameters=_ParameterChecks(self.evaluators),
+            check_parameters=ParameterChecks(self.evaluators),
         )
 
     @cached_property
@@ -89,6 +92,16 @@ class ConfigManager:
             ConfigError: With every problem of every file.
         """
         return list(self.workspace.llms)
+
+    def lint(self) -> list[Finding]:
+        """Return what is wrong with the tests themselves.
+
+        Raises:
+            ConfigError: With every problem of every file, if they cannot even be loaded.
+        """
+        from poor_bench.lint.lint import lint_workspace
+
+        return lint_workspace(self.workspace, RegistryFacts(self.evaluators))
 
     def add_llms(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Add entries to llms.json, and forget what was read.
@@ -134,20 +147,3 @@ class ConfigManager:
             if result.llm_id == llm_id and result.failure is None
         }
         return [test for test in self.workspace.tests if test.test_id not in scored]
-
-
-class _ParameterChecks:
-    """Asks evaluators about parameters; one that cannot be used is reported once."""
-
-    def __init__(self, evaluators: EvaluatorRegistry) -> None:
-        self._evaluators = evaluators
-        self._broken: set[str] = set()
-
-    def __call__(self, name: str, parameters: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
-        if name in self._broken:
-            return []
-        try:
-            return self._evaluators.get(name).check_parameters(parameters)
-        except PluginError as error:
-            self._broken.add(name)
-            return [("", str(error), error.hint)]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from poor_bench.config.edit_json import edit_entries
-from poor_bench.config.files import LLMS_FILE, decode_llms_file
+from poor_bench.config.files import decode_llms_file, llms_file
 from poor_bench.models.llm_id import base_llm_id, think_suffix
 
 
@@ -30,7 +30,7 @@ def add_llms(data_dir: Path, entries: Sequence[Mapping[str, Any]]) -> None:
         for entry in entries:
             listed.append(_told_apart(entry, listed))
 
-    edit_entries(data_dir / LLMS_FILE, "llms", change, decode_llms_file)
+    edit_entries(llms_file(data_dir), "llms", change, decode_llms_file)
 
 
 def _told_apart(entry: Mapping[str, Any], listed: Sequence[Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -24,6 +25,11 @@ TESTS_FILE = "tests.json"
 LLMS_FILE = "llms.json"
 
 
+def llms_file(data_dir: Path) -> Path:
+    """Return where the LLMs of a workspace stand; `$POOR_BENCH_LLMS` names another file."""
+    return Path(os.environ.get("POOR_BENCH_LLMS") or data_dir / LLMS_FILE)
+
+
 def load_test_classes(data_dir: Path) -> Loaded[TestClass]:
     """Return the test classes of a workspace, and what is wrong in their file."""
     document, report = open_document(data_dir / TEST_CLASSES_FILE, parse_yaml)
@@ -35,13 +41,20 @@ def load_test_classes(data_dir: Path) -> Loaded[TestClass]:
 def load_tests(data_dir: Path, classes: Mapping[str, TestClass]) -> Loaded[Test]:
     """Return the tests of a workspace, and what is wrong in their file."""
     document, report = open_document(data_dir / TESTS_FILE, parse_json)
+    return decode_tests_file(document, classes, report)
+
+
+def decode_tests_file(
+    document: Document | None, classes: Mapping[str, TestClass], report: Report
+) -> Loaded[Test]:
+    """Return the tests of a parsed file; the report takes what is wrong with them."""
     entries = decode_tests(document, classes, report) if document else ()
     return collect(entries, lambda test: test.test_id, report)
 
 
 def load_llms(data_dir: Path) -> Loaded[LLM]:
     """Return the LLMs of a workspace, and what is wrong in their file."""
-    document, report = open_document(data_dir / LLMS_FILE, parse_json)
+    document, report = open_document(llms_file(data_dir), parse_json)
     return decode_llms_file(document, report)
 
 

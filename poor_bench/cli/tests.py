@@ -1,0 +1,81 @@
+"""`tests`: list tests, show their prompts, check them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
+from poor_bench.cli.selection_options import selection_from, selection_options
+from poor_bench.cli.tests_lint import lint
+from poor_bench.cli.tests_show import show
+
+if TYPE_CHECKING:
+    from poor_bench.config.workspace import Workspace
+    from poor_bench.models.test import Test
+
+_EPILOG = """\b
+Examples:
+  python main.py tests                              all tests
+  python main.py tests list --class 'math*' --level 1-2
+  python main.py tests show math_001                its prompt, as each LLM gets it
+  python main.py tests lint --fix                   find and mend unfair tests
+"""
+
+
+@click.group(invoke_without_command=True, epilog=_EPILOG)
+@click.pass_context
+def command(ctx: click.Context) -> int:
+    """List tests, show their prompts, check them."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_tests, llms=(), classes=(), levels=(), tests=(), tags=())
+    return 0
+
+
+@command.command("list", epilog=_EPILOG)
+@selection_options
+@json_option
+@pass_app
+def list_tests(app: AppContext, /, as_json: bool = False, **filters: Any) -> int:
+    """List the tests of the workspace."""
+    from poor_bench.runner.selection import select
+
+    chosen = select(app.workspace, selection_from(filters)).tests
+    rows = [_row(test, app.workspace) for test in chosen]
+    if as_json:
+        print_json({"tests": rows})
+        return 0
+    columns: list[Column] = ["Test", "Class", ("Level", "right"), "Evaluator", "Tags"]
+    cells = [
+        [
+            row["test_id"],
+            row["class_id"],
+            str(row["level"]),
+            row["evaluator"],
+            ", ".join(row["tags"]),
+        ]
+        for row in rows
+    ]
+    console().print(plain_table(columns, cells))
+    click.echo(f"{len(rows)} tests")
+    return 0
+
+
+def _row(test: Test, workspace: Workspace) -> dict[str, Any]:
+    from poor_bench.models.evaluator_spec import merge_specs
+
+    test_class = workspace.test_classes[test.class_id]
+    return {
+        "test_id": test.test_id,
+        "class_id": test.class_id,
+        "level": test.level,
+        "evaluator": merge_specs(test_class.evaluator, test.evaluator).name,
+        "tags": [*test.tags, *test_class.tags],
+        "has_reference": test.reference_response is not None,
+    }
+
+
+command.add_command(show)
+command.add_command(lint)

@@ -1,0 +1,65 @@
+"""`validate`: check all files of the workspace, and the tests by their own references."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output import json_option, print_json
+from poor_bench.cli.problem_list import count_problems, print_problems, problems_to_json
+from poor_bench.errors import ConfigError
+
+if TYPE_CHECKING:
+    from poor_bench.models.problem import Problem
+
+_EPILOG = """\b
+Examples:
+  python main.py validate
+  python main.py --data my_bench validate --all
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--all", "shows_all", is_flag=True, help="Show every problem, not just the first 50.")
+@json_option
+@pass_app
+def command(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
+    """Check all files of the workspace.
+
+    Besides the form of the files, the tests themselves are checked: that reference responses
+    score 1.0 and empty ones 0, that prompts tell what evaluators insist on, and more.
+    """
+    from poor_bench.models.problem import Severity
+
+    problems = _problems(app)
+    has_errors = any(problem.severity is Severity.ERROR for problem in problems)
+    if as_json:
+        print_json({"valid": not has_errors, "problems": problems_to_json(problems)})
+    else:
+        print_problems(problems, limit=len(problems) if shows_all else 50)
+        click.echo(_summary(app, problems, has_errors=has_errors))
+    return 2 if has_errors else 0
+
+
+def _problems(app: AppContext) -> list[Problem]:
+    try:
+        loading = app.workspace.problems
+    except ConfigError as error:
+        if not error.problems:
+            raise
+        return list(error.problems)
+    return [*loading, *(finding.problem for finding in app.config.lint())]
+
+
+def _summary(app: AppContext, problems: list[Problem], *, has_errors: bool) -> str:
+    if has_errors:
+        return f"\n{app.data_dir}: {count_problems(problems)}"
+    workspace = app.workspace
+    content = (
+        f"{len(workspace.tests)} tests in {len(workspace.test_classes)} classes, "
+        f"{len(workspace.llms)} LLMs"
+    )
+    blemishes = f"; {count_problems(problems)}" if problems else ""
+    return f"{app.data_dir}: {content}: fine{blemishes}"

@@ -1,0 +1,52 @@
+"""What the checks of a workspace ask of its evaluators, answered by the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from poor_bench.errors import PluginError
+from poor_bench.models.evaluator_spec import EvaluatorSpec
+from poor_bench.plugins.registry import EvaluatorRegistry
+from poor_bench.scoring.answer_format import AnswerFormat
+
+
+class ParameterChecks:
+    """Asks evaluators about parameters; one that cannot be used is reported once."""
+
+    def __init__(self, evaluators: EvaluatorRegistry) -> None:
+        self._evaluators = evaluators
+        self._broken: set[str] = set()
+
+    def __call__(self, name: str, parameters: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
+        """Return what is wrong with parameters: place in them, message, hint."""
+        if name in self._broken:
+            return []
+        try:
+            return self._evaluators.get(name).check_parameters(parameters)
+        except PluginError as error:
+            self._broken.add(name)
+            return [("", str(error), error.hint)]
+
+
+class RegistryFacts:
+    """Answers the questions of `poor_bench.lint`."""
+
+    def __init__(self, evaluators: EvaluatorRegistry) -> None:
+        self._evaluators = evaluators
+
+    def wants(self, spec: EvaluatorSpec) -> AnswerFormat | None:
+        """Return the format that the prompt should ask for; None where it does not matter."""
+        return self._evaluators.get(spec.name).wants(spec.parameters)
+
+    def reference(self, spec: EvaluatorSpec) -> str | None:
+        """Return a response that scores 1.0; None where the evaluator cannot tell one."""
+        return self._evaluators.get(spec.name).reference(spec.parameters)
+
+    def score(self, spec: EvaluatorSpec, response: str) -> float:
+        """Return the score of a response.
+
+        Raises:
+            RecordedError: If it could not be scored.
+        """
+        return self._evaluators.get(spec.name).evaluate(response, spec.parameters).score

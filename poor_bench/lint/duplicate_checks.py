@@ -1,0 +1,81 @@
+"""Find tests that ask the same, or nearly the same, twice."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from poor_bench.lint.finding import Finding
+from poor_bench.lint.similar_texts import similar_pairs
+from poor_bench.lint.subject import Subject
+from poor_bench.models.problem import Severity
+
+_SIMILARITY = 0.9
+_MIN_LENGTH = 40
+"""Characters below which texts of different tests are alike by nature."""
+
+
+def check_duplicates(subjects: Sequence[Subject]) -> Iterator[Finding]:
+    """Find tests of one class with the same text, and long ones that hardly differ.
+
+    Texts with other numbers in them are other tests. Tests that ask the same and expect something
+    else contradict each other.
+    """
+    groups: dict[tuple[str, str], list[Subject]] = defaultdict(list)
+    for subject in subjects:
+        groups[subject.test.class_id, _key(subject)].append(subject)
+    for first, *others in groups.values():
+        for other in others:
+            yield _doubled(other, first)
+    yield from _near_duplicates([first for first, *_ in groups.values()])
+
+
+def _doubled(subject: Subject, first: Subject) -> Finding:
+    if _expectation(subject) == _expectation(first):
+        return subject.finding(
+            "duplicate-test",
+            (),
+            f"this asks the same as `{first.test.test_id}`",
+            hint="remove one of them: it counts twice",
+        )
+    return subject.finding(
+        "contradicting-tests",
+        (),
+        f"this asks the same as `{first.test.test_id}`, but expects something else",
+        hint="nothing can pass both as long as they disagree",
+        severity=Severity.ERROR,
+    )
+
+
+def _near_duplicates(subjects: Sequence[Subject]) -> Iterator[Finding]:
+    of_class: dict[tuple[str, tuple[str, ...]], list[Subject]] = defaultdict(list)
+    for subject in subjects:
+        if len(subject.content) >= _MIN_LENGTH:
+            numbers = tuple(re.findall(r"\d+", subject.content))
+            of_class[subject.test.class_id, numbers].append(subject)
+    for members in of_class.values():
+        texts = [_normalised(member.content) for member in members]
+        for first, second, similarity in similar_pairs(texts, _SIMILARITY):
+            yield members[second].finding(
+                "near-duplicate",
+                (),
+                f"this is nearly the same as `{members[first].test.test_id}` "
+                f"({similarity:.0%} alike)",
+                hint="keep one of them, unless the difference is the point",
+            )
+
+
+def _key(subject: Subject) -> str:
+    fields = json.dumps(dict(subject.test.fields), sort_keys=True, default=str)
+    return f"{_normalised(subject.content)}\n{fields}"
+
+
+def _normalised(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip().casefold()
+
+
+def _expectation(subject: Subject) -> str:
+    spec = subject.spec
+    return json.dumps([spec.name, dict(spec.parameters)], sort_keys=True, default=str)

@@ -1,0 +1,25 @@
+"""What the checks want to know of evaluators, so that they need none themselves."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from poor_bench.models.evaluator_spec import EvaluatorSpec
+from poor_bench.scoring.answer_format import AnswerFormat
+
+
+class EvaluatorFacts(Protocol):
+    """Answers questions about the evaluators of a workspace."""
+
+    def wants(self, spec: EvaluatorSpec) -> AnswerFormat | None:
+        """Return the format that the prompt should ask for; None where the evaluator is silent."""
+
+    def reference(self, spec: EvaluatorSpec) -> str | None:
+        """Return a response that scores 1.0; None where the evaluator cannot tell one."""
+
+    def score(self, spec: EvaluatorSpec, response: str) -> float:
+        """Return the score of a response.
+
+        Raises:
+            RecordedError: If it could not be scored.
+        """

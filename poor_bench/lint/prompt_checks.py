@@ -1,0 +1,124 @@
+"""Check that a prompt tells all that its evaluator will insist on."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from poor_bench.lint.evaluator_facts import EvaluatorFacts
+from poor_bench.lint.finding import Finding, Fix
+from poor_bench.lint.subject import Subject
+from poor_bench.scoring.answer_format import AnswerFormat
+
+_ASKS_FOR = {
+    AnswerFormat.JSON_OBJECT: r"json|\{\s*\"",
+    AnswerFormat.JSON_LIST: r"json|\blist\b|\barray\b|\[",
+    AnswerFormat.JSON: r"json|[\[{]\s*\"",
+    AnswerFormat.CHOICE: r"\b(letter|option|choice|choose|which|one of)\b|\b[A-D][).:]",
+    AnswerFormat.LIST: r"\b(list|array|comma|line|separate|each|all)\b",
+    AnswerFormat.CODE: r"\b(function|class|method|code|program|script|implement|def|python)\b",
+    AnswerFormat.DIFF: r"\b(diff|patch)\b",
+}
+"""What a prompt says, in one way or another, when it asks for a format."""
+
+_DESCRIBED = {
+    AnswerFormat.JSON_OBJECT: "a JSON object",
+    AnswerFormat.JSON_LIST: "a JSON list",
+    AnswerFormat.JSON: "JSON",
+    AnswerFormat.CHOICE: "the letter of a choice",
+    AnswerFormat.LIST: "a list",
+    AnswerFormat.CODE: "code",
+    AnswerFormat.DIFF: "a unified diff",
+}
+
+
+def check_function_name(subject: Subject) -> Iterator[Finding]:
+    """Find tests whose evaluator calls a function by a name that the prompt never tells."""
+    name = subject.parameters.get("function_name")
+    if not isinstance(name, str) or not name:
+        return
+    whom = _not_told(subject, rf"(?-i:\b{re.escape(name)}\b)")
+    if whom is not None:
+        yield subject.finding(
+            "function-name-untold",
+            ("text",),
+            f"the function must be called `{name}`, but the prompt{whom} never says so",
+            hint=f"name `{name}` in the text, or leave `function_name` out",
+            fix=_named_in_text(subject, name),
+        )
+
+
+def check_format(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
+    """Find prompts that do not ask for the format that the evaluator wants."""
+    wanted = facts.wants(subject.spec)
+    if wanted is None or wanted not in _ASKS_FOR:
+        return
+    whom = _not_told(subject, _ASKS_FOR[wanted])
+    if whom is not None:
+        yield subject.finding(
+            "format-untold",
+            (),
+            f"`{subject.spec.name}` wants {_DESCRIBED[wanted]}, but the prompt{whom} does not ask "
+            "for it",
+            hint="say in the template what the reply must look like, best with an example",
+        )
+
+
+def check_json_keys(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
+    """Find prompts that never name a key that the evaluator looks for."""
+    if facts.wants(subject.spec) is not AnswerFormat.JSON_OBJECT:
+        return
+    for key in _keys_of(facts.reference(subject.spec)):
+        whom = _not_told(subject, rf"(?<!\w){re.escape(key)}(?!\w)")
+        if whom is not None:
+            yield subject.finding(
+                "key-untold",
+                (),
+                f"the reply must have the key `{key}`, but the prompt{whom} never says so",
+                hint=f'add an example such as {{"{key}": ...}} to the template',
+            )
+
+
+def check_labels(subject: Subject) -> Iterator[Finding]:
+    """Find expected labels that the prompt does not offer."""
+    labels = subject.parameters.get("expected_sentiments")
+    if not isinstance(labels, list):
+        return
+    for label in dict.fromkeys(label for label in labels if isinstance(label, str)):
+        whom = _not_told(subject, re.escape(label))
+        if whom is not None:
+            yield subject.finding(
+                "label-untold",
+                ("evaluation_module", "parameters", "expected_sentiments"),
+                f"`{label}` is expected, but the prompt{whom} does not offer it",
+                hint="list all labels in the template",
+            )
+
+
+def _not_told(subject: Subject, pattern: str) -> str | None:
+    """Return for whom the prompt lacks `pattern`, in words; empty for all, None for nobody."""
+    expression = re.compile(pattern, re.IGNORECASE)
+    lacking = [prompt for prompt in subject.prompts if not expression.search(prompt.text)]
+    if not lacking:
+        return None
+    if len(lacking) == len(subject.prompts):
+        return ""
+    return f" for {', '.join(llm_id for prompt in lacking for llm_id in prompt.llm_ids)}"
+
+
+def _named_in_text(subject: Subject, name: str) -> Fix | None:
+    if subject.test.text is None:
+        return None
+    text = subject.test.text.rstrip()
+    is_sentence = text.endswith((".", "!", "?", ":"))
+    added = f" Name the function `{name}`." if is_sentence else f" (name the function `{name}`)"
+    return subject.fix(("text",), text + added)
+
+
+def _keys_of(reference: str | None) -> Iterable[str]:
+    try:
+        value = json.loads(reference or "")
+    except ValueError:
+        return ()
+    return value if isinstance(value, dict) else ()

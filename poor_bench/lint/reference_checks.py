@@ -1,0 +1,52 @@
+"""Check each test by scoring: its reference response must pass, and an empty one must not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from poor_bench.errors import PoorBenchError
+from poor_bench.lint.evaluator_facts import EvaluatorFacts
+from poor_bench.lint.finding import Finding
+from poor_bench.lint.subject import Subject
+from poor_bench.models.problem import Severity
+
+
+def check_reference(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
+    """Find tests whose reference response does not score 1.0."""
+    reference = subject.test.reference_response
+    if reference is None:
+        return
+    score = score_or_reason(subject, reference, facts)
+    if score != 1.0:
+        yield subject.finding(
+            "reference-fails",
+            ("reference_response",),
+            f"the reference response {_outcome(score)}, and must score 1.0",
+            hint="either the reference or what the evaluator expects is wrong",
+            severity=Severity.ERROR,
+        )
+
+
+def check_blank(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
+    """Find tests that an empty response does not fail."""
+    score = score_or_reason(subject, "", facts)
+    if score != 0.0:
+        yield subject.finding(
+            "blank-passes",
+            ("evaluation_module",),
+            f"an empty response {_outcome(score)}, and must score 0",
+            hint="tell the evaluator what to expect",
+            severity=Severity.ERROR,
+        )
+
+
+def score_or_reason(subject: Subject, response: str, facts: EvaluatorFacts) -> float | str:
+    """Return a score, or in words why there is none."""
+    try:
+        return facts.score(subject.spec, response)
+    except PoorBenchError as error:
+        return f"cannot be scored: {error}"
+
+
+def _outcome(score: float | str) -> str:
+    return score if isinstance(score, str) else f"scores {score:.3g}"

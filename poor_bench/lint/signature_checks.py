@@ -1,0 +1,111 @@
+"""Check that the inputs of code tests fit the function that they are meant for."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.lint.finding import Finding, Fix
+from poor_bench.lint.subject import Subject
+from poor_bench.models.problem import Severity
+
+_CASES = ("evaluation_module", "parameters", "test_cases")
+_WRAP_HINT = "write [[1, 2, 3]] to pass the list [1, 2, 3] as one argument"
+_LIST_WORDS = re.compile(r"\b(lists?|arrays?|sequences?|elements|items)\b", re.IGNORECASE)
+
+
+def check_inputs(subject: Subject) -> Iterator[Finding]:
+    """Find inputs that do not fit the reference's signature, or that look spread by mistake.
+
+    A list as input means several arguments; a function that takes one list needs it wrapped.
+    """
+    cases = subject.parameters.get("test_cases")
+    if not isinstance(cases, list) or not all(isinstance(case, Mapping) for case in cases):
+        return
+    inputs = [case.get("input") for case in cases]
+    function = _reference_function(subject)
+    if function is not None:
+        yield from _check_against(function, inputs, subject)
+    elif _look_like_one_list(inputs):
+        mentions_list = _LIST_WORDS.search(subject.content) is not None
+        yield subject.finding(
+            "list-input-spread",
+            _CASES,
+            "the list inputs have different lengths, so each is probably one list, but is passed "
+            "as several arguments",
+            hint=_WRAP_HINT,
+            fix=_wrapped(subject) if mentions_list else None,
+        )
+
+
+def _reference_function(subject: Subject) -> ast.FunctionDef | None:
+    """Return the function of the reference response that the evaluator will call."""
+    reference = subject.test.reference_response
+    if reference is None:
+        return None
+    blocks = [block.body for block in fenced_blocks(reference)]
+    try:
+        tree = ast.parse(max(blocks, key=len, default=reference))
+    except (SyntaxError, ValueError):
+        return None
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    name = subject.parameters.get("function_name")
+    named = [function for function in functions if name in {None, function.name}]
+    return named[-1] if named else None
+
+
+def _check_against(
+    function: ast.FunctionDef, inputs: Sequence[Any], subject: Subject
+) -> Iterator[Finding]:
+    fits = [_takes(function, value) for value in inputs]
+    if all(fits):
+        return
+    are_lists = all(isinstance(value, list) for value in inputs)
+    is_passed_as_one = are_lists and _takes_count(function, 1)
+    yield subject.finding(
+        "input-does-not-fit",
+        (*_CASES, fits.index(False), "input"),
+        f"the input does not fit `{function.name}({ast.unparse(function.args)})` of the reference",
+        hint=_WRAP_HINT,
+        severity=Severity.WARNING if is_passed_as_one else Severity.ERROR,
+        fix=_wrapped(subject) if is_passed_as_one and not any(fits) else None,
+    )
+
+
+def _takes(function: ast.FunctionDef, value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return _takes_names(function, set(value))
+    return _takes_count(function, len(value) if isinstance(value, list) else 1)
+
+
+def _takes_count(function: ast.FunctionDef, n_given: int) -> bool:
+    arguments = function.args
+    n_positional = len(arguments.posonlyargs) + len(arguments.args)
+    n_required = n_positional - len(arguments.defaults)
+    return n_required <= n_given and (arguments.vararg is not None or n_given <= n_positional)
+
+
+def _takes_names(function: ast.FunctionDef, given: set[str]) -> bool:
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    optional = positional[len(positional) - len(arguments.defaults) :]
+    names = {argument.arg for argument in (*arguments.args, *arguments.kwonlyargs)}
+    required = {argument.arg for argument in positional} - {argument.arg for argument in optional}
+    return required <= given and (arguments.kwarg is not None or given <= names)
+
+
+def _look_like_one_list(inputs: Sequence[Any]) -> bool:
+    lists = [value for value in inputs if isinstance(value, list)]
+    return bool(lists) and len(lists) == len(inputs) and len({len(value) for value in lists}) > 1
+
+
+def _wrapped(subject: Subject) -> Fix | None:
+    """Return the fix that passes every input as one list; None where the class has the cases."""
+    own = subject.test.evaluator
+    if own is None or "test_cases" not in own.parameters:
+        return None
+    cases = own.parameters["test_cases"]
+    return subject.fix(_CASES, [{**case, "input": [case["input"]]} for case in cases])

@@ -18,6 +18,9 @@ CONTROL = CallControl(timeouts=Timeouts())
 MODELS = {"ollama": "qwen3:1.7b", "anthropic": "claude-test"}
 KEYS = {"OPENAI_API_KEY": "sk-test-0123456789", "ANTHROPIC_API_KEY": "sk-ant-0123456789"}
 
+OPEN: list[Provider] = []
+"""What was made and has to be closed at the end of the test."""
+
 
 def make_llm(provider: str, endpoint: str | None = None, **settings: Any) -> LLM:
     name = settings.pop("name", MODELS.get(provider, "gpt-test"))
@@ -33,7 +36,9 @@ def make_provider(
     **settings: Any,
 ) -> Provider:
     services = ProviderServices(clock=clock or FakeClock(), environ=environ)
-    return create_provider(make_llm(provider, endpoint, **settings), services)
+    made = create_provider(make_llm(provider, endpoint, **settings), services)
+    OPEN.append(made)
+    return made
 
 
 def make_request(prompt: str = "2+2?", system: str = "", **parameters: Any) -> ChatRequest:

@@ -1,0 +1,109 @@
+"""What detectors may know beyond the results themselves; all of it is optional."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from poor_bench.models.evaluator_spec import EvaluatorSpec, merge_specs
+from poor_bench.models.llm import LLM
+from poor_bench.models.test import Test
+from poor_bench.models.test_class import TestClass
+
+
+class Wanted(StrEnum):
+    """What kind of answer a test asks for."""
+
+    OBJECT = "object"
+    LIST = "list"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestFacts:
+    """What a test asks for, as far as it is known."""
+
+    class_id: str = ""
+    wanted: Wanted | None = None
+    n_items: int | None = None
+    """Length of the list that is asked for."""
+    function_name: str = ""
+    """Function that the code must define."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """What detectors may know beyond the results; a detector without its facts finds nothing."""
+
+    facts: Mapping[str, TestFacts] = field(default_factory=dict)
+    """By test id."""
+    temperatures: Mapping[str, float] = field(default_factory=dict)
+    """Sampling temperature by LLM id."""
+    previous_scores: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    """Mean score of the run to compare with, by LLM and test id."""
+    suspicious_tests: Mapping[str, str] = field(default_factory=dict)
+    """Test id to what item analysis says against the test."""
+    pass_score: float = 1.0
+    """From which score on a trial is passed."""
+
+
+def background_of(
+    tests: Mapping[str, Test], test_classes: Mapping[str, TestClass], llms: Mapping[str, LLM]
+) -> Background:
+    """Return what a workspace tells; use `dataclasses.replace` to add what else is known.
+
+    Args:
+        tests: By test id; those whose class or evaluator is unknown are left out.
+        test_classes: By class id.
+        llms: By LLM id.
+    """
+    facts = {}
+    for test_id, test in tests.items():
+        test_class = test_classes.get(test.class_id)
+        if test_class is not None and (test.evaluator or test_class.evaluator):
+            spec = merge_specs(test_class.evaluator, test.evaluator)
+            facts[test_id] = facts_of(test.class_id, spec)
+    temperatures = {
+        llm_id: float(llm.parameters["temperature"])
+        for llm_id, llm in llms.items()
+        if isinstance(llm.parameters.get("temperature"), int | float)
+    }
+    return Background(facts=facts, temperatures=temperatures)
+
+
+def facts_of(class_id: str, evaluator: EvaluatorSpec) -> TestFacts:
+    """Return what the evaluator in force for a test tells about the answer it wants.
+
+    Args:
+        class_id: The test's class.
+        evaluator: Name and merged parameters, see `merge_specs`.
+
+    Example:
+        >>> spec = EvaluatorSpec("sentiment_evaluator", {"expected_sentiments": ["good", "bad"]})
+        >>> facts_of("mood", spec).n_items
+        2
+    """
+    parameters = evaluator.parameters
+    function_name = parameters.get("function_name")
+    expected = next(
+        (
+            value
+            for key, value in parameters.items()
+            if key.startswith("expected") and isinstance(value, list)
+        ),
+        None,
+    )
+    wanted = None
+    if function_name or "test_cases" in parameters:
+        wanted = Wanted.CODE
+    elif expected is not None:
+        wanted = Wanted.LIST
+    elif parameters.get("expected_format") == "json":
+        wanted = Wanted.OBJECT
+    return TestFacts(
+        class_id=class_id,
+        wanted=wanted,
+        n_items=None if expected is None else len(expected),
+        function_name=function_name if isinstance(function_name, str) else "",
+    )

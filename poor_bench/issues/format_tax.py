@@ -1,0 +1,97 @@
+"""What format alone costs: the score that strict format rules take away from right answers."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from poor_bench.extraction.found import Found
+from poor_bench.issues.background import TestFacts
+from poor_bench.models.result import Result
+
+_MENDS = {
+    Found.FENCED: "Ask for the bare value without Markdown, or let the evaluator unwrap fences.",
+    Found.IN_PROSE: "Use structured output, or end the prompt with: reply with the value only.",
+    Found.ANNOUNCED: "Use structured output, or end the prompt with: reply with the value only.",
+    Found.BOXED: "Ask for a plain value instead of LaTeX.",
+    Found.REPAIRED: "Use structured output (a JSON schema): syntax errors become impossible.",
+}
+_OTHER_MEND = "Show an example of the wanted form in the prompt."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormatTax:
+    """Format tax of one LLM on one test class; means over trials."""
+
+    llm_id: str
+    class_id: str
+    """Empty where the tests are not known."""
+    n_scored: int
+    score: float
+    """Mean score when the answer is found wherever it stands, 0.0 to 1.0."""
+    strict_score: float
+    """Mean score under the format rules, 0.0 to `score`."""
+    n_by_found: Mapping[str, int]
+    """How the answers that broke a rule were found, the most frequent way first."""
+    mend: str
+    """The cheapest thing to try; empty where no rule was broken."""
+
+    @property
+    def tax(self) -> float:
+        """Score that is lost to format alone, 0.0 to 1.0."""
+        return self.score - self.strict_score
+
+
+def format_tax(
+    results: Iterable[Result], facts: Mapping[str, TestFacts] | None = None
+) -> list[FormatTax]:
+    """Return what format costs each LLM on each test class.
+
+    Args:
+        results: Scored and failed trials; failures are left out.
+        facts: Test id to facts, for the class.
+
+    Returns:
+        One row per LLM and class, the highest tax first.
+
+    Example:
+        >>> fenced = Result(llm_id="a", test_id="t", score=1.0, strict_score=0.0, found="fenced")
+        >>> [row] = format_tax([fenced, Result(llm_id="a", test_id="u", score=1.0)])
+        >>> row.tax, dict(row.n_by_found)
+        (0.5, {'fenced': 1})
+    """
+    known = facts or {}
+    groups: dict[tuple[str, str], list[Result]] = defaultdict(list)
+    for result in results:
+        if result.score is not None:
+            class_id = known[result.test_id].class_id if result.test_id in known else ""
+            groups[result.llm_id, class_id].append(result)
+    rows = [_tax_of(*key, members) for key, members in groups.items()]
+    return sorted(rows, key=lambda row: -row.tax)
+
+
+def _tax_of(llm_id: str, class_id: str, results: list[Result]) -> FormatTax:
+    scores = [result.score or 0.0 for result in results]
+    strict = [
+        score if result.strict_score is None else result.strict_score
+        for result, score in zip(results, scores, strict=True)
+    ]
+    ways = Counter(
+        result.found
+        for result, score, kept in zip(results, scores, strict, strict=True)
+        if kept < score
+    ).most_common()
+    return FormatTax(
+        llm_id=llm_id,
+        class_id=class_id,
+        n_scored=len(results),
+        score=sum(scores) / len(scores),
+        strict_score=sum(strict) / len(strict),
+        n_by_found=dict(ways),
+        mend=_mend_of(ways[0][0]) if ways else "",
+    )
+
+
+def _mend_of(found: str) -> str:
+    return next((mend for way, mend in _MENDS.items() if way == found), _OTHER_MEND)

@@ -1,0 +1,129 @@
+"""Code that cannot be used as it came: named differently, broken, slow."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from poor_bench.issues.background import Background, Wanted
+from poor_bench.issues.detector import Among, Check, Detector, each
+from poor_bench.issues.issue import Severity
+from poor_bench.issues.trial import Trial, quoted
+
+_DEFINED = re.compile(r"^[ \t]*(?:async\s+)?(?:def|class)\s+(\w+)", re.MULTILINE)
+_LONGEST_SEARCH = 100_000
+
+
+class CodeFault(StrEnum):
+    """Why code lost score, as the evaluator's details tell; the first that applies."""
+
+    CODE_OVERLOOKED = "code_overlooked"
+    INVENTED_NAME = "invented_function_name"
+    ARGUMENTS = "arguments_do_not_fit"
+    MISSING_MODULE = "missing_module"
+    SYNTAX = "code_does_not_parse"
+    SLOW = "code_is_slow"
+    CRASH = "code_crashes"
+
+
+_MISSING = re.compile(r"not found in|not defined in|no function|does not define|is missing", re.I)
+_SAID = {
+    CodeFault.ARGUMENTS: re.compile(
+        r"takes (?:from )?\d[\w ]* positional arguments? but|missing \d+ required"
+        r"|unexpected keyword argument|argument count|arguments? (?:do|does) not fit",
+        re.I,
+    ),
+    CodeFault.MISSING_MODULE: re.compile(r"ModuleNotFoundError|No module named", re.I),
+    CodeFault.SYNTAX: re.compile(r"syntax ?error|IndentationError|does not parse", re.I),
+    CodeFault.SLOW: re.compile(r"timed out|time ?out|time limit|took too long", re.I),
+    CodeFault.CRASH: re.compile(r"EXECUTION ERROR|exception|\braised\b|\w+Error\b|crashed", re.I),
+}
+
+
+def code_fault(trial: Trial) -> CodeFault | None:
+    """Return why the code of a lost trial lost score; None where it just computes wrongly."""
+    if trial.facts.wanted is not Wanted.CODE:
+        return None
+    details = trial.result.details
+    name = trial.facts.function_name
+    if trial.is_zero and name and _MISSING.search(details):
+        names = _defined_names(trial)
+        if name in names:
+            return CodeFault.CODE_OVERLOOKED
+        if names:
+            return CodeFault.INVENTED_NAME
+    return next((fault for fault, words in _SAID.items() if words.search(details)), None)
+
+
+def _defined_names(trial: Trial) -> list[str]:
+    return _DEFINED.findall(trial.answer[:_LONGEST_SEARCH])
+
+
+def _evidence(trial: Trial, fault: CodeFault) -> str:
+    if fault is CodeFault.INVENTED_NAME:
+        names = ", ".join(dict.fromkeys(_defined_names(trial)))
+        return f"{trial.facts.function_name} was wanted; the code defines {quoted(names)}"
+    if fault is CodeFault.CODE_OVERLOOKED:
+        return f"{trial.facts.function_name} stands in the response: {quoted(trial.answer)!r}"
+    words = _SAID[fault].search(trial.result.details)
+    start = max(0, words.start() - 60) if words else 0
+    return quoted(trial.result.details[start : start + 200], 160)
+
+
+def _check_of(fault: CodeFault) -> Check:
+    def check(trial: Trial, _: Background) -> str | None:
+        return _evidence(trial, fault) if code_fault(trial) is fault else None
+
+    return check
+
+
+_TEXTS = {
+    CodeFault.CODE_OVERLOOKED: (
+        "Code that was overlooked",
+        "The wanted function stands in the response, but the evaluator did not get at it.",
+        "Rescore with the present evaluator, which unwraps damaged fences.",
+    ),
+    CodeFault.INVENTED_NAME: (
+        "Function under another name",
+        "The code defines a function, but not under the name that the evaluator calls.",
+        "Say the wanted name in the prompt; without it the test measures guessing.",
+    ),
+    CodeFault.ARGUMENTS: (
+        "Arguments do not fit",
+        "The function takes other arguments than the test passes.",
+        "Check the test's inputs: a list may have been spread into several arguments.",
+    ),
+    CodeFault.MISSING_MODULE: (
+        "Module not installed",
+        "The code imports a library that is not there.",
+        "Say in the prompt that only the standard library may be used.",
+    ),
+    CodeFault.SYNTAX: (
+        "Code does not parse",
+        "What was taken as code is no valid Python.",
+        "Look whether it was cut off or mixed with prose; ask for one code block only.",
+    ),
+    CodeFault.SLOW: (
+        "Code too slow",
+        "The code did not end within the time allowed.",
+        "Look for an endless loop; raise execution_timeout where the task needs it.",
+    ),
+    CodeFault.CRASH: (
+        "Code crashes",
+        "The code raised an exception in at least one case.",
+        "Look at the case: edge cases that the prompt leaves open are the usual reason.",
+    ),
+}
+
+DETECTORS = tuple(
+    Detector(
+        id=fault.value,
+        title=title,
+        severity=Severity.MEDIUM,
+        meaning=meaning,
+        advice=advice,
+        find=each(_check_of(fault)),
+        among=Among.LOST,
+    )
+    for fault, (title, meaning, advice) in _TEXTS.items()
+)

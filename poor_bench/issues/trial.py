@@ -1,0 +1,52 @@
+"""A result with what detectors read out of it, read once and only when asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from poor_bench.extraction.found import Extracted
+from poor_bench.extraction.json_value import extract_json
+from poor_bench.extraction.thinking import ThinkingSplit, split_thinking
+from poor_bench.issues.background import TestFacts
+from poor_bench.models.result import Result
+
+
+class Trial:
+    """One result as detectors see it.
+
+    Attributes:
+        result: The stored record.
+        facts: What the test asks for, as far as it is known.
+        lost_score: What is missing to a full score, 0.0 to 1.0; a failure loses nothing.
+        is_lost: Whether the trial was scored, and not with a full score.
+        is_zero: Whether the trial was scored with nothing.
+    """
+
+    def __init__(self, result: Result, facts: TestFacts) -> None:
+        self.result = result
+        self.facts = facts
+        self.lost_score = 0.0 if result.score is None else 1.0 - result.score
+        self.is_lost = self.lost_score > 0.0
+        self.is_zero = result.score == 0.0
+
+    @cached_property
+    def split(self) -> ThinkingSplit:
+        """Thinking and answer of the raw response."""
+        return split_thinking(self.result.response)
+
+    @property
+    def answer(self) -> str:
+        """The response without thinking."""
+        return self.split.answer
+
+    @cached_property
+    def json(self) -> Extracted[Any] | None:
+        """The JSON value in the answer and how it was found, or None."""
+        return extract_json(self.answer, lambda _: True)
+
+
+def quoted(text: str, limit: int = 80) -> str:
+    """Return a piece of LLM text on one line, shortened, for use as evidence."""
+    line = " ".join(text[: 4 * limit].split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -1,0 +1,32 @@
+from typing import Any
+
+from poor_bench.issues.background import Background, TestFacts, Wanted
+from poor_bench.issues.detect import detect_issues
+from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.models.result import Result
+
+LIST_OF_THREE = TestFacts(class_id="mood", wanted=Wanted.LIST, n_items=3)
+OBJECT = TestFacts(class_id="maths", wanted=Wanted.OBJECT)
+CODE = TestFacts(class_id="code", wanted=Wanted.CODE, function_name="double")
+
+
+def scored(score: float = 0.0, **fields: Any) -> Result:
+    """Return a scored result that no detector minds, apart from its score."""
+    given = {"llm_id": "a", "test_id": "t", "response": "blue", "details": "Expected red."}
+    return Result(**{**given, "score": score, **fields})
+
+
+def failed(kind: FailureKind, message: str = "gone", **fields: Any) -> Result:
+    failure = Failure(kind=kind, message=message)
+    return Result(**{"llm_id": "a", "test_id": "t", "failure": failure, **fields})
+
+
+def ids(results: list[Result], background: Background | None = None) -> list[str]:
+    """Return the detectors that find something, without the plain wrong answers."""
+    issues = detect_issues(results, background or Background())
+    found = dict.fromkeys(issue.detector_id for issue in issues)
+    return [name for name in found if name not in {"score_zero", "partly_wrong"}]
+
+
+def ids_of(result: Result, facts: TestFacts | None = None) -> list[str]:
+    return ids([result], Background(facts={result.test_id: facts} if facts else {}))

@@ -1,0 +1,43 @@
+import pytest
+
+from poor_bench.issues.background import TestFacts, Wanted, background_of, facts_of
+from poor_bench.models.evaluator_spec import EvaluatorSpec
+from poor_bench.models.llm import LLM
+from poor_bench.models.test import Test
+from poor_bench.models.test_class import TestClass
+
+
+@pytest.mark.parametrize(
+    ("parameters", "facts"),
+    [
+        ({}, TestFacts(class_id="c")),
+        ({"expected_format": "json"}, TestFacts(class_id="c", wanted=Wanted.OBJECT)),
+        ({"expected": [1, 2]}, TestFacts(class_id="c", wanted=Wanted.LIST, n_items=2)),
+        ({"test_cases": []}, TestFacts(class_id="c", wanted=Wanted.CODE)),
+        (
+            {"function_name": "f", "expected_output": [1]},
+            TestFacts(class_id="c", wanted=Wanted.CODE, n_items=1, function_name="f"),
+        ),
+    ],
+)
+def test_parameters_of_the_evaluator_tell_what_is_wanted(
+    parameters: dict, facts: TestFacts
+) -> None:
+    assert facts_of("c", EvaluatorSpec("any", parameters)) == facts
+
+
+def test_a_workspace_tells_facts_and_temperatures() -> None:
+    json_answer = EvaluatorSpec("math_evaluator", {"expected_format": "json"})
+    background = background_of(
+        {
+            "t": Test(test_id="t", class_id="maths", level=1, text="1+1"),
+            "u": Test(test_id="u", class_id="gone", level=1, text="1+1"),
+        },
+        {"maths": TestClass(id="maths", templates={"default": "{text}"}, evaluator=json_answer)},
+        {
+            "a": LLM(id="a", provider="ollama", name="a", parameters={"temperature": 0}),
+            "b": LLM(id="b", provider="ollama", name="b"),
+        },
+    )
+    assert dict(background.facts) == {"t": TestFacts(class_id="maths", wanted=Wanted.OBJECT)}
+    assert dict(background.temperatures) == {"a": 0.0}

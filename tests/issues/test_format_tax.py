@@ -1,0 +1,50 @@
+import pytest
+
+from poor_bench.issues.background import TestFacts
+from poor_bench.issues.format_tax import format_tax
+from poor_bench.models.failure import FailureKind
+from tests.issues.builders import failed, scored
+
+
+def test_tax_is_what_the_format_rule_takes_away() -> None:
+    [row] = format_tax(
+        [
+            scored(1.0, test_id="t1", strict_score=0.0, found="fenced"),
+            scored(0.5, test_id="t2", strict_score=0.25, found="in prose"),
+            scored(1.0, test_id="t3", found="bare"),
+            scored(0.0, test_id="t4", strict_score=0.0, found="in prose"),
+            failed(FailureKind.TIMEOUT, test_id="t5"),
+        ]
+    )
+    assert (row.score, row.strict_score, row.n_scored) == (0.625, 0.3125, 4)
+    assert row.tax == pytest.approx(0.3125)
+    assert row.n_by_found == {"fenced": 1, "in prose": 1}
+    assert "Markdown" in row.mend
+
+
+def test_no_broken_rule_needs_no_mend() -> None:
+    [row] = format_tax([scored(1.0)])
+    assert (row.tax, row.mend) == (0.0, "")
+
+
+@pytest.mark.parametrize("found", ["fenced", "in prose", "announced", "boxed", "repaired", "other"])
+def test_every_way_has_a_mend(found: str) -> None:
+    [row] = format_tax([scored(1.0, strict_score=0.0, found=found)])
+    assert row.mend.endswith(".")
+
+
+def test_llms_and_classes_are_taxed_apart_highest_first() -> None:
+    facts = {"m": TestFacts(class_id="maths"), "s": TestFacts(class_id="mood")}
+    rows = format_tax(
+        [
+            scored(1.0, test_id="m"),
+            scored(1.0, test_id="s", strict_score=0.0, found="fenced"),
+            scored(1.0, llm_id="b", test_id="m", strict_score=0.5, found="fenced"),
+        ],
+        facts,
+    )
+    assert [(row.llm_id, row.class_id, row.tax) for row in rows] == [
+        ("a", "mood", 1.0),
+        ("b", "maths", 0.5),
+        ("a", "maths", 0.0),
+    ]

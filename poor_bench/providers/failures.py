@@ -78,7 +78,9 @@ def _described(
     silent = isinstance(cause, http.ReadTimeoutError) or isinstance(root, TimeoutError)
     insecure = isinstance(cause, http.SSLError) or isinstance(root, ssl.SSLError)
     no_http = isinstance(root, BadStatusLine) and not isinstance(root, RemoteDisconnected)
-    reason = str(getattr(root, "strerror", None) or "it closed the connection").lower()
+    closed = isinstance(root, RemoteDisconnected | http.ProtocolError)
+    unnamed = "it closed the connection" if closed else type(root).__name__
+    reason = str(getattr(root, "strerror", None) or unnamed).lower()
     first_that_fits = (
         (connecting, FailureKind.TIMEOUT, "did not let us connect in time", ""),
         (silent, FailureKind.TIMEOUT, "fell silent", ""),

@@ -113,6 +113,7 @@ class Server:
                 ),
                 retries=False,
                 redirect=False,
+                assert_same_host=False,
                 preload_content=False,
             )
         finally:

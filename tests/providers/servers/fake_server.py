@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -48,13 +49,15 @@ Respond = Callable[[Request], Answer]
 class FakeServer:
     """Records what it is asked; `respond` decides on the answers."""
 
-    def __init__(self, respond: Respond) -> None:
+    def __init__(self, respond: Respond, tls: ssl.SSLContext | None = None) -> None:
         self.respond = respond
         self.requests: list[Request] = []
         self.connections = 0
         self.reached = threading.Event()
         self.released = threading.Event()
         self._http = _Server(self)
+        if tls is not None:
+            self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))
 
     @property
@@ -79,8 +82,8 @@ class FakeServer:
 
 
 @contextmanager
-def serving(respond: Respond) -> Iterator[FakeServer]:
-    server = FakeServer(respond)
+def serving(respond: Respond, tls: ssl.SSLContext | None = None) -> Iterator[FakeServer]:
+    server = FakeServer(respond, tls)
     server.start()
     try:
         yield server
@@ -109,6 +112,9 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, fake: FakeServer) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.fake = fake
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: clients that go away are part of the tests."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -61,5 +61,5 @@ def _summary(app: AppContext, problems: list[Problem], *, has_errors: bool) -> s
         f"{len(workspace.tests)} tests in {len(workspace.test_classes)} classes, "
         f"{len(workspace.llms)} LLMs"
     )
-    blemishes = f"; {count_problems(problems)}" if problems else ""
-    return f"{app.data_dir}: {content}: fine{blemishes}"
+    verdict = count_problems(problems) if problems else "nothing is wrong"
+    return f"{app.data_dir}: {content}: {verdict}"

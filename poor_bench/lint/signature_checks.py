@@ -9,6 +9,7 @@ from typing import Any
 
 from poor_bench.extraction.fences import fenced_blocks
 from poor_bench.lint.finding import Finding, Fix
+from poor_bench.lint.python_signature import can_bind, signature_of, takes
 from poor_bench.lint.subject import Subject
 from poor_bench.models.problem import Severity
 
@@ -60,11 +61,13 @@ def _reference_function(subject: Subject) -> ast.FunctionDef | None:
 def _check_against(
     function: ast.FunctionDef, inputs: Sequence[Any], subject: Subject
 ) -> Iterator[Finding]:
-    fits = [_takes(function, value) for value in inputs]
+    signature = signature_of(function.args)
+    fits = [takes(signature, value) for value in inputs]
     if all(fits):
         return
-    are_lists = all(isinstance(value, list) for value in inputs)
-    is_passed_as_one = are_lists and _takes_count(function, 1)
+    is_passed_as_one = all(
+        isinstance(value, list) and can_bind(signature, value) for value in inputs
+    )
     yield subject.finding(
         "input-does-not-fit",
         (*_CASES, fits.index(False), "input"),
@@ -73,28 +76,6 @@ def _check_against(
         severity=Severity.WARNING if is_passed_as_one else Severity.ERROR,
         fix=_wrapped(subject) if is_passed_as_one and not any(fits) else None,
     )
-
-
-def _takes(function: ast.FunctionDef, value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return _takes_names(function, set(value))
-    return _takes_count(function, len(value) if isinstance(value, list) else 1)
-
-
-def _takes_count(function: ast.FunctionDef, n_given: int) -> bool:
-    arguments = function.args
-    n_positional = len(arguments.posonlyargs) + len(arguments.args)
-    n_required = n_positional - len(arguments.defaults)
-    return n_required <= n_given and (arguments.vararg is not None or n_given <= n_positional)
-
-
-def _takes_names(function: ast.FunctionDef, given: set[str]) -> bool:
-    arguments = function.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    optional = positional[len(positional) - len(arguments.defaults) :]
-    names = {argument.arg for argument in (*arguments.args, *arguments.kwonlyargs)}
-    required = {argument.arg for argument in positional} - {argument.arg for argument in optional}
-    return required <= given and (arguments.kwarg is not None or given <= names)
 
 
 def _look_like_one_list(inputs: Sequence[Any]) -> bool:

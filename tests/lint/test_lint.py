@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from poor_bench.errors import EvaluatorError
+from poor_bench.models.evaluator_spec import EvaluatorSpec
+from poor_bench.models.failure import FailureKind
+from poor_bench.models.problem import Severity
+from tests.lint.workspaces import FakeFacts, codes, lint, make_llm, make_test
+
+
+def test_a_reference_that_fails_is_an_error() -> None:
+    (finding,) = lint(make_test(reference_response="wrong"))
+    assert (finding.problem.code, finding.problem.severity) == ("reference-fails", Severity.ERROR)
+    assert "scores 0" in finding.problem.message
+
+
+def test_an_empty_response_that_passes_is_an_error() -> None:
+    found = lint(make_test(reference_response=""), facts=FakeFacts(right=""))
+    assert codes(found) == ["blank-passes"]
+    assert found[0].problem.severity is Severity.ERROR
+
+
+def test_an_evaluator_that_breaks_is_reported_for_the_test() -> None:
+    class Broken(FakeFacts):
+        def score(self, spec: EvaluatorSpec, response: str) -> float:
+            raise EvaluatorError("it broke", kind=FailureKind.EVALUATOR)
+
+    found = lint(make_test(), facts=Broken())
+    assert codes(found) == ["reference-fails", "blank-passes"]
+    assert "cannot be scored: it broke" in found[0].problem.message
+
+
+def test_tests_without_reference_are_one_finding_with_fixes_that_hold() -> None:
+    facts = FakeFacts(reference_of=lambda spec: spec.parameters.get("known"))
+    found = lint(
+        make_test("a", "A", reference_response=None, parameters={"known": "right"}),
+        make_test("b", "B", reference_response=None, parameters={"known": "wrong"}),
+        make_test("c", "C", reference_response=None),
+        facts=facts,
+    )
+    assert codes(found) == ["no-reference"]
+    assert [(fix.test_id, fix.place, fix.value) for fix in found[0].fixes] == [
+        ("a", ("reference_response",), "right")
+    ]
+
+
+def test_levels_that_are_left_out_are_named() -> None:
+    (finding,) = lint(make_test("a", "A", level=2), make_test("b", "B", level=5))
+    assert finding.problem.code == "level-without-tests"
+    assert "level 1, 3, 4" in finding.problem.message
+
+
+def test_another_number_of_answers_than_texts_is_an_error() -> None:
+    facts = FakeFacts(reference_of=lambda _spec: json.dumps(["x", "y"]))
+    (finding,) = lint(make_test(text=None, texts=("a", "b", "c")), facts=facts)
+    assert (finding.problem.code, finding.problem.severity) == ("length-mismatch", Severity.ERROR)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({"num_ctx": 100, "max_tokens": 50}, ["prompt-too-long"]),
+        ({"num_ctx": 200, "max_tokens": 50}, []),
+        ({"num_ctx": 300}, ["prompt-too-long"]),
+        ({}, []),
+    ],
+)
+def test_prompts_that_cannot_fit_the_context_are_found(
+    parameters: dict[str, Any], expected: list[str]
+) -> None:
+    found = lint(make_test(text="word " * 100), llms=[make_llm(parameters=parameters)])
+    assert codes(found) == expected
+
+
+def test_the_same_question_twice_is_a_warning() -> None:
+    (finding,) = lint(make_test("a", "What  is it?"), make_test("b", "what is it? "))
+    assert (finding.problem.code, finding.problem.place) == ("duplicate-test", "tests[1]")
+    assert "`a`" in finding.problem.message
+
+
+def test_the_same_question_with_another_answer_is_an_error() -> None:
+    (finding,) = lint(
+        make_test("a", "What is it?", parameters={"expected": 1}),
+        make_test("b", "What is it?", parameters={"expected": 2}),
+    )
+    assert finding.problem.code == "contradicting-tests"
+    assert finding.problem.severity is Severity.ERROR
+
+
+def test_the_same_text_with_other_fields_is_another_question() -> None:
+    template = "{text} in {language}"
+    tests = [make_test(name, "Hello", fields={"language": name}) for name in ("French", "German")]
+    assert lint(*tests, template=template) == []
+
+
+STORY = "Anna walks to the market with her basket and buys 12 apples and a loaf of bread for {}."
+
+
+def test_long_texts_that_hardly_differ_are_found() -> None:
+    (finding,) = lint(
+        make_test("a", STORY.format("her mother")), make_test("b", STORY.format("her Mothers"))
+    )
+    assert (finding.problem.code, finding.problem.place) == ("near-duplicate", "tests[1]")
+
+
+def test_texts_with_other_numbers_are_other_tests() -> None:
+    other = STORY.format("her mother").replace("12", "13")
+    assert lint(make_test("a", STORY.format("her mother")), make_test("b", other)) == []
+
+
+def test_short_texts_are_alike_by_nature() -> None:
+    assert lint(make_test("a", "Is five odd?"), make_test("b", "Is nine odd?")) == []

@@ -14,7 +14,7 @@ Rules:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from poor_bench.extraction.fences import fenced_blocks
@@ -37,14 +37,10 @@ class ThinkingSplit:
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """Markers that belong together, as regular expressions.
-
-    `closes_alone` says whether the closing marker means something without an opening one.
-    """
+    """Markers that belong together, as regular expressions that begin with one of `<[◁`."""
 
     opening: str
     closing: str
-    closes_alone: bool = True
 
 
 _TAGS = "think|thinking|thought|thoughts|reasoning|reflection|seed:think"
@@ -71,17 +67,8 @@ _FAMILIES = {
         r"<\|channel\|>(?:analysis|commentary)[^<]{0,200}<\|message\|>",
         r"<\|channel\|>final[^<]{0,200}<\|message\|>",
     ),
-    # the same after a decoder that drops special tokens
-    "bare_harmony": _Family(
-        r"(?-i:\Aanalysis(?=[A-Z]))", r"(?-i:assistantfinal)", closes_alone=False
-    ),
-    # Granite 3.2 says it in words
-    "granite": _Family(
-        r"\A\s*Here(?:'s| is) my thought process:",
-        r"Here(?:'s| is) my response:",
-        closes_alone=False,
-    ),
 }
+_BEGINNING = re.compile(r"[<\[◁](?=[/|a-z])", re.IGNORECASE)
 _MARKER = re.compile(
     "|".join(
         f"(?P<open_{name}>{family.opening})|(?P<close_{name}>{family.closing})"
@@ -94,6 +81,16 @@ _CONTROL_TOKEN = re.compile(
     r"|<\|(?:begin|end)_of_solution\|>|<\|(?:START|END)_RESPONSE\|>"
 )
 _QUOTES = "`'\""
+_WORDED_FAMILIES = (
+    # gpt-oss after a decoder that drops special tokens
+    (re.compile(r"\s*analysis(?=[A-Z])"), re.compile(r"assistantfinal")),
+    # Granite 3.2 says it in words
+    (
+        re.compile(r"\s*Here(?:'s| is) my thought process:", re.IGNORECASE),
+        re.compile(r"Here(?:'s| is) my response:", re.IGNORECASE),
+    ),
+)
+"""Markers that are ordinary words: they count only where the response begins with them."""
 
 
 def split_thinking(text: str) -> ThinkingSplit:
@@ -103,11 +100,16 @@ def split_thinking(text: str) -> ThinkingSplit:
         >>> split_thinking("<think>2 and 2 make 4</think>4")
         ThinkingSplit(answer='4', thinking='2 and 2 make 4', is_unclosed=False)
     """
-    if _MARKER.search(text) is None:
+    for opening, closing in _WORDED_FAMILIES:
+        beginning = opening.match(text)
+        if beginning is not None:
+            return _split_at(text, beginning.end(), closing)
+    markers = _unquoted_markers(text)
+    if not markers:
         return ThinkingSplit(answer=text, thinking="", is_unclosed=False)
     splitter = _Splitter(text)
-    for marker in _markers(text):
-        splitter.take(marker)
+    for marker, block_start in zip(markers, _block_starts(text, markers), strict=True):
+        splitter.take(marker, block_start)
     return splitter.finish()
 
 
@@ -116,21 +118,34 @@ def without_thinking(text: str) -> str:
     return split_thinking(text).answer
 
 
-def _markers(text: str) -> Iterator[tuple[re.Match[str], int]]:
-    """Yield every marker that is not quoted, and where the code block around it starts, or -1."""
-    blocks = (block for block in fenced_blocks(text) if block.is_closed)
-    block = next(blocks, None)
-    for marker in _MARKER.finditer(text):
-        while block is not None and block.end <= marker.start():
-            block = next(blocks, None)
-        inside = block is not None and block.start <= marker.start()
-        if not _is_quoted(text, marker):
-            yield marker, block.start if block is not None and inside else -1
+def _split_at(text: str, start: int, closing: re.Pattern[str]) -> ThinkingSplit:
+    end = closing.search(text, start)
+    return ThinkingSplit(
+        answer=text[end.end() :].strip() if end else "",
+        thinking=text[start : end.start() if end else None].strip(),
+        is_unclosed=end is None,
+    )
+
+
+def _unquoted_markers(text: str) -> list[re.Match[str]]:
+    candidates = (_MARKER.match(text, sign.start()) for sign in _BEGINNING.finditer(text))
+    return [marker for marker in candidates if marker and not _is_quoted(text, marker)]
 
 
 def _is_quoted(text: str, marker: re.Match[str]) -> bool:
     before = text[marker.start() - 1 : marker.start()]
     return bool(before) and before in _QUOTES and text.startswith(before, marker.end())
+
+
+def _block_starts(text: str, markers: Sequence[re.Match[str]]) -> Iterator[int]:
+    """Yield for each marker where the code block around it starts, or -1."""
+    blocks = (block for block in fenced_blocks(text) if block.is_closed)
+    block = next(blocks, None)
+    for marker in markers:
+        while block is not None and block.end <= marker.start():
+            block = next(blocks, None)
+        is_inside = block is not None and block.start <= marker.start()
+        yield block.start if block is not None and is_inside else -1
 
 
 class _Splitter:
@@ -145,9 +160,8 @@ class _Splitter:
         self._open = ""
         self._has_closed = False
 
-    def take(self, marker_and_block: tuple[re.Match[str], int]) -> None:
-        """Go on to the next marker, given with the start of the code block around it."""
-        marker, block_start = marker_and_block
+    def take(self, marker: re.Match[str], block_start: int) -> None:
+        """Go on to the next marker, given the start of the code block around it, or -1."""
         kind, _, family = (marker.lastgroup or "").partition("_")
         if self._open:
             if kind == "close" and family == self._open:
@@ -157,7 +171,7 @@ class _Splitter:
         elif kind == "open":
             self._move_to(marker, self._answer)
             self._open = family
-        elif _FAMILIES[family].closes_alone:
+        else:
             self._close_unopened(marker)
 
     def finish(self) -> ThinkingSplit:

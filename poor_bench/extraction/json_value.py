@@ -1,0 +1,162 @@
+"""JSON out of a response: bare, fenced, in prose, or in need of repair.
+
+Of several candidates of one kind the last one wins: LLMs correct themselves, and examples come
+before answers. Of nested ones the outermost wins. The kinds are tried from the best-kept format
+downwards; repairing (trailing commas, single quotes, comments, a missing end) comes last, and only
+where the caller allows it.
+
+The work is proportional to the length of the text, whatever stands in it: see `_MAX_PASSES` and
+the limits of repair.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any, NoReturn
+
+from poor_bench.extraction.brackets import BracketSpans, bracket_spans
+from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.found import Extracted, Found
+
+Accepts = Callable[[Any], bool]
+
+_MAX_PASSES = 4
+"""How often the whole text may be read in search of JSON in prose."""
+_COST_OF_A_TRY = 40
+"""What trying one more candidate costs, as characters read."""
+_MAX_REPAIR_CHARACTERS = 20_000
+"""Text that may be repaired per response; the repair library needs up to 10 us a character."""
+_COST_OF_A_REPAIR = 200
+"""What repairing one more candidate costs, as characters repaired."""
+_MAX_REPAIR_DEPTH = 40
+"""The repair library's time grows with the square of the depth."""
+
+
+def is_container(value: Any) -> bool:
+    """Return whether a JSON value is an object or a list."""
+    return isinstance(value, dict | list)
+
+
+def extract_json(
+    text: str,
+    accepts: Accepts = is_container,
+    *,
+    lenient: bool = True,
+    exact: bool = False,
+) -> Extracted[Any] | None:
+    """Return the JSON value in `text`, or None.
+
+    Args:
+        text: An answer, without thinking.
+        accepts: Which values count; others are passed over. Scalars are only found bare or fenced.
+        lenient: Whether to repair what cannot be read otherwise.
+        exact: Whether numbers with a point or exponent become Decimal instead of float.
+
+    Example:
+        >>> extract_json('Sure: {"answer": 18}. Anything else?')
+        Extracted(value={'answer': 18}, found=<Found.IN_PROSE: 'in prose'>, text='{"answer": 18}')
+    """
+    reader = _Reader(accepts, exact=exact)
+    stripped = text.strip().removeprefix("\ufeff")
+    bodies = [block.body.strip() for block in reversed(fenced_blocks(text))]
+    extracted = reader.first([stripped], Found.BARE) or reader.first(bodies, Found.FENCED)
+    if extracted is not None or not ("{" in text or "[" in text):
+        return extracted
+    spans = bracket_spans(text)
+    extracted = reader.first(_spans_in_prose(text, spans), Found.IN_PROSE)
+    if extracted is None and lenient and spans.depth <= _MAX_REPAIR_DEPTH:
+        extracted = reader.first_repaired([*bodies, *_repairable(text, spans)])
+    return extracted
+
+
+def parse_json(text: str, *, exact: bool = False) -> Any:
+    """Return the value of strict JSON; no NaN, no Infinity, no number beyond a float's range.
+
+    Raises:
+        ValueError: If it is not JSON, or nested too deeply to be read.
+    """
+    try:
+        return (_EXACT if exact else _PLAIN).decode(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+class _Reader:
+    """Reads candidates until one is accepted."""
+
+    def __init__(self, accepts: Accepts, *, exact: bool) -> None:
+        self._accepts = accepts
+        self._exact = exact
+
+    def first(self, candidates: Iterator[str] | list[str], found: Found) -> Extracted[Any] | None:
+        for candidate in candidates:
+            try:
+                value = parse_json(candidate, exact=self._exact)
+            except ValueError:
+                continue
+            if self._accepts(value):
+                return Extracted(value, found, candidate)
+        return None
+
+    def first_repaired(self, candidates: list[str]) -> Extracted[Any] | None:
+        allowance = _MAX_REPAIR_CHARACTERS + _COST_OF_A_REPAIR
+        for candidate in candidates:
+            allowance -= len(candidate) + _COST_OF_A_REPAIR
+            if allowance < 0:
+                return None
+            value = _repaired(candidate)
+            if value is not None and self._accepts(value):
+                return Extracted(value, Found.REPAIRED, candidate)
+        return None
+
+
+def _spans_in_prose(text: str, spans: BracketSpans) -> Iterator[str]:
+    allowance = _MAX_PASSES * (len(text) + _COST_OF_A_TRY)
+    for start, end in reversed(spans.closed):
+        allowance -= end - start + _COST_OF_A_TRY
+        if allowance < 0:
+            return
+        yield text[start:end]
+
+
+def _repairable(text: str, spans: BracketSpans) -> Iterator[str]:
+    """Yield outermost pairs from last to first, then what a truncated answer left open."""
+    outer_start = len(text)
+    for start, end in reversed(spans.closed):
+        if end <= outer_start:
+            outer_start = start
+            yield text[start:end]
+    if spans.unclosed_start is not None:
+        yield text[spans.unclosed_start :]
+
+
+def _repaired(candidate: str) -> Any:
+    """Return the object or list that `candidate` was meant to be, or None."""
+    import json_repair
+
+    kind = {"{": dict, "[": list}.get(candidate[:1])
+    if kind is None:
+        return None
+    try:
+        value = json_repair.loads(candidate, skip_json_loads=True)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, kind) else None
+
+
+def _finite_float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text:.40} is beyond a float's range")
+    return value
+
+
+def _reject_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+_PLAIN = json.JSONDecoder(parse_float=_finite_float, parse_constant=_reject_constant)
+_EXACT = json.JSONDecoder(parse_float=Decimal, parse_constant=_reject_constant)

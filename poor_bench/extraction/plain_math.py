@@ -1,0 +1,73 @@
+r"""Mathematical notation as plain text: LaTeX, typographic signs, vulgar fractions.
+
+`\frac{1}{2}` becomes `1/2`, `1{,}234` becomes `1,234`, `2½` becomes `2 1/2`, a typographic minus
+becomes `-`. What has no plain form stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SIGNS = str.maketrans(
+    {
+        "\N{MINUS SIGN}": "-",
+        "\N{EN DASH}": "-",
+        "\N{FRACTION SLASH}": "/",
+        "\N{DIVISION SIGN}": "/",
+        "\N{MULTIPLICATION SIGN}": "*",
+        "\N{DOT OPERATOR}": "*",
+        "\N{MIDDLE DOT}": "*",
+        "\N{THIN SPACE}": "\N{NO-BREAK SPACE}",
+        "\N{NARROW NO-BREAK SPACE}": "\N{NO-BREAK SPACE}",
+        "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+    }
+)
+_VULGAR_FRACTION = re.compile(r"(?P<whole>\d)?(?P<fraction>[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])")
+_VULGAR_FRACTIONS = {
+    "½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4",
+    "⅕": "1/5", "⅖": "2/5", "⅗": "3/5", "⅘": "4/5", "⅙": "1/6", "⅚": "5/6",
+    "⅛": "1/8", "⅜": "3/8", "⅝": "5/8", "⅞": "7/8",
+}  # fmt: skip
+_SUPERSCRIPT_POWER = re.compile(r"(?<=10)[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_SUPERSCRIPTS = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
+_FRACTION = re.compile(
+    r"(?P<whole>\d)?\\[dt]?frac\s?(?:\{(?P<a>[^{}]*)\}\s?\{(?P<b>[^{}]*)\}|(?P<c>\d)(?P<d>\d))"
+)
+_SIMPLE_FRACTION_PART = re.compile(r"[\w.]*")
+_LATEX = (
+    (re.compile(r"\{,\}"), ","),
+    (re.compile(r"\\[,;:! ]|\\(?:left|right|displaystyle)(?![A-Za-z])"), ""),
+    (re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox)\s?\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"\\(?:times|cdot)(?![A-Za-z])"), "*"),
+    (re.compile(r"\\([$%])"), r"\1"),
+    (re.compile(r"\\[()\[\]]"), " "),
+)
+
+
+def plain_math(text: str) -> str:
+    """Return `text` with mathematical notation made plain; other text is left as it is."""
+    if not text.isascii():
+        text = _SUPERSCRIPT_POWER.sub(lambda match: "^" + match[0].translate(_SUPERSCRIPTS), text)
+        text = _VULGAR_FRACTION.sub(_plain_vulgar_fraction, text).translate(_SIGNS)
+    if "\\" in text:
+        for pattern, replacement in _LATEX:
+            text = pattern.sub(replacement, text)
+        text = _FRACTION.sub(_plain_fraction, text)
+    elif "{,}" in text:
+        text = text.replace("{,}", ",")
+    return text
+
+
+def _plain_vulgar_fraction(match: re.Match[str]) -> str:
+    fraction = _VULGAR_FRACTIONS[match["fraction"]]
+    return f"{match['whole']} {fraction}" if match["whole"] else fraction
+
+
+def _plain_fraction(match: re.Match[str]) -> str:
+    parts = (match["a"], match["b"]) if match["c"] is None else (match["c"], match["d"])
+    fraction = "/".join(_in_parentheses(part.strip()) for part in parts)
+    return f"{match['whole']} {fraction}" if match["whole"] else fraction
+
+
+def _in_parentheses(part: str) -> str:
+    return part if _SIMPLE_FRACTION_PART.fullmatch(part) else f"({part})"

@@ -1,0 +1,184 @@
+"""A unified diff out of a response.
+
+LLMs get much of the format wrong that does not matter for what changes: line numbers and counts in
+hunk headers, `a/` and `b/` before names, the blank before an unchanged line. All that is read;
+`Hunk.is_malformed` says so where it is more than a wrong number.
+
+Of several fenced diffs the last one counts; where none is fenced, the lines from the first header
+to the last line of a hunk do.
+
+Format: GNU diffutils manual, "Detailed Description of Unified Format".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.found import Extracted, Found
+
+_HUNK = re.compile(
+    r"@@+(?:\s*-(?P<start>\d{1,9})(?:,(?P<n_old>\d{1,9}))?\s+\+\d{1,9}(?:,(?P<n_new>\d{1,9}))?\s*@@)?"
+)
+_NAME = re.compile(r"(?:---|\+\+\+)[ \t]+(?:[ab]/)?(?P<name>[^\t\r\n]*)")
+_BETWEEN_FILES = ("diff ", "index ", "new file mode", "deleted file mode", "similarity ", "rename ")
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """A piece of a file, before and after.
+
+    Attributes:
+        start: Line of the old file, from 1, as the header says; None where it does not.
+        lines: Sign (` `, `-` or `+`) and text of every line, without line ends.
+        is_malformed: Whether an unchanged line lacks its blank, or the header its numbers.
+    """
+
+    start: int | None
+    lines: tuple[tuple[str, str], ...]
+    is_malformed: bool
+
+    @property
+    def old(self) -> list[str]:
+        """The lines before."""
+        return [text for sign, text in self.lines if sign != "+"]
+
+    @property
+    def new(self) -> list[str]:
+        """The lines after."""
+        return [text for sign, text in self.lines if sign != "-"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """The hunks of one file; `name` is empty where the diff has no header."""
+
+    name: str
+    hunks: tuple[Hunk, ...]
+
+
+def extract_diff(text: str) -> Extracted[tuple[FileDiff, ...]] | None:
+    """Return the diff in `text`, one entry per file, or None where no line changes.
+
+    Args:
+        text: An answer, without thinking.
+    """
+    for block in reversed(fenced_blocks(text)):
+        files = parse_diff(block.body)
+        if files:
+            return Extracted(files, Found.FENCED, block.body)
+    files = parse_diff(text, ends_with_hunk=True)
+    if not files:
+        return None
+    is_bare = text.lstrip().startswith(("---", "diff ", "@@"))
+    return Extracted(files, Found.BARE if is_bare else Found.IN_PROSE, text.strip("\r\n"))
+
+
+def parse_diff(text: str, *, ends_with_hunk: bool = False) -> tuple[FileDiff, ...]:
+    """Return the files of a diff that change in some line; other text is passed over.
+
+    Args:
+        text: The diff.
+        ends_with_hunk: Whether other text may follow: then a hunk ends where its header's counts
+            are reached, or at the first line without a sign.
+    """
+    parser = _Parser(ends_with_hunk=ends_with_hunk)
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        parser.take(line, following)
+    return parser.finish()
+
+
+class _Parser:
+    """Reads a diff line by line."""
+
+    def __init__(self, *, ends_with_hunk: bool) -> None:
+        self._ends_with_hunk = ends_with_hunk
+        self._files: list[FileDiff] = []
+        self._name = ""
+        self._hunks: list[Hunk] = []
+        self._open: _OpenHunk | None = None
+        self._has_old_name = False
+
+    def take(self, line: str, following: str) -> None:
+        """Read the next line, knowing the one after it."""
+        header = _HUNK.match(line)
+        if header is not None:
+            self._end_hunk()
+            self._open = _OpenHunk(header)
+        # Within a hunk this may also be the removed line `-- `.
+        elif line.startswith("--- ") and following.startswith("+++ "):
+            self._end_file()
+            self._name = _name_in(line)
+            self._has_old_name = True
+        elif line.startswith("+++ ") and self._has_old_name:
+            self._name = self._name if "/dev/null" in line else _name_in(line)
+            self._has_old_name = False
+        elif line.startswith(_BETWEEN_FILES) or not self._add(line):
+            self._end_hunk()
+
+    def finish(self) -> tuple[FileDiff, ...]:
+        """Return what was read."""
+        self._end_file()
+        return tuple(self._files)
+
+    def _add(self, line: str) -> bool:
+        return self._open is None or self._open.take(line, self._ends_with_hunk)
+
+    def _end_hunk(self) -> None:
+        if self._open is not None:
+            self._hunks.append(self._open.finish())
+        self._open = None
+
+    def _end_file(self) -> None:
+        self._end_hunk()
+        if any(sign != " " for hunk in self._hunks for sign, _ in hunk.lines):
+            self._files.append(FileDiff(self._name, tuple(self._hunks)))
+        self._name, self._hunks = "", []
+
+
+class _OpenHunk:
+    """A hunk whose lines are still being read."""
+
+    def __init__(self, header: re.Match[str]) -> None:
+        self._start = header["start"]
+        self._n_old_missing = int(header["n_old"] or 1) if header["start"] else 0
+        self._n_new_missing = int(header["n_new"] or 1) if header["start"] else 0
+        self._lines: list[tuple[str, str]] = []
+        self._is_malformed = header["start"] is None
+
+    def take(self, line: str, ends_with_hunk: bool) -> bool:
+        """Add a line; return False where the hunk ended before it."""
+        is_complete = self._n_old_missing <= 0 and self._n_new_missing <= 0
+        sign, text = line[:1] or " ", line[1:]
+        if sign == "\\":
+            return True
+        if sign not in "+- ":
+            if ends_with_hunk and is_complete:
+                return False
+            sign, text = " ", line
+            self._is_malformed = True
+        elif ends_with_hunk and is_complete and sign == " " and self._start is not None:
+            return False
+        self._lines.append((sign, text))
+        self._n_old_missing -= sign != "+"
+        self._n_new_missing -= sign != "-"
+        return True
+
+    def finish(self) -> Hunk:
+        while self._lines and self._lines[-1] == (" ", ""):
+            self._lines.pop()
+        start = int(self._start) if self._start else None
+        return Hunk(start, tuple(self._lines), self._is_malformed)
+
+
+def _name_in(line: str) -> str:
+    match = _NAME.match(line)
+    return match["name"].strip() if match else ""
+
+
+def changed_lines(hunks: Sequence[Hunk]) -> Iterator[tuple[str, str]]:
+    """Yield sign and text of every line that a diff removes or adds."""
+    return ((sign, text) for hunk in hunks for sign, text in hunk.lines if sign != " ")

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from poor_bench.extraction.found import Found
+from poor_bench.extraction.list_value import extract_list
+from tests.extraction.strategies import hostile_text
+
+CASES = {
+    "json": ('["a", 1]', ["a", 1], Found.BARE),
+    "fenced json": ('```json\n["a"]\n```', ["a"], Found.FENCED),
+    "json in an object": ('{"items": ["a", "b"]}', ["a", "b"], Found.IN_PROSE),
+    "json beats bullets": ('- x\n- y\n["a"]', ["a"], Found.IN_PROSE),
+    "bullets": ("- a\n* b\n\n• c", ["a", "b", "c"], Found.BARE),
+    "numbered": ("1. a\n2) b\n(3) c", ["a", "b", "c"], Found.BARE),
+    "bullets in prose": ("Here:\n- a\n- b", ["a", "b"], Found.IN_PROSE),
+    "lines": ("a\nb", ["a", "b"], Found.BARE),
+    "commas": ("a, b;c", ["a", "b", "c"], Found.BARE),
+    "fenced lines": ("Here:\n```\na\nb\n```", ["a", "b"], Found.FENCED),
+}
+
+
+@pytest.mark.parametrize(("text", "items", "found"), CASES.values(), ids=CASES)
+def test_list_is_found_and_said_how(text, items, found):
+    extracted = extract_list(text)
+    assert extracted is not None
+    assert (extracted.value, extracted.found) == (items, found)
+
+
+@pytest.mark.parametrize("text", ["", "one", "x" * 90 + "\n" + "y" * 90, "\n\n"])
+def test_what_is_no_list(text):
+    assert extract_list(text) is None
+
+
+@given(hostile_text)
+def test_any_text_is_survived(text):
+    extracted = extract_list(text)
+    assert extracted is None or isinstance(extracted.value, list)

@@ -1,0 +1,178 @@
+"""Compares what a unified diff changes with what it should change.
+
+Diffs are equivalent where they do the same: context, line numbers and the way a change is cut into
+hunks do not count. Where the original is known, the diff is applied and the result compared. A
+diff that is not equivalent gets half of the share of changed lines that it has right.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from poor_bench.extraction.diff_application import (
+    DiffDoesNotApplyError,
+    apply_hunks,
+    normal_changes,
+)
+from poor_bench.extraction.found import Found
+from poor_bench.extraction.thinking import without_thinking
+from poor_bench.extraction.unified_diff import (
+    FileDiff,
+    changed_lines,
+    extract_diff,
+    parse_diff,
+)
+from poor_bench.scoring import Verdict
+from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.format_rule import under_format_rule
+
+_SHARE_OF_UNEQUAL = 0.5
+_Files = Sequence[FileDiff]
+
+
+class Parameters(BaseModel):
+    """Parameters of `diff_evaluator`: `expected_diff`, or `original` and `expected_result`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expected_diff: str | None = Field(default=None, description="A right unified diff.")
+    original: str | None = Field(default=None, description="The text that the diff applies to.")
+    expected_result: str | None = Field(
+        default=None, description="The original after a right diff was applied."
+    )
+    strict: bool = Field(
+        default=False, description="Accept only a well-formed diff, with nothing around."
+    )
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> Self:
+        if self.expected_result is not None and self.original is None:
+            raise ValueError("expected_result needs original")
+        if self.expected_result is None and self.expected_diff is None:
+            raise ValueError("give expected_diff, or original and expected_result")
+        expected = parse_diff(_expected_diff(self))
+        if not expected:
+            raise ValueError("the expected diff changes nothing")
+        if self.original is not None and self.expected_result is None:
+            apply_hunks(_lines(self.original), expected[0].hunks)
+        return self
+
+
+def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
+    """Score 1.0 for an equivalent diff, up to 0.5 for one that has some changes right."""
+    wanted = Parameters.model_validate(parameters)
+    expected = parse_diff(_expected_diff(wanted))
+    extracted = extract_diff(without_thinking(response))
+    if extracted is None:
+        return Verdict(
+            0.0,
+            "found no diff that changes a line",
+            found=Found.MISSING,
+            expected=_changes(expected),
+        )
+    score, details = _compare(extracted.value, expected, wanted)
+    return under_format_rule(
+        score,
+        details,
+        broken=extracted.found.wrapping or _malformed(extracted.value),
+        strict=wanted.strict,
+        found=extracted.found,
+        extracted=extracted.text,
+        expected=_changes(expected),
+        got=_changes(extracted.value),
+    )
+
+
+def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
+    """Return what the prompt should ask for."""
+    return AnswerFormat.DIFF
+
+
+def reference(parameters: Mapping[str, Any]) -> str:
+    """Return a right diff."""
+    return _expected_diff(Parameters.model_validate(parameters))
+
+
+def _expected_diff(wanted: Parameters) -> str:
+    if wanted.expected_diff is not None:
+        return wanted.expected_diff
+    old, new = _lines(wanted.original or ""), _lines(wanted.expected_result or "")
+    return "\n".join(difflib.unified_diff(old, new, "original", "original", lineterm=""))
+
+
+def _compare(got: _Files, expected: _Files, wanted: Parameters) -> tuple[float, str]:
+    if wanted.original is not None:
+        problem = _difference_when_applied(wanted.original, got, expected, wanted)
+    else:
+        problem = _difference_of_changes(got, expected)
+    if not problem:
+        return 1.0, "equivalent to the expected diff"
+    share = _share_of_changes(got, expected)
+    return _SHARE_OF_UNEQUAL * share, f"{problem}; {share:.0%} of the changed lines agree"
+
+
+def _difference_when_applied(
+    original: str, got: _Files, expected: _Files, wanted: Parameters
+) -> str:
+    lines = _lines(original)
+    if wanted.expected_result is not None:
+        right = _lines(wanted.expected_result)
+    else:
+        right = apply_hunks(lines, expected[0].hunks)
+    try:
+        result = apply_hunks(lines, [hunk for file in got for hunk in file.hunks])
+    except DiffDoesNotApplyError as error:
+        return str(error)
+    same = [line.rstrip() for line in right] == result
+    return "" if same else "applied to the original it gives another result than expected"
+
+
+def _difference_of_changes(got: _Files, expected: _Files) -> str:
+    if len(got) != len(expected):
+        return f"expected changes in {len(expected)} files, got {len(got)}"
+    for ours, theirs in zip(_by_name(got), _by_name(expected), strict=True):
+        if ours.name and theirs.name and not _same_name(ours.name, theirs.name):
+            return f"expected file {theirs.name!r}, got {ours.name!r}"
+        if normal_changes(ours.hunks) != normal_changes(theirs.hunks):
+            return "it changes other lines than expected"
+    return ""
+
+
+def _by_name(files: _Files) -> list[FileDiff]:
+    return sorted(files, key=lambda file: file.name)
+
+
+def _same_name(one: str, other: str) -> bool:
+    return one.rpartition("/")[2] == other.rpartition("/")[2]
+
+
+def _share_of_changes(got: _Files, expected: _Files) -> float:
+    """Return the F1 score of the changed lines, 0.0 to 1.0."""
+    ours, theirs = Counter(_all_changes(got)), Counter(_all_changes(expected))
+    n_all = ours.total() + theirs.total()
+    return 2 * (ours & theirs).total() / n_all if n_all else 0.0
+
+
+def _all_changes(files: _Files) -> Iterable[tuple[str, str]]:
+    return ((sign, text.rstrip()) for file in files for sign, text in changed_lines(file.hunks))
+
+
+def _changes(files: _Files) -> str:
+    return "\n".join(sign + text for sign, text in _all_changes(files))
+
+
+def _malformed(files: _Files) -> str:
+    if any(not file.name for file in files):
+        return "no header with file names"
+    if any(hunk.is_malformed for file in files for hunk in file.hunks):
+        return "lines without sign or hunks without numbers"
+    return ""
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n")

@@ -1,0 +1,155 @@
+"""Compares the number in the answer with the expected one, both rounded to a precision.
+
+With `expected_format: json` the answer is an object with a key `answer`. A wrapped object, a key in
+other case, a number written as a text, or a number that the response clearly announces without any
+JSON is found all the same; the strict score is then 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from poor_bench.extraction.found import Found
+from poor_bench.extraction.json_value import extract_json
+from poor_bench.extraction.number import (
+    Number,
+    extract_number,
+    number_from_json,
+    round_number,
+)
+from poor_bench.extraction.thinking import split_thinking
+from poor_bench.scoring import Verdict
+from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.format_rule import under_format_rule
+
+_KEY = "answer"
+_UNMISTAKABLE = {Found.BARE, Found.FENCED, Found.BOXED, Found.ANNOUNCED}
+
+
+def _to_decimal(value: Any) -> Decimal:
+    number = number_from_json(value)
+    if number is None:
+        raise ValueError(f"{value!r:.60} is not a number")
+    return number.value
+
+
+class Parameters(BaseModel):
+    """Parameters of `math_evaluator`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expected_answer: Annotated[Decimal, BeforeValidator(_to_decimal)] = Field(
+        description="The right number; as a text where a decimal fraction must stay exact."
+    )
+    precision: int = Field(
+        default=2, ge=0, le=100, description="Decimal places that both numbers are rounded to."
+    )
+    expected_format: Literal["json", "number"] = Field(
+        default="json",
+        description="What the prompt asks for: a JSON object with key `answer`, or a number.",
+    )
+    strict: bool = Field(default=False, description="Accept only that format, with nothing around.")
+
+
+class _Answer(NamedTuple):
+    number: Number | None
+    found: Found
+    text: str
+    broken: str
+    """How the format rule was broken; empty where it was kept."""
+
+
+def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
+    """Score 1.0 if the numbers agree, else 0.0."""
+    wanted = Parameters.model_validate(parameters)
+    split = split_thinking(response)
+    read = _json_answer if wanted.expected_format == "json" else _number_answer
+    answer = read(split.answer)
+    expected = round_number(wanted.expected_answer, wanted.precision)
+    if answer is None:
+        return Verdict(
+            0.0,
+            f"incorrect: expected {expected:f}, found no number",
+            found=Found.MISSING,
+            expected=f"{expected:f}",
+        )
+    got, is_right = _compare(answer.number, expected, wanted.precision)
+    thinking = " (after thinking)" if split.thinking else ""
+    return under_format_rule(
+        1.0 if is_right else 0.0,
+        f"{'correct' if is_right else 'incorrect'}: expected {expected:f}, got {got}{thinking}",
+        broken=answer.broken,
+        strict=wanted.strict,
+        found=answer.found,
+        extracted=answer.text,
+        expected=f"{expected:f}",
+        got=got,
+    )
+
+
+def wants(parameters: Mapping[str, Any]) -> AnswerFormat:
+    """Return what the prompt should ask for."""
+    is_json = Parameters.model_validate(parameters).expected_format == "json"
+    return AnswerFormat.JSON_OBJECT if is_json else AnswerFormat.NUMBER
+
+
+def reference(parameters: Mapping[str, Any]) -> str:
+    """Return a right answer in the right format."""
+    wanted = Parameters.model_validate(parameters)
+    number = f"{wanted.expected_answer:f}"
+    return f'{{"{_KEY}": {number}}}' if wanted.expected_format == "json" else number
+
+
+def _compare(number: Number | None, expected: Decimal, precision: int) -> tuple[str, bool]:
+    """Return what was got, as text, and whether it is what was expected."""
+    if number is None:
+        return "no number", False
+    readings = [round_number(reading, precision) for reading in number.readings]
+    got = expected if expected in readings else readings[0]
+    return f"{got:f}", got == expected
+
+
+def _json_answer(text: str) -> _Answer | None:
+    extracted = extract_json(text, _is_answer_object, exact=True)
+    if extracted is None:
+        return _announced_answer(text)
+    key, value = _answer_member(extracted.value)
+    broken = (
+        extracted.found.wrapping
+        or (f"key {key!r:.40} instead of {_KEY!r}" if key != _KEY else "")
+        or ("the number is a text" if isinstance(value, str) else "")
+    )
+    return _Answer(number_from_json(value), extracted.found, extracted.text, broken)
+
+
+def _announced_answer(text: str) -> _Answer | None:
+    """Return a number that is clearly the answer, though no JSON holds it."""
+    extracted = extract_number(text)
+    if extracted is None or extracted.found not in _UNMISTAKABLE:
+        return None
+    return _Answer(extracted.value, extracted.found, extracted.text, "no JSON object")
+
+
+def _number_answer(text: str) -> _Answer | None:
+    extracted = extract_number(text)
+    if extracted is None:
+        return None
+    return _Answer(extracted.value, extracted.found, extracted.text, extracted.found.wrapping)
+
+
+def _is_answer_object(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value) and _answer_member(value)[0] != ""
+
+
+def _answer_member(answer: dict[str, Any]) -> tuple[str, Any]:
+    """Return the member that holds the answer: by key, by key in other case, or the only one."""
+    if _KEY in answer:
+        return _KEY, answer[_KEY]
+    for key, value in answer.items():
+        if key.strip().casefold() == _KEY or len(answer) == 1:
+            return key, value
+    return "", None

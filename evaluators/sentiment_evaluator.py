@@ -1,0 +1,121 @@
+"""Compares a list of sentiments with the expected ones, item by item.
+
+Case and punctuation do not count. A list of another length than expected scores 0. A wrapped list,
+one inside an object, objects with a key `sentiment` and plain lines are read as well; the strict
+score is then 0.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from poor_bench.extraction.found import Found
+from poor_bench.extraction.list_value import extract_list
+from poor_bench.extraction.normalise import fold_answer, words
+from poor_bench.extraction.thinking import without_thinking
+from poor_bench.scoring import Verdict
+from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.format_rule import under_format_rule
+
+_KEYS = ("sentiment", "label")
+_USUAL_SENTIMENTS = frozenset({"positive", "negative", "neutral"})
+_MAX_SHOWN = 40
+
+
+class Parameters(BaseModel):
+    """Parameters of `sentiment_evaluator`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expected_sentiments: list[str] = Field(
+        min_length=1, description="The right sentiments, in the order of the texts."
+    )
+    response_format: Literal["list_of_sentiments"] = Field(
+        default="list_of_sentiments",
+        description="What the prompt asks for: a JSON list of sentiments.",
+    )
+    strict: bool = Field(default=False, description="Accept only that list, with nothing around.")
+
+
+def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
+    """Score the share of expected sentiments that the list has in their places."""
+    wanted = Parameters.model_validate(parameters)
+    expected = [fold_answer(sentiment) for sentiment in wanted.expected_sentiments]
+    extracted = extract_list(without_thinking(response), _is_list_of_sentiments)
+    if extracted is None:
+        return Verdict(0.0, "found no list", found=Found.MISSING, expected=_shown(expected))
+    known = _USUAL_SENTIMENTS.union(expected)
+    is_json = extracted.text.startswith("[")
+    got = [_sentiment_of(item, known, is_json=is_json) for item in extracted.value]
+    score, details = _compare(expected, got)
+    return under_format_rule(
+        score,
+        details,
+        broken=extracted.found.wrapping or _broken_list(extracted.value, is_json=is_json),
+        strict=wanted.strict,
+        found=extracted.found,
+        extracted=extracted.text,
+        expected=_shown(expected),
+        got=_shown(got),
+    )
+
+
+def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
+    """Return what the prompt should ask for."""
+    return AnswerFormat.JSON_LIST
+
+
+def reference(parameters: Mapping[str, Any]) -> str:
+    """Return a right answer in the right format."""
+    return json.dumps(Parameters.model_validate(parameters).expected_sentiments)
+
+
+def _is_list_of_sentiments(value: list[Any]) -> bool:
+    return not value or any(isinstance(item, str | dict) for item in value)
+
+
+def _sentiment_of(item: Any, known: frozenset[str], *, is_json: bool) -> str:
+    """Return the sentiment that an item gives, folded; empty where it gives none."""
+    if isinstance(item, dict):
+        item = _sentiment_in(item)
+    if not isinstance(item, str):
+        return ""
+    sentiment = fold_answer(item)
+    if is_json or sentiment in known:
+        return sentiment
+    mentioned = sorted(known.intersection(words(item)))
+    return mentioned[0] if len(mentioned) == 1 else sentiment
+
+
+def _sentiment_in(item: dict[str, Any]) -> Any:
+    for key in _KEYS:
+        if key in item:
+            return item[key]
+    return next(iter(item.values())) if len(item) == 1 else None
+
+
+def _broken_list(items: Sequence[Any], *, is_json: bool) -> str:
+    if not is_json:
+        return "not a JSON list"
+    return "" if all(isinstance(item, str) for item in items) else "items are not texts"
+
+
+def _compare(expected: Sequence[str], got: Sequence[str]) -> tuple[float, str]:
+    if len(got) != len(expected):
+        return 0.0, f"expected {len(expected)} sentiments, got {len(got)}"
+    wrong = [
+        f"item {position}: expected {wanted}, got {item or 'no sentiment'}"
+        for position, (wanted, item) in enumerate(zip(expected, got, strict=True), start=1)
+        if wanted != item
+    ]
+    n_right = len(expected) - len(wrong)
+    details = "; ".join([f"{n_right} of {len(expected)} right", *wrong])
+    return n_right / len(expected), details
+
+
+def _shown(sentiments: Sequence[str]) -> str:
+    return ", ".join(sentiments[:_MAX_SHOWN])

@@ -96,7 +96,7 @@ _WRAPPINGS: dict[str, FormFault] = {
 
 def _check_of(fault: FormFault) -> Check:
     def check(trial: Trial, _: Background) -> str | None:
-        return quoted(trial.answer, 160) if form_fault(trial) is fault else None
+        return quoted(trial.answer, 160) if trial.once(form_fault) is fault else None
 
     return check
 

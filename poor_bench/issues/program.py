@@ -72,7 +72,7 @@ def _evidence(trial: Trial, fault: CodeFault) -> str:
 
 def _check_of(fault: CodeFault) -> Check:
     def check(trial: Trial, _: Background) -> str | None:
-        return _evidence(trial, fault) if code_fault(trial) is fault else None
+        return _evidence(trial, fault) if trial.once(code_fault) is fault else None
 
     return check
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from poor_bench.extraction.found import Extracted
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import ThinkingSplit, split_thinking
 from poor_bench.issues.background import TestFacts
 from poor_bench.models.result import Result
+
+T = TypeVar("T")
 
 
 class Trial:
@@ -29,6 +32,14 @@ class Trial:
         self.lost_score = 0.0 if result.score is None else 1.0 - result.score
         self.is_lost = self.lost_score > 0.0
         self.is_zero = result.score == 0.0
+        self._judged: dict[Callable[[Trial], Any], Any] = {}
+
+    def once(self, judge: Callable[[Trial], T]) -> T:
+        """Return `judge(self)`, which several detectors share and only the first one computes."""
+        if judge not in self._judged:
+            self._judged[judge] = judge(self)
+        verdict: T = self._judged[judge]
+        return verdict
 
     @cached_property
     def split(self) -> ThinkingSplit:

@@ -68,8 +68,9 @@ class OpenAIReplyReader:
             content = "".join(_texts(content, "text"))
         if thinking:
             self.parts.thinking.append(thinking)
-        if text := content or refusal:
-            self.parts.text.append(str(text))
+        text = content if isinstance(content, str) and content else refusal
+        if text:
+            self.parts.text.append(text)
 
     def _take_facts(self, value: Mapping[str, Any]) -> None:
         parts = self.parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -89,9 +90,9 @@ def count_at(value: Mapping[str, Any], key: str) -> int | None:
 def number_at(value: Mapping[str, Any], key: str) -> float | None:
     """Return the number under a key of a server's object; None where there is none."""
     found = value.get(key)
-    if isinstance(found, bool) or not isinstance(found, int | float) or not found >= 0:
+    if isinstance(found, bool) or not isinstance(found, int | float):
         return None
-    return found
+    return found if 0 <= found < math.inf else None
 
 
 def _joined(pieces: list[str]) -> str:

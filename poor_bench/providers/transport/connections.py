@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -11,7 +12,13 @@ from urllib.parse import urlsplit
 
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import LocationValueError, ProxySchemeUnknown
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    LocationValueError,
+    NameResolutionError,
+    NewConnectionError,
+    ProxySchemeUnknown,
+)
 
 from poor_bench.errors import ConfigError
 from poor_bench.providers.transport.proxies import proxy_of
@@ -52,6 +59,33 @@ class _WatchedConnection(HTTPConnection):
     def hang_up(self) -> None:
         if self.sock is not None:
             shut_down(self.sock)
+
+    def _new_conn(self) -> socket.socket:
+        """Connect as urllib3 does, but with the socket in sight, so that it can be hung up."""
+        try:
+            return self._dial()
+        except socket.gaierror as error:
+            raise NameResolutionError(self.host, self, error) from error
+        except TimeoutError as error:
+            raise ConnectTimeoutError(self, "no connection in time") from error
+        except OSError as error:
+            raise NewConnectionError(self, "no connection") from error
+
+    def _dial(self) -> socket.socket:
+        failure: OSError | None = None
+        found = socket.getaddrinfo(self.host.strip("[]"), self.port, type=socket.SOCK_STREAM)
+        for family, kind, protocol, _, address in found:
+            sock = self.sock = socket.socket(family, kind, protocol)
+            try:
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                sock.settimeout(self.timeout)
+                sock.connect(address)
+            except OSError as error:
+                sock.close()
+                self.sock, failure = None, error
+            else:
+                return sock
+        raise failure or OSError("the host has no address")
 
 
 class _WatchedTLSConnection(_WatchedConnection, HTTPSConnection):

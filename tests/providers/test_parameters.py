@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import pytest
+
+from poor_bench.providers.catalog import provider_names
+from poor_bench.providers.parameters import COMMON, ignored_parameters, unknown_parameters
+
+
+def test_misspelt_parameters_are_reported_and_comments_are_not() -> None:
+    parameters = {"temprature": 0, "temperature": 0, "_why": "deterministic", "maxtokens": 1}
+    assert unknown_parameters("ollama", parameters) == ["temprature", "maxtokens"]
+
+
+@pytest.mark.parametrize("provider", [*provider_names(), "my-gateway"])
+def test_what_is_common_is_known_everywhere(provider: str) -> None:
+    assert unknown_parameters(provider, dict.fromkeys(COMMON)) == []
+
+
+def test_options_of_ollama_are_known_there_only() -> None:
+    assert unknown_parameters("ollama", {"num_gpu": 0}) == []
+    assert unknown_parameters("openai", {"num_gpu": 0}) == ["num_gpu"]
+
+
+def test_what_has_no_effect_is_said() -> None:
+    parameters = {"temperature": 0, "seed": 1, "num_ctx": 512}
+    assert ignored_parameters("anthropic", parameters) == ["seed", "num_ctx"]
+    assert ignored_parameters("openai", parameters) == ["num_ctx"]
+    assert ignored_parameters("ollama", parameters) == []

@@ -22,6 +22,7 @@ import orjson
 from poor_bench.config.load import load_workspace
 from poor_bench.issues.background import background_of
 from poor_bench.issues.detect import detect_issues
+from poor_bench.issues.detector import never
 from poor_bench.issues.registry import DETECTORS
 from poor_bench.models.result import Result, record_to_result
 
@@ -29,7 +30,7 @@ _NO_CAUSE = {"score_zero", "partly_wrong"}
 _CAUSES = {
     detector.id
     for detector in DETECTORS
-    if detector.id.startswith("failed_") or detector.explains_loss
+    if detector.id.startswith("failed_") or detector.explains_loss is not never
 } - _NO_CAUSE
 
 Finding = tuple[str, str, str]

@@ -44,9 +44,9 @@ def detect_issues(
     issues = []
     for detector in detectors:
         for trial, evidence in detector.find(among[detector.among], background):
-            lost = uncharged[id(trial)] if detector.explains_loss else 0.0
-            if detector.explains_loss:
-                uncharged[id(trial)] = 0.0
+            lost = 0.0
+            if detector.explains_loss(trial):
+                lost, uncharged[id(trial)] = uncharged[id(trial)], 0.0
             issues.append(_issue(detector, trial, evidence, lost))
     return issues
 

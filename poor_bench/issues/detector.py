@@ -17,6 +17,16 @@ Find = Callable[[Sequence[Trial], Background], Iterable[tuple[Trial, str]]]
 """Looks at all trials together; yields those concerned with the evidence."""
 
 
+def always(_: Trial) -> bool:
+    """Return True: what is found explains the lost score."""
+    return True
+
+
+def never(_: Trial) -> bool:
+    """Return False: what is found stands beside, and costs nothing by itself."""
+    return False
+
+
 class Among(StrEnum):
     """Which trials a detector wants to see; the fewer, the faster."""
 
@@ -48,8 +58,8 @@ class Detector:
     find: Find
     among: Among = Among.ALL
     """Which trials `find` is given."""
-    explains_loss: bool = True
-    """Whether a lost score is charged to it; otherwise it only stands beside."""
+    explains_loss: Callable[[Trial], bool] = always
+    """Whether a trial's lost score is charged to it; otherwise it only stands beside."""
 
 
 def each(check: Check) -> Find:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from poor_bench.issues.background import Background
-from poor_bench.issues.detector import Among, Check, Detector, each
+from poor_bench.issues.detector import Among, Check, Detector, each, never
 from poor_bench.issues.issue import Severity
 from poor_bench.issues.trial import Trial, quoted
 from poor_bench.models.failure import FailureKind
@@ -106,7 +106,7 @@ DETECTORS = tuple(
         advice=advice,
         find=each(_check_of(kind)),
         among=Among.FAILED,
-        explains_loss=False,
+        explains_loss=never,
     )
     for kind, (title, meaning, advice) in _KINDS.items()
 )

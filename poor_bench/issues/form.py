@@ -16,6 +16,7 @@ from poor_bench.models.result import Result
 
 _LOOKS_LIKE_JSON = re.compile(r"\s*(?:`{3,}[\w`]*\s*)?[\[{]")
 _NO_WORDS = re.compile(r"[\W_]*")
+_Read = Callable[[Any, Trial], "FormFault | None"]
 
 
 class FormFault(StrEnum):
@@ -36,24 +37,27 @@ def form_fault(trial: Trial) -> FormFault | None:
     not say it are judged by the response, and only where it scored nothing: a rule about form
     that nobody applied is no fault.
     """
-    if trial.result.strict_score is not None:
-        told = _told_fault(trial.result)
-        if told is not None:
-            return told
-    if not trial.is_zero or trial.facts.wanted not in _READERS:
-        return None
-    return _read_fault(trial, _READERS[trial.facts.wanted])
+    read = _READERS.get(trial.facts.wanted) if trial.facts.wanted else None
+    if _broke_a_rule(trial.result):
+        return _told_fault(trial, read)
+    return _read_fault(trial, read) if trial.is_zero and read else None
 
 
-def _told_fault(result: Result) -> FormFault | None:
-    if (result.strict_score or 0.0) >= (result.score or 0.0):
-        return None
-    if result.found == Found.REPAIRED:
+def _broke_a_rule(result: Result) -> bool:
+    """Whether the evaluator found the answer in spite of its form, and says so."""
+    return result.strict_score is not None and result.strict_score < (result.score or 0.0)
+
+
+def _told_fault(trial: Trial, read: _Read | None) -> FormFault | None:
+    if trial.result.found == Found.REPAIRED:
         return FormFault.ALMOST_JSON
-    return _WRAPPINGS.get(result.found)
+    if trial.result.found != Found.BARE:
+        return _WRAPPINGS.get(trial.result.found)
+    fault = read(trial.json.value, trial) if read and trial.json else None
+    return fault or FormFault.WRONG_TYPE
 
 
-def _read_fault(trial: Trial, read: Callable[[Any, Trial], FormFault | None]) -> FormFault | None:
+def _read_fault(trial: Trial, read: _Read) -> FormFault | None:
     if trial.json is None:
         return FormFault.ALMOST_JSON if _LOOKS_LIKE_JSON.match(trial.answer) else None
     if trial.result.found:
@@ -142,6 +146,7 @@ DETECTORS = tuple(
         meaning=meaning,
         advice=advice,
         find=each(_check_of(fault)),
+        explains_loss=lambda trial: not _broke_a_rule(trial.result),
     )
     for fault, (title, meaning, advice) in _TEXTS.items()
 )

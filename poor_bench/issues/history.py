@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from poor_bench.issues.background import Background
-from poor_bench.issues.detector import Among, Detector, each
+from poor_bench.issues.detector import Among, Detector, each, never
 from poor_bench.issues.issue import Severity
 from poor_bench.issues.trial import Trial
 
@@ -38,7 +38,7 @@ DETECTORS = (
         advice="Check expected answer, prompt and evaluator of the test before blaming the LLM.",
         find=each(_suspicious_test),
         among=Among.LOST,
-        explains_loss=False,
+        explains_loss=never,
     ),
     Detector(
         id="regression",
@@ -47,6 +47,6 @@ DETECTORS = (
         meaning="The test passed in the run compared with, and does not pass now.",
         advice="Compare prompt, parameters and model digest of both runs.",
         find=_regressions,
-        explains_loss=False,
+        explains_loss=never,
     ),
 )

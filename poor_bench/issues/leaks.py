@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from poor_bench.issues.background import Background
-from poor_bench.issues.detector import Detector, each
+from poor_bench.issues.detector import Detector, each, never
 from poor_bench.issues.issue import Severity
 from poor_bench.issues.trial import Trial, quoted
 
@@ -35,6 +35,6 @@ DETECTORS = (
         meaning="Thinking came within the answer's text instead of apart from it.",
         advice="Set `think` for this LLM, so that the server separates thinking.",
         find=each(_leaked),
-        explains_loss=False,
+        explains_loss=never,
     ),
 )

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from poor_bench.issues.background import Background
-from poor_bench.issues.detector import Detector
+from poor_bench.issues.detector import Detector, never
 from poor_bench.issues.issue import Severity
 from poor_bench.issues.trial import Trial, quoted
 
@@ -70,7 +70,7 @@ DETECTORS = (
         meaning="The same test passes in one trial and fails in another.",
         advice="Lower the temperature, or judge by several trials.",
         find=_unstable,
-        explains_loss=False,
+        explains_loss=never,
     ),
     Detector(
         id="not_deterministic",
@@ -79,7 +79,7 @@ DETECTORS = (
         meaning="The LLM should give one answer at temperature 0, and gave several.",
         advice="Set a seed; servers that batch requests or cache prompts may still differ.",
         find=_not_deterministic,
-        explains_loss=False,
+        explains_loss=never,
     ),
     Detector(
         id="one_answer_for_all",
@@ -88,6 +88,6 @@ DETECTORS = (
         meaning="Most wrong answers of this LLM to different tests are one and the same.",
         advice="Look at the rendered prompt: perhaps the LLM does not see the question.",
         find=_one_answer_for_all,
-        explains_loss=False,
+        explains_loss=never,
     ),
 )

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from poor_bench.issues.background import Background
-from poor_bench.issues.detector import Detector, each
+from poor_bench.issues.detector import Detector, each, never
 from poor_bench.issues.issue import Severity
 from poor_bench.issues.trial import Trial
 
@@ -64,7 +64,7 @@ DETECTORS = (
         meaning="This took far longer than this LLM's other tests of the class.",
         advice="Look for a long answer, a busy machine, or swapping.",
         find=_slow_outliers,
-        explains_loss=False,
+        explains_loss=never,
     ),
     Detector(
         id="cold_load",
@@ -73,6 +73,6 @@ DETECTORS = (
         meaning="The model was not in memory; loading is not counted as execution time.",
         advice="If it happens again and again, raise keep_alive or run one model at a time.",
         find=each(_cold_load),
-        explains_loss=False,
+        explains_loss=never,
     ),
 )

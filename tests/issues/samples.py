@@ -65,6 +65,23 @@ SAMPLES = (
         OBJECT,
     ),
     Sample(
+        "objects-against-the-rule",
+        ("object_for_list",),
+        {
+            "response": '[{"mood": "a"}, {"mood": "b"}, {"mood": "c"}]',
+            "score": 1.0,
+            "strict_score": 0.0,
+            "found": "bare",
+        },
+        LIST_OF_THREE,
+    ),
+    Sample(
+        "number-as-text-against-the-rule",
+        ("wrong_type",),
+        {"response": '{"answer": "4"}', "score": 1.0, "strict_score": 0.0, "found": "bare"},
+        OBJECT,
+    ),
+    Sample(
         "commented-json",
         ("almost_json",),
         {"response": '[\n  "good", // or neutral?\n  "bad",\n  "bad"\n]'},

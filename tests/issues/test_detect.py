@@ -44,6 +44,12 @@ def test_a_loss_is_charged_once_to_the_first_cause() -> None:
     }
 
 
+def test_a_form_that_was_forgiven_is_not_charged() -> None:
+    forgiven = scored(0.5, strict_score=0.0, found="fenced")
+    lost = {issue.detector_id: issue.lost_score for issue in detect_issues([forgiven])}
+    assert lost == {"wrapped_in_fence": 0.0, "partly_wrong": 0.5}
+
+
 def test_all_lost_score_is_charged() -> None:
     results = [scored(score / 10, test_id=str(score)) for score in range(11)]
     charged = sum(issue.lost_score for issue in detect_issues(results))

@@ -26,7 +26,9 @@ class CodeFault(StrEnum):
     CRASH = "code_crashes"
 
 
-_MISSING = re.compile(r"not found in|not defined in|no function|does not define|is missing", re.I)
+_MISSING = re.compile(
+    r"not found in|not defined in|no function|missing function|does not define|is missing", re.I
+)
 _SAID = {
     CodeFault.ARGUMENTS: re.compile(
         r"takes (?:from )?\d[\w ]* positional arguments? but|missing \d+ required"
@@ -36,7 +38,9 @@ _SAID = {
     CodeFault.MISSING_MODULE: re.compile(r"ModuleNotFoundError|No module named", re.I),
     CodeFault.SYNTAX: re.compile(r"syntax ?error|IndentationError|does not parse", re.I),
     CodeFault.SLOW: re.compile(r"timed out|time ?out|time limit|took too long", re.I),
-    CodeFault.CRASH: re.compile(r"EXECUTION ERROR|exception|\braised\b|\w+Error\b|crashed", re.I),
+    CodeFault.CRASH: re.compile(
+        r"EXECUTION ERROR|exception|\braised\b|\w+Error\b|crashed|\bdied\b", re.I
+    ),
 }
 
 

@@ -62,6 +62,18 @@ class Item:
     findings: tuple[ItemFinding, ...]
 
     @property
+    def suspicion(self) -> str:
+        """What speaks against the test, in one line; empty where nothing does."""
+        if not self.is_suspicious:
+            return ""
+        reasons = [finding.value.replace("_", " ") for finding in self.findings]
+        if self.alike is not None:
+            share = f"{len(self.alike.llm_ids)} of {self.alike.n_failing}"
+            kind = "answer" if self.alike.is_answer else "message"
+            reasons.append(f"{share} that fail share the {kind} {self.alike.text[:120]!r}")
+        return "; ".join(reasons)
+
+    @property
     def is_suspicious(self) -> bool:
         """Whether the test, rather than the LLMs, may be at fault."""
         return not _SUSPICIOUS.isdisjoint(self.findings)

@@ -72,6 +72,13 @@ def test_common_way_of_failing_is_found() -> None:
     [item] = analyse_items([*results, Result(llm_id="d", test_id="t", score=1.0, got="41")])
     assert item.findings == (ItemFinding.ALL_FAIL_ALIKE,)
     assert item.alike.text == "42"
+    assert item.suspicion == "all fail alike; 3 of 3 that fail share the answer '42'"
+
+
+def test_suspicion_is_told_in_one_line_or_not_at_all() -> None:
+    items = items_of({"hard": [0, 0.9, 0], "easy": [1, 1, 1]})
+    assert items["hard"].suspicion == "nobody passes"
+    assert items["easy"].suspicion == ""
 
 
 def test_pass_mark_decides_what_passes() -> None:

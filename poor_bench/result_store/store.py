@@ -17,6 +17,7 @@ from poor_bench.result_store.journal import JournalWriter, is_owned, owner_lock_
 from poor_bench.result_store.merge import MergedView
 from poor_bench.result_store.paths import StorePaths, paths_in
 from poor_bench.result_store.snapshot import write_snapshot
+from poor_bench.result_store.tail import JournalTail
 
 MERGE_WAIT_S = 60.0
 _LOG = logging.getLogger(__name__)
@@ -109,6 +110,10 @@ class ResultStore:
             for path in files
             if (status := _status(path)) is not None
         )
+
+    def tail(self) -> JournalTail:
+        """Return what follows the results from here on without reading all of them again."""
+        return JournalTail(self.paths, self._resolve)
 
     def _merge_left_over(self) -> int:
         """Merge what nobody writes to; that is settled first, so that no late row is missed."""

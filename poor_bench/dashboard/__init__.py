@@ -1,0 +1,1 @@
+"""The web dashboard: pages over one workspace, with the runner inside."""

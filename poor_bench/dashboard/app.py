@@ -1,0 +1,70 @@
+"""Put the application together."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from poor_bench.dashboard.components.notice import notice
+from poor_bench.dashboard.ids import ShellIds
+from poor_bench.errors import PoorBenchError
+
+if TYPE_CHECKING:
+    from dash import Dash
+
+    from poor_bench.dashboard.services.services import Services
+    from poor_bench.dashboard.web.access import Access
+
+_LOG = logging.getLogger(__name__)
+_INDEX = Path(__file__).parent / "index.html"
+
+
+def create_app(services: Services, access: Access) -> Dash:
+    """Return the application over one workspace; nothing of it is global.
+
+    Args:
+        services: What pages may ask.
+        access: Who may ask the dashboard.
+    """
+    from dash import Dash, html
+
+    from poor_bench.dashboard import live, routing
+    from poor_bench.dashboard.pages.registry import PAGES
+    from poor_bench.dashboard.shell import shell
+    from poor_bench.dashboard.web.compression import compress
+    from poor_bench.dashboard.web.middleware import protect
+
+    app = Dash(
+        __name__,
+        title="poor_bench",
+        update_title="",
+        index_string=_INDEX.read_text(encoding="utf-8"),
+        on_error=_report,
+        add_log_handler=False,
+    )
+    app.layout = shell(PAGES)
+    untyped: Any = app
+    untyped.validation_layout = html.Div([app.layout, *(page.layout() for page in PAGES)])
+    routing.register(app)
+    live.register(app, services)
+    for page in PAGES:
+        page.register(app, services)
+    protect(app.server, access, app.csp_hashes())
+    compress(app.server)
+    return app
+
+
+def _report(error: Exception) -> None:
+    """Tell the user what went wrong in a callback; only errors of ours say more than that."""
+    from dash import set_props
+
+    if isinstance(error, PoorBenchError):
+        message = notice("This did not work", f"{error} {error.hint}".strip(), is_error=True)
+    else:
+        number = uuid4().hex[:8]
+        _LOG.error("a callback failed (%s)", number, exc_info=error)
+        text = f"An error of poor_bench itself; its log has the details under {number}."
+        message = notice("This did not work", text, is_error=True)
+    set_props(ShellIds.NOTICES, {"sendNotifications": [message]})

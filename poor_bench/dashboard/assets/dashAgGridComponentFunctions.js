@@ -1,0 +1,39 @@
+// Cells of tables. Text becomes text nodes only: nothing here makes HTML of a value.
+(function () {
+  "use strict";
+  const cells = (window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {});
+  const element = window.React.createElement;
+  const percent = (share) => `${(share * 100).toFixed(1)}%`;
+
+  cells.ScoreBar = function ({ value, data }) {
+    if (value === null || value === undefined) {
+      return "-";
+    }
+    const { low, high } = data;
+    const interval = { left: percent(low), width: percent(Math.max(0, high - low)) };
+    return element(
+      "div",
+      { className: "score-bar", title: `${low.toFixed(3)} to ${high.toFixed(3)}` },
+      element("span", { className: "score-bar-value" }, value.toFixed(3)),
+      element(
+        "span",
+        { className: "score-bar-track" },
+        element("span", { className: "score-bar-fill", style: { width: percent(value) } }),
+        element("span", { className: "score-bar-interval", style: interval })
+      )
+    );
+  };
+
+  cells.ModelLink = function ({ value, data }) {
+    const href = `/model?llm=${encodeURIComponent(data.id)}`;
+    const follow = (event) => {
+      if (!event.ctrlKey && !event.metaKey && !event.shiftKey) {
+        event.preventDefault();
+        window.history.pushState({}, "", href);
+        window.dispatchEvent(new CustomEvent("_dashprivate_pushstate"));
+        window.scrollTo(0, 0);
+      }
+    };
+    return element("a", { className: "model-link", href, onClick: follow }, value);
+  };
+})();

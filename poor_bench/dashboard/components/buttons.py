@@ -1,0 +1,31 @@
+"""Small buttons that several pages have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import dash_mantine_components as dmc
+
+from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.icon import icon
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+
+def csv_button(button_id: str, what: str) -> Component:
+    """Return the button that downloads a table.
+
+    Args:
+        button_id: Its id.
+        what: What is in the file, for screen readers.
+    """
+    button: Component = dmc.Button(
+        "CSV",
+        id=button_id,
+        leftSection=icon("download"),
+        variant="default",
+        size="compact-sm",
+        **aria(label=f"Download {what} as CSV"),
+    )
+    return button

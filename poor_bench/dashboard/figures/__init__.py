@@ -1,0 +1,1 @@
+"""Charts: pure functions from rows to plotly figures."""

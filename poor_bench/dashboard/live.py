@@ -1,0 +1,76 @@
+"""How open pages follow what changes in the files, without being loaded again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dash import Dash, Input, Output, State, no_update
+
+from poor_bench.dashboard.components.notice import notice
+from poor_bench.dashboard.components.run_status import run_status
+from poor_bench.dashboard.components.states import error_banner
+from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.shell import CLOCK_BUSY_MS, CLOCK_IDLE_MS
+from poor_bench.errors import PoorBenchError
+
+if TYPE_CHECKING:
+    from poor_bench.dashboard.services.services import Services
+
+
+def follow(services: Services, known_version: str | None) -> tuple[Any, Any]:
+    """Return the present version where it is new, and how soon to ask again."""
+    version = services.version()
+    wait_ms = CLOCK_BUSY_MS if services.runs.state().is_active else CLOCK_IDLE_MS
+    return (no_update if version == known_version else version), wait_ms
+
+
+def refresh(services: Services) -> tuple[str, list[dict[str, Any]]]:
+    """Read everything again; return the new version and a notice of what is there."""
+    services.refresh()
+    version = services.version()
+    try:
+        text = f"{len(services.table()):,} results of {len(services.table().llm_ids)} LLMs"
+    except PoorBenchError as error:
+        return version, [notice("Refresh failed", str(error), is_error=True)]
+    return version, [notice("Up to date", text)]
+
+
+def show_problems(services: Services) -> Any:
+    """Return what keeps the workspace or its results from being read, or nothing."""
+    try:
+        services.workspace()
+        services.table()
+    except PoorBenchError as error:
+        return error_banner(error)
+    return None
+
+
+def register(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+
+    @app.callback(
+        Output(ShellIds.VERSION, "data"),
+        Output(ShellIds.CLOCK, "interval"),
+        Input(ShellIds.CLOCK, "n_intervals"),
+        State(ShellIds.VERSION, "data"),
+    )
+    def _follow(_ticks: int | None, known: str | None) -> tuple[Any, Any]:
+        return follow(services, known)
+
+    @app.callback(
+        Output(ShellIds.VERSION, "data", allow_duplicate=True),
+        Output(ShellIds.NOTICES, "sendNotifications"),
+        Input(ShellIds.REFRESH, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def _refresh(_clicks: int) -> tuple[str, list[dict[str, Any]]]:
+        return refresh(services)
+
+    @app.callback(
+        Output(ShellIds.PROBLEMS, "children"),
+        Output(ShellIds.RUN_STATUS, "children"),
+        Input(ShellIds.VERSION, "data"),
+        prevent_initial_call=True,
+    )
+    def _show(_version: str) -> tuple[Any, Any]:
+        return show_problems(services), run_status(services.runs.state())

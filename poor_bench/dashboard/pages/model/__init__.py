@@ -1,0 +1,1 @@
+"""Model: everything about one LLM."""

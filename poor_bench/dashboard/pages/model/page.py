@@ -1,0 +1,9 @@
+"""The page as the navigation knows it."""
+
+from __future__ import annotations
+
+from poor_bench.dashboard.pages.model.callbacks import register
+from poor_bench.dashboard.pages.model.layout import layout
+from poor_bench.dashboard.pages.page import Page
+
+MODEL = Page(path="/model", title="Model", layout=layout, register=register)

@@ -1,0 +1,1 @@
+"""Overview: all LLMs at a glance."""

@@ -1,0 +1,152 @@
+"""Handlers of the page: ask the services, call the layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dash import Dash, Input, Output, State, no_update
+
+from poor_bench.dashboard.components.downloads import text_file
+from poor_bench.dashboard.figures.frontier import Point
+from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.pages.overview import layout
+from poor_bench.dashboard.pages.overview.heat_map import heat_map
+from poor_bench.dashboard.pages.overview.ids import OverviewIds as Ids
+from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS, columns_for, rows_of
+from poor_bench.dashboard.text.csv_text import csv_text
+from poor_bench.dashboard.text.figures_text import count_text
+from poor_bench.statistics.summary import GroupBy
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.services.services import Services
+
+
+def note(services: Services) -> str:
+    """Return one line about what there is."""
+    table, workspace = services.table(), services.workspace()
+    parts = [
+        count_text(len(table), "result"),
+        count_text(len(table.llm_ids), "LLM"),
+        count_text(len(workspace.tests), "test"),
+        count_text(len(workspace.test_classes), "test class"),
+    ]
+    newest = max(map(str, table.values["timestamp"]), default="")
+    return " · ".join(
+        [*parts, f"newest of {newest[:16].replace('T', ' ')} UTC"] if newest else parts
+    )
+
+
+def leaderboard(services: Services) -> Component:
+    """Return the model comparison table."""
+    rows = leaderboard_rows(services)
+    return layout.leaderboard(columns_for(rows), rows) if rows else layout.nothing_yet()
+
+
+def leaderboard_rows(services: Services) -> list[dict[str, Any]]:
+    """Return the rows of the model comparison, best score first."""
+    return rows_of(services.summaries(GroupBy.LLM), services.workspace().llms_by_id, services.name)
+
+
+def scores_by_class(services: Services, detail: str) -> Component:
+    """Return the heat map; `detail` is "levels" for a column per class and level."""
+    by = GroupBy.LLM_CLASS_LEVEL if detail else GroupBy.LLM_CLASS
+    llm_ids = [row["id"] for row in leaderboard_rows(services)]
+    return (
+        heat_map(services.summaries(by), llm_ids, services.name)
+        if llm_ids
+        else layout.nothing_yet()
+    )
+
+
+def charts(services: Services) -> list[Component]:
+    """Return score against size and time."""
+    by_size: list[Point] = []
+    by_time: list[Point] = []
+    for summary in services.summaries(GroupBy.LLM):
+        if summary.score is None:
+            continue
+        llm_id = summary.group.llm_id
+        llm = services.llm(llm_id)
+        median_s = summary.time.median_ms / 1000 if summary.time else None
+        for points, x in ((by_size, llm.size if llm else None), (by_time, median_s)):
+            if x:
+                name = services.name(llm_id)
+                points.append(Point(llm_id=llm_id, name=name, x=x, score=summary.score))
+    return layout.charts(by_size, by_time)
+
+
+def leaderboard_csv(services: Services) -> dict[str, Any]:
+    """Return the model comparison as a file."""
+    columns = [(column["field"], column["headerName"]) for column in COLUMNS]
+    columns[1:1] = [("id", "Id")]
+    return text_file("models.csv", csv_text(columns, leaderboard_rows(services)))
+
+
+def heat_map_csv(services: Services, detail: str) -> dict[str, Any]:
+    """Return the scores by class as a file."""
+    by = GroupBy.LLM_CLASS_LEVEL if detail else GroupBy.LLM_CLASS
+    rows = [
+        {
+            "model": summary.group.llm_id,
+            "class": summary.group.class_id,
+            "level": summary.group.level,
+            "score": summary.score.value if summary.score else None,
+            "low": summary.score.low if summary.score else None,
+            "high": summary.score.high if summary.score else None,
+            "passed": summary.n_passed,
+            "scored": summary.n_scored,
+            "failed": summary.n_failed,
+        }
+        for summary in services.summaries(by)
+    ]
+    columns = [(name, name) for name in rows[0]] if rows else []
+    return text_file("scores_by_class.csv", csv_text(columns, rows))
+
+
+def register(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+
+    @app.callback(
+        Output(Ids.NOTE, "children"),
+        Output(Ids.LEADERBOARD_BODY, "children"),
+        Input(ShellIds.VERSION, "data"),
+    )
+    def _show(version: str | None) -> Any:
+        if version is None:
+            return no_update, no_update
+        return note(services), leaderboard(services)
+
+    @app.callback(
+        Output(Ids.HEAT_MAP, "children"),
+        Input(ShellIds.VERSION, "data"),
+        Input(Ids.HEAT_MAP_LEVELS, "value"),
+    )
+    def _show_heat_map(version: str | None, detail: str) -> Any:
+        return no_update if version is None else scores_by_class(services, detail)
+
+    @app.callback(
+        Output(Ids.CHARTS, "children"),
+        Input(ShellIds.VERSION, "data"),
+        Input(Ids.CHARTS_SEEN, "data"),
+    )
+    def _show_charts(version: str | None, seen: bool | None) -> Any:
+        return charts(services) if version is not None and seen else no_update
+
+    @app.callback(
+        Output(Ids.DOWNLOAD, "data"),
+        Input(Ids.LEADERBOARD_CSV, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def _download_leaderboard(_clicks: int) -> Any:
+        return leaderboard_csv(services)
+
+    @app.callback(
+        Output(Ids.DOWNLOAD, "data", allow_duplicate=True),
+        Input(Ids.HEAT_MAP_CSV, "n_clicks"),
+        State(Ids.HEAT_MAP_LEVELS, "value"),
+        prevent_initial_call=True,
+    )
+    def _download_heat_map(_clicks: int, detail: str) -> Any:
+        return heat_map_csv(services, detail)

@@ -1,0 +1,119 @@
+"""The page without its data, and the parts that fill it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from poor_bench.dashboard.components.attributes import aria, data
+from poor_bench.dashboard.components.buttons import csv_button
+from poor_bench.dashboard.components.card import card, page_head
+from poor_bench.dashboard.components.states import empty_state, loading_state
+from poor_bench.dashboard.components.table import small_table
+from poor_bench.dashboard.figures.frontier import Point, frontier_figure
+from poor_bench.dashboard.figures.style import graph_config
+from poor_bench.dashboard.pages.overview.ids import OverviewIds as Ids
+from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+
+def layout() -> Component:
+    """Return the page without data."""
+    levels = dmc.SegmentedControl(
+        id=Ids.HEAT_MAP_LEVELS,
+        data=[{"value": "", "label": "Classes"}, {"value": "levels", "label": "With levels"}],
+        value="",
+        size="xs",
+        **aria(label="Detail of the heat map"),
+    )
+    return html.Div(
+        [
+            page_head("Overview", html.Span(id=Ids.NOTE)),
+            html.Div(id=Ids.CHANGES),
+            card(
+                "Model comparison",
+                html.Div(
+                    [loading_state(6), small_table(Ids.LEADERBOARD, "Model comparison", COLUMNS)],
+                    id=Ids.LEADERBOARD_BODY,
+                ),
+                note="Best first; the thin line at each score is its 95 % interval. "
+                "Where intervals overlap, the order may be chance.",
+                tools=csv_button(Ids.LEADERBOARD_CSV, "the model comparison"),
+            ),
+            card(
+                "Score by test class",
+                html.Div(loading_state(6), id=Ids.HEAT_MAP),
+                note="Choose a cell to see the results behind it.",
+                tools=[levels, csv_button(Ids.HEAT_MAP_CSV, "the scores by class")],
+            ),
+            html.Div(
+                loading_state(6),
+                id=Ids.CHARTS,
+                className="card-row",
+                **data(seen_store=Ids.CHARTS_SEEN),
+            ),
+            dcc.Store(id=Ids.CHARTS_SEEN),
+            dcc.Download(id=Ids.DOWNLOAD),
+        ],
+        className="page-body",
+    )
+
+
+def leaderboard(
+    columns: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
+) -> Component:
+    """Return the model comparison table."""
+    return small_table(Ids.LEADERBOARD, "Model comparison", columns, rows=rows)
+
+
+def nothing_yet() -> Component:
+    """Return what stands in the place of the table before the first run."""
+    return empty_state(
+        "No results yet",
+        "Run the tests once, and every LLM gets its line here.",
+        dcc.Link("Choose what to run", href="/run", className="button-link"),
+    )
+
+
+def charts(by_size: Sequence[Point], by_time: Sequence[Point]) -> list[Component]:
+    """Return score against size and against time."""
+    return [
+        _chart(
+            "Score against size",
+            by_size,
+            "size (billions of parameters)",
+            "No LLM here has both a score and a `size` in llms.json.",
+        ),
+        _chart(
+            "Score against time",
+            by_time,
+            "median time (s)",
+            "No result here says how long it took.",
+        ),
+    ]
+
+
+def _chart(title: str, points: Sequence[Point], x_title: str, missing: str) -> Component:
+    name = title.lower().replace(" ", "-")
+    graph = dcc.Graph(
+        figure=frontier_figure(points, x_title),
+        config=graph_config(f"poor_bench-{name}"),
+        className="chart",
+    )
+    return card(
+        title,
+        html.Div(graph, role="img", **aria(label=_description(title, points)))
+        if points
+        else empty_state("Nothing to draw", missing),
+        note="Diamonds are on the efficient frontier: nothing cheaper scores as high.",
+    )
+
+
+def _description(title: str, points: Sequence[Point]) -> str:
+    values = (f"{point.name}: {point.score.value:.2f} at {point.x:.3g}" for point in points)
+    return f"{title}. {'; '.join(values)}"

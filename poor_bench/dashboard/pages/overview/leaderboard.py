@@ -1,0 +1,102 @@
+"""The model comparison table: columns and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from poor_bench.models.llm import LLM
+from poor_bench.statistics.summary import Summary
+
+
+def _number(field: str, heading: str, digits: int, **further: Any) -> dict[str, Any]:
+    formatter = f"params.value == null ? '-' : d3.format(',.{digits}f')(params.value)"
+    return {
+        "field": field,
+        "headerName": heading,
+        "type": "rightAligned",
+        "valueFormatter": {"function": formatter},
+        "sortingOrder": ["desc", "asc"],
+        "minWidth": 96,
+        "flex": 1,
+        **further,
+    }
+
+
+COLUMNS: tuple[dict[str, Any], ...] = (
+    {
+        "field": "model",
+        "headerName": "Model",
+        "cellRenderer": "ModelLink",
+        "minWidth": 300,
+        "flex": 3,
+        "pinned": "left",
+        "tooltipField": "id",
+    },
+    {
+        "field": "average_score",
+        "headerName": "Average Score",
+        "cellRenderer": "ScoreBar",
+        "sort": "desc",
+        "sortingOrder": ["desc", "asc"],
+        "minWidth": 220,
+        "flex": 2,
+        "headerTooltip": "Mean over tests; the thin line is its 95 % interval",
+    },
+    _number("pass_rate", "Pass Rate %", 1, headerTooltip="Share of trials with the full score"),
+    _number("total_tests", "Total Tests", 0, headerTooltip="Tests with a score"),
+    _number(
+        "failed",
+        "Failed To Run",
+        0,
+        headerTooltip="Trials that could not be run; they are in no score",
+        cellClassRules={"is-warning": "params.value > 0"},
+    ),
+    _number("mean_s", "Average Execution Time s", 2, headerTooltip="Without loading the model"),
+    _number("median_s", "Median s", 2),
+    _number("p95_s", "95 % s", 2, headerTooltip="95 of 100 trials were quicker"),
+    _number("tokens_per_s", "Tokens / s", 0),
+    _number("cost_usd", "Cost $", 4),
+    _number("size", "Size B", 1, headerTooltip="Billions of parameters"),
+)
+_OPTIONAL = frozenset({"failed", "tokens_per_s", "cost_usd", "size"})
+
+
+def rows_of(
+    summaries: Sequence[Summary],
+    llms: Mapping[str, LLM],
+    name_of: Callable[[str], str],
+) -> list[dict[str, Any]]:
+    """Return a row for each LLM, best score first; figures that are not known are None."""
+    ordered = sorted(summaries, key=lambda row: -(row.score.value if row.score else -1.0))
+    return [_row(summary, llms.get(summary.group.llm_id), name_of) for summary in ordered]
+
+
+def columns_for(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the columns without those that no row has anything to say in."""
+    return [
+        column
+        for column in COLUMNS
+        if column["field"] not in _OPTIONAL or any(row[column["field"]] for row in rows)
+    ]
+
+
+def _row(summary: Summary, llm: LLM | None, name_of: Callable[[str], str]) -> dict[str, Any]:
+    score, passed, time = summary.score, summary.pass_rate, summary.time
+    return {
+        "id": summary.group.llm_id,
+        "model": name_of(summary.group.llm_id),
+        "is_configured": llm is not None,
+        "average_score": score.value if score else None,
+        "low": score.low if score else None,
+        "high": score.high if score else None,
+        "pass_rate": passed.value * 100 if passed else None,
+        "total_tests": summary.n_tests,
+        "failed": summary.n_failed,
+        "mean_s": time.mean_ms / 1000 if time else None,
+        "median_s": time.median_ms / 1000 if time else None,
+        "p95_s": time.p95_ms / 1000 if time else None,
+        "tokens_per_s": summary.tokens_per_s,
+        "cost_usd": summary.cost_usd,
+        "size": llm.size if llm else None,
+    }

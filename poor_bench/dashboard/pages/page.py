@@ -1,0 +1,27 @@
+"""What a page is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dash import Dash
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.services.services import Services
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page of the dashboard."""
+
+    path: str
+    """Where it stands, such as `/run`."""
+    title: str
+    """What navigation and browser tab call it."""
+    layout: Callable[[], Component]
+    """Returns the page without data; its callbacks fill it."""
+    register: Callable[[Dash, Services], None]
+    """Binds the handlers of the page to an application."""

@@ -1,0 +1,16 @@
+"""All pages, in the order of the navigation."""
+
+from __future__ import annotations
+
+from poor_bench.dashboard.pages.model.page import MODEL
+from poor_bench.dashboard.pages.overview.page import OVERVIEW
+from poor_bench.dashboard.pages.page import Page
+from poor_bench.dashboard.pages.run.page import RUN
+
+PAGES: tuple[Page, ...] = (OVERVIEW, MODEL, RUN)
+
+
+def page_at(path: str | None) -> Page | None:
+    """Return the page at a path; None where there is none."""
+    wanted = (path or "/").rstrip("/") or "/"
+    return next((page for page in PAGES if page.path == wanted), None)

@@ -1,0 +1,1 @@
+"""Run: choose, preview, start and follow a run."""

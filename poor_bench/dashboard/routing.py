@@ -1,0 +1,34 @@
+"""Which page stands at which address."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dash import Dash, Input, Output
+
+from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.pages.registry import PAGES, page_at
+from poor_bench.dashboard.shell import navigation, page_not_found
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+
+def show_page(path: str | None) -> tuple[Component, list[Component]]:
+    """Return the page at a path, still without data, and the navigation."""
+    page = page_at(path)
+    if page is None:
+        return page_not_found(), navigation(PAGES, "")
+    return page.layout(), navigation(PAGES, page.path)
+
+
+def register(app: Dash) -> None:
+    """Bind the handlers."""
+
+    @app.callback(
+        Output(ShellIds.PAGE, "children"),
+        Output(ShellIds.NAVIGATION, "children"),
+        Input(ShellIds.URL, "pathname"),
+    )
+    def _show_page(path: str | None) -> Any:
+        return show_page(path)

@@ -1,0 +1,1 @@
+"""What pages may ask: plain typed data, nothing of Dash."""

@@ -1,0 +1,187 @@
+"""Which results a table shows, and in which order: filters and sorting over columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from poor_bench.dashboard.services.result_table import ResultTable
+from poor_bench.models.test import Test
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PASS_SCORE = 1.0
+_SEARCHED = ("test_id", "details", "response", "thinking")
+
+
+class Outcome(StrEnum):
+    """How a trial ended."""
+
+    PASSED = "passed"
+    NOT_PASSED = "not_passed"
+    FAILED_TO_RUN = "failed_to_run"
+
+
+class SortKey(StrEnum):
+    """What results can be ordered by."""
+
+    FILE = "file"
+    """The order in which they are stored."""
+    TEST = "test"
+    SCORE = "score"
+    CLASS = "class"
+    LEVEL = "level"
+    TIME = "time"
+    THINK = "think"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultQuery:
+    """Filters of one LLM's results; an empty filter lets everything through."""
+
+    llm_id: str
+    classes: frozenset[str] = frozenset()
+    levels: frozenset[int] = frozenset()
+    thinks: frozenset[str] = frozenset()
+    """Think parameters as text: "on", "off", "low", ..."""
+    outcomes: frozenset[Outcome] = frozenset()
+    issue: str = ""
+    text: str = ""
+    """Looked for in test ids, details, responses and thinking, in any case."""
+    sort: SortKey = SortKey.FILE
+    descending: bool = False
+
+
+def think_to_text(think: bool | str | None) -> str:
+    """Return a think parameter as screens show it.
+
+    Example:
+        >>> think_to_text(True), think_to_text("low"), think_to_text(None)
+        ('on', 'low', 'default')
+    """
+    if isinstance(think, bool):
+        return "on" if think else "off"
+    return think or "default"
+
+
+def find_rows(
+    table: ResultTable, tests: Mapping[str, Test], query: ResultQuery
+) -> NDArray[np.int64]:
+    """Return the rows that a query finds, in its order; stable where values are equal."""
+    rows = table.rows_of(query.llm_id)
+    places = _Places(table, tests)
+    if query.classes:
+        rows = rows[_is_in(places.classes[table.codes["test_id"][rows]], query.classes)]
+    if query.levels:
+        rows = rows[_is_in(places.levels[table.codes["test_id"][rows]], query.levels)]
+    if query.thinks:
+        kept = [think_to_text(value) in query.thinks for value in table.values["think"]]
+        rows = _with_codes(table, "think", kept, rows)
+    if query.issue:
+        kept = [query.issue in names for names in table.values["issues"]]
+        rows = _with_codes(table, "issues", kept, rows)
+    if query.outcomes:
+        rows = rows[_has_outcome(table, rows, query.outcomes)]
+    if query.text:
+        rows = _with_text(table, rows, query.text.casefold())
+    return _sorted(table, places, rows, query)
+
+
+class _Places:
+    """Class and level of every test id that results know, by the id's code."""
+
+    def __init__(self, table: ResultTable, tests: Mapping[str, Test]) -> None:
+        import numpy as np
+
+        known = [tests.get(test_id) for test_id in table.values["test_id"]]
+        self.classes = np.array([test.class_id if test else "" for test in known], dtype=object)
+        self.levels = np.array([test.level if test else 0 for test in known], dtype=np.int64)
+        self.ids = np.array(table.values["test_id"], dtype=object)
+
+
+def _is_in(values: NDArray[Any], wanted: frozenset[Any]) -> NDArray[np.bool_]:
+    import numpy as np
+
+    return np.isin(values.astype(str), [str(value) for value in wanted])
+
+
+def _with_codes(
+    table: ResultTable, field: str, kept: list[bool], rows: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    import numpy as np
+
+    chosen: NDArray[np.int64] = rows[np.array(kept, dtype=np.bool_)[table.codes[field][rows]]]
+    return chosen
+
+
+def _has_outcome(
+    table: ResultTable, rows: NDArray[np.int64], outcomes: frozenset[Outcome]
+) -> NDArray[np.bool_]:
+    import numpy as np
+
+    score = table.numbers["score"][rows]
+    is_failed = np.isnan(score)
+    found = np.zeros(len(rows), dtype=np.bool_)
+    if Outcome.PASSED in outcomes:
+        found |= score >= PASS_SCORE
+    if Outcome.NOT_PASSED in outcomes:
+        found |= ~is_failed & (score < PASS_SCORE)
+    if Outcome.FAILED_TO_RUN in outcomes:
+        found |= is_failed
+    return found
+
+
+def _with_text(table: ResultTable, rows: NDArray[np.int64], text: str) -> NDArray[np.int64]:
+    import numpy as np
+
+    found = [_holds(record, text) for record in table.records(rows)]
+    chosen: NDArray[np.int64] = rows[np.array(found, dtype=np.bool_)]
+    return chosen
+
+
+def _holds(record: Mapping[str, Any], text: str) -> bool:
+    if any(text in str(record.get(name, "")).casefold() for name in _SEARCHED):
+        return True
+    failure = record.get("failure")
+    return isinstance(failure, dict) and text in str(failure.get("message", "")).casefold()
+
+
+def _sorted(
+    table: ResultTable, places: _Places, rows: NDArray[np.int64], query: ResultQuery
+) -> NDArray[np.int64]:
+    import numpy as np
+
+    if query.sort is SortKey.FILE:
+        return rows
+    values = _sort_values(table, places, rows, query.sort)
+    _, ranks = np.unique(values, return_inverse=True)
+    ranks = ranks.astype(np.int64)
+    if values.dtype.kind == "f":
+        ranks[np.isnan(values)] = len(values) if not query.descending else -1
+    return rows[np.argsort(-ranks if query.descending else ranks, kind="stable")]
+
+
+def _sort_values(
+    table: ResultTable, places: _Places, rows: NDArray[np.int64], key: SortKey
+) -> NDArray[Any]:
+    import numpy as np
+
+    tests = table.codes["test_id"][rows]
+    match key:
+        case SortKey.SCORE:
+            return table.numbers["score"][rows]
+        case SortKey.TIME:
+            return table.numbers["execution_time_ms"][rows]
+        case SortKey.CLASS:
+            return places.classes[tests].astype(str)
+        case SortKey.LEVEL:
+            return places.levels[tests]
+        case SortKey.THINK:
+            texts = np.array([think_to_text(value) for value in table.values["think"]])
+            return texts[table.codes["think"][rows]]
+        case _:
+            return places.ids[tests].astype(str)

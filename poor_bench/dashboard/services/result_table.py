@@ -1,0 +1,114 @@
+"""All results in columns: what every screen counts, filters and sorts, a few bytes for each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from poor_bench.dashboard.services.record_spool import RecordSpool
+from poor_bench.models.failure import Failure
+from poor_bench.models.result import Result
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NUMBERS = (
+    "score", "strict_score", "execution_time_ms", "first_token_ms", "load_ms", "queue_ms",
+    "prefill_ms", "decode_ms", "prompt_tokens", "completion_tokens", "thinking_tokens",
+    "cached_tokens", "cost_usd",
+)  # fmt: skip
+"""Fields of a result that are numbers; NaN stands for None."""
+CODES = (
+    "llm_id", "test_id", "think", "run_id", "finish_reason", "marks", "found", "timestamp",
+    "failure_kind", "issues",
+)  # fmt: skip
+"""Fields that repeat: a code for each, and the value that a code stands for once."""
+INTEGERS = ("trial", "place")
+_COUNTS = frozenset(name for name in NUMBERS if name.endswith("_tokens"))
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTable:
+    """An immutable view of all results; row numbers are valid within one table only.
+
+    A trial has one row with its newest score, and one more with its newest failure where it has
+    failed since.
+    """
+
+    version: int
+    """Differs between any two tables of one process."""
+    llm_versions: Mapping[str, int]
+    """LLM id to a number that changes with every result of that LLM."""
+    numbers: Mapping[str, NDArray[np.float64]]
+    codes: Mapping[str, NDArray[np.int64]]
+    values: Mapping[str, tuple[Any, ...]]
+    """Field of `CODES` to what its codes stand for."""
+    integers: Mapping[str, NDArray[np.int64]]
+    spool: RecordSpool
+
+    def __len__(self) -> int:
+        return len(self.integers["trial"])
+
+    @property
+    def llm_ids(self) -> tuple[str, ...]:
+        """The LLMs that have results, in the order of the file."""
+        return tuple(str(value) for value in self.values["llm_id"])
+
+    def value(self, field: str, row: int) -> Any:
+        """Return a coded field of a row."""
+        return self.values[field][self.codes[field][row]]
+
+    def number(self, field: str, row: int) -> float | None:
+        """Return a number of a row; None where the result does not tell."""
+        number = float(self.numbers[field][row])
+        return None if math.isnan(number) else number
+
+    def code_of(self, field: str, value: Hashable) -> int:
+        """Return the code of a value, or -1 where no result has it."""
+        try:
+            return self.values[field].index(value)
+        except ValueError:
+            return -1
+
+    def rows_of(self, llm_id: str) -> NDArray[np.int64]:
+        """Return the rows of an LLM."""
+        is_wanted = self.codes["llm_id"] == self.code_of("llm_id", llm_id)
+        rows: NDArray[np.int64] = is_wanted.nonzero()[0]
+        return rows
+
+    def whole(self, row: int) -> Result:
+        """Return a result with its texts, read from disk."""
+        return self.spool.result(int(self.integers["place"][row]))
+
+    def records(self, rows: Iterable[int]) -> list[dict[str, Any]]:
+        """Return the whole records of some rows, read from disk."""
+        places = self.integers["place"]
+        return self.spool.records(int(places[row]) for row in rows)
+
+    def light(self, rows: Iterable[int]) -> Iterator[Result]:
+        """Yield results without their texts: all that statistics need, from memory."""
+        for row in rows:
+            yield self._light(int(row))
+
+    def _light(self, row: int) -> Result:
+        kind = self.value("failure_kind", row)
+        numbers: dict[str, Any] = {name: self.number(name, row) for name in NUMBERS}
+        for name in _COUNTS:
+            if numbers[name] is not None:
+                numbers[name] = int(numbers[name])
+        return Result(
+            trial=int(self.integers["trial"][row]),
+            failure=None if kind is None else Failure(kind=kind, message=""),
+            llm_id=self.value("llm_id", row),
+            test_id=self.value("test_id", row),
+            think=self.value("think", row),
+            run_id=self.value("run_id", row),
+            finish_reason=self.value("finish_reason", row),
+            marks=self.value("marks", row),
+            found=self.value("found", row),
+            timestamp=self.value("timestamp", row),
+            **numbers,
+        )

@@ -1,0 +1,135 @@
+"""The runner inside the dashboard: one run at a time, whoever looks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from poor_bench.dashboard.services.foreign_run import foreign_run
+from poor_bench.dashboard.services.run_state import RunPhase, RunState
+from poor_bench.dashboard.services.run_watcher import RunWatcher
+from poor_bench.errors import PoorBenchError, RunRefusedError
+from poor_bench.runner.control import RunControl
+from poor_bench.runner.selection import Selection
+
+if TYPE_CHECKING:
+    from poor_bench.result_store.store import ResultStore
+    from poor_bench.test_runner import TestRunner
+
+
+class RunService:
+    """Owns the thread of the run; it goes on whether a browser is open or not."""
+
+    def __init__(
+        self,
+        open_runner: Callable[[], TestRunner],
+        open_store: Callable[[], ResultStore],
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """Start nothing yet.
+
+        Args:
+            open_runner: Opens a runner on the workspace as it is now.
+            open_store: Returns the store, to see the runs of other processes.
+            clock: Seconds since some fixed moment.
+        """
+        self._open_runner = open_runner
+        self._open_store = open_store
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._selection: Selection | None = None
+        self._watcher: RunWatcher | None = None
+        self._control = RunControl()
+
+    def start(self, selection: Selection) -> RunState:
+        """Start a run; starting again what is running already changes nothing.
+
+        Raises:
+            RunRefusedError: If another run is under way, here or in another process.
+        """
+        with self._lock:
+            if self._is_running():
+                if selection != self._selection:
+                    raise RunRefusedError("another run is under way", hint="Wait or cancel it.")
+            else:
+                self._require_no_foreign_run()
+                self._launch(selection)
+        return self.state()
+
+    def pause(self) -> RunState:
+        """Start nothing new until `resume`; requests under way go on."""
+        self._control.pause()
+        return self.state()
+
+    def resume(self) -> RunState:
+        """Go on after `pause`."""
+        self._control.resume()
+        return self.state()
+
+    def cancel(self) -> RunState:
+        """Stop; what is finished is kept, the rest stays pending."""
+        self._control.cancel()
+        return self.state()
+
+    def state(self) -> RunState:
+        """Return how far the run is: ours, else one of another process, else our last one."""
+        watcher = self._watcher
+        own = watcher.state() if watcher is not None else RunState()
+        if own.phase is RunPhase.RUNNING:
+            if self._control.cancelled():
+                return replace(own, phase=RunPhase.STOPPING)
+            return replace(own, phase=RunPhase.PAUSED) if self._control.paused() else own
+        if own.is_active:
+            return own
+        return self._foreign_run() or own
+
+    def wait(self, timeout_s: float | None = None) -> None:
+        """Return as soon as no run of ours is under way."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(timeout_s)
+
+    def _is_running(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def _launch(self, selection: Selection) -> None:
+        self._selection = selection
+        self._control = RunControl()
+        self._watcher = RunWatcher(self._clock)
+        self._thread = threading.Thread(
+            target=self._work, args=(selection, self._watcher, self._control), daemon=True
+        )
+        self._thread.start()
+
+    def _work(self, selection: Selection, watcher: RunWatcher, control: RunControl) -> None:
+        """Run; whatever ends the thread, the page learns that the run is over."""
+        end = (RunPhase.BROKEN, "An error of poor_bench itself; its log says more.")
+        try:
+            runner = self._open_runner()
+            try:
+                finished = runner.run(runner.plan(selection), watcher, control)
+            finally:
+                runner.close()
+            end = (RunPhase.CANCELLED if finished.cancelled else RunPhase.FINISHED, "")
+        except PoorBenchError as error:
+            end = (RunPhase.BROKEN, f"{error} {error.hint}".strip())
+        finally:
+            watcher.end(*end)
+
+    def _require_no_foreign_run(self) -> None:
+        other = self._foreign_run()
+        if other is not None:
+            raise RunRefusedError(
+                f"the run {other.run_id} of another process is under way",
+                hint="Wait until it ends, or stop it where it was started.",
+            )
+
+    def _foreign_run(self) -> RunState | None:
+        try:
+            return foreign_run(self._open_store().paths)
+        except PoorBenchError:
+            return None

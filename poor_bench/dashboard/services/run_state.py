@@ -1,0 +1,128 @@
+"""What is to be seen of a run: immutable, safe to hand to any thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class RunPhase(StrEnum):
+    """How far a run is."""
+
+    IDLE = "idle"
+    """There was none since the dashboard started."""
+    STARTING = "starting"
+    RUNNING = "running"
+    PAUSED = "paused"
+    STOPPING = "stopping"
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+    BROKEN = "broken"
+    """It could not start or had to stop; the message says why."""
+
+
+class LLMPhase(StrEnum):
+    """What an LLM of a run is doing."""
+
+    WAITING = "waiting"
+    LOADING = "loading"
+    RUNNING = "running"
+    FINISHED = "finished"
+    UNAVAILABLE = "unavailable"
+
+
+_ACTIVE = frozenset({RunPhase.STARTING, RunPhase.RUNNING, RunPhase.PAUSED, RunPhase.STOPPING})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LLMProgress:
+    """How far one LLM is."""
+
+    llm_id: str
+    n_items: int
+    phase: LLMPhase = LLMPhase.WAITING
+    n_scored: int = 0
+    n_failed: int = 0
+    score_sum: float = 0.0
+    tokens: int = 0
+    busy_ms: float = 0.0
+    """Time that the tokens took."""
+    active_s: float = 0.0
+    """Seconds since its first trial was asked."""
+
+    @property
+    def n_done(self) -> int:
+        """Trials that ended, with a score or without."""
+        return self.n_scored + self.n_failed
+
+    @property
+    def score(self) -> float | None:
+        """Mean score so far."""
+        return self.score_sum / self.n_scored if self.n_scored else None
+
+    @property
+    def tokens_per_s(self) -> float | None:
+        """Generated tokens per second so far."""
+        return self.tokens / (self.busy_ms / 1000) if self.tokens and self.busy_ms else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time until it ends at the present pace; None while there is none."""
+        if self.phase in {LLMPhase.FINISHED, LLMPhase.UNAVAILABLE}:
+            return 0.0
+        if not self.n_done or not self.active_s:
+            return None
+        return self.active_s / self.n_done * (self.n_items - self.n_done)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunError:
+    """Something that went wrong in a run; the same reason is kept once."""
+
+    llm_id: str
+    test_id: str
+    """Where it happened first; empty where it concerns the LLM as a whole."""
+    kind: str
+    message: str
+    n_times: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunState:
+    """One look at a run."""
+
+    phase: RunPhase = RunPhase.IDLE
+    run_id: str = ""
+    llms: tuple[LLMProgress, ...] = ()
+    errors: tuple[RunError, ...] = ()
+    n_rescored: int = 0
+    elapsed_s: float = 0.0
+    message: str = ""
+    is_foreign: bool = False
+    """Whether another process runs it: then it is only watched from here."""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the run goes on."""
+        return self.phase in _ACTIVE
+
+    @property
+    def n_items(self) -> int:
+        """Trials of the run."""
+        return sum(llm.n_items for llm in self.llms)
+
+    @property
+    def n_done(self) -> int:
+        """Trials that ended, with a score or without."""
+        return sum(llm.n_done for llm in self.llms)
+
+    @property
+    def n_failed(self) -> int:
+        """Trials that ended without a score."""
+        return sum(llm.n_failed for llm in self.llms)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time until the run ends at the present pace; None while that is unknown."""
+        pace = self.n_done / self.elapsed_s if self.elapsed_s else 0.0
+        return (self.n_items - self.n_done) / pace if pace else None

@@ -1,0 +1,131 @@
+"""Listens to a run and keeps what is to be seen of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from poor_bench.dashboard.services.run_state import (
+    LLMPhase,
+    LLMProgress,
+    RunError,
+    RunPhase,
+    RunState,
+)
+from poor_bench.models.failure import Failure
+from poor_bench.models.result import Result
+from poor_bench.runner.events import (
+    LLMFinished,
+    LLMUnavailable,
+    ModelLoaded,
+    ModelLoading,
+    RunEvent,
+    RunFinished,
+    RunStarted,
+    TrialFinished,
+    TrialRescored,
+)
+
+_KEPT_ERRORS = 100
+
+
+class RunWatcher:
+    """A listener of one run; `state` may be asked from any thread at any time."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._started = monotonic()
+        self._ended: float | None = None
+        self._llms: dict[str, LLMProgress] = {}
+        self._first_asked: dict[str, float] = {}
+        self._errors: dict[tuple[str, str], RunError] = {}
+        self._state = RunState(phase=RunPhase.STARTING)
+
+    def __call__(self, event: RunEvent) -> None:
+        """Take one event."""
+        with self._lock:
+            self._take(event)
+
+    def state(self) -> RunState:
+        """Return how far the run is."""
+        with self._lock:
+            now = self._ended or self._monotonic()
+            llms = tuple(self._timed(progress, now) for progress in self._llms.values())
+            return replace(
+                self._state,
+                llms=llms,
+                errors=tuple(self._errors.values()),
+                elapsed_s=now - self._started,
+            )
+
+    def end(self, phase: RunPhase, message: str) -> None:
+        """Note that the run is over."""
+        with self._lock:
+            self._ended = self._monotonic()
+            self._state = replace(self._state, phase=phase, message=message)
+
+    def _take(self, event: RunEvent) -> None:
+        match event:
+            case RunStarted():
+                self._start(event)
+            case ModelLoading(llm_id=llm_id):
+                self._change(llm_id, phase=LLMPhase.LOADING)
+            case ModelLoaded(llm_id=llm_id):
+                self._change(llm_id, phase=LLMPhase.RUNNING)
+            case TrialFinished(result=result):
+                self._count(result)
+            case TrialRescored():
+                self._state = replace(self._state, n_rescored=self._state.n_rescored + 1)
+            case LLMUnavailable(llm_id=llm_id, failure=failure):
+                self._change(llm_id, phase=LLMPhase.UNAVAILABLE)
+                self._note_error(llm_id, "", failure, n_times=event.n_skipped)
+            case LLMFinished(llm_id=llm_id):
+                if self._llms[llm_id].phase is not LLMPhase.UNAVAILABLE:
+                    self._change(llm_id, phase=LLMPhase.FINISHED)
+            case RunFinished(run_id=run_id):
+                self._state = replace(self._state, run_id=run_id)
+
+    def _start(self, event: RunStarted) -> None:
+        self._llms = {
+            llm_id: LLMProgress(llm_id=llm_id, n_items=n_items)
+            for llm_id, n_items in event.n_by_llm.items()
+        }
+        self._state = replace(self._state, phase=RunPhase.RUNNING, run_id=event.run_id)
+
+    def _count(self, result: Result) -> None:
+        llm_id, progress = result.llm_id, self._llms[result.llm_id]
+        took_s = (result.execution_time_ms or 0.0) / 1000
+        self._first_asked.setdefault(llm_id, self._monotonic() - took_s)
+        if result.failure is not None:
+            self._change(llm_id, phase=LLMPhase.RUNNING, n_failed=progress.n_failed + 1)
+            self._note_error(llm_id, result.test_id, result.failure)
+            return
+        self._change(
+            llm_id,
+            phase=LLMPhase.RUNNING,
+            n_scored=progress.n_scored + 1,
+            score_sum=progress.score_sum + (result.score or 0.0),
+            tokens=progress.tokens + (result.completion_tokens or 0),
+            busy_ms=progress.busy_ms + (result.decode_ms or result.execution_time_ms or 0.0),
+        )
+
+    def _change(self, llm_id: str, **changes: object) -> None:
+        self._llms[llm_id] = replace(self._llms[llm_id], **changes)  # type: ignore[arg-type]
+
+    def _note_error(self, llm_id: str, test_id: str, failure: Failure, *, n_times: int = 1) -> None:
+        known = self._errors.pop((llm_id, failure.message), None)
+        self._errors[llm_id, failure.message] = RunError(
+            llm_id=llm_id,
+            test_id=known.test_id if known else test_id,
+            kind=failure.kind.value,
+            message=failure.message,
+            n_times=n_times + (known.n_times if known else 0),
+        )
+        if len(self._errors) > _KEPT_ERRORS:
+            del self._errors[next(iter(self._errors))]
+
+    def _timed(self, progress: LLMProgress, now: float) -> LLMProgress:
+        first = self._first_asked.get(progress.llm_id)
+        return progress if first is None else replace(progress, active_s=now - first)

@@ -1,0 +1,117 @@
+"""Everything that pages may ask, in one place; it knows nothing of Dash."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from poor_bench.config.workspace import Workspace
+from poor_bench.config_manager import ConfigManager
+from poor_bench.dashboard.services.result_cache import ResultCache
+from poor_bench.dashboard.services.result_query import ResultQuery, find_rows
+from poor_bench.dashboard.services.result_table import ResultTable
+from poor_bench.dashboard.services.run_service import RunService
+from poor_bench.dashboard.services.summary_cache import SummaryCache
+from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
+from poor_bench.errors import PoorBenchError
+from poor_bench.models.llm import LLM
+from poor_bench.statistics.summary import GroupBy, Summary
+from poor_bench.test_runner import TestRunner
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_KEPT_QUERIES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a query found; `rows` are rows of `table`."""
+
+    table: ResultTable
+    rows: NDArray[np.int64]
+
+
+class Services:
+    """Answers about one workspace; shared by all pages and all browsers.
+
+    Attributes:
+        runs: Starts, steers and shows runs.
+    """
+
+    def __init__(self, open_config: Callable[[], ConfigManager]) -> None:
+        self._watch = WorkspaceWatch(open_config)
+        self._results = ResultCache(self._watch.store)
+        self._summaries = SummaryCache()
+        self.runs = RunService(lambda: TestRunner(open_config()), self._watch.store)
+        self._found: OrderedDict[tuple[int, ResultQuery], Found] = OrderedDict()
+
+    def workspace(self) -> Workspace:
+        """Return the workspace as it stands in its files.
+
+        Raises:
+            ConfigError: With every problem of every file.
+        """
+        return self._watch.workspace()
+
+    def config(self) -> ConfigManager:
+        """Return the manager of the workspace's files."""
+        return self._watch.config()
+
+    def table(self) -> ResultTable:
+        """Return all results as they are stored now.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        return self._results.table()
+
+    def summaries(self, by: GroupBy, llm_ids: Sequence[str] | None = None) -> list[Summary]:
+        """Return the figures of some LLMs, or of all that have results.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        return self._summaries.summaries(self.table(), self.workspace().tests_by_id, by, llm_ids)
+
+    def find(self, query: ResultQuery) -> Found:
+        """Return the results that a query finds.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        table = self.table()
+        key = (table.version, query)
+        found = self._found.get(key)
+        if found is None:
+            found = Found(table, find_rows(table, self.workspace().tests_by_id, query))
+            self._found[key] = found
+            while len(self._found) > _KEPT_QUERIES:
+                self._found.popitem(last=False)
+        return found
+
+    def llm(self, llm_id: str) -> LLM | None:
+        """Return a configured LLM; None where the results are all that is left of it."""
+        return self.workspace().llms_by_id.get(llm_id)
+
+    def name(self, llm_id: str) -> str:
+        """Return what screens call an LLM."""
+        llm = self.llm(llm_id)
+        return llm.label or llm.id if llm is not None else llm_id
+
+    def version(self) -> str:
+        """Return a text that changes whenever a page has something new to show; cheap to ask."""
+        try:
+            return f"{self.table().version}.{hash(self._watch.fingerprint()) & 0xFFFFFFFF:x}"
+        except PoorBenchError as error:
+            return f"error {error}"
+
+    def refresh(self) -> None:
+        """Read everything anew when it is next asked for."""
+        self._results.forget()

@@ -1,0 +1,61 @@
+"""Figures of LLMs, computed again only for an LLM whose results changed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+
+from poor_bench.dashboard.services.result_table import ResultTable
+from poor_bench.models.test import Test
+from poor_bench.statistics.summarise import Summariser
+from poor_bench.statistics.summary import GroupBy, Summary
+
+
+class SummaryCache:
+    """Keeps the rows of every LLM for the newest state that was asked for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tests: Mapping[str, Test] | None = None
+        self._rows: dict[str, tuple[int, dict[GroupBy, list[Summary]]]] = {}
+
+    def summaries(
+        self,
+        table: ResultTable,
+        tests: Mapping[str, Test],
+        by: GroupBy,
+        llm_ids: Iterable[str] | None = None,
+    ) -> list[Summary]:
+        """Return the rows of some LLMs, or of all that have results.
+
+        Args:
+            table: All results.
+            tests: Test id to test of the workspace.
+            by: What a row stands for.
+            llm_ids: Which LLMs; those without results are left out.
+        """
+        wanted = table.llm_ids if llm_ids is None else llm_ids
+        with self._lock:
+            if tests is not self._tests:
+                self._tests = tests
+                self._rows.clear()
+            return [
+                summary
+                for llm_id in wanted
+                if llm_id in table.llm_versions
+                for summary in self._of_llm(table, tests, llm_id)[by]
+            ]
+
+    def _of_llm(
+        self, table: ResultTable, tests: Mapping[str, Test], llm_id: str
+    ) -> dict[GroupBy, list[Summary]]:
+        version = table.llm_versions[llm_id]
+        kept = self._rows.get(llm_id)
+        if kept is not None and kept[0] == version:
+            return kept[1]
+        summariser = Summariser(tests)
+        for result in table.light(table.rows_of(llm_id)):
+            summariser.add(result)
+        rows = {by: summariser.rows(by) for by in GroupBy}
+        self._rows[llm_id] = (version, rows)
+        return rows

@@ -1,0 +1,73 @@
+"""The workspace as it stands in its files now."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from poor_bench.config.files import TEST_CLASSES_FILE, TESTS_FILE, llms_file
+from poor_bench.config.workspace import Workspace
+from poor_bench.config_manager import ConfigManager
+from poor_bench.plugins.registry import project_evaluators_folder
+from poor_bench.result_store.store import ResultStore
+
+Fingerprint = tuple[tuple[str, int, int], ...]
+
+
+class WorkspaceWatch:
+    """Opens the workspace anew when one of its files changed.
+
+    What was handed out stays as it was, so a run is not disturbed by an edit.
+    """
+
+    def __init__(self, open_config: Callable[[], ConfigManager]) -> None:
+        self._open_config = open_config
+        self._lock = threading.Lock()
+        self._config = open_config()
+        self._fingerprint = self.fingerprint()
+
+    def config(self) -> ConfigManager:
+        """Return the workspace's manager; another object once a file changed."""
+        with self._lock:
+            fingerprint = self.fingerprint()
+            if fingerprint != self._fingerprint:
+                self._config = self._open_config()
+                self._fingerprint = fingerprint
+            return self._config
+
+    def workspace(self) -> Workspace:
+        """Return the validated workspace.
+
+        Raises:
+            ConfigError: With every problem of every file.
+        """
+        config = self.config()
+        with self._lock:
+            return config.workspace
+
+    def store(self) -> ResultStore:
+        """Return the results of the workspace.
+
+        Raises:
+            ConfigError: With every problem of every file.
+        """
+        config = self.config()
+        with self._lock:
+            return config.store
+
+    def fingerprint(self) -> Fingerprint:
+        """Return what changes with every edit of a file that the workspace is read from."""
+        return tuple(
+            (str(path), status.st_size, status.st_mtime_ns)
+            for path in self._files()
+            if path.exists() and (status := path.stat())
+        )
+
+    def _files(self) -> Iterator[Path]:
+        folder = self._config.data_dir
+        for name in (TEST_CLASSES_FILE, TESTS_FILE):
+            yield folder / name
+        yield llms_file(folder)
+        for evaluators in (folder / "evaluators", project_evaluators_folder()):
+            yield from sorted(evaluators.glob("*.py"))

@@ -1,0 +1,99 @@
+"""What stands around every page: header, navigation, notices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.icon import icon
+from poor_bench.dashboard.components.states import empty_state
+from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.pages.page import Page
+from poor_bench.dashboard.theme import MANTINE_THEME
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+CLOCK_BUSY_MS = 1500
+CLOCK_IDLE_MS = 10_000
+
+
+def shell(pages: Sequence[Page]) -> Component:
+    """Return the whole application around an empty page."""
+    provider: Component = dmc.MantineProvider(
+        [
+            dcc.Location(id=ShellIds.URL, refresh="callback-nav"),
+            dcc.Store(id=ShellIds.VERSION),
+            dcc.Interval(id=ShellIds.CLOCK, interval=CLOCK_IDLE_MS),
+            dmc.NotificationContainer(id=ShellIds.NOTICES, position="bottom-right"),
+            html.A("Skip to content", href=f"#{ShellIds.PAGE}", className="skip-link"),
+            _header(pages),
+            html.Div(id=ShellIds.PROBLEMS, className="problems"),
+            html.Main(id=ShellIds.PAGE, className="page", tabIndex="-1"),
+        ],
+        theme=MANTINE_THEME,
+        defaultColorScheme="auto",
+    )
+    return provider
+
+
+def _header(pages: Sequence[Page]) -> Component:
+    brand = dcc.Link(
+        [html.Span(className="brand-mark"), html.Span("poor_bench")], href="/", className="brand"
+    )
+    tools = html.Div(
+        [
+            html.Div(id=ShellIds.RUN_STATUS, className="run-status"),
+            dmc.Tooltip(
+                dmc.ActionIcon(
+                    icon("refresh"),
+                    id=ShellIds.REFRESH,
+                    variant="subtle",
+                    color="gray",
+                    **aria(label="Refresh: read results and files again"),
+                ),
+                label="Refresh: read results and files again",
+            ),
+            dmc.ColorSchemeToggle(
+                lightIcon=icon("sun"),
+                darkIcon=icon("moon"),
+                variant="subtle",
+                color="gray",
+                **aria(label="Switch between light and dark"),
+            ),
+        ],
+        className="header-tools",
+    )
+    return html.Header(
+        [
+            brand,
+            html.Nav(navigation(pages, "/"), id=ShellIds.NAVIGATION, **aria(label="Pages")),
+            tools,
+        ],
+        className="header",
+    )
+
+
+def navigation(pages: Sequence[Page], path: str) -> list[Component]:
+    """Return the links to the pages; the one at `path` is marked as the present one."""
+    return [
+        dcc.Link(
+            page.title,
+            href=page.path,
+            className="nav-link is-active" if page.path == path else "nav-link",
+        )
+        for page in pages
+    ]
+
+
+def page_not_found() -> Component:
+    """Return what stands at an address without a page."""
+    return empty_state(
+        "There is no such page",
+        "The address may be mistyped.",
+        dcc.Link("To the overview", href="/"),
+    )

@@ -1,0 +1,25 @@
+"""Tables as CSV that no spreadsheet takes for a program."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from poor_bench.report_generator import without_formula
+
+
+def csv_text(columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as CSV with a heading.
+
+    Args:
+        columns: Field and heading of each column.
+        rows: Values by field; what is missing or None stays empty.
+    """
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow([without_formula(heading) for _, heading in columns])
+    for row in rows:
+        writer.writerow([without_formula(row.get(field)) for field, _ in columns])
+    return stream.getvalue()

@@ -1,0 +1,53 @@
+"""Figures as people read them."""
+
+from __future__ import annotations
+
+
+def seconds_text(seconds: float | None) -> str:
+    """Return a time in the unit that fits.
+
+    Example:
+        >>> [seconds_text(value) for value in (None, 0.0456, 2.345, 75, 7500)]
+        ['-', '46 ms', '2.35 s', '1 min 15 s', '2 h 5 min']
+    """
+    if seconds is None:
+        return "-"
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def milliseconds_text(milliseconds: float | None) -> str:
+    """Return a time given in milliseconds in the unit that fits."""
+    return seconds_text(None if milliseconds is None else milliseconds / 1000)
+
+
+def dollars_text(dollars: float | None) -> str:
+    """Return an amount of US dollars with the digits that matter.
+
+    Example:
+        >>> [dollars_text(value) for value in (None, 0.0, 0.00042, 1.5)]
+        ['-', '$0', '$0.00042', '$1.50']
+    """
+    if dollars is None:
+        return "-"
+    if dollars == 0:
+        return "$0"
+    return f"${dollars:.2g}" if dollars < 0.1 else f"${dollars:,.2f}"
+
+
+def count_text(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Example:
+        >>> count_text(1, "test"), count_text(1200, "test"), count_text(2, "class")
+        ('1 test', '1,200 tests', '2 classes')
+    """
+    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"

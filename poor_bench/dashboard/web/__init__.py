@@ -1,0 +1,1 @@
+"""Serving: who may ask, response headers, compression, the WSGI server."""

@@ -137,7 +137,7 @@ def _difference_of_changes(got: _Files, expected: _Files) -> str:
         return f"expected changes in {len(expected)} files, got {len(got)}"
     for ours, theirs in zip(_by_name(got), _by_name(expected), strict=True):
         if ours.name and theirs.name and not _same_name(ours.name, theirs.name):
-            return f"expected file {theirs.name!r}, got {ours.name!r}"
+            return f"expected file {theirs.name!r}, got {ours.name!r:.80}"
         if normal_changes(ours.hunks) != normal_changes(theirs.hunks):
             return "it changes other lines than expected"
     return ""

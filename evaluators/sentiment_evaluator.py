@@ -108,7 +108,7 @@ def _compare(expected: Sequence[str], got: Sequence[str]) -> tuple[float, str]:
     if len(got) != len(expected):
         return 0.0, f"expected {len(expected)} sentiments, got {len(got)}"
     wrong = [
-        f"item {position}: expected {wanted}, got {item or 'no sentiment'}"
+        f"item {position}: expected {wanted}, got {item[:_MAX_SHOWN] or 'no sentiment'}"
         for position, (wanted, item) in enumerate(zip(expected, got, strict=True), start=1)
         if wanted != item
     ]

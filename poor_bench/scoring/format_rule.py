@@ -7,6 +7,10 @@ from typing import TypedDict, Unpack
 from poor_bench.scoring.verdict import Verdict
 
 
+MAX_SHOWN = 2_000
+"""Characters of an answer that a verdict keeps; the response itself is stored in full."""
+
+
 class VerdictFacts(TypedDict, total=False):
     """What a verdict tells beside score and details; see `Verdict`."""
 
@@ -28,6 +32,9 @@ def under_format_rule(
         strict: Whether breaking it costs the score itself, not only the strict score.
         facts: What else is known.
     """
+    facts["extracted"] = facts.get("extracted", "")[:MAX_SHOWN]
+    facts["got"] = facts.get("got", "")[:MAX_SHOWN]
+    details = details[:MAX_SHOWN]
     if not broken:
         return Verdict(score, details, **facts)
     return Verdict(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -20,7 +21,7 @@ from poor_bench.providers.reply_parts import ReplyParts, mappings_at
 from poor_bench.providers.services import ProviderServices
 from poor_bench.providers.transport.json_text import MalformedJsonError, dump_json, load_json
 from poor_bench.providers.transport.reply import Reply
-from poor_bench.providers.transport.server import Server, TransportError
+from poor_bench.providers.transport.server import HttpRequest, Server, TransportError
 from poor_bench.providers.transport.streams import read_objects
 
 
@@ -62,7 +63,7 @@ class HttpChat:
         self, wire: ChatWire, path: str, control: CallControl, body: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Return the JSON object that a server answers to `body`; raises as `complete`."""
-        return self._json("POST", wire, path, control, dump_json(body))
+        return self._json("POST", wire, path, control, self._dumped(body))
 
     def close(self) -> None:
         """Close the connections."""
@@ -72,8 +73,8 @@ class HttpChat:
         self, method: str, wire: ChatWire, path: str, control: CallControl, body: bytes | None
     ) -> dict[str, Any]:
         key = read_key(self._llm, self._services.environ)
-        headers = wire.headers(key)
-        with self._reached(method, path, control, headers, body) as reply:
+        request = HttpRequest(method=method, path=path, headers=wire.headers(key), body=body)
+        with self._reached(request, in_one_piece(control)) as reply:
             content = reply.read()
         if reply.status >= 300:
             raise self._refusal(parse_error_reply(reply.status, content), reply.headers, key)
@@ -82,31 +83,27 @@ class HttpChat:
         except MalformedJsonError as error:
             raise self._malformed(error, key) from error
 
-    @contextmanager
     def _exchange(
         self, wire: ChatWire, body: Mapping[str, Any], key: str | None, control: CallControl
-    ) -> Iterator[Reply]:
+    ) -> AbstractContextManager[Reply]:
+        request = HttpRequest(
+            method="POST", path=wire.path, headers=wire.headers(key), body=self._dumped(body)
+        )
+        return self._reached(request, control if body.get("stream") else in_one_piece(control))
+
+    def _dumped(self, body: Mapping[str, Any]) -> bytes:
         try:
-            data = dump_json(body)
+            return dump_json(body)
         except (TypeError, ValueError) as error:
             raise ProviderError(
                 f"the parameters of {self._llm.id} cannot be sent as JSON: {error}",
                 kind=FailureKind.BAD_REQUEST,
             ) from error
-        with self._reached("POST", wire.path, control, wire.headers(key), data) as reply:
-            yield reply
 
     @contextmanager
-    def _reached(
-        self,
-        method: str,
-        path: str,
-        control: CallControl,
-        headers: Mapping[str, str],
-        body: bytes | None,
-    ) -> Iterator[Reply]:
+    def _reached(self, request: HttpRequest, control: CallControl) -> Iterator[Reply]:
         try:
-            with self._server.exchange(method, path, control, headers=headers, body=body) as reply:
+            with self._server.exchange(request, control) as reply:
                 yield reply
         except TransportError as error:
             raise transport_to_error(error, self._asked) from error.cause
@@ -158,6 +155,12 @@ class HttpChat:
             f"{self._asked.server} answered {what} where JSON was expected",
             kind=FailureKind.MALFORMED_REPLY,
         )
+
+
+def in_one_piece(control: CallControl) -> CallControl:
+    """Return the limits for a reply that comes as a whole: there is no first token before it."""
+    timeouts = control.timeouts
+    return replace(control, timeouts=replace(timeouts, first_token_s=timeouts.total_s))
 
 
 def _error_of(value: Mapping[str, Any]) -> Any:

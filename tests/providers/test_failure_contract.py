@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from poor_bench.errors import RunCancelledError
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl, Clock, Provider
+from poor_bench.providers.http_chat import in_one_piece
 from tests.providers.asking import ask, failure_of, make_provider
 from tests.providers.fake_clock import FakeClock
 from tests.providers.servers import anthropic_format, ollama_format, openai_format
@@ -181,6 +183,11 @@ def test_a_call_ends_when_no_first_token_comes(name: str) -> None:
     assert "no first token within 300 s" in str(error)
 
 
+def test_a_reply_in_one_piece_has_no_first_token_to_wait_for() -> None:
+    limits = in_one_piece(CallControl(timeouts=Timeouts(first_token_s=3, total_s=9))).timeouts
+    assert (limits.first_token_s, limits.total_s) == (9, 9)
+
+
 @every_provider
 @pytest.mark.parametrize("ending", ["silent", "hang", "drip"])
 def test_a_cancelled_call_ends_and_closes_its_connection(name: str, ending: str) -> None:
@@ -284,6 +291,22 @@ def test_a_reply_larger_than_allowed_is_given_up(
     answer = Answer(body=json.dumps({"x": "y" * 2000}).encode())
     with serving(in_turn(answer)) as server:
         assert failure_of(provider_at(name, server)).kind is FailureKind.MALFORMED_REPLY
+
+
+@every_provider
+def test_a_compressed_reply_is_read(name: str) -> None:
+    body = gzip.compress(b"".join(REPLIES[name].pieces or ()))
+    with serving(in_turn(Answer(body=body, headers={"Content-Encoding": "gzip"}))) as server:
+        assert ask(provider_at(name, server)).text == "four"
+
+
+@every_provider
+def test_a_small_reply_that_unpacks_to_a_giant_is_given_up(name: str) -> None:
+    body = gzip.compress(b"[" * 40_000_000)
+    with serving(in_turn(Answer(body=body, headers={"Content-Encoding": "gzip"}))) as server:
+        error = failure_of(provider_at(name, server))
+    assert error.kind is FailureKind.MALFORMED_REPLY
+    assert "32 MiB" in str(error)
 
 
 @every_provider

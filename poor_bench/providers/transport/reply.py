@@ -52,8 +52,9 @@ class Reply:
 
     def finish(self) -> None:
         """Keep the connection for the next call if nothing is left on it, else close it."""
-        if not self._at_end and not self._drained():
-            self._response.close()
+        if not self._at_end:
+            self._at_end = self._ends_now()
+        self.abandon()
         self._response.release_conn()
 
     def abandon(self) -> None:
@@ -61,7 +62,8 @@ class Reply:
         if not self._at_end:
             self._response.close()
 
-    def _drained(self) -> bool:
+    def _ends_now(self) -> bool:
+        """Return whether nothing follows, waiting for a moment only: a server may stay silent."""
         sock = getattr(self._response.connection, "sock", None)
         if sock is None:
             return False

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from poor_bench import __version__
+from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl, Clock
 from poor_bench.providers.transport.reply import Reply, transport_exceptions
 from poor_bench.providers.transport.watch import CallWatch, Watchdog
@@ -34,6 +36,17 @@ class TransportError(Exception):
         self.replied = replied
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpRequest:
+    """One request, without what is the same for all of a server's."""
+
+    method: str
+    path: str
+    """Below the server's URL."""
+    headers: Mapping[str, str]
+    body: bytes | None = None
+
+
 class Server:
     """An HTTP server that is asked by several threads at once."""
 
@@ -46,15 +59,7 @@ class Server:
         self._watchdog = Watchdog()
 
     @contextmanager
-    def exchange(
-        self,
-        method: str,
-        path: str,
-        control: CallControl,
-        *,
-        headers: Mapping[str, str],
-        body: bytes | None = None,
-    ) -> Iterator[Reply]:
+    def exchange(self, request: HttpRequest, control: CallControl) -> Iterator[Reply]:
         """Send a request; the reply can be read inside the context.
 
         Raises:
@@ -69,8 +74,7 @@ class Server:
         reply = None
         try:
             with self._watchdog.guarding(watch):
-                response = self._send(pool, method, path, control, headers, body, watch)
-                reply = Reply(response, watch)
+                reply = Reply(self._send(pool, request, control.timeouts, watch), watch)
                 yield reply
                 reply.finish()
         except transport_exceptions() as error:
@@ -87,30 +91,21 @@ class Server:
             self._pool.connections.close()
 
     def _send(
-        self,
-        pool: ServerPool,
-        method: str,
-        path: str,
-        control: CallControl,
-        headers: Mapping[str, str],
-        body: bytes | None,
-        watch: CallWatch,
+        self, pool: ServerPool, request: HttpRequest, timeouts: Timeouts, watch: CallWatch
     ) -> BaseHTTPResponse:
         import urllib3
 
         from poor_bench.providers.transport.connections import CURRENT_WATCH
 
-        timeouts = control.timeouts
+        longest_silence_s = timeouts.total_s + _SPARE_S
         token = CURRENT_WATCH.set(watch)
         try:
             return pool.connections.urlopen(
-                method,
-                f"{pool.url_prefix}{self._path}{path}",
-                body=body,
-                headers={"User-Agent": _USER_AGENT, **headers},
-                timeout=urllib3.Timeout(
-                    connect=timeouts.connect_s, read=timeouts.total_s + _SPARE_S
-                ),
+                request.method,
+                f"{pool.url_prefix}{self._path}{request.path}",
+                body=request.body,
+                headers={"User-Agent": _USER_AGENT, **request.headers},
+                timeout=urllib3.Timeout(connect=timeouts.connect_s, read=longest_silence_s),
                 retries=False,
                 redirect=False,
                 assert_same_host=False,

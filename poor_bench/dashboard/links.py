@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from urllib.parse import parse_qs, urlencode
+
+
+Search = Mapping[str, list[str]]
+"""Names of a query to their values."""
+_MOST_FIELDS = 500
 
 
 def model_link(
@@ -25,11 +30,27 @@ def model_link(
     return f"/model?{urlencode(query)}"
 
 
-def read_search(search: str | None) -> dict[str, list[str]]:
+def read_search(search: str | None) -> Search:
     """Return the names and values of a query such as `?llm=a&class=b&class=c`.
+
+    A query of absurd length counts as an empty one.
 
     Example:
         >>> read_search("?llm=a%3Ab&class=c&class=d")
         {'llm': ['a:b'], 'class': ['c', 'd']}
     """
-    return parse_qs((search or "").removeprefix("?"), max_num_fields=200)
+    try:
+        return parse_qs((search or "").removeprefix("?"), max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        return {}
+
+
+def write_search(search: Mapping[str, Iterable[str]]) -> str:
+    """Return names and values as a query; `read_search` reads it back.
+
+    Example:
+        >>> write_search({"llm": ["a:b"], "class": ["c", "d"], "level": []})
+        '?llm=a%3Ab&class=c&class=d'
+    """
+    query = urlencode([(name, value) for name, values in search.items() for value in values])
+    return f"?{query}" if query else ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dash import Dash, Input, Output
 
 from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.links import read_search
 from poor_bench.dashboard.pages.registry import PAGES, page_at
 from poor_bench.dashboard.shell import navigation, page_not_found
 
@@ -14,12 +15,12 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 
-def show_page(path: str | None) -> tuple[Component, list[Component]]:
-    """Return the page at a path, still without data, and the navigation."""
+def show_page(path: str | None, search: str | None) -> tuple[Component, list[Component]]:
+    """Return the page at an address, still without data, and the navigation."""
     page = page_at(path)
     if page is None:
         return page_not_found(), navigation(PAGES, "")
-    return page.layout(), navigation(PAGES, page.path)
+    return page.layout(read_search(search)), navigation(PAGES, page.path)
 
 
 def register(app: Dash) -> None:
@@ -29,6 +30,7 @@ def register(app: Dash) -> None:
         Output(ShellIds.PAGE, "children"),
         Output(ShellIds.NAVIGATION, "children"),
         Input(ShellIds.URL, "pathname"),
+        Input(ShellIds.URL, "search"),
     )
-    def _show_page(path: str | None) -> Any:
-        return show_page(path)
+    def _show_page(path: str | None, search: str | None) -> Any:
+        return show_page(path, search)

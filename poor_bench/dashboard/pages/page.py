@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dash import Dash
     from dash.development.base_component import Component
 
+    from poor_bench.dashboard.links import Search
     from poor_bench.dashboard.services.services import Services
 
 
@@ -21,7 +22,7 @@ class Page:
     """Where it stands, such as `/run`."""
     title: str
     """What navigation and browser tab call it."""
-    layout: Callable[[], Component]
-    """Returns the page without data; its callbacks fill it."""
+    layout: Callable[[Search], Component]
+    """Returns the page without data, its filters set as its address says; callbacks fill it."""
     register: Callable[[Dash, Services], None]
     """Binds the handlers of the page to an application."""

@@ -11,7 +11,9 @@ from poor_bench.dashboard.components.card import page_head
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
+    from poor_bench.dashboard.links import Search
 
-def layout() -> Component:
+
+def layout(_search: Search) -> Component:
     """Return the page without data."""
     return html.Div(page_head("Model"), className="page-body")

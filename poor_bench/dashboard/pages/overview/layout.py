@@ -21,8 +21,10 @@ from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
+    from poor_bench.dashboard.links import Search
 
-def layout() -> Component:
+
+def layout(_search: Search) -> Component:
     """Return the page without data."""
     levels = dmc.SegmentedControl(
         id=Ids.HEAT_MAP_LEVELS,

@@ -15,6 +15,7 @@ from poor_bench.calls.endpoint_gate import EndpointGate
 from poor_bench.calls.retry import RetryPolicy
 from poor_bench.errors import ProviderError
 from poor_bench.models.completion import ChatRequest, Completion, Message
+from poor_bench.models.failure import FailureScope
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Clock, Provider, Reachability
 from poor_bench.providers.registry import (
@@ -74,8 +75,18 @@ class LLMManager:
         request = ChatRequest(messages=messages, parameters=llm.parameters)
         return self._caller(llm).complete(request, cancelled)
 
-    def preload(self, llm: LLM, cancelled: Callable[[], bool] = lambda: False) -> float | None:
+    def preload(
+        self,
+        llm: LLM,
+        cancelled: Callable[[], bool] = lambda: False,
+        fetched: Callable[[int, int], None] = lambda _n_bytes, _of_bytes: None,
+    ) -> float | None:
         """Bring the model into memory, where the provider has such a step.
+
+        Args:
+            llm: Whose model.
+            cancelled: Asked again and again; true ends the loading.
+            fetched: Told how many bytes of the model's file are there, and of how many.
 
         Returns:
             Milliseconds that it took; None where there is nothing to load.
@@ -84,8 +95,14 @@ class LLMManager:
             ProviderError: If it cannot be loaded.
             RunCancelledError: If `cancelled()` turned true.
         """
-        control = CallControl(timeouts=llm.timeouts, cancelled=cancelled)
-        return self._caller(llm).provider.preload(control)
+        caller = self._caller(llm)
+        control = CallControl(timeouts=llm.timeouts, cancelled=cancelled, fetched=fetched)
+        try:
+            return caller.provider.preload(control)
+        except ProviderError as error:
+            if error.kind.scope is FailureScope.ENDPOINT:
+                caller.gate.close(error)
+            raise
 
     def unload(self, llm: LLM) -> None:
         """Free the model's memory, where the provider has such a step."""

@@ -15,6 +15,7 @@ from poor_bench.cli.run_tally import LLMTally
 from poor_bench.runner.events import (
     LLMFinished,
     LLMUnavailable,
+    ModelFetching,
     ModelLoaded,
     ModelLoading,
     RunEvent,
@@ -47,6 +48,8 @@ class RunView:
                 self._start(event)
             case ModelLoading(llm_id=llm_id):
                 self.show(llm_id, "loading the model")
+            case ModelFetching(llm_id=llm_id):
+                self.show(llm_id, f"fetching the model {_megabytes(event)}", is_frequent=True)
             case ModelLoaded(llm_id=llm_id, load_ms=load_ms):
                 self.show(llm_id, f"model loaded in {load_ms / 1000:.1f} s")
             case TrialFinished(result=result):
@@ -54,7 +57,7 @@ class RunView:
                 tally.add(result)
                 if result.failure is not None:
                     self._tell_once(result.llm_id, result.failure.message)
-                self.show(result.llm_id, "")
+                self.show(result.llm_id, "", is_frequent=True)
             case TrialRescored():
                 self._n_rescored += 1
             case LLMUnavailable():
@@ -66,8 +69,8 @@ class RunView:
         """Show a line of its own."""
         click.echo(harmless(line), err=True)
 
-    def show(self, llm_id: str, note: str) -> None:
-        """Show how far an LLM is."""
+    def show(self, llm_id: str, note: str, *, is_frequent: bool = False) -> None:
+        """Show how far an LLM is; what is frequent may be left out."""
 
     def finish(self, llm_id: str) -> None:
         """Show that an LLM has nothing more to do."""
@@ -81,10 +84,10 @@ class RunView:
             self.tallies[llm_id] = LLMTally(n_items)
 
     def _tell_unavailable(self, event: LLMUnavailable) -> None:
+        self._tell_once(event.llm_id, event.failure.message)
         way_out = f" ({event.hint})" if event.hint else ""
-        self._tell_once(event.llm_id, f"{event.failure.message}{way_out}")
         if event.n_skipped:
-            self.say(f"{self.name(event.llm_id)}: {event.n_skipped} tests stay pending")
+            self.say(f"{self.name(event.llm_id)}: {event.n_skipped} tests stay pending{way_out}")
 
     def _tell_once(self, llm_id: str, message: str) -> None:
         if message not in self._told:
@@ -106,7 +109,7 @@ class BarsView(RunView):
 
         self._progress.console.print(Text(harmless(line)))
 
-    def show(self, llm_id: str, note: str) -> None:
+    def show(self, llm_id: str, note: str, *, is_frequent: bool = False) -> None:
         """Move the bar of an LLM."""
         tally = self.tallies.get(llm_id)
         if tally is None:
@@ -130,14 +133,14 @@ class LinesView(RunView):
         super().__init__(workspace)
         self._shown_at: dict[str, float] = {}
 
-    def show(self, llm_id: str, note: str) -> None:
-        """Print notes, the first result, and then a line every few seconds."""
+    def show(self, llm_id: str, note: str, *, is_frequent: bool = False) -> None:
+        """Print a line; a frequent one only the first time and then every few seconds."""
         now = time.monotonic()
-        if note:
-            self._line(llm_id, note)
-        elif now - self._shown_at.get(llm_id, float("-inf")) >= _LINE_EVERY_S:
+        if is_frequent:
+            if now - self._shown_at.get(llm_id, float("-inf")) < _LINE_EVERY_S:
+                return
             self._shown_at[llm_id] = now
-            self._line(llm_id, "")
+        self._line(llm_id, note)
 
     def finish(self, llm_id: str) -> None:
         """Print the last line of an LLM."""
@@ -152,6 +155,10 @@ class LinesView(RunView):
 
 class QuietView(RunView):
     """Shows nothing but what went wrong, for `--json`."""
+
+
+def _megabytes(event: ModelFetching) -> str:
+    return f"{event.n_bytes / 1e6:.0f} of {event.of_bytes / 1e6:.0f} MB"
 
 
 @contextmanager

@@ -26,6 +26,15 @@ class ModelLoading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFetching:
+    """The file of a model is being fetched; told many times."""
+
+    llm_id: str
+    n_bytes: int
+    of_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelLoaded:
     """A model is in memory."""
 
@@ -89,6 +98,7 @@ class RunFinished:
 RunEvent = (
     RunStarted
     | ModelLoading
+    | ModelFetching
     | ModelLoaded
     | TrialStarted
     | TrialFinished

@@ -9,7 +9,13 @@ from poor_bench.errors import ProviderError, RunCancelledError, StoreError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import Failure, FailureScope
 from poor_bench.runner.control import RunControl
-from poor_bench.runner.events import LLMFinished, LLMUnavailable, ModelLoaded, ModelLoading
+from poor_bench.runner.events import (
+    LLMFinished,
+    LLMUnavailable,
+    ModelFetching,
+    ModelLoaded,
+    ModelLoading,
+)
 from poor_bench.runner.execute import Executor
 from poor_bench.runner.plan import LLMWork, WorkItem
 from poor_bench.runner.progress import Progress
@@ -103,7 +109,7 @@ class _LLMRun:
                 raise dead
             if self._manager.is_local(llm):
                 self._progress.tell(ModelLoading(llm_id=llm.id))
-            load_ms = self._manager.preload(llm, self._control.cancelled)
+            load_ms = self._manager.preload(llm, self._control.cancelled, self._tell_fetched)
         except ProviderError as error:
             self._tell_unavailable(error)
             return False
@@ -112,6 +118,10 @@ class _LLMRun:
         if load_ms is not None:
             self._progress.tell(ModelLoaded(llm_id=llm.id, load_ms=load_ms))
         return True
+
+    def _tell_fetched(self, n_bytes: int, of_bytes: int) -> None:
+        llm_id = self._work.llm.id
+        self._progress.tell(ModelFetching(llm_id=llm_id, n_bytes=n_bytes, of_bytes=of_bytes))
 
     def _work_off(self) -> None:
         try:

@@ -35,10 +35,6 @@ def _by_template(think: bool | str) -> dict[str, Any]:
     return {"chat_template_kwargs": {"enable_thinking": think}}
 
 
-def _not_at_all(_think: bool | str) -> dict[str, Any]:
-    return {}
-
-
 _EVERYWHERE: Mapping[str, str] = {
     "temperature": "temperature",
     "top_p": "top_p",
@@ -61,8 +57,8 @@ class Dialect:
 
     names: Mapping[str, str]
     """Our names of plain parameters to the server's."""
-    thinking: Callable[[bool | str], dict[str, Any]]
-    """From `think` to what is added to the body."""
+    thinking: Callable[[bool | str], dict[str, Any]] | None
+    """From `think` to what is added to the body; None where thinking cannot be asked for."""
 
 
 _HOSTED = Dialect(_EVERYWHERE, _by_effort)
@@ -70,7 +66,7 @@ _DIALECTS: Mapping[str, Dialect] = {
     "openai": _HOSTED,
     "groq": _HOSTED,
     "deepseek": _HOSTED,
-    "mistral": Dialect(_EVERYWHERE, _not_at_all),
+    "mistral": Dialect(_EVERYWHERE, None),
     "openrouter": Dialect(_REPETITION, _by_reasoning),
     "vllm": Dialect(_REPETITION, _by_template),
     "llamacpp": Dialect(_LOCAL, _by_template),

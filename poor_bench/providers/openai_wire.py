@@ -85,7 +85,8 @@ class OpenAIWire:
             body["stop"] = stop
         if wanted := _response_format(parameters):
             body["response_format"] = wanted
-        if isinstance(think := parameters.get("think"), bool | str):
+        think = parameters.get("think")
+        if self._dialect.thinking is not None and isinstance(think, bool | str):
             body.update(_nearest_effort(self._dialect.thinking(think), refused))
         if parameters.get("stream", True) and "stream" not in refused:
             body.update(stream=True, stream_options={"include_usage": True})

@@ -21,10 +21,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from poor_bench.providers.catalog import PROVIDERS, WireFormat
+from poor_bench.providers.openai_dialect import Dialect, dialect_of
 
 _SAMPLING = frozenset({"temperature", "top_p", "top_k", "max_tokens", "seed", "stop"})
 _PENALTIES = frozenset({"repeat_penalty", "presence_penalty", "frequency_penalty"})
 _HTTP = frozenset({"stream", "extra_body"})
+_DIFFERING = frozenset({"top_k", "min_p", "repeat_penalty", "think"})
 COMMON = (
     _SAMPLING | _PENALTIES | _HTTP | {"min_p", "think", "num_ctx", "keep_alive", "response_format"}
 )
@@ -49,7 +51,7 @@ _TAKEN: Mapping[WireFormat, frozenset[str]] = {
     WireFormat.OLLAMA: COMMON | OLLAMA_OPTIONS,
     WireFormat.OPENAI: COMMON - {"num_ctx", "keep_alive"},
     WireFormat.ANTHROPIC: (_SAMPLING - {"seed"}) | _HTTP | {"think", "response_format"},
-    WireFormat.EMBEDDED: (COMMON - {"num_ctx", "keep_alive", "think"}) | {"model_path"},
+    WireFormat.EMBEDDED: (COMMON - {"keep_alive", "stream"}) | {"model_path"},
     WireFormat.SCRIPTED: frozenset(
         {"script", "responses", "default", "failures", "latency_ms", "load_ms"}
     ),
@@ -64,8 +66,16 @@ def unknown_parameters(provider: str, parameters: Mapping[str, Any]) -> list[str
 
 def ignored_parameters(provider: str, parameters: Mapping[str, Any]) -> list[str]:
     """Return the parameters that are known but have no effect with this provider."""
-    taken = _TAKEN[_format_of(provider)]
+    wire = _format_of(provider)
+    taken = _TAKEN[wire]
+    if wire is WireFormat.OPENAI:
+        taken -= _missing_in(dialect_of(provider))
     return [name for name in parameters if name in COMMON and name not in taken]
+
+
+def _missing_in(dialect: Dialect) -> frozenset[str]:
+    missing = _DIFFERING - set(dialect.names)
+    return missing if dialect.thinking is None else missing - {"think"}
 
 
 def _format_of(provider: str) -> WireFormat:

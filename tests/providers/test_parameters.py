@@ -22,7 +22,10 @@ def test_options_of_ollama_are_known_there_only() -> None:
 
 
 def test_what_has_no_effect_is_said() -> None:
-    parameters = {"temperature": 0, "seed": 1, "num_ctx": 512}
+    parameters = {"temperature": 0, "seed": 1, "num_ctx": 512, "top_k": 1, "think": True}
     assert ignored_parameters("anthropic", parameters) == ["seed", "num_ctx"]
-    assert ignored_parameters("openai", parameters) == ["num_ctx"]
+    assert ignored_parameters("openai", parameters) == ["num_ctx", "top_k"]
+    assert ignored_parameters("mistral", parameters) == ["num_ctx", "top_k", "think"]
+    assert ignored_parameters("openrouter", parameters) == ["num_ctx"]
+    assert ignored_parameters("my-gateway", parameters) == ["num_ctx"]
     assert ignored_parameters("ollama", parameters) == []

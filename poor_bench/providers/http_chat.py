@@ -128,11 +128,10 @@ class HttpChat:
         for value in read_objects(reply.pieces(), wire.framing):
             if error := _error_of(value):
                 raise self._refusal(error_in({"error": error}), reply.headers, key)
-            is_complete = reader.feed(value)
+            if reader.feed(value):
+                return True
             if reader.parts.has_begun:
                 reply.watch.note_first_text()
-            if is_complete:
-                return True
         return reader.close()
 
     def _incomplete(self, parts: ReplyParts) -> ProviderError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from poor_bench.models.completion import ChatRequest, Completion
@@ -41,7 +42,8 @@ class OpenAIProvider:
             key_variable=key_variable(llm, services.environ),
         )
         self._llm = llm
-        self._wire = OpenAIWire(llm.name, dialect_of(llm.provider))
+        self._dialect = dialect_of(llm.provider)
+        self._wire = OpenAIWire(llm.name, self._dialect)
         self._chat = HttpChat(llm, services, url, asked)
 
     def complete(self, request: ChatRequest, control: CallControl) -> Completion:
@@ -57,7 +59,10 @@ class OpenAIProvider:
 
     def check(self) -> Reachability:
         """Ask the server for its list of models."""
-        return reachability(self._llm.name, self.served)
+        found = reachability(self._llm.name, self.served)
+        if found.model_present is False and self._dialect.takes_any_model_name:
+            return replace(found, model_present=None, message="")
+        return found
 
     def served(self) -> list[str]:
         """Return the names of the models that the server lists.

@@ -59,6 +59,8 @@ class Dialect:
     """Our names of plain parameters to the server's."""
     thinking: Callable[[bool | str], dict[str, Any]] | None
     """From `think` to what is added to the body; None where thinking cannot be asked for."""
+    takes_any_model_name: bool = False
+    """Whether the server has one model and answers to every name."""
 
 
 _HOSTED = Dialect(_EVERYWHERE, _by_effort)
@@ -69,7 +71,7 @@ _DIALECTS: Mapping[str, Dialect] = {
     "mistral": Dialect(_EVERYWHERE, None),
     "openrouter": Dialect(_REPETITION, _by_reasoning),
     "vllm": Dialect(_REPETITION, _by_template),
-    "llamacpp": Dialect(_LOCAL, _by_template),
+    "llamacpp": Dialect(_LOCAL, _by_template, takes_any_model_name=True),
 }
 
 

@@ -8,6 +8,7 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -80,9 +81,14 @@ class OpenAIReplyReader:
             parts.prefill_ms = number_at(timings, "prompt_ms")
             parts.decode_ms = number_at(timings, "predicted_ms")
         if parts.model_digest is None:
-            model = text_at(value, "model")
+            model = _without_folders(text_at(value, "model"))
             known = [model if model != self._model else "", text_at(value, "system_fingerprint")]
             parts.model_digest = " ".join(filter(None, known)) or None
+
+
+def _without_folders(model: str) -> str:
+    """Return a model's name; llama.cpp gives the path of its file on the server."""
+    return re.split(r"[\\/]", model)[-1] if model.endswith(".gguf") else model
 
 
 def _texts(content: list[Any], kind: str) -> list[str]:

@@ -250,6 +250,16 @@ def test_one_connection_serves_call_after_call(name: str) -> None:
 
 
 @every_provider
+def test_a_connection_that_the_server_has_closed_in_the_meantime_is_replaced(name: str) -> None:
+    answers = (REPLIES[name], Answer(ending="silent"), REPLIES[name])
+    respond = ollama_format.ollama(*answers) if name == "ollama" else in_turn(*answers)
+    with serving(respond) as server:
+        server.released.set()
+        provider = provider_at(name, server)
+        assert [ask(provider).text for _ in range(2)] == ["four", "four"]
+
+
+@every_provider
 def test_a_reply_that_is_complete_counts_although_the_body_stays_open(name: str) -> None:
     answer = Answer(pieces=REPLIES[name].pieces, ending="hang")
     with serving(ollama_format.ollama(answer) if name == "ollama" else in_turn(answer)) as server:

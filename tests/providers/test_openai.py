@@ -272,3 +272,22 @@ def test_an_unknown_provider_with_an_endpoint_speaks_openai() -> None:
     with serving(in_turn(wire.reply("4"))) as server:
         assert ask(make_provider("my-gateway", server.url)).text == "4"
         assert server.requests[0].path == "/v1/chat/completions"
+
+
+def test_the_path_of_a_models_file_stays_on_its_server() -> None:
+    answer = wire.whole("4", model="/home/me/models/smol.gguf")
+    with serving(in_turn(answer)) as server:
+        assert ask(openai(server.url)).model_digest == "smol.gguf fp_1"
+
+
+def test_a_reply_in_one_piece_has_no_time_to_its_first_token() -> None:
+    with serving(in_turn(wire.reply("4"), wire.whole("4"))) as server:
+        provider = openai(server.url)
+        timings = [ask(provider).timing for _ in range(2)]
+    assert [timing.first_token_ms for timing in timings] == [0, None]
+
+
+@pytest.mark.parametrize(("provider", "present"), [("openai", False), ("llamacpp", None)])
+def test_llamacpp_answers_to_every_name(provider: str, present: bool | None) -> None:
+    with serving(in_turn(json_answer({"data": [{"id": "other"}]}))) as server:
+        assert openai(server.url, provider).check().model_present is present

@@ -35,10 +35,12 @@ class _WatchedConnection(HTTPConnection):
     """Tells the call that uses it how to hang up; sends a request in one packet."""
 
     watch: CallWatch | None = None
+    n_requests = 0
     _held: list[bytes] | None = None
 
     def connect(self) -> None:
         CURRENT_WATCH.get().use(self)
+        self.n_requests = 0
         super().connect()
 
     def request(self, *args: Any, **kwargs: Any) -> None:
@@ -48,6 +50,9 @@ class _WatchedConnection(HTTPConnection):
             super().request(*args, **kwargs)
         finally:
             held, self._held = self._held, None
+        if self.sock is None:
+            self.connect()
+        self.n_requests += 1
         self.send(b"".join(held))
 
     def send(self, data: Any) -> None:

@@ -84,3 +84,11 @@ def transport_exceptions() -> tuple[type[Exception], ...]:
     from urllib3.exceptions import HTTPError
 
     return HTTPError, HTTPException, OSError
+
+
+def is_hang_up(error: Exception) -> bool:
+    """Return whether the other side closed the connection before it replied anything."""
+    from urllib3.exceptions import ProtocolError
+
+    causes = error.args if isinstance(error, ProtocolError) else (error,)
+    return any(isinstance(cause, ConnectionError) for cause in causes)

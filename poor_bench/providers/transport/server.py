@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from poor_bench import __version__
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl, Clock
-from poor_bench.providers.transport.reply import Reply, transport_exceptions
+from poor_bench.providers.transport.reply import Reply, is_hang_up, transport_exceptions
 from poor_bench.providers.transport.watch import CallWatch, Watchdog
 
 if TYPE_CHECKING:
@@ -62,6 +62,9 @@ class Server:
     def exchange(self, request: HttpRequest, control: CallControl) -> Iterator[Reply]:
         """Send a request; the reply can be read inside the context.
 
+        A connection that was kept open may have been closed by the server in the meantime; the
+        request is then sent again on another one.
+
         Raises:
             TransportError: If the server cannot be reached, or breaks off.
             ProviderError: If a deadline passes, or the reply is too large.
@@ -74,7 +77,7 @@ class Server:
         reply = None
         try:
             with self._watchdog.guarding(watch):
-                reply = Reply(self._send(pool, request, control.timeouts, watch), watch)
+                reply = Reply(self._send(pool, request, control, watch), watch)
                 yield reply
                 reply.finish()
         except transport_exceptions() as error:
@@ -91,28 +94,39 @@ class Server:
             self._pool.connections.close()
 
     def _send(
-        self, pool: ServerPool, request: HttpRequest, timeouts: Timeouts, watch: CallWatch
+        self, pool: ServerPool, request: HttpRequest, control: CallControl, watch: CallWatch
+    ) -> BaseHTTPResponse:
+        from poor_bench.providers.transport.connections import CURRENT_WATCH
+
+        token = CURRENT_WATCH.set(watch)
+        try:
+            while True:
+                try:
+                    return self._send_once(pool, request, control.timeouts)
+                except transport_exceptions() as error:
+                    if not (watch.line_is_used and is_hang_up(error)):
+                        raise
+                    watch.raise_if_over()
+        finally:
+            CURRENT_WATCH.reset(token)
+
+    def _send_once(
+        self, pool: ServerPool, request: HttpRequest, timeouts: Timeouts
     ) -> BaseHTTPResponse:
         import urllib3
 
-        from poor_bench.providers.transport.connections import CURRENT_WATCH
-
         longest_silence_s = timeouts.total_s + _SPARE_S
-        token = CURRENT_WATCH.set(watch)
-        try:
-            return pool.connections.urlopen(
-                request.method,
-                f"{pool.url_prefix}{self._path}{request.path}",
-                body=request.body,
-                headers={"User-Agent": _USER_AGENT, **request.headers},
-                timeout=urllib3.Timeout(connect=timeouts.connect_s, read=longest_silence_s),
-                retries=False,
-                redirect=False,
-                assert_same_host=False,
-                preload_content=False,
-            )
-        finally:
-            CURRENT_WATCH.reset(token)
+        return pool.connections.urlopen(
+            request.method,
+            f"{pool.url_prefix}{self._path}{request.path}",
+            body=request.body,
+            headers={"User-Agent": _USER_AGENT, **request.headers},
+            timeout=urllib3.Timeout(connect=timeouts.connect_s, read=longest_silence_s),
+            retries=False,
+            redirect=False,
+            assert_same_host=False,
+            preload_content=False,
+        )
 
     def _open(self) -> ServerPool:
         if self._pool is None:

@@ -27,6 +27,8 @@ class Line(Protocol):
     """A connection that serves one call at a time."""
 
     watch: CallWatch | None
+    n_requests: int
+    """How many requests were sent since it was opened."""
 
     def hang_up(self) -> None:
         """Make reads and writes on the connection return at once."""
@@ -63,6 +65,11 @@ class CallWatch:
         """Remember which connection serves the call from now on."""
         line.watch = self
         self._line = line
+
+    @property
+    def line_is_used(self) -> bool:
+        """Whether the connection has served another call before."""
+        return self._line is not None and self._line.n_requests > 1
 
     def raise_if_over(self) -> None:
         """Raise if the call has to end.

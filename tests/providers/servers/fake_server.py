@@ -32,7 +32,7 @@ class Answer:
 
     With `pieces` the body is chunked, one chunk a piece; `ending` says what happens afterwards:
     `end` closes the body properly, `cut` drops the connection, `hang` sends nothing more,
-    `drip` goes on with single bytes, `held` completes the reply but keeps the body open.
+    `drip` goes on with single bytes; `silent` sends nothing at all.
     """
 
     status: int = 200

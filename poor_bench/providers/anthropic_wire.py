@@ -58,7 +58,8 @@ class AnthropicWire:
         """Return the body of a request, without what was refused."""
         parameters = request.parameters
         limit = parameters.get("max_tokens")
-        settings = thinking_settings(parameters.get("think"), limit, refused)
+        room = limit if isinstance(limit, int) else None
+        settings = thinking_settings(parameters.get("think"), room, refused)
         budget = settings.get("thinking", {}).get("budget_tokens", 0)
         body = {
             "model": self._model,

@@ -52,8 +52,8 @@ _OPTIONS = {
     "frequency_penalty": "frequency_penalty",
 }
 _LEVEL_REFUSED = "think level"
-_NO_THINKING = re.compile(r"not support(ed)? (thinking|think)|thinking .*not support", re.I)
-_NO_LEVEL = re.compile(r"think(ing)? (value|level)", re.I)
+_NO_THINKING = re.compile(r"not support(ed)? think|think.*not support", re.IGNORECASE)
+_NO_LEVEL = re.compile(r"think(ing)? (value|level)", re.IGNORECASE)
 
 
 class OllamaWire:
@@ -104,12 +104,10 @@ class OllamaWire:
     def refusal(self, error: ErrorReply, body: Mapping[str, Any]) -> str | None:
         """Return `think`, or its level, if the model cannot do that."""
         think = body.get("think")
-        if think is None or (
-            not _NO_THINKING.search(error.message) and not _NO_LEVEL.search(error.message)
-        ):
-            return None
-        by_level = isinstance(think, str) and _NO_LEVEL.search(error.message) is not None
-        return _LEVEL_REFUSED if by_level else "think"
+        if isinstance(think, str) and _NO_LEVEL.search(error.message):
+            return _LEVEL_REFUSED
+        refuses = think is not None and _NO_THINKING.search(error.message)
+        return "think" if refuses else None
 
     def note(self, refused: str) -> str:
         """Return one sentence on what was done about a refusal."""

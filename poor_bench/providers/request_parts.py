@@ -22,12 +22,12 @@ def renamed(parameters: Mapping[str, Any], names: Mapping[str, str]) -> dict[str
     }
 
 
-def stop_texts(parameters: Mapping[str, Any]) -> list[str]:
+def stop_texts(parameters: Mapping[str, Any]) -> list[Any]:
     """Return `stop` as a list; empty where it is not set."""
     stop = parameters.get("stop")
     if not stop:
         return []
-    return [stop] if isinstance(stop, str) else list(stop)
+    return list(stop) if isinstance(stop, list | tuple) else [stop]
 
 
 def json_schema_of(parameters: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -343,3 +343,12 @@ def test_a_closed_provider_leaves_no_thread_behind(name: str) -> None:
         assert watchdogs
         watchdogs[-1].join(timeout=5)
         assert not watchdogs[-1].is_alive()
+
+
+@every_provider
+def test_parameters_of_the_wrong_type_are_for_the_server_to_refuse(name: str) -> None:
+    refusal = json_answer(error_body(name, "wrong type"), 400)
+    wrong = {"stop": 5, "max_tokens": "many", "think": [1], "extra_body": "x", "temperature": {}}
+    with serving(in_turn(refusal)) as server:
+        error = failure_of(provider_at(name, server), response_format=7, **wrong)
+    assert error.kind is FailureKind.BAD_REQUEST

@@ -23,6 +23,7 @@ from poor_bench.plugins.registry import (
 from poor_bench.result_store.store import ResultStore, open_store
 
 if TYPE_CHECKING:
+    from poor_bench.config.add_tests import AddedTests
     from poor_bench.lint.finding import Finding
 
 
@@ -114,6 +115,21 @@ class ConfigManager:
 
         add_llms(self.data_dir, entries)
         self.reload()
+
+    def add_tests(
+        self, class_entry: Mapping[str, Any], tests: Sequence[Mapping[str, Any]]
+    ) -> AddedTests:
+        """Add tests, and their class where it is new, and forget what was read.
+
+        Raises:
+            ConfigError: If a file, as it was or as it would be, has an error, or cannot be
+                written; the workspace is untouched then.
+        """
+        from poor_bench.config.add_tests import add_tests
+
+        added = add_tests(self.data_dir, class_entry, tests)
+        self.reload()
+        return added
 
     def load_results(self) -> list[Result]:
         """Return the newest result of every trial, failures included.

@@ -43,7 +43,7 @@ def selection_from(
     return Selection(
         llms=filters["llms"],
         classes=filters["classes"],
-        levels=frozenset(level for text in filters["levels"] for level in _levels(text)),
+        levels=frozenset(level for text in filters["levels"] for level in levels_in(text)),
         tests=filters["tests"],
         tags=filters["tags"],
         trials=trials,
@@ -51,7 +51,12 @@ def selection_from(
     )
 
 
-def _levels(text: str) -> range:
+def levels_in(text: str) -> range:
+    """Return the levels that a text such as `3` or `1-3` means.
+
+    Raises:
+        click.UsageError: If it is neither.
+    """
     match = _LEVELS.fullmatch(text)
     if match is None:
         raise click.UsageError(f"--level {text!r}: give a number or a range such as 1-3")

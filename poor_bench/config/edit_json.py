@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
 from poor_bench.config.atomic_write import write_atomically
 from poor_bench.config.document import Document, open_document
+from poor_bench.config.file_lock import locked_for_writing
 from poor_bench.config.json_document import parse_json
 from poor_bench.config.load import raise_errors
 from poor_bench.config.report import Report
-from poor_bench.errors import ConfigError
-
-_LOCK_WAIT_S = 30.0
 
 
 def edit_entries(
@@ -41,7 +36,7 @@ def edit_entries(
         ConfigError: If the file, as it was or as it would be, has an error, or cannot be
             written; it is untouched then.
     """
-    with _locked(path):
+    with locked_for_writing(path):
         document, report = open_document(path, parse_json)
         if document is not None:
             check(document, report)
@@ -53,19 +48,6 @@ def edit_entries(
         check(parse_json(text), report)
         raise_errors(report.problems)
         write_atomically(path, f"{text}\n")
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=_LOCK_WAIT_S)
-    try:
-        lock.acquire()
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be locked for writing: {error}") from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _indentation_of(path: Path) -> str | int:

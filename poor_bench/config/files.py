@@ -33,6 +33,11 @@ def llms_file(data_dir: Path) -> Path:
 def load_test_classes(data_dir: Path) -> Loaded[TestClass]:
     """Return the test classes of a workspace, and what is wrong in their file."""
     document, report = open_document(data_dir / TEST_CLASSES_FILE, parse_yaml)
+    return decode_test_classes_file(document, report)
+
+
+def decode_test_classes_file(document: Document | None, report: Report) -> Loaded[TestClass]:
+    """Return the test classes of a parsed file; the report takes what is wrong with them."""
     entries = decode_test_classes(document, report) if document else ()
     written = written_ids(document, "test_classes", "id") if document else frozenset()
     return collect(entries, lambda test_class: test_class.id, report, written_ids=written)

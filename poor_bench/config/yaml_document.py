@@ -24,7 +24,7 @@ def parse_yaml(text: str) -> Document:
     import yaml
 
     try:
-        root = yaml.compose(text, Loader=_loader_class())
+        root = compose(text)
         if root is None:
             raise UnreadableError("the file holds only comments")
         return Document(PlainValues().of(root), _line_finder(root))
@@ -34,6 +34,18 @@ def parse_yaml(text: str) -> Document:
         raise UnreadableError(f"this is not YAML: {_one_line(str(error))}") from None
     except RecursionError:
         raise UnreadableError("the YAML is nested too deeply") from None
+
+
+def compose(text: str) -> yaml.Node | None:
+    """Return the nodes of a YAML text; scalars without quotes have the tag `UNQUOTED`.
+
+    Raises:
+        YAMLError: If it is not YAML.
+    """
+    import yaml
+
+    root: yaml.Node | None = yaml.compose(text, Loader=_loader_class())
+    return root
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from poor_bench.lint.similar_texts import similar_pairs
 from poor_bench.lint.subject import Subject
 from poor_bench.models.problem import Severity
 
-_SIMILARITY = 0.85
+_SIMILARITY = 0.9
 _MIN_LENGTH = 40
 """Characters below which texts of different tests are alike by nature."""
 

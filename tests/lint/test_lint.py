@@ -97,7 +97,10 @@ def test_the_same_text_with_other_fields_is_another_question() -> None:
     assert lint(*tests, template=template) == []
 
 
-STORY = "Anna walks to the market with her basket and buys 12 apples and a loaf of bread for {}."
+STORY = (
+    "Anna walks to the market with her basket and buys 12 apples and a loaf of bread for {}. "
+    "How much does she pay in all?"
+)
 
 
 def test_long_texts_that_hardly_differ_are_found() -> None:

@@ -1,0 +1,77 @@
+"""What `tests import` and `tests generate` share: prove new tests, add them, tell what came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+
+from poor_bench.cli.context import AppContext
+from poor_bench.cli.output import console, harmless, print_json
+
+_SHOWN_REFUSALS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTests:
+    """Tests that are to be added, and those that cannot be."""
+
+    class_entry: Mapping[str, Any]
+    tests: Sequence[Mapping[str, Any]]
+    refused: list[str] = field(default_factory=list)
+    """One sentence for every test that was left out."""
+
+
+def prove(app: AppContext, new: NewTests) -> NewTests:
+    """Return the tests whose references score 1.0 and whose empty responses score 0.
+
+    Raises:
+        PluginError: If the evaluator cannot be used.
+    """
+    from poor_bench.evaluator_answers import RegistryFacts
+    from poor_bench.lint.soundness import fault_of
+
+    app.evaluators.get(new.class_entry["evaluation_module"]["name"])
+    facts = RegistryFacts(app.evaluators)
+    sound: list[Mapping[str, Any]] = []
+    refused = list(new.refused)
+    with console(stderr=True).status("Scoring the reference responses"):
+        for test in new.tests:
+            fault = fault_of(new.class_entry, test, facts)
+            if fault:
+                refused.append(f"{test['test_id']}: {fault}")
+            else:
+                sound.append(test)
+    return NewTests(class_entry=new.class_entry, tests=sound, refused=refused)
+
+
+def add_and_report(app: AppContext, new: NewTests, *, dry_run: bool, as_json: bool) -> int:
+    """Add tests to the workspace and tell what came of it; return the exit code."""
+    added = [str(test["test_id"]) for test in new.tests]
+    known: Sequence[str] = ()
+    if not dry_run and new.tests:
+        outcome = app.config.add_tests(new.class_entry, new.tests)
+        added, known = list(outcome.added), outcome.known
+    if as_json:
+        report = {"class": new.class_entry["id"], "added": added, "known": known}
+        print_json({**report, "refused": new.refused, "dry_run": dry_run})
+        return 0
+    verb = "would be added" if dry_run else "added"
+    click.echo(f"{len(added)} tests of class {new.class_entry['id']} {verb}")
+    if known:
+        click.echo(f"{len(known)} were there already and stay as they are")
+    _print_refusals(new.refused)
+    if added and not dry_run:
+        click.echo(f"Next: python main.py --data {app.data_dir} tests show {added[0]}")
+    return 0
+
+
+def _print_refusals(refused: Sequence[str]) -> None:
+    if refused:
+        click.echo(f"{len(refused)} left out:")
+    for reason in refused[:_SHOWN_REFUSALS]:
+        click.echo(f"  {harmless(reason)}")
+    if len(refused) > _SHOWN_REFUSALS:
+        click.echo(f"  ... and {len(refused) - _SHOWN_REFUSALS} more")

@@ -1,0 +1,88 @@
+"""`tests generate`: add tests made by rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from poor_bench.cli.adding_tests import NewTests, add_and_report, prove
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output import console, json_option, plain_table, print_json
+from poor_bench.cli.selection_options import levels_in
+
+if TYPE_CHECKING:
+    from poor_bench.generators.generator import Generator
+
+_EPILOG = """\b
+Examples:
+  python main.py tests generate                          the generators that there are
+  python main.py tests generate arithmetic --count 50
+  python main.py tests generate code --level 3-5 --count 20 --seed 7
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("generator", required=False)
+@click.option("--class", "class_id", metavar="ID", help="The class; named like the generator.")
+@click.option("--level", "levels", default="1-5", show_default=True, metavar="N|N-M")
+@click.option(
+    "--count",
+    "n_tests",
+    type=click.IntRange(1, 10_000),
+    default=25,
+    show_default=True,
+    help="Tests in all, spread evenly over the levels.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--dry-run", is_flag=True, help="Say what would be added; add nothing.")
+@json_option
+@pass_app
+def generate(
+    app: AppContext,
+    /,
+    generator: str | None,
+    class_id: str | None,
+    levels: str,
+    n_tests: int,
+    seed: int,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Add tests that a GENERATOR makes by rule, each with its solution.
+
+    The same seed gives the same tests, another one new ones. A test is only added if its
+    reference response scores 1.0 and an empty one 0.
+    """
+    from poor_bench.generators.registry import generator_named
+
+    if generator is None:
+        return _list_generators(as_json=as_json)
+    chosen = generator_named(generator)
+    new = _draw(chosen, class_id or chosen.name, levels_in(levels), n_tests, seed)
+    return add_and_report(app, prove(app, new), dry_run=dry_run, as_json=as_json)
+
+
+def _draw(generator: Generator, class_id: str, levels: range, n_tests: int, seed: int) -> NewTests:
+    from poor_bench.generators.generator import LEVELS
+    from poor_bench.generators.generator import generate as draw
+
+    if not set(levels) <= set(LEVELS):
+        raise click.UsageError(f"--level: generators know levels {LEVELS[0]} to {LEVELS[-1]}")
+    tests = list(draw(generator, class_id, levels, n_tests, seed))
+    lacking = n_tests - len(tests)
+    refused = [f"{lacking} tests: there are no more different ones"] if lacking else []
+    return NewTests(
+        class_entry={"id": class_id, **generator.class_entry}, tests=tests, refused=refused
+    )
+
+
+def _list_generators(*, as_json: bool) -> int:
+    from poor_bench.generators.registry import GENERATORS
+
+    rows = [[generator.name, generator.description] for generator in GENERATORS.values()]
+    if as_json:
+        print_json({"generators": [{"name": name, "description": text} for name, text in rows]})
+    else:
+        console().print(plain_table(["Generator", "Tests"], rows))
+    return 0

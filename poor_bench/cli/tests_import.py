@@ -1,0 +1,108 @@
+"""`tests import`: bring in the tests of public benchmarks, or of any table."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.cli.adding_tests import NewTests, add_and_report, prove
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.key_values import key_values, plain_key_values
+from poor_bench.cli.output import json_option
+from poor_bench.errors import ConfigError
+
+if TYPE_CHECKING:
+    from poor_bench.importers.imported import Importer, Row
+
+_EPILOG = """\b
+Examples:
+  python main.py tests import HumanEval.jsonl.gz
+  python main.py tests import gsm8k_test.jsonl --sample 100 --seed 1
+  python main.py tests import abstract_algebra_test.csv --class algebra --level 4
+  python main.py tests import reviews.csv --class reviews \\
+      --column text=review --column parameters.expected=mood \\
+      --evaluator exact_match --template 'Is this good or bad? {text}'
+"""
+
+
+@click.command("import", epilog=_EPILOG)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "format_name",
+    metavar="NAME",
+    help="humaneval, mbpp, gsm8k or multiple_choice; told from the file by default.",
+)
+@click.option("--class", "class_id", metavar="ID", help="The class; named like the format.")
+@click.option("--level", type=click.IntRange(1, 1000), help="Level of all tests.")
+@click.option("--limit", type=click.IntRange(1), help="Only the first so many rows.")
+@click.option("--sample", type=click.IntRange(1), help="Only so many rows, drawn at random.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of that drawing.")
+@click.option("--column", "columns", multiple=True, metavar="PART=COLUMN", help="For any table.")
+@click.option("--evaluator", default="exact_match", show_default=True, help="For any table.")
+@click.option("--parameter", "parameters", multiple=True, metavar="KEY=VALUE", help="Its own.")
+@click.option("--template", default="{text}", show_default=True, help="For any table.")
+@click.option("--unproven", is_flag=True, help="Do not score reference responses first.")
+@click.option("--dry-run", is_flag=True, help="Say what would be added; add nothing.")
+@json_option
+@pass_app
+def import_tests(app: AppContext, /, file: Path, **options: Any) -> int:
+    """Add the tests of a benchmark's FILE, or of any table, to the workspace.
+
+    FILE is .jsonl, .json, .csv or .tsv, also compressed (.gz). A test is only added if its
+    reference response scores 1.0 and an empty one 0. Tests that are there already stay.
+    """
+    from poor_bench.importers.read_rows import read_rows
+
+    rows = read_rows(file)
+    if not rows:
+        raise ConfigError(f"{file} holds no rows")
+    importer = _importer(rows[0][1], options)
+    new = _convert(importer, _chosen(rows, options), options)
+    if not options["unproven"]:
+        new = prove(app, new)
+    return add_and_report(app, new, dry_run=options["dry_run"], as_json=options["as_json"])
+
+
+def _importer(first: Row, options: dict[str, Any]) -> Importer:
+    from poor_bench.importers.columns import columns_importer
+    from poor_bench.importers.registry import importer_named, recognise
+
+    if options["columns"]:
+        return columns_importer(
+            key_values(options["columns"], "--column"),
+            evaluator=options["evaluator"],
+            parameters=plain_key_values(options["parameters"], "--parameter"),
+            template=options["template"],
+        )
+    name = options["format_name"]
+    return importer_named(name) if name else recognise(first)
+
+
+def _chosen(rows: list[tuple[int, Row]], options: dict[str, Any]) -> list[tuple[int, Row]]:
+    rows = rows[: options["limit"]]
+    n_sample = options["sample"]
+    if n_sample is None or n_sample >= len(rows):
+        return rows
+    generator = random.Random(options["seed"])
+    return sorted(generator.sample(rows, n_sample), key=lambda numbered: numbered[0])
+
+
+def _convert(importer: Importer, rows: list[tuple[int, Row]], options: dict[str, Any]) -> NewTests:
+    from poor_bench.importers.imported import RowError, to_tests
+
+    class_id = options["class_id"] or importer.name
+    tests: list[dict[str, Any]] = []
+    refused = []
+    for number, outcome in to_tests(importer, rows, class_id):
+        if isinstance(outcome, RowError):
+            refused.append(f"row {number}: {outcome}")
+        else:
+            level = options["level"] or outcome["level"]
+            tests.append({**outcome, "level": level})
+    return NewTests(
+        class_entry={"id": class_id, **importer.class_entry}, tests=tests, refused=refused
+    )

@@ -1,0 +1,29 @@
+"""The generators that are known by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from poor_bench.config.nearest_name import name_hint
+from poor_bench.errors import ConfigError
+from poor_bench.generators.arithmetic import ARITHMETIC
+from poor_bench.generators.code import CODE
+from poor_bench.generators.generator import Generator
+from poor_bench.generators.lists import LISTS
+from poor_bench.generators.strings import STRINGS
+
+GENERATORS: Mapping[str, Generator] = MappingProxyType(
+    {generator.name: generator for generator in (ARITHMETIC, LISTS, STRINGS, CODE)}
+)
+
+
+def generator_named(name: str) -> Generator:
+    """Return a generator.
+
+    Raises:
+        ConfigError: If there is none of that name.
+    """
+    if name not in GENERATORS:
+        raise ConfigError(f"there is no generator `{name}`", hint=name_hint(name, GENERATORS))
+    return GENERATORS[name]

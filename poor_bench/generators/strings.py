@@ -1,0 +1,101 @@
+"""Strings: follow one to five steps that change a word."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import NamedTuple
+
+from poor_bench.generators.generator import Entry, Generator
+
+_TEMPLATE = """\
+{text}
+
+Reply with the resulting word only.
+"""
+_CONSONANTS = "bdfglmnprstv"
+_VOWELS = "aeiou"
+_N_SYLLABLES = 3
+
+
+class _Step(NamedTuple):
+    words: str
+    apply: Callable[[str], str]
+
+
+def _make(randomness: random.Random, level: int) -> Entry:
+    while True:
+        word = _invented_word(randomness)
+        steps = _draw_steps(randomness, level)
+        result = word
+        for step in steps:
+            result = step.apply(result)
+        if result not in {"", word}:
+            break
+    orders = [f"{number}. {step.words}" for number, step in enumerate(steps, start=1)]
+    return {
+        "text": "\n".join([f'Take the word "{word}". Then, in this order:', *orders]),
+        "evaluation_module": {"parameters": {"expected": result}},
+        "reference_response": result,
+    }
+
+
+def _invented_word(randomness: random.Random) -> str:
+    """Return a word that reads well and that no model has learnt to change."""
+    syllables = range(_N_SYLLABLES)
+    return "".join(randomness.choice(_CONSONANTS) + randomness.choice(_VOWELS) for _ in syllables)
+
+
+def _draw_steps(randomness: random.Random, n_steps: int) -> list[_Step]:
+    """Return steps of which no two are alike."""
+    return [make(randomness) for make in randomness.sample(_STEPS, n_steps)]
+
+
+def _reverse(_randomness: random.Random) -> _Step:
+    return _Step("write it backwards", lambda word: word[::-1])
+
+
+def _replace(randomness: random.Random) -> _Step:
+    old = randomness.choice("aeinrst")
+    new = randomness.choice("xzqwk")
+    return _Step(f'replace every "{old}" by "{new}"', lambda word: word.replace(old, new))
+
+
+def _drop_letter(randomness: random.Random) -> _Step:
+    letter = randomness.choice("aeilnort")
+    return _Step(f'remove every "{letter}"', lambda word: word.replace(letter, ""))
+
+
+def _rotate(randomness: random.Random) -> _Step:
+    n_moved = randomness.randint(1, 3)
+    what = "letter" if n_moved == 1 else f"{n_moved} letters"
+    return _Step(f"move the first {what} to the end", lambda word: word[n_moved:] + word[:n_moved])
+
+
+def _double_last(_randomness: random.Random) -> _Step:
+    return _Step("write the last letter twice", lambda word: word + word[-1:])
+
+
+def _sort(_randomness: random.Random) -> _Step:
+    return _Step("put its letters into alphabetical order", lambda word: "".join(sorted(word)))
+
+
+def _swap_ends(_randomness: random.Random) -> _Step:
+    return _Step(
+        "swap the first and the last letter",
+        lambda word: word[-1] + word[1:-1] + word[0] if len(word) > 1 else word,
+    )
+
+
+_STEPS = (_reverse, _replace, _drop_letter, _rotate, _double_last, _sort, _swap_ends)
+
+STRINGS = Generator(
+    name="strings",
+    description="Steps that turn a word into another",
+    class_entry={
+        "description": "Follow steps that change the letters of a word",
+        "work_prompt_template": {"default": _TEMPLATE},
+        "evaluation_module": {"name": "exact_match", "parameters": {}},
+    },
+    make=_make,
+)

@@ -1,0 +1,117 @@
+"""Multiple-choice questions as MMLU, ARC and their copies write them.
+
+Any of these rows will do:
+
+    {"question": ..., "A": ..., "B": ..., "answer": "B"}
+    {"question": ..., "choice0": ..., "choice1": ..., "answer": "1"}
+    {"question": ..., "choices": ["...", "..."], "answer": 1}
+    {"question": ..., "choices": {"text": [...], "label": [...]}, "answerKey": "C"}
+    {"question": {"stem": ..., "choices": [{"label": "A", "text": ...}, ...]}, "answerKey": "C"}
+
+Source:
+    Hendrycks et al. 2021, "Measuring Massive Multitask Language Understanding", arXiv:2009.03300;
+    Clark et al. 2018, "Think you have Solved Question Answering?", arXiv:1803.05457.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from poor_bench.importers.imported import Entry, Importer, Row, RowError
+
+_TEMPLATE = """\
+{question}
+
+Reply with the letter of the right choice only.
+"""
+_CHOICE_COLUMN = re.compile(r"[A-J]|(?:choice|option)_?[0-9a-jA-J]")
+_ANSWER_COLUMNS = ("answerKey", "answer", "label", "target")
+
+
+class _Choices(NamedTuple):
+    question: str
+    labels: Sequence[str]
+    """As the file names them; shown are letters from A on."""
+    texts: Sequence[str]
+
+
+def _to_test(row: Row, number: int) -> Entry:
+    choices = _choices_of(row)
+    if len(choices.texts) < 2:
+        raise RowError("fewer than two choices were found")
+    right = _index_of_answer(row, choices)
+    letters = string.ascii_uppercase[: len(choices.texts)]
+    listed = [f"{letter}) {text}" for letter, text in zip(letters, choices.texts, strict=True)]
+    return {
+        "test_id": f"{number:04}",
+        "level": 1,
+        "text": "\n".join([choices.question.strip(), "", *listed]),
+        "evaluation_module": {
+            "parameters": {"expected": letters[right], "choices": list(choices.texts)}
+        },
+        "reference_response": letters[right],
+    }
+
+
+def _choices_of(row: Row) -> _Choices:
+    question: Any = row.get("question")
+    choices: Any = row.get("choices")
+    if isinstance(question, Mapping):
+        question, choices = question.get("stem"), question.get("choices")
+    if not isinstance(question, str) or not question.strip():
+        raise RowError("the column `question` holds no text")
+    if isinstance(choices, Mapping):
+        return _Choices(question, _texts(choices.get("label")), _texts(choices.get("text")))
+    if isinstance(choices, list) and all(isinstance(choice, Mapping) for choice in choices):
+        labels = [str(choice.get("label")) for choice in choices]
+        return _Choices(question, labels, [str(choice.get("text")) for choice in choices])
+    if isinstance(choices, list):
+        return _Choices(question, string.ascii_uppercase, _texts(choices))
+    columns = [column for column in row if _CHOICE_COLUMN.fullmatch(column)]
+    labels = [column[-1].upper() for column in columns]
+    return _Choices(question, labels, [str(row[column]) for column in columns])
+
+
+def _index_of_answer(row: Row, choices: _Choices) -> int:
+    answer = next((row[column] for column in _ANSWER_COLUMNS if column in row), None)
+    written = str(answer).strip()
+    labels = list(choices.labels[: len(choices.texts)])
+    if written in labels:
+        return labels.index(written)
+    if written.upper() in string.ascii_uppercase[: len(labels)] and len(written) == 1:
+        return string.ascii_uppercase.index(written.upper())
+    if written.isdecimal() and int(written) < len(labels):
+        return int(written)
+    if written in choices.texts:
+        return choices.texts.index(written)
+    raise RowError(f"the answer {written!r:.40} is none of the choices")
+
+
+def _texts(value: Any) -> list[str]:
+    if not isinstance(value, list):
+        raise RowError("the choices are no list")
+    return [str(item) for item in value]
+
+
+def _is_multiple_choice(row: Row) -> bool:
+    if "question" not in row or not any(column in row for column in _ANSWER_COLUMNS):
+        return False
+    inner = row["question"]
+    has_list = "choices" in row or (isinstance(inner, Mapping) and "choices" in inner)
+    return has_list or sum(bool(_CHOICE_COLUMN.fullmatch(column)) for column in row) >= 2
+
+
+MULTIPLE_CHOICE = Importer(
+    name="multiple_choice",
+    description="Questions with choices, as in MMLU and ARC: question, choices, answer",
+    class_entry={
+        "description": "Multiple-choice questions",
+        "work_prompt_template": {"default": _TEMPLATE},
+        "evaluation_module": {"name": "choice", "parameters": {}},
+    },
+    recognises=_is_multiple_choice,
+    to_test=_to_test,
+)

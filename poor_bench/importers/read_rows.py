@@ -1,0 +1,113 @@
+"""Read the rows of a table: JSON lines, a JSON list, CSV or TSV, each also compressed by gzip."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from poor_bench.errors import ConfigError
+from poor_bench.importers.imported import Row
+
+_CSV_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_MAX_BYTES = 512 * 1024 * 1024
+_CHOICE_COLUMNS = ("A", "B", "C", "D", "E", "F", "G", "H")
+
+
+def read_rows(path: Path) -> list[tuple[int, Row]]:
+    """Return the rows of a file, each with its number, counted from 1.
+
+    The form is told by the name: `.jsonl`, `.json`, `.csv` or `.tsv`, with `.gz` behind it where
+    it is compressed. A CSV file without a header, as the first editions of MMLU have it, gets the
+    columns `question`, `A`, `B`, ..., `answer`.
+
+    Raises:
+        ConfigError: If the file cannot be read, or is not of the form that its name says.
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    kind = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else path.suffix.lower()
+    text = _read_text(path)
+    if kind in {".jsonl", ".ndjson"}:
+        return list(_json_lines(text, path))
+    if kind == ".json":
+        return list(_json_list(text, path))
+    if kind in _CSV_DELIMITERS:
+        return list(_csv_rows(text, _CSV_DELIMITERS[kind], path))
+    hint = "known: .jsonl, .json, .csv, .tsv, each also with .gz behind it"
+    raise ConfigError(f"{path}: what kind of file this is cannot be told by its name", hint=hint)
+
+
+def _read_text(path: Path) -> str:
+    try:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
+            raw = stream.read(_MAX_BYTES + 1)
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{path} cannot be read: {reason}") from error
+    if len(raw) > _MAX_BYTES:
+        raise ConfigError(f"{path} is larger than {_MAX_BYTES // 1024**2} MB")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text", hint="save it as UTF-8") from error
+
+
+def _json_lines(text: str, path: Path) -> Iterator[tuple[int, Row]]:
+    number = 0
+    for line_number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            number += 1
+            yield number, _row(_parse(line, path, line_number), f"{path}:{line_number}")
+
+
+def _json_list(text: str, path: Path) -> Iterator[tuple[int, Row]]:
+    rows = _parse(text, path, 1)
+    if not isinstance(rows, list):
+        raise ConfigError(f"{path}: a list of rows is expected")
+    for number, row in enumerate(rows, start=1):
+        yield number, _row(row, f"{path}: row {number}")
+
+
+def _parse(text: str, path: Path, line_number: int) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        line = line_number + error.lineno - 1
+        raise ConfigError(f"{path}:{line}: this is not JSON: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}:{line_number}: this is not usable JSON: {error}") from error
+
+
+def _row(value: Any, where: str) -> Row:
+    if not isinstance(value, dict):
+        raise ConfigError(f"{where}: a mapping of columns to values is expected")
+    return value
+
+
+def _csv_rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, Row]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        lines = [line for line in reader if line]
+    except csv.Error as error:
+        raise ConfigError(f"{path}:{reader.line_num}: this is not CSV: {error}") from error
+    if not lines:
+        return
+    header = _choice_header(lines[0])
+    columns = header or lines.pop(0)
+    for number, line in enumerate(lines, start=1):
+        if len(line) != len(columns):
+            message = f"{path}: row {number} has {len(line)} cells, {len(columns)} are expected"
+            raise ConfigError(message)
+        yield number, dict(zip(columns, line, strict=True))
+
+
+def _choice_header(first: list[str]) -> list[str] | None:
+    """Return the columns of a file of choices whose first line is a question, not a header."""
+    n_choices = len(first) - 2
+    if 2 <= n_choices <= len(_CHOICE_COLUMNS) and first[-1] in _CHOICE_COLUMNS[:n_choices]:
+        return ["question", *_CHOICE_COLUMNS[:n_choices], "answer"]
+    return None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from poor_bench.dashboard.pages.issues.page import ISSUES
 from poor_bench.dashboard.pages.model.page import MODEL
 from poor_bench.dashboard.pages.overview.page import OVERVIEW
 from poor_bench.dashboard.pages.page import Page
 from poor_bench.dashboard.pages.run.page import RUN
 
-PAGES: tuple[Page, ...] = (OVERVIEW, MODEL, RUN)
+PAGES: tuple[Page, ...] = (OVERVIEW, MODEL, ISSUES, RUN)
 
 
 def page_at(path: str | None) -> Page | None:

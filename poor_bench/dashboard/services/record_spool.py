@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
+import weakref
 from collections.abc import Iterable
 from os import SEEK_END
 from typing import Any
@@ -24,6 +25,7 @@ class RecordSpool:
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the object
+        weakref.finalize(self, self._file.close)
         self._size = 0
         self._unwritten: list[bytes] = []
         self._lock = threading.Lock()

@@ -1,0 +1,1 @@
+"""Issues: what goes wrong, why, and what to try."""

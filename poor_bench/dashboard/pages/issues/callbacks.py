@@ -1,0 +1,155 @@
+"""Handlers of the page: ask the services, call the layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dash import ClientsideFunction, Dash, Input, Output, State, no_update
+
+from poor_bench.dashboard.components.choice import options_of
+from poor_bench.dashboard.components.downloads import text_file
+from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.pages.issues.groups import issue_groups
+from poor_bench.dashboard.pages.issues.ids import IssuesIds as Ids
+from poor_bench.dashboard.pages.issues.layout import severity_chips
+from poor_bench.dashboard.pages.issues.selection import (
+    IssueSelection,
+    chosen_issues,
+    chosen_tax,
+    selection_of,
+)
+from poor_bench.dashboard.pages.issues.tax_table import tax_table
+from poor_bench.dashboard.services.issue_reports import IssueReport, IssueReports
+from poor_bench.dashboard.text.csv_text import csv_text
+from poor_bench.dashboard.text.figures_text import count_text
+from poor_bench.issues.grouping import group_issues
+
+if TYPE_CHECKING:
+    from poor_bench.dashboard.services.services import Services
+
+_COLUMNS = ("detector_id", "llm_id", "test_id", "trial", "lost_score", "evidence")
+_TAX_COLUMNS = ("llm_id", "class_id", "n_scored", "score", "strict_score", "tax", "mend")
+
+
+def choices(services: Services) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """Return the LLMs and the classes that can be chosen."""
+    llm_ids = services.table().llm_ids
+    return (
+        options_of((llm_id, services.name(llm_id)) for llm_id in llm_ids),
+        options_of((class_id, class_id) for class_id in services.workspace().test_classes),
+    )
+
+
+def search_after(search: str | None, llm_ids: list[str], classes: list[str]) -> str:
+    """Return the query part of the address after a choice."""
+    selection = selection_of(search)
+    return selection.changed(llm_ids=tuple(llm_ids), classes=tuple(classes)).search
+
+
+def show(services: Services, reports: IssueReports, search: str | None) -> tuple[Any, ...]:
+    """Return note, severity switches, causes, format tax, and whether all of it is up to date."""
+    answer = reports.report()
+    if answer.value is None:
+        return no_update, no_update, no_update, no_update, False
+    report, selection = answer.value, selection_of(search)
+    issues = chosen_issues(report.issues, selection, report.class_of)
+    groups = group_issues(issues)
+    shown = [
+        group for group in groups if not selection.severity or group.severity == selection.severity
+    ]
+    return (
+        note(report, selection),
+        severity_chips(groups, selection),
+        issue_groups(shown, services.name, n_results=report.n_results),
+        tax_table(chosen_tax(report.tax, selection), services.name),
+        answer.is_current,
+    )
+
+
+def note(report: IssueReport, selection: IssueSelection) -> str:
+    """Return one line about what was found."""
+    issues = chosen_issues(report.issues, selection, report.class_of)
+    lost = sum(issue.lost_score for issue in issues)
+    found = f"{count_text(len(issues), 'finding')} in {count_text(report.n_results, 'result')}"
+    return f"{found} · {lost:,.1f} points of score lost"
+
+
+def issues_csv(reports: IssueReports, search: str | None) -> Any:
+    """Return the chosen issues as a file, one line each."""
+    report = reports.report().value
+    if report is None:
+        return no_update
+    issues = chosen_issues(report.issues, selection_of(search), report.class_of)
+    rows = [{name: getattr(issue, name) for name in _COLUMNS} for issue in issues]
+    return text_file("issues.csv", csv_text([(name, name) for name in _COLUMNS], rows))
+
+
+def tax_csv(reports: IssueReports, search: str | None) -> Any:
+    """Return the chosen rows of the format tax as a file."""
+    report = reports.report().value
+    if report is None:
+        return no_update
+    taxed = chosen_tax(report.tax, selection_of(search))
+    rows = [{name: getattr(row, name) for name in _TAX_COLUMNS} for row in taxed]
+    return text_file("format_tax.csv", csv_text([(name, name) for name in _TAX_COLUMNS], rows))
+
+
+def register(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+    reports = IssueReports(services)
+
+    @app.callback(
+        Output(Ids.LLMS, "data"),
+        Output(Ids.CLASSES, "data"),
+        Input(ShellIds.VERSION, "data"),
+    )
+    def _choices(version: str | None) -> Any:
+        return (no_update, no_update) if version is None else choices(services)
+
+    @app.callback(
+        Output(Ids.SEARCH, "data"),
+        Input(Ids.LLMS, "value"),
+        Input(Ids.CLASSES, "value"),
+        State(Ids.SEARCH, "data"),
+        prevent_initial_call=True,
+    )
+    def _choose(llm_ids: list[str] | None, classes: list[str] | None, search: str) -> str:
+        return search_after(search, llm_ids or [], classes or [])
+
+    @app.callback(
+        Output(Ids.NOTE, "children"),
+        Output(Ids.CHIPS, "children"),
+        Output(Ids.GROUPS, "children"),
+        Output(Ids.TAX, "children"),
+        Output(Ids.WAIT, "disabled"),
+        Input(ShellIds.VERSION, "data"),
+        Input(Ids.SEARCH, "data"),
+        Input(Ids.WAIT, "n_intervals"),
+    )
+    def _show(version: str | None, search: str, _waited: int | None) -> Any:
+        return (no_update,) * 5 if version is None else show(services, reports, search)
+
+    untyped: Any = app
+    untyped.clientside_callback(
+        ClientsideFunction("address", "show"),
+        Input(Ids.SEARCH, "data"),
+        prevent_initial_call=True,
+    )
+
+    @app.callback(
+        Output(Ids.DOWNLOAD, "data"),
+        Input(Ids.CSV, "n_clicks"),
+        State(Ids.SEARCH, "data"),
+        prevent_initial_call=True,
+    )
+    def _download(_clicks: int, search: str) -> Any:
+        return issues_csv(reports, search)
+
+    @app.callback(
+        Output(Ids.DOWNLOAD, "data", allow_duplicate=True),
+        Input(Ids.TAX_CSV, "n_clicks"),
+        State(Ids.SEARCH, "data"),
+        prevent_initial_call=True,
+    )
+    def _download_tax(_clicks: int, search: str) -> Any:
+        return tax_csv(reports, search)

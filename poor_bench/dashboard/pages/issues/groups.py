@@ -1,0 +1,145 @@
+"""Issues by cause: one line each, which opens to meaning, advice and examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from dash import dcc, html
+
+from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.states import empty_state
+from poor_bench.dashboard.links import model_link
+from poor_bench.dashboard.text.figures_text import count_text
+from poor_bench.issues.issue import Issue, IssueGroup
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+_HEADINGS = ("", "Severity", "Cause", "Concerned", "Share of all lost score")
+_SHOWN_LLMS = 12
+
+
+def issue_groups(
+    groups: Sequence[IssueGroup], name_of: Callable[[str], str], *, n_results: int
+) -> Component:
+    """Return the causes, or why there are none.
+
+    Args:
+        groups: The causes, the most costly first.
+        name_of: LLM id to what screens call it.
+        n_results: Trials that were looked at, with and without findings.
+    """
+    if not n_results:
+        return empty_state(
+            "No results yet",
+            "Run the tests once; what goes wrong is then listed here by its cause.",
+            dcc.Link("Choose what to run", href="/run", className="button-link"),
+        )
+    if not groups:
+        return empty_state("Nothing found", "No detector found anything under these filters.")
+    return html.Div(
+        [
+            html.Div(
+                [html.Span(heading) for heading in _HEADINGS],
+                className="cause-head cause-headings",
+                **aria(hidden="true"),
+            ),
+            *(_group(group, name_of, is_open=group is groups[0]) for group in groups),
+        ],
+        className="causes",
+    )
+
+
+def _group(group: IssueGroup, name_of: Callable[[str], str], *, is_open: bool) -> Component:
+    return html.Details(
+        [_head(group), html.Div(_body(group, name_of), className="cause-body")],
+        className="cause",
+        open=is_open,
+    )
+
+
+def _head(group: IssueGroup) -> Component:
+    share = f"{group.lost_share:.1%}"
+    return html.Summary(
+        [
+            html.Span(group.severity.value, className=f"grade is-{group.severity.value}"),
+            html.Span(group.title, className="cause-title"),
+            html.Span(_where(group), className="cause-where"),
+            html.Span(
+                [
+                    html.Span(
+                        html.Span(className="share-fill", style={"--share": share}),
+                        className="share-track",
+                        **aria(hidden="true"),
+                    ),
+                    html.Span(share if group.lost_score else "-", className="share-value"),
+                ],
+                className="share",
+                title=f"{group.lost_score:.1f} points lost, {share} of all that was lost",
+            ),
+        ],
+        className="cause-head",
+    )
+
+
+def _where(group: IssueGroup) -> str:
+    llms = count_text(len(group.n_by_llm), "LLM")
+    return f"{count_text(group.n_trials, 'trial')}, {llms}"
+
+
+def _body(group: IssueGroup, name_of: Callable[[str], str]) -> list[Component]:
+    return [
+        html.Dl(
+            [
+                html.Dt("What it means"),
+                html.Dd(group.meaning),
+                html.Dt("What to try"),
+                html.Dd(group.advice),
+                html.Dt("Examples"),
+                html.Dd(
+                    html.Ul(
+                        [_example(issue, name_of) for issue in group.examples],
+                        className="cause-examples",
+                    )
+                ),
+                html.Dt("By LLM"),
+                html.Dd(_by_llm(group.detector_id, group.n_by_llm, name_of)),
+            ],
+            className="cause-facts",
+        )
+    ]
+
+
+def _example(issue: Issue, name_of: Callable[[str], str]) -> Component:
+    href = model_link(issue.llm_id, test=issue.test_id, trial=str(issue.trial))
+    return html.Li(
+        [
+            html.Span(
+                [
+                    dcc.Link(issue.test_id, href=href),
+                    html.Span(f" by {name_of(issue.llm_id)}", className="quiet"),
+                ],
+                className="example-place",
+            ),
+            html.Code(issue.evidence, className="evidence"),
+        ]
+    )
+
+
+def _by_llm(
+    detector_id: str, n_by_llm: Mapping[str, int], name_of: Callable[[str], str]
+) -> Component:
+    shown = list(n_by_llm.items())[:_SHOWN_LLMS]
+    further = len(n_by_llm) - len(shown)
+    links: list[Component] = [
+        dcc.Link(
+            [name_of(llm_id), html.Span(f"{count:,}", className="chip-count")],
+            href=model_link(llm_id, issue=detector_id),
+            className="chip",
+        )
+        for llm_id, count in shown
+    ]
+    if further > 0:
+        links.append(html.Span(f"and {further} more", className="quiet"))
+    return html.Div(links, className="chip-row")

@@ -1,0 +1,21 @@
+"""Ids of the page."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class IssuesIds(StrEnum):
+    """What callbacks of the page refer to."""
+
+    SEARCH = "issues-search-store"
+    NOTE = "issues-note-text"
+    LLMS = "issues-llms-select"
+    CLASSES = "issues-classes-select"
+    CHIPS = "issues-chips-body"
+    GROUPS = "issues-groups-body"
+    TAX = "issues-tax-body"
+    WAIT = "issues-wait-interval"
+    CSV = "issues-csv-button"
+    TAX_CSV = "issues-tax-csv-button"
+    DOWNLOAD = "issues-file-download"

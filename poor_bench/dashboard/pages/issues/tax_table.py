@@ -1,0 +1,60 @@
+"""The format tax: what the form of right answers costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from dash import dcc, html
+
+from poor_bench.dashboard.components.states import empty_state
+from poor_bench.dashboard.links import model_link
+from poor_bench.issues.format_tax import FormatTax
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+_HEADINGS = ("Model", "Test class", "Score", "Strict", "Tax", "How the answers were found", "Mend")
+_SHOWN_ROWS = 60
+
+
+def tax_table(rows: Sequence[FormatTax], name_of: Callable[[str], str]) -> Component:
+    """Return the rows that pay a tax, the highest first.
+
+    Args:
+        rows: LLMs and classes with a tax above 0.
+        name_of: LLM id to what screens call it.
+    """
+    if not rows:
+        return empty_state(
+            "No format tax here",
+            "No right answer lost score for its form alone. Results of tools without a strict "
+            "score get one when they are scored again: python main.py rescore",
+        )
+    return html.Div(
+        html.Table(
+            [
+                html.Thead(html.Tr([html.Th(heading, scope="col") for heading in _HEADINGS])),
+                html.Tbody([_row(row, name_of) for row in rows[:_SHOWN_ROWS]]),
+            ],
+            className="plain-table",
+        ),
+        className="plain-table-frame",
+        tabIndex="0",
+    )
+
+
+def _row(row: FormatTax, name_of: Callable[[str], str]) -> Component:
+    ways = ", ".join(f"{way or 'unknown'} {count}x" for way, count in row.n_by_found.items())
+    href = model_link(row.llm_id, classes=[row.class_id] if row.class_id else [])
+    return html.Tr(
+        [
+            html.Th(dcc.Link(name_of(row.llm_id), href=href), scope="row"),
+            html.Td(row.class_id or "unknown"),
+            html.Td(f"{row.score:.3f}", className="number"),
+            html.Td(f"{row.strict_score:.3f}", className="number"),
+            html.Td(f"{row.tax:.3f}", className="number is-tax"),
+            html.Td(ways),
+            html.Td(row.mend, className="quiet"),
+        ]
+    )

@@ -1,0 +1,90 @@
+"""Figures that take too long for a page to wait for: computed in a thread, kept while valid."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from poor_bench.errors import PoorBenchError
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer(Generic[V]):
+    """What is known by now."""
+
+    value: V | None
+    """None until the first computation ends; then the newest value that there is."""
+    is_current: bool
+    """Whether the value belongs to the state that was asked for; else ask again soon."""
+
+
+@dataclass(slots=True)
+class _Work(Generic[V]):
+    value: V | None = None
+    error: Exception | None = None
+    thread: threading.Thread | None = None
+    done: Hashable = field(default_factory=object)
+    """The version that `value` or `error` belongs to; at first none that anybody asks for."""
+
+
+class Background(Generic[V]):
+    """Computes one value for each topic and version; an older value stands in meanwhile.
+
+    Args:
+        patience_s: How long `ask` waits, so that small workspaces are answered at once.
+        n_kept: How many topics are kept.
+    """
+
+    def __init__(self, *, patience_s: float = 0.25, n_kept: int = 16) -> None:
+        self._patience_s = patience_s
+        self._n_kept = n_kept
+        self._lock = threading.Lock()
+        self._works: OrderedDict[Hashable, _Work[V]] = OrderedDict()
+
+    def ask(self, topic: Hashable, version: Hashable, compute: Callable[[], V]) -> Answer[V]:
+        """Return the value of a topic, and start to compute it where it is not known.
+
+        Args:
+            topic: What is asked.
+            version: Changes with everything that the value depends on.
+            compute: Returns the value; runs in another thread.
+
+        Raises:
+            Exception: What `compute` raised for this version.
+        """
+        with self._lock:
+            work = self._works.setdefault(topic, _Work())
+            self._works.move_to_end(topic)
+            while len(self._works) > self._n_kept:
+                self._works.popitem(last=False)
+            if work.done != version and work.thread is None:
+                work.thread = threading.Thread(
+                    target=self._run, args=(work, version, compute), daemon=True
+                )
+                work.thread.start()
+            thread = work.thread
+        if thread is not None:
+            thread.join(self._patience_s)
+        with self._lock:
+            is_current = work.done == version
+            if is_current and work.error is not None:
+                raise work.error
+            return Answer(value=work.value, is_current=is_current)
+
+    def _run(self, work: _Work[V], version: Hashable, compute: Callable[[], V]) -> None:
+        """Compute; whatever goes wrong is told to whoever asks."""
+        value: V | None = None
+        error: Exception | None = RuntimeError("the computation was stopped")
+        try:
+            value, error = compute(), None
+        except PoorBenchError as problem:
+            error = problem
+        finally:
+            with self._lock:
+                work.done, work.error, work.thread = version, error, None
+                work.value = value if error is None else work.value

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from poor_bench.dashboard.services.background import Answer, Background
+from poor_bench.errors import StoreError
+
+
+def test_quick_answers_come_at_once() -> None:
+    background: Background[int] = Background(patience_s=30)
+    assert background.ask("a", 1, lambda: 7) == Answer(value=7, is_current=True)
+
+
+def test_nobody_waits_for_a_slow_answer() -> None:
+    gate = threading.Event()
+    background: Background[int] = Background(patience_s=0)
+
+    def slow() -> int:
+        gate.wait(30)
+        return 7
+
+    assert background.ask("a", 1, slow) == Answer(value=None, is_current=False)
+    gate.set()
+    while not (answer := background.ask("a", 1, slow)).is_current:
+        pass
+    assert answer.value == 7
+
+
+def test_an_older_value_stands_in_while_the_new_one_is_computed() -> None:
+    gate = threading.Event()
+    background: Background[int] = Background(patience_s=30)
+    background.ask("a", 1, lambda: 1)
+    impatient: Background[int] = background
+    impatient._patience_s = 0
+
+    def slow() -> int:
+        gate.wait(30)
+        return 2
+
+    assert background.ask("a", 2, slow) == Answer(value=1, is_current=False)
+    gate.set()
+
+
+def test_a_value_is_computed_once_for_each_version() -> None:
+    background: Background[int] = Background(patience_s=30)
+    calls: list[int] = []
+
+    def count() -> int:
+        calls.append(1)
+        return len(calls)
+
+    assert [background.ask("a", version, count).value for version in (1, 1, 2)] == [1, 1, 2]
+
+
+def test_errors_reach_whoever_asks() -> None:
+    background: Background[int] = Background(patience_s=30)
+
+    def fail() -> int:
+        raise StoreError("the file is gone")
+
+    with pytest.raises(StoreError, match="the file is gone"):
+        background.ask("a", 1, fail)
+
+
+def test_topics_that_nobody_asked_for_lately_are_forgotten() -> None:
+    background: Background[int] = Background(patience_s=30, n_kept=1)
+    calls: list[str] = []
+    for topic in ("a", "b", "a"):
+        background.ask(topic, 1, lambda topic=topic: len(calls.append(topic) or calls))  # type: ignore[func-returns-value, misc]
+    assert calls == ["a", "b", "a"]

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from poor_bench.dashboard.pages.issues import callbacks
+from poor_bench.dashboard.pages.issues.selection import selection_of
+from poor_bench.dashboard.services.issue_reports import IssueReports
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import scored, services_of, services_with, write_results
+from tests.dashboard.seen_text import of_type, text_of
+
+
+def finished(reports: IssueReports) -> IssueReports:
+    while not reports.report().is_current:
+        pass
+    return reports
+
+
+def test_causes_come_with_meaning_advice_and_links_to_the_results(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = services_with(workspace_files, {"good": [1, 1, 1], "bad": [0, 1, 0]})
+    reports = finished(IssueReports(services))
+    note, _, groups, _, is_current = callbacks.show(services, reports, "")
+    assert is_current
+    assert "6 results" in note
+    assert "2.0 points of score lost" in note
+    assert "What to try" in text_of(groups)
+    assert any("scripted%3Abad" in link.href for link in of_type(groups, "Link"))
+    assert not any("scripted%3Agood" in link.href for link in of_type(groups, "Link"))
+
+
+def test_a_chosen_llm_hides_the_issues_of_others(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"good": [1, 1, 1], "bad": [0, 1, 0]})
+    reports = finished(IssueReports(services))
+    note, _, groups, *_ = callbacks.show(services, reports, "?llm=scripted%3Agood")
+    assert note.startswith("0 findings")
+    assert "Nothing found" in text_of(groups)
+
+
+def test_a_chosen_severity_leaves_the_other_causes_out(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"bad": [0, 0, 0]})
+    reports = finished(IssueReports(services))
+    _, chips, groups, *_ = callbacks.show(services, reports, "?severity=high")
+    assert "Nothing found" in text_of(groups)
+    assert [link.className for link in of_type(chips, "A")] == ["chip is-active", "chip", "chip"]
+
+
+def test_what_an_llm_said_stays_text(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    folder = workspace_files.write()
+    attack = "<img src=x onerror=alert(1)> [a](javascript:alert(1))"
+    write_results(folder, {"old:llm": [scored("sum_001", 0.0, attack, details=attack)]})
+    services = services_of(folder)
+    _, _, groups, *_ = callbacks.show(services, finished(IssueReports(services)), "")
+    assert not of_type(groups, "Markdown")
+    assert all(not link.href.startswith("javascript") for link in of_type(groups, "Link"))
+
+
+def test_without_results_the_page_leads_to_the_first_run(workspace_files: WorkspaceFiles) -> None:
+    services = services_of(workspace_files.write())
+    _, _, groups, *_ = callbacks.show(services, finished(IssueReports(services)), "")
+    assert "No results yet" in text_of(groups)
+    assert [link.href for link in of_type(groups, "Link")] == ["/run"]
+
+
+def test_format_tax_names_what_mends_it(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(2)
+    folder = workspace_files.write()
+    fenced = scored("sum_001", 1.0, "```\n4\n```", strict_score=0.0, found="fenced")
+    write_results(folder, {"old:llm": [fenced, scored("sum_002", 1.0)]})
+    services = services_of(folder)
+    *_, tax, _ = callbacks.show(services, finished(IssueReports(services)), "")
+    assert "fenced 1x" in text_of(tax)
+    assert "0.500" in text_of(tax)
+    assert "Markdown" in text_of(tax)
+
+
+def test_a_choice_stands_in_the_address_and_comes_back_from_it() -> None:
+    search = callbacks.search_after("?severity=low", ["a:b"], ["sums"])
+    selection = selection_of(search)
+    assert selection.llm_ids == ("a:b",)
+    assert selection.classes == ("sums",)
+    assert selection.severity == "low"
+
+
+def test_csv_holds_the_chosen_issues_without_formulas(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    folder = workspace_files.write()
+    write_results(folder, {"old:llm": [scored("sum_001", 0.0, "=1+1", details="=cmd()")]})
+    services = services_of(folder)
+    reports = finished(IssueReports(services))
+    content = callbacks.issues_csv(reports, "")["content"]
+    assert "sum_001" in content
+    assert ",=" not in content
+    assert "sum_001" not in callbacks.issues_csv(reports, "?class=other")["content"]

@@ -14,6 +14,7 @@ from poor_bench.runner.control import RunControl
 from poor_bench.runner.events import RunFinished
 from poor_bench.runner.execute import Executor
 from poor_bench.runner.identity import WorkspaceFingerprints, new_run_id
+from poor_bench.runner.machine_facts import machine_facts
 from poor_bench.runner.plan import Plan, WorkItem, make_plan
 from poor_bench.runner.rescore import Rescored, rescore
 from poor_bench.runner.run import Run
@@ -105,7 +106,8 @@ class TestRunner:
         started = self.manager.clock.now_iso()
         run_id = new_run_id(started)
         result, _ = self._executor.execute(WorkItem(llm, test, 1), run_id, lambda: False)
-        self.config.store.add([result], run_id, {"started": started})
+        header = {"started": started, "machine": machine_facts()}
+        self.config.store.add([result], run_id, header)
         return result
 
     def rescore(self, selection: Selection) -> Iterator[Rescored]:

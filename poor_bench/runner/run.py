@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -19,11 +18,13 @@ from poor_bench.runner.events import RunFinished, RunStarted
 from poor_bench.runner.execute import Executor
 from poor_bench.runner.identity import new_run_id
 from poor_bench.runner.lanes import LaneRunner, lanes_of
+from poor_bench.runner.machine_facts import machine_facts
 from poor_bench.runner.plan import Plan
 from poor_bench.runner.progress import Progress
 from poor_bench.runner.rescore import rescore
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.states import TrialState
+from poor_bench.scoring.fingerprint import llm_fingerprint
 
 
 class Run:
@@ -95,14 +96,11 @@ def _header(plan: Plan, started: str) -> dict[str, Any]:
         "started": started,
         "poor_bench": __version__,
         "llms": {work.llm.id: len(work) for work in plan.works},
+        "llm_fingerprints": {work.llm.id: llm_fingerprint(work.llm) for work in plan.works},
         "n_items": plan.n_items,
         "n_rescored": plan.n_stale_scores,
         "trials": plan.states.trials,
-        "machine": {
-            "system": platform.system(),
-            "machine": platform.machine(),
-            "python": platform.python_version(),
-        },
+        "machine": machine_facts(),
     }
 
 

@@ -19,16 +19,25 @@ def request_fingerprint(llm: LLM, messages: Sequence[Message]) -> str:
 
     Where the model is asked (its endpoint) and what we call it (its id) do not count.
     """
-    parameters = {
-        key: value for key, value in llm.parameters.items() if key not in _WITHOUT_INFLUENCE
-    }
     conversation = [(message.role, message.content) for message in messages]
-    return _digest([llm.provider, llm.name, parameters, conversation])
+    return _digest([*_asked(llm), conversation])
+
+
+def llm_fingerprint(llm: LLM) -> str:
+    """Return 16 hexadecimal digits that change with model or parameters, whatever the prompt."""
+    return _digest(_asked(llm))
 
 
 def evaluator_fingerprint(spec: EvaluatorSpec, code_digest: str) -> str:
     """Return 16 hexadecimal digits that change with evaluator, parameters or code."""
     return _digest([spec.name, spec.parameters, code_digest])
+
+
+def _asked(llm: LLM) -> list[object]:
+    parameters = {
+        key: value for key, value in llm.parameters.items() if key not in _WITHOUT_INFLUENCE
+    }
+    return [llm.provider, llm.name, parameters]
 
 
 def _digest(value: object) -> str:

@@ -6,7 +6,11 @@ from poor_bench.models.completion import Message, Usage
 from poor_bench.models.evaluator_spec import EvaluatorSpec
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.scoring.cost import cost_usd
-from poor_bench.scoring.fingerprint import evaluator_fingerprint, request_fingerprint
+from poor_bench.scoring.fingerprint import (
+    evaluator_fingerprint,
+    llm_fingerprint,
+    request_fingerprint,
+)
 
 LLM_A = LLM(id="p:m", provider="p", name="m", parameters={"temperature": 0, "stop": ["x"]})
 PROMPT = (Message("user", "hello \ud800"),)
@@ -26,6 +30,13 @@ def test_request_fingerprint_ignores_names_places_and_transport() -> None:
     assert request_fingerprint(moved, PROMPT) == known
     reordered = {"stop": ["x"], "stream": False, "temperature": 0, "keep_alive": "1h"}
     assert request_fingerprint(replace(LLM_A, parameters=reordered), PROMPT) == known
+
+
+def test_llm_fingerprint_follows_model_and_parameters_alone() -> None:
+    known = llm_fingerprint(LLM_A)
+    assert llm_fingerprint(replace(LLM_A, base_system_prompt="be brief", label="x")) == known
+    assert llm_fingerprint(replace(LLM_A, name="n")) != known
+    assert llm_fingerprint(replace(LLM_A, parameters={"temperature": 1})) != known
 
 
 def test_evaluator_fingerprint_follows_name_parameters_and_code() -> None:

@@ -1,0 +1,108 @@
+"""Results out of any file that holds some: a snapshot, the journal of a run, or a JSON report."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from poor_bench.errors import StoreError
+from poor_bench.models.result import Result, record_to_result
+from poor_bench.result_store.journal import read_journal
+from poor_bench.result_store.snapshot import read_snapshot
+
+_LOG = logging.getLogger(__name__)
+
+
+class ResultsFile(NamedTuple):
+    """What a file of results holds."""
+
+    results: list[Result]
+    """The newest score or else the newest failure of every trial."""
+    headers: dict[str, Mapping[str, Any]]
+    """Run id to what is known of the run; empty where the file does not tell."""
+
+
+def read_results_file(
+    path: Path, resolve: Callable[[str], str] = lambda llm_id: llm_id
+) -> ResultsFile:
+    """Return the results of a file; unreadable rows are left out and logged.
+
+    Args:
+        path: `results.json` of any workspace, `runs/<run id>.jsonl`, or what `report --json` wrote.
+        resolve: Maps an LLM id of the file to the one in use.
+
+    Raises:
+        StoreError: If it cannot be read, or is no file of results.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror or error}") from error
+    headers, records = _parts_of(content, path)
+    return ResultsFile(newest_of_trials(_results_of(records, resolve, path)), headers)
+
+
+def newest_of_trials(results: Iterable[Result]) -> list[Result]:
+    """Return the newest score of every trial, or its newest failure where it has no score.
+
+    Args:
+        results: Oldest first.
+    """
+    newest: dict[tuple[str, str, int], Result] = {}
+    for result in results:
+        known = newest.get(result.key)
+        if result.failure is None or known is None or known.failure is not None:
+            newest[result.key] = result
+    return list(newest.values())
+
+
+def _parts_of(
+    content: bytes, path: Path
+) -> tuple[dict[str, Mapping[str, Any]], Iterator[dict[str, Any]]]:
+    """Return the headers by run id, and the records with their LLM ids."""
+    first = _object_in(content.partition(b"\n")[0])
+    if "run" in first or "llm_id" in first:
+        header = first.get("run")
+        run_id = str((header or {}).get("run_id", path.stem))
+        return {run_id: header} if header else {}, _journal_records(content, path)
+    document = _object_in(content)
+    if isinstance(document.get("results"), list):
+        runs = document.get("runs")
+        return runs if isinstance(runs, dict) else {}, iter(document["results"])
+    return {}, _snapshot_records(content, path)
+
+
+def _object_in(text: bytes) -> dict[str, Any]:
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _journal_records(content: bytes, path: Path) -> Iterator[dict[str, Any]]:
+    def report_damage(line: int) -> None:
+        _LOG.warning("%s:%d is not readable and was left out", path, line)
+
+    for line in read_journal(BytesIO(content), report_damage):
+        yield line.record
+
+
+def _snapshot_records(content: bytes, path: Path) -> Iterator[dict[str, Any]]:
+    for row in read_snapshot(BytesIO(content), path):
+        yield {"llm_id": row.llm_id, **row.record}
+
+
+def _results_of(
+    records: Iterable[dict[str, Any]], resolve: Callable[[str], str], path: Path
+) -> Iterator[Result]:
+    for record in records:
+        try:
+            yield record_to_result(resolve(str(record["llm_id"])), record)
+        except (ValueError, TypeError, KeyError) as error:
+            _LOG.warning("%s: a row was left out: %s", path, error)

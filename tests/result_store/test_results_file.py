@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from poor_bench.errors import StoreError
+from poor_bench.result_store.results_file import newest_of_trials, read_results_file
+from poor_bench.result_store.run_history import kept_runs
+from tests.result_store.builders import make_failure, make_result, open_test_store
+
+RECORD = {"llm_id": "scripted:a", "test_id": "sum_001", "score": 1.0}
+
+
+def test_run_and_snapshot_hold_the_same_results(tmp_path: Path) -> None:
+    store = open_test_store(tmp_path)
+    stored = [make_result("sum_001"), make_result("sum_002", failure=make_failure())]
+    store.add(stored, "20261121T100000-aaaaaa", {"started": "2026-11-21T10:00:00Z"})
+    [run] = kept_runs(store.paths)
+    assert read_results_file(run.path).results == stored
+    assert read_results_file(store.paths.snapshot).results == stored
+
+
+def test_journal_tells_its_run(tmp_path: Path) -> None:
+    store = open_test_store(tmp_path)
+    store.add([make_result()], "20261121T100000-aaaaaa", {"machine": {"cpu": "x"}})
+    [run] = kept_runs(store.paths)
+    assert run.run_id == "20261121T100000-aaaaaa"
+    assert read_results_file(run.path).headers == {run.run_id: run.header}
+    assert run.header["machine"] == {"cpu": "x"}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"results": [RECORD], "runs": {"r": {"machine": {"cpu": "x"}}}},
+        {"version": "1.0", "results": {"scripted:a": [{"test_id": "sum_001", "score": 1.0}]}},
+    ],
+    ids=["report", "snapshot of another tool"],
+)
+def test_json_documents_are_read(tmp_path: Path, document: object) -> None:
+    path = tmp_path / "base.json"
+    path.write_text(json.dumps(document, indent=1))
+    [result] = read_results_file(path, lambda llm_id: llm_id.upper()).results
+    assert (result.llm_id, result.score) == ("SCRIPTED:A", 1.0)
+
+
+def test_unreadable_rows_are_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "run.jsonl"
+    lines = [json.dumps(RECORD), "{broken", json.dumps({**RECORD, "score": "high"})]
+    path.write_text("\n".join(lines) + "\n")
+    assert len(read_results_file(path).results) == 1
+    assert len(caplog.records) == 2
+
+
+@pytest.mark.parametrize("content", ["", "[]", "not json", '{"results": 3}'])
+def test_files_without_results_are_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "base.json"
+    path.write_text(content)
+    with pytest.raises(StoreError, match=r"base\.json"):
+        read_results_file(path)
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"nowhere\.json cannot be read"):
+        read_results_file(tmp_path / "nowhere.json")
+
+
+def test_newest_score_of_a_trial_counts_and_else_its_newest_failure() -> None:
+    first, second = make_failure("first"), make_failure("second")
+    history = [
+        make_result("a", score=0.0), make_result("a", score=1.0), make_result("a", failure=first),
+        make_result("b", failure=first), make_result("b", failure=second),
+        make_result("c", failure=first), make_result("c", score=0.5),
+    ]  # fmt: skip
+    newest = {result.test_id: result for result in newest_of_trials(history)}
+    assert newest["a"].score == 1.0
+    assert newest["b"].failure == second
+    assert newest["c"].score == 0.5

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from poor_bench.result_store.run_history import kept_runs
+from poor_bench.runner.machine_facts import cpu_model_in, machine_facts
+from poor_bench.scoring.fingerprint import llm_fingerprint
+from tests.conftest import WorkspaceFiles
+from tests.runner.running import open_runner, run_all
+
+
+def test_this_machine_has_cores_and_memory() -> None:
+    facts = machine_facts()
+    assert facts["cores"] >= 1
+    assert facts["memory_gb"] is None or facts["memory_gb"] >= 1
+    assert facts["system"]
+
+
+def test_processor_is_found_whatever_it_is_called() -> None:
+    assert cpu_model_in("processor\t: 0\nmodel name\t: Some CPU @ 2.0GHz\n") == "Some CPU @ 2.0GHz"
+    assert cpu_model_in("processor\t: 0\nModel\t\t: Some Board\n") == "Some Board"
+    assert cpu_model_in("") == ""
+
+
+def test_kept_run_tells_machine_and_llm_fingerprints(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    workspace_files.add_llm("a", "4")
+    folder = workspace_files.write()
+    run_all(folder)
+    config = open_runner(folder).config
+    [run] = kept_runs(config.store.paths)
+    [llm] = config.load_llms()
+    assert run.header["machine"] == machine_facts()
+    assert run.header["llm_fingerprints"] == {llm.id: llm_fingerprint(llm)}

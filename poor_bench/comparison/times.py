@@ -1,0 +1,124 @@
+"""Response times on both sides, where they were measured on like machines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+from poor_bench.comparison.side import RunFacts
+from poor_bench.models.result import Result
+from poor_bench.statistics.estimate import Estimate
+from poor_bench.statistics.percentile import percentile
+from poor_bench.statistics.quantiles import t_quantile_95
+
+_ALIKE = ("system", "machine", "cpu", "cores", "memory_gb")
+_LEAST_TESTS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeComparison:
+    """Response times of the tests that both sides have scored, in milliseconds."""
+
+    median_before_ms: float
+    median_after_ms: float
+    p95_before_ms: float
+    p95_after_ms: float
+    ratio: Estimate
+    """Geometric mean of the tests' times after divided by before; below 1 is faster."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeVerdict:
+    """A comparison of times, or why there is none."""
+
+    times: TimeComparison | None = None
+    problem: str = ""
+    """Why times are not compared; empty where they are."""
+
+
+def compare_times(
+    before: Sequence[Result],
+    after: Sequence[Result],
+    runs: Mapping[str, RunFacts],
+) -> TimeVerdict:
+    """Compare response times test by test, if both sides ran on like machines.
+
+    Args:
+        before: Scored trials of one LLM.
+        after: Scored trials of the same tests.
+        runs: Run id to what is known of the run, for both sides.
+    """
+    run_ids = {result.run_id for result in (*before, *after)}
+    problem = machine_problem([runs.get(run_id, RunFacts()).machine for run_id in sorted(run_ids)])
+    if problem:
+        return TimeVerdict(problem=problem)
+    times_before, times_after = _mean_times(before), _mean_times(after)
+    common = [test_id for test_id in times_before if test_id in times_after]
+    if len(common) < _LEAST_TESTS:
+        return TimeVerdict(problem=f"fewer than {_LEAST_TESTS} tests have times on both sides")
+    pairs = [(times_before[test_id], times_after[test_id]) for test_id in common]
+    return TimeVerdict(times=_comparison_of(pairs))
+
+
+def machine_problem(machines: Sequence[Mapping[str, Any]]) -> str:
+    """Return why times of these machines do not compare, or an empty string.
+
+    Args:
+        machines: Facts of every machine; empty facts where they are not known.
+
+    Example:
+        >>> laptop = {"system": "Linux", "cpu": "A", "cores": 8}
+        >>> machine_problem([laptop, laptop])
+        ''
+        >>> machine_problem([laptop, {**laptop, "cores": 4}])
+        'measured on different machines (A, 8 cores; A, 4 cores)'
+    """
+    if not machines or not all(machine.get("cpu") for machine in machines):
+        return "some results do not tell on which machine they were measured"
+    kinds = {tuple(machine.get(name) for name in _ALIKE): machine for machine in machines}
+    if len(kinds) > 1:
+        named = "; ".join(machine_text(machine) for machine in kinds.values())
+        return f"measured on different machines ({named})"
+    return ""
+
+
+def machine_text(machine: Mapping[str, Any]) -> str:
+    """Return what screens call a machine, such as `Some CPU, 8 cores, 16 GB`."""
+    parts = [str(machine.get("cpu") or machine.get("machine") or "unknown processor")]
+    if machine.get("cores"):
+        parts.append(f"{machine['cores']} cores")
+    if machine.get("memory_gb"):
+        parts.append(f"{machine['memory_gb']} GB")
+    return ", ".join(parts)
+
+
+def _mean_times(results: Sequence[Result]) -> dict[str, float]:
+    times: dict[str, list[float]] = {}
+    for result in results:
+        if result.execution_time_ms:
+            times.setdefault(result.test_id, []).append(result.execution_time_ms)
+    return {test_id: fmean(values) for test_id, values in times.items()}
+
+
+def _comparison_of(pairs: Sequence[tuple[float, float]]) -> TimeComparison:
+    before, after = (sorted(times) for times in zip(*pairs, strict=True))
+    return TimeComparison(
+        median_before_ms=percentile(before, 0.5),
+        median_after_ms=percentile(after, 0.5),
+        p95_before_ms=percentile(before, 0.95),
+        p95_after_ms=percentile(after, 0.95),
+        ratio=_ratio([math.log(later / earlier) for earlier, later in pairs]),
+    )
+
+
+def _ratio(logarithms: Sequence[float]) -> Estimate:
+    """Return the geometric mean ratio with Student's interval on the logarithmic scale."""
+    n = len(logarithms)
+    centre = fmean(logarithms)
+    half = t_quantile_95(n - 1) * stdev(logarithms) / math.sqrt(n)
+    return Estimate(
+        value=math.exp(centre), low=math.exp(centre - half), high=math.exp(centre + half), n=n
+    )

@@ -1,0 +1,58 @@
+"""What a comparison says, in words that every screen uses."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from poor_bench.comparison.compared_group import ComparedGroup
+from poor_bench.comparison.obstacle import CHANGES, Obstacle
+
+
+def verdict(group: ComparedGroup) -> str:
+    """Return `better`, `worse` or `no difference established`."""
+    if not group.is_real():
+        return "no difference established"
+    return "better" if group.difference.value > 0 else "worse"
+
+
+def difference_text(group: ComparedGroup) -> str:
+    """Return a difference with its interval, such as `+0.040 (-0.010 to +0.090)`."""
+    estimate = group.difference
+    return f"{estimate.value:+.3f} ({estimate.low:+.3f} to {estimate.high:+.3f})"
+
+
+def p_text(p_value: float) -> str:
+    """Return a p-value as people write it.
+
+    Example:
+        >>> p_text(0.0312), p_text(0.00002)
+        ('0.031', '<0.001')
+    """
+    return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def obstacles_text(obstacles: Iterable[Obstacle]) -> str:
+    """Return what stands in the way of a comparison, such as `prompt changed, model moved`."""
+    return ", ".join(obstacle.text for obstacle in obstacles)
+
+
+def way_out(obstacles: Collection[Obstacle]) -> str:
+    """Return what a user can do about tests that are not comparable, or an empty string."""
+    if not obstacles or not all(obstacle in CHANGES for obstacle in obstacles):
+        return ""
+    allow = " ".join(f"--allow {obstacle.value}" for obstacle in obstacles)
+    if tuple(obstacles) == (Obstacle.EVALUATOR_CHANGED,):
+        return f"{allow}, or score the older responses again"
+    return allow
+
+
+def names_text(names: Collection[str], limit: int = 8) -> str:
+    """Return some names and how many there are beyond them.
+
+    Example:
+        >>> names_text(["a", "b", "c"], limit=2)
+        'a, b and 1 more'
+    """
+    shown = ", ".join(list(names)[:limit])
+    n_more = len(names) - limit
+    return f"{shown} and {n_more} more" if n_more > 0 else shown

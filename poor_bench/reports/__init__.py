@@ -1,0 +1,1 @@
+"""Reports: from results to text in several formats; no files are read or written here."""

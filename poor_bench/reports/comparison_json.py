@@ -1,0 +1,71 @@
+"""A comparison for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from poor_bench.comparison.compared_group import ComparedGroup
+from poor_bench.comparison.compared_test import ComparedTest, Outcome
+from poor_bench.comparison.llm_comparison import LLMComparison
+from poor_bench.comparison.side import Side
+from poor_bench.comparison.wording import verdict
+
+
+def comparison_to_json(
+    before: Side, after: Side, comparisons: Sequence[LLMComparison]
+) -> dict[str, Any]:
+    """Return what `compare --json` prints."""
+    return {
+        "before": before.name,
+        "after": after.name,
+        "llms": [_llm_to_json(comparison) for comparison in comparisons],
+    }
+
+
+def _llm_to_json(comparison: LLMComparison) -> dict[str, Any]:
+    overall = comparison.overall
+    return {
+        "llm_before": comparison.llm_before,
+        "llm_after": comparison.llm_after,
+        "overall": _group_to_json(overall) if overall else None,
+        "classes": [_group_to_json(group) for group in comparison.by_class],
+        "changes": [_group_to_json(group) for group in comparison.by_change],
+        "tests": {
+            outcome.value: [_test_to_json(test) for test in comparison.with_outcome(outcome)]
+            for outcome in Outcome
+        },
+        "not_comparable": [
+            {"reasons": [reason.value for reason in reasons], "tests": test_ids}
+            for reasons, test_ids in comparison.not_comparable().items()
+        ],
+        "despite": {change.value: count for change, count in comparison.despite_changes().items()},
+        "n_unverified": comparison.n_unverified,
+        "times": asdict(comparison.times.times) if comparison.times.times else None,
+        "times_problem": comparison.times.problem,
+    }
+
+
+def _group_to_json(group: ComparedGroup) -> dict[str, Any]:
+    return {
+        "class_id": group.class_id,
+        "changes": [change.value for change in group.changes],
+        "n_tests": len(group.tests),
+        "mean_before": group.mean_before,
+        "mean_after": group.mean_after,
+        "difference": asdict(group.difference),
+        "p_value": group.p_value,
+        "p_adjusted": group.p_adjusted,
+        "verdict": verdict(group),
+        **{f"n_{outcome.value}": group.count(outcome) for outcome in Outcome},
+    }
+
+
+def _test_to_json(test: ComparedTest) -> dict[str, Any]:
+    return {
+        "test_id": test.test_id,
+        "class_id": test.class_id,
+        "before": test.before,
+        "after": test.after,
+    }

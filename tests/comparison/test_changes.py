@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from poor_bench.comparison.changes import changes_between
+from poor_bench.comparison.obstacle import Obstacle
+from tests.comparison.builders import scored
+
+
+def changes(after: dict[str, Any], *, same_llm: bool = True) -> list[str]:
+    found = changes_between([scored()], [scored(**after)], same_llm=same_llm)
+    return [obstacle.value for obstacle in found.obstacles]
+
+
+def test_identical_facts_are_no_change() -> None:
+    found = changes_between([scored()], [scored(score=0.0)], same_llm=True)
+    assert found.obstacles == ()
+    assert found.is_verified
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ({"prompt": "other", "request_fingerprint": "x"}, ["prompt"]),
+        ({"system_prompt": "be brief", "request_fingerprint": "x"}, ["prompt"]),
+        ({"request_fingerprint": "x"}, ["parameters"]),
+        ({"evaluator_fingerprint": "x"}, ["evaluator"]),
+        ({"model_digest": "x"}, ["model"]),
+        ({"request_fingerprint": "x", "evaluator_fingerprint": "y"}, ["parameters", "evaluator"]),
+    ],
+)
+def test_each_change_is_named(after: dict[str, Any], expected: list[str]) -> None:
+    assert changes(after) == expected
+
+
+def test_changed_parameters_are_seen_behind_a_changed_prompt_where_the_runs_tell() -> None:
+    after = {"prompt": "other", "request_fingerprint": "x", "run_id": "new"}
+    assert changes(after) == ["prompt"]
+    found = changes_between(
+        [scored(run_id="old")],
+        [scored(**after)],
+        same_llm=True,
+        llm_fingerprint_of=lambda result: result.run_id,
+    )
+    assert found.obstacles == (Obstacle.PROMPT_CHANGED, Obstacle.PARAMETERS_CHANGED)
+
+
+def test_between_two_llms_only_prompt_and_evaluator_count() -> None:
+    other_model = {"llm_id": "b", "request_fingerprint": "x", "model_digest": "y"}
+    assert changes(other_model, same_llm=False) == []
+    assert changes(other_model | {"prompt": "other"}, same_llm=False) == ["prompt"]
+
+
+@pytest.mark.parametrize("missing", ["request_fingerprint", "evaluator_fingerprint"])
+def test_older_results_are_not_verified(missing: str) -> None:
+    found = changes_between([scored(**{missing: ""})], [scored()], same_llm=True)
+    assert found.obstacles == ()
+    assert not found.is_verified
+
+
+def test_unknown_digest_is_no_move() -> None:
+    assert changes({"model_digest": None}) == []

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from poor_bench.comparison.compare import compare_sides
+from poor_bench.comparison.side import RunFacts, Side
+from poor_bench.comparison.times import TimeVerdict, machine_text
+from tests.comparison.builders import scored, side
+
+LAPTOP = {"system": "Linux", "machine": "x86_64", "cpu": "Some CPU", "cores": 8, "memory_gb": 16}
+
+
+def timed(run_id: str, factor: float, n_tests: int = 5) -> Side:
+    results = (
+        scored(f"t{n}", run_id=run_id, execution_time_ms=factor * 100 * (n + 1))
+        for n in range(n_tests)
+    )
+    return side(*results, runs={run_id: RunFacts(machine=LAPTOP)})
+
+
+def verdict(before: Side, after: Side) -> TimeVerdict:
+    [comparison] = compare_sides(before, after)
+    return comparison.times
+
+
+def test_times_of_one_machine_are_compared_test_by_test() -> None:
+    times = verdict(timed("old", 1.0), timed("new", 2.0)).times
+    assert times is not None
+    assert (times.median_before_ms, times.median_after_ms) == (300.0, 600.0)
+    assert round(times.ratio.value, 6) == 2.0
+    assert round(times.ratio.low, 6) == 2.0
+
+
+def test_times_of_other_machines_are_not_compared() -> None:
+    slower = timed("new", 2.0)
+    moved = side(*slower.results, runs={"new": RunFacts(machine={**LAPTOP, "cores": 4})})
+    found = verdict(timed("old", 1.0), moved)
+    assert found.times is None
+    assert "Some CPU, 8 cores" in found.problem
+    assert "Some CPU, 4 cores" in found.problem
+
+
+def test_times_of_an_unknown_machine_are_not_compared() -> None:
+    unknown = side(*timed("new", 2.0).results)
+    assert "do not tell" in verdict(timed("old", 1.0), unknown).problem
+
+
+def test_python_version_does_not_make_another_machine() -> None:
+    newer = timed("new", 1.0)
+    runs = {"new": RunFacts(machine={**LAPTOP, "python": "3.13"})}
+    assert verdict(timed("old", 1.0), side(*newer.results, runs=runs)).problem == ""
+
+
+def test_few_tests_give_no_ratio() -> None:
+    assert "fewer than 3" in verdict(timed("old", 1.0, 2), timed("new", 2.0, 2)).problem
+
+
+def test_machine_without_a_known_processor_has_a_name() -> None:
+    assert machine_text({"machine": "arm64"}) == "arm64"
+    assert machine_text({}) == "unknown processor"

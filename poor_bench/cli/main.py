@@ -17,6 +17,7 @@ COMMANDS = {
     "run": "Run what is pending: ask the LLMs, score, store.",
     "status": "Show what is done, pending, failed and stale per LLM.",
     "report": "Show or export the scores.",
+    "compare": "Say what became better or worse, and whether it is chance.",
     "results": "Look at single results: prompt, thinking, response, score.",
     "rescore": "Score stored responses again with today's evaluators.",
     "llms": "List, add, discover and try LLMs.",

@@ -1,0 +1,100 @@
+"""`compare`: what became better or worse, and whether that is more than chance."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.cli.comparison_options import allowed_changes, comparison_options
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output import json_option, print_json
+from poor_bench.cli.selection_options import selection_from, selection_options
+from poor_bench.errors import ConfigError
+
+if TYPE_CHECKING:
+    from poor_bench.comparison.side import Side
+
+_EPILOG = """\b
+Examples:
+  python main.py compare                          what the last run changed
+  python main.py compare previous last
+  python main.py compare baseline.json            a file with the present results
+  python main.py compare ollama:qwen3:1.7b ollama:gemma3:1b
+  python main.py compare 20261121T2250 last --class 'math*' --allow prompt
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("before", required=False)
+@click.argument("after", required=False)
+@selection_options
+@comparison_options
+@json_option
+@pass_app
+def command(
+    app: AppContext,
+    /,
+    before: str | None,
+    after: str | None,
+    pass_mark: float,
+    allow: tuple[str, ...],
+    as_json: bool,
+    **filters: Any,
+) -> int:
+    """Compare two LLMs, or two times: fixed, broken, unchanged, and whether it is chance.
+
+    BEFORE and AFTER are LLM ids or labels, the ids of runs (`last`, `previous`, the beginning of
+    an id; `before:` and a run stands for all results before it), files with results, or `now`.
+    Tests whose prompt, parameters, model or evaluator changed are named and not compared.
+    """
+    from poor_bench.comparison.compare import compare_sides
+    from poor_bench.sides import BEFORE, LAST, NOW, SideOpener
+
+    opener = SideOpener(app.config)
+    side_before = _chosen(app, opener.open(before or f"{BEFORE}{LAST}"), filters)
+    side_after = _chosen(app, opener.open(after or (NOW if before else LAST)), filters)
+    comparisons = compare_sides(
+        side_before,
+        side_after,
+        tests=app.workspace.tests_by_id,
+        pass_score=pass_mark,
+        allowed=allowed_changes(allow),
+    )
+    if not comparisons:
+        raise _nothing_in_common(side_before, side_after)
+    if as_json:
+        from poor_bench.reports.comparison_json import comparison_to_json
+
+        print_json(comparison_to_json(side_before, side_after, comparisons))
+    else:
+        from poor_bench.cli.comparison_view import print_comparison
+
+        names = {llm.id: llm.label or llm.id for llm in app.workspace.llms}
+        print_comparison(side_before, side_after, comparisons, names)
+    return 0
+
+
+def _chosen(app: AppContext, side: Side, filters: dict[str, tuple[str, ...]]) -> Side:
+    """Return the part of a side that the options choose; without options, all of it."""
+    if not any(filters.values()):
+        return side
+    from poor_bench.runner.selection import select
+
+    chosen = select(app.workspace, selection_from(filters))
+    llm_ids = {llm.id for llm in chosen.llms}
+    test_ids = {test.test_id for test in chosen.tests}
+    results = tuple(
+        result
+        for result in side.results
+        if result.test_id in test_ids and (not filters["llms"] or result.llm_id in llm_ids)
+    )
+    return replace(side, results=results)
+
+
+def _nothing_in_common(before: Side, after: Side) -> ConfigError:
+    ids_before, ids_after = list(before.by_llm()), list(after.by_llm())
+    message = f"{before.name} and {after.name} have no LLM in common"
+    hint = f"before: {', '.join(ids_before) or 'none'}; after: {', '.join(ids_after) or 'none'}"
+    return ConfigError(message, hint=hint)

@@ -1,0 +1,47 @@
+"""Options that say how results are compared."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from poor_bench.comparison.obstacle import Obstacle
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_CHANGES = ("prompt", "parameters", "model", "evaluator")
+pass_mark_option = click.option(
+    "--pass-mark",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="From which score on a test passes.",
+)
+_OPTIONS = (
+    pass_mark_option,
+    click.option(
+        "--allow",
+        "allow",
+        type=click.Choice([*_CHANGES, "all"]),
+        multiple=True,
+        help="Compare although this changed; tests are left out and named otherwise.",
+    ),
+)
+
+
+def comparison_options(function: _Command) -> _Command:
+    """Give a command the options `--pass-mark` and `--allow`."""
+    return functools.reduce(
+        lambda decorated, option: option(decorated), reversed(_OPTIONS), function
+    )
+
+
+def allowed_changes(words: tuple[str, ...]) -> frozenset[Obstacle]:
+    """Return the changes that the words of `--allow` name."""
+    from poor_bench.comparison.obstacle import Obstacle
+
+    chosen = _CHANGES if "all" in words else words
+    return frozenset(Obstacle(word) for word in chosen)

@@ -1,0 +1,147 @@
+"""How a comparison looks on a console."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import click
+
+from poor_bench.cli.output import Column, console, harmless, plain_table
+from poor_bench.comparison.compared_group import ComparedGroup
+from poor_bench.comparison.compared_test import ComparedTest, Outcome
+from poor_bench.comparison.llm_comparison import LLMComparison
+from poor_bench.comparison.side import Side
+from poor_bench.comparison.wording import (
+    names_text,
+    obstacles_text,
+    p_text,
+    verdict,
+    way_out,
+)
+
+_COLUMNS: tuple[Column, ...] = (
+    "Tests of",
+    *(
+        (heading, "right")
+        for heading in (
+            "Tests", "Before", "After", "Difference", "95 % interval", "p", "Fixed", "Broken",
+            "Better", "Worse",
+        )
+    ),
+    "",
+)  # fmt: skip
+_LISTED = (
+    ("Broken", (Outcome.BROKEN,)),
+    ("Fixed", (Outcome.FIXED,)),
+    ("Scored less", (Outcome.WORSE,)),
+    ("Scored more", (Outcome.BETTER,)),
+)
+
+
+def print_comparison(
+    before: Side, after: Side, comparisons: Sequence[LLMComparison], names: Mapping[str, str]
+) -> None:
+    """Print what became of every LLM.
+
+    Args:
+        before: What is compared with.
+        after: What is compared.
+        comparisons: One per pair of LLMs.
+        names: LLM id to what screens call it.
+    """
+    _say(f"Before: {before.name}\nAfter:  {after.name}")
+    for comparison in comparisons:
+        _print_llm(comparison, names)
+
+
+def _print_llm(comparison: LLMComparison, names: Mapping[str, str]) -> None:
+    name = names.get(comparison.llm_after, comparison.llm_after)
+    if comparison.llm_before != comparison.llm_after:
+        name = f"{names.get(comparison.llm_before, comparison.llm_before)} -> {name}"
+    _say(f"\n{name}")
+    groups = [*_groups_of(comparison), *comparison.by_change]
+    if groups:
+        console().print(plain_table(_COLUMNS, [_row(group) for group in groups]))
+    for line in (*_outcome_lines(comparison), *_reservations(comparison)):
+        _say(line)
+    _say(_times_line(comparison))
+
+
+def _groups_of(comparison: LLMComparison) -> list[ComparedGroup]:
+    """Return the whole first, then its classes unless there is only one."""
+    whole = [comparison.overall] if comparison.overall else []
+    return [*whole, *(comparison.by_class if len(comparison.by_class) > 1 else ())]
+
+
+def _row(group: ComparedGroup) -> list[str]:
+    estimate = group.difference
+    counts = (Outcome.FIXED, Outcome.BROKEN, Outcome.BETTER, Outcome.WORSE)
+    return [
+        _scope(group),
+        str(len(group.tests)),
+        f"{group.mean_before:.3f}",
+        f"{group.mean_after:.3f}",
+        f"{estimate.value:+.3f}",
+        f"{estimate.low:+.2f} to {estimate.high:+.2f}",
+        p_text(group.p_adjusted),
+        *(str(group.count(outcome) or "") for outcome in counts),
+        verdict(group) if group.is_real() else "",
+    ]
+
+
+def _scope(group: ComparedGroup) -> str:
+    if group.changes:
+        return f"({obstacles_text(group.changes)})"
+    return "all" if group.class_id is None else group.class_id or "(unknown class)"
+
+
+def _outcome_lines(comparison: LLMComparison) -> list[str]:
+    if comparison.overall is None:
+        return ["Nothing is comparable."]
+    lines = [f"Overall: {verdict(comparison.overall)}."]
+    for title, outcomes in _LISTED:
+        tests = comparison.with_outcome(*outcomes)
+        if tests:
+            lines.append(f"{title}: {names_text([_test_text(test) for test in tests])}")
+    return lines
+
+
+def _test_text(test: ComparedTest) -> str:
+    return f"{test.test_id} ({test.before or 0:.2f} -> {test.after or 0:.2f})"
+
+
+def _reservations(comparison: LLMComparison) -> list[str]:
+    """Return what was not compared, and what was compared with reservations."""
+    lines = [
+        f"Compared although {change.text}: {count} tests"
+        for change, count in comparison.despite_changes().items()
+    ]
+    if comparison.n_unverified:
+        lines.append(
+            f"{comparison.n_unverified} tests have older results, which do not tell whether "
+            "prompt or evaluator changed"
+        )
+    for reasons, test_ids in comparison.not_comparable().items():
+        hint = f"  [{way_out(reasons)}]" if way_out(reasons) else ""
+        lines.append(
+            f"Not compared, {obstacles_text(reasons)}: {len(test_ids)} tests "
+            f"({names_text(test_ids, limit=4)}){hint}"
+        )
+    return lines
+
+
+def _times_line(comparison: LLMComparison) -> str:
+    times = comparison.times.times
+    if times is None:
+        return f"Times are not compared: {comparison.times.problem}"
+    ratio = times.ratio
+    return (
+        f"Time: median {times.median_before_ms / 1000:.2f} s -> "
+        f"{times.median_after_ms / 1000:.2f} s, p95 {times.p95_before_ms / 1000:.2f} s -> "
+        f"{times.p95_after_ms / 1000:.2f} s; per test x{ratio.value:.2f} "
+        f"({ratio.low:.2f} to {ratio.high:.2f})"
+    )
+
+
+def _say(line: str) -> None:
+    click.echo(harmless(line))

@@ -1,0 +1,160 @@
+"""Open what a comparison or a gate refers to: an LLM, a run, a file, or the present results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from poor_bench.comparison.side import RunFacts, Side
+from poor_bench.config.nearest_name import nearest_name
+from poor_bench.errors import ConfigError
+from poor_bench.models.llm_id import resolve_llm_id
+from poor_bench.models.result import Result
+from poor_bench.result_store.results_file import newest_of_trials, read_results_file
+from poor_bench.result_store.run_history import KeptRun, kept_runs
+
+if TYPE_CHECKING:
+    from poor_bench.config_manager import ConfigManager
+
+NOW = "now"
+"""Refers to the present results."""
+LAST = "last"
+"""Refers to the newest kept run."""
+PREVIOUS = "previous"
+"""Refers to the kept run before the newest one."""
+BEFORE = "before:"
+"""With a run behind it, refers to the results as they were before that run."""
+_LEAST_PREFIX = 4
+
+
+class SideOpener:
+    """Finds out what the words of a user refer to, and reads the results."""
+
+    def __init__(self, config: ConfigManager) -> None:
+        self._config = config
+
+    def open(self, reference: str) -> Side:
+        """Return the results that a reference stands for.
+
+        Args:
+            reference: `now`, `last`, `previous`, the id of a run or its beginning, `before:` and
+                any of these, an LLM's id or label, or the path of a file with results.
+
+        Raises:
+            ConfigError: If it refers to nothing, or not to one thing.
+            StoreError: If the results cannot be read.
+        """
+        if reference == NOW:
+            return self._side("the present results", self.present)
+        llm_id = self._llm_id(reference)
+        if llm_id is not None:
+            return self._llm_side(llm_id)
+        if reference.startswith(BEFORE):
+            return self._side_before(reference.removeprefix(BEFORE))
+        run = self._run(reference)
+        if run is not None:
+            return self._side(f"run {run.run_id}", self._results_of([run]))
+        if Path(reference).is_file():
+            return self._file_side(Path(reference))
+        raise self._unknown(reference)
+
+    @cached_property
+    def present(self) -> list[Result]:
+        """The present results.
+
+        Raises:
+            StoreError: If they cannot be read.
+        """
+        return list(self._config.store.results())
+
+    @cached_property
+    def kept_runs(self) -> list[KeptRun]:
+        """The kept runs, oldest first; runs that were killed are settled before."""
+        self._config.store.merge()
+        return kept_runs(self._config.store.paths)
+
+    def run_facts(self) -> dict[str, RunFacts]:
+        """Return what is known of every kept run."""
+        return {run.run_id: facts_of_header(run.header) for run in self.kept_runs}
+
+    def _side(
+        self,
+        name: str,
+        results: Iterable[Result],
+        more_runs: Mapping[str, RunFacts] | None = None,
+        *,
+        is_llm: bool = False,
+    ) -> Side:
+        runs = {**self.run_facts(), **(more_runs or {})}
+        return Side(name=name, results=tuple(results), runs=runs, is_llm=is_llm)
+
+    def _llm_id(self, reference: str) -> str | None:
+        for llm in self._config.workspace.llms:
+            if reference in {llm.id, llm.label}:
+                return llm.id
+        return reference if any(reference == result.llm_id for result in self.present) else None
+
+    def _llm_side(self, llm_id: str) -> Side:
+        results = [result for result in self.present if result.llm_id == llm_id]
+        if not results:
+            raise ConfigError(
+                f"{llm_id} has no results yet", hint=f"python main.py run --llm '{llm_id}'"
+            )
+        return self._side(llm_id, results, is_llm=True)
+
+    def _side_before(self, reference: str) -> Side:
+        run = self._run(reference)
+        if run is None:
+            raise self._unknown(reference)
+        earlier = self.kept_runs[: self.kept_runs.index(run)]
+        return self._side(f"the results before run {run.run_id}", self._results_of(earlier))
+
+    def _run(self, reference: str) -> KeptRun | None:
+        if reference in {LAST, PREVIOUS}:
+            position = -1 if reference == LAST else -2
+            if len(self.kept_runs) < -position:
+                n_runs = len(self.kept_runs)
+                message = f"there is no {reference} run: {n_runs} kept in this workspace"
+                raise ConfigError(message, hint="python main.py run makes one")
+            return self.kept_runs[position]
+        found = [run for run in self.kept_runs if run.run_id.startswith(reference)]
+        if len(reference) < _LEAST_PREFIX or not found:
+            return None
+        if len(found) > 1:
+            raise ConfigError(f"{reference!r} is the beginning of several runs", hint=_named(found))
+        return found[0]
+
+    def _results_of(self, runs: Sequence[KeptRun]) -> list[Result]:
+        return newest_of_trials(
+            result for run in runs for result in read_results_file(run.path, self._resolve).results
+        )
+
+    def _file_side(self, path: Path) -> Side:
+        results, headers = read_results_file(path, self._resolve)
+        facts = {run_id: facts_of_header(header) for run_id, header in headers.items()}
+        return self._side(str(path), results, facts)
+
+    def _resolve(self, key: str) -> str:
+        return resolve_llm_id(key, self._config.workspace.llms) or key
+
+    def _unknown(self, reference: str) -> ConfigError:
+        llms = [name for llm in self._config.workspace.llms for name in (llm.id, llm.label) if name]
+        nearest = nearest_name(reference, [NOW, LAST, PREVIOUS, *llms])
+        hint = f"did you mean `{nearest}`? " if nearest else ""
+        hint += f"runs: {_named(self.kept_runs)}" if self.kept_runs else "no run is kept yet"
+        return ConfigError(f"{reference!r} is no LLM, run or file of results", hint=hint)
+
+
+def facts_of_header(header: Mapping[str, Any]) -> RunFacts:
+    """Return what the header of a run tells; older headers tell less."""
+    fingerprints, machine = header.get("llm_fingerprints"), header.get("machine")
+    return RunFacts(
+        llm_fingerprints=fingerprints if isinstance(fingerprints, dict) else {},
+        machine=machine if isinstance(machine, dict) else {},
+    )
+
+
+def _named(runs: Sequence[KeptRun]) -> str:
+    return ", ".join(run.run_id for run in reversed(runs[-5:]))

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poor_bench.cli.main import main
+from tests.conftest import WorkspaceFiles
+
+
+@pytest.fixture
+def files(workspace_files: WorkspaceFiles) -> WorkspaceFiles:
+    """A workspace with two runs: the second asks two of six tests with another prompt."""
+    workspace_files.add_tests(6)
+    workspace_files.add_llm("a", {"Solve: 1": "none", "Kindly": "none", "+": "4"})
+    run(workspace_files)
+    workspace_files.tests[0]["text"] = "Quickly: 1 + 1"
+    workspace_files.tests[1]["text"] = "Kindly: 2 + 2"
+    run(workspace_files)
+    return workspace_files
+
+
+def run(files: WorkspaceFiles, *arguments: str) -> None:
+    assert main(["--data", str(files.write()), "run", *arguments]) == 0
+
+
+def compare(files: WorkspaceFiles, *arguments: str) -> int:
+    return main(["--data", str(files.folder), "compare", *arguments])
+
+
+def json_of(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_without_arguments_the_last_run_is_compared_with_what_was_before(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert compare(files, "--allow", "prompt", "--json") == 0
+    [llm] = json_of(capsys)["llms"]
+    assert [test["test_id"] for test in llm["tests"]["fixed"]] == ["sum_001"]
+    assert [test["test_id"] for test in llm["tests"]["broken"]] == ["sum_002"]
+    assert llm["despite"] == {"prompt": 2}
+    assert llm["overall"]["n_tests"] == 2
+
+
+def test_changed_prompt_is_named_and_not_compared(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert compare(files, "previous", "now") == 0
+    shown = capsys.readouterr().out
+    assert "Not compared, prompt changed: 2 tests (sum_001, sum_002)" in shown
+    assert "--allow prompt" in shown
+    assert "(prompt changed)" in shown
+    assert "no difference established" in shown
+
+
+def test_times_of_this_machine_are_compared(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(files, "--force")
+    capsys.readouterr()
+    assert compare(files, "before:last", "last", "--json") == 0
+    [llm] = json_of(capsys)["llms"]
+    assert llm["times_problem"] == ""
+    assert llm["times"]["ratio"]["n"] == 6
+
+
+def test_changed_evaluator_is_named(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evaluator = files.folder / "evaluators" / "has_expected.py"
+    files.write()
+    evaluator.write_text(evaluator.read_text().replace("'4'", "'none'"))
+    assert main(["--data", str(files.folder), "run"]) == 0
+    capsys.readouterr()
+    assert compare(files) == 0
+    shown = capsys.readouterr().out
+    assert "Nothing is comparable." in shown
+    assert "Not compared, evaluator changed: 6 tests" in shown
+
+
+def test_filters_choose_tests_of_both_sides(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert compare(files, "previous", "now", "--test", "sum_00[45]", "--json") == 0
+    [llm] = json_of(capsys)["llms"]
+    assert llm["overall"]["n_tests"] == 2
+
+
+def test_two_llms_are_compared(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace_files.add_tests(8)
+    workspace_files.add_llm("good", "4", label="\x1b[2JGood")
+    workspace_files.add_llm("bad", "none")
+    run(workspace_files)
+    capsys.readouterr()
+    assert compare(workspace_files, "scripted:bad", "scripted:good") == 0
+    shown = capsys.readouterr().out
+    assert "Overall: better." in shown
+    assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["scripted:a", "nothing"], "is no LLM, run or file"),
+        (["previous", "last", "--pass-mark", "0"], "--pass-mark"),
+        (["previous", "last", "--allow", "luck"], "--allow"),
+        (["previous", "last", "--test", "sum_999"], "matches nothing"),
+    ],
+)
+def test_wrong_use_gets_one_clear_message(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    capsys.readouterr()
+    assert compare(files, *arguments) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_nothing_in_common_is_no_comparison(
+    files: WorkspaceFiles, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.json"
+    rows = [{"test_id": "sum_001", "score": 1.0}]
+    other.write_text(json.dumps({"results": {"x": rows, "y": rows}}))
+    assert compare(files, str(other)) == 2
+    assert "have no LLM in common" in capsys.readouterr().err

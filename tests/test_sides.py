@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from poor_bench.config_manager import ConfigManager
+from poor_bench.errors import ConfigError
+from poor_bench.sides import SideOpener, facts_of_header
+from tests.conftest import WorkspaceFiles
+from tests.result_store.builders import make_result
+
+FIRST, SECOND = "20261121T100000-aaaaaa", "20261122T100000-bbbbbb"
+
+
+@pytest.fixture
+def config(workspace_files: WorkspaceFiles) -> ConfigManager:
+    workspace_files.add_tests(3)
+    workspace_files.add_llm("a", "4", label="Ann")
+    workspace_files.add_llm("b", "4")
+    config = ConfigManager(workspace_files.write())
+    first = [make_result("sum_001", score=0.0), make_result("sum_002", score=0.0)]
+    config.store.add(first, FIRST, {"started": "2026-11-21T10:00:00Z"})
+    second = [make_result("sum_001", score=1.0), make_result("sum_001", "scripted:b")]
+    config.store.add(second, SECOND, {"machine": {"cpu": "x"}, "llm_fingerprints": {"a": "f"}})
+    return config
+
+
+def scores(config: ConfigManager, reference: str) -> dict[tuple[str, str], float | None]:
+    results = SideOpener(config).open(reference).results
+    return {(result.llm_id[-1], result.test_id[-1]): result.score for result in results}
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        ("now", {("a", "1"): 1.0, ("a", "2"): 0.0, ("b", "1"): 1.0}),
+        ("last", {("a", "1"): 1.0, ("b", "1"): 1.0}),
+        ("previous", {("a", "1"): 0.0, ("a", "2"): 0.0}),
+        ("20261121", {("a", "1"): 0.0, ("a", "2"): 0.0}),
+        (SECOND, {("a", "1"): 1.0, ("b", "1"): 1.0}),
+        ("before:last", {("a", "1"): 0.0, ("a", "2"): 0.0}),
+        (f"before:{FIRST}", {}),
+        ("scripted:b", {("b", "1"): 1.0}),
+        ("Ann", {("a", "1"): 1.0, ("a", "2"): 0.0}),
+    ],
+)
+def test_reference_opens_what_it_names(
+    config: ConfigManager, reference: str, expected: dict[tuple[str, str], float]
+) -> None:
+    assert scores(config, reference) == expected
+
+
+def test_file_is_opened_by_its_path(config: ConfigManager, tmp_path: Path) -> None:
+    copy = tmp_path / "base.jsonl"
+    copy.write_bytes(config.store.paths.runs()[0].read_bytes())
+    assert scores(config, str(copy)) == {("a", "1"): 0.0, ("a", "2"): 0.0}
+
+
+def test_side_knows_the_runs_of_its_results(config: ConfigManager) -> None:
+    side = SideOpener(config).open("now")
+    assert side.runs[SECOND].machine == {"cpu": "x"}
+    assert side.runs[FIRST].machine == {}
+
+
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        ("2026", "several runs"),
+        ("scripted:c", "did you mean `scripted:"),
+        ("before:nothing", "is no LLM, run or file"),
+        ("nothing.json", f"runs: {SECOND}, {FIRST}"),
+    ],
+)
+def test_reference_to_nothing_names_what_there_is(
+    config: ConfigManager, reference: str, words: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        SideOpener(config).open(reference)
+    assert words in f"{caught.value} {caught.value.hint}"
+
+
+def test_missing_runs_and_results_say_what_to_do(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    workspace_files.add_llm("a", "4")
+    opener = SideOpener(ConfigManager(workspace_files.write()))
+    for reference, words in (("last", "no last run"), ("scripted:a", "no results yet")):
+        with pytest.raises(ConfigError, match=words) as caught:
+            opener.open(reference)
+        assert "main.py run" in caught.value.hint
+
+
+def test_odd_headers_tell_nothing() -> None:
+    facts = facts_of_header({"machine": "x86", "llm_fingerprints": None})
+    assert facts.machine == facts.llm_fingerprints == {}

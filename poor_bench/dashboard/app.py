@@ -46,7 +46,9 @@ def create_app(services: Services, access: Access) -> Dash:
     )
     app.layout = shell(PAGES)
     untyped: Any = app
-    untyped.validation_layout = html.Div([app.layout, *(page.layout({}) for page in PAGES)])
+    untyped.validation_layout = html.Div(
+        [app.layout, *(html.Div([page.layout({}), *page.parts()]) for page in PAGES)]
+    )
     routing.register(app)
     live.register(app, services)
     for page in PAGES:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from urllib.parse import parse_qs, urlencode
 
-
 Search = Mapping[str, list[str]]
 """Names of a query to their values."""
 _MOST_FIELDS = 500

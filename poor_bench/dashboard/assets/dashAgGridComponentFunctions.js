@@ -24,6 +24,14 @@
     );
   };
 
+  cells.Score = function ({ value }) {
+    if (value === null || value === undefined) {
+      return element("span", { className: "score-badge is-failed" }, "failed");
+    }
+    const style = { "--score": value.toFixed(3) };
+    return element("span", { className: "score-badge", style }, value.toFixed(2));
+  };
+
   cells.ModelLink = function ({ value, data }) {
     const href = `/model?llm=${encodeURIComponent(data.id)}`;
     const follow = (event) => {

@@ -29,7 +29,10 @@ def card(
             html.Div(
                 [
                     html.Div(
-                        [html.H2(title), html.P(note, className="card-note") if note else None]
+                        [
+                            html.H2(title),
+                            html.P(note, className="card-note") if note is not None else None,
+                        ]
                     ),
                     html.Div(tools, className="card-tools") if tools is not None else None,
                 ],

@@ -93,7 +93,7 @@ def paged_table(
                 "checkboxes": False,
                 "enableClickSelection": True,
             },
-            "overlayNoRowsTemplate": "No results match these filters.",
+            "localeText": {"noRowsToShow": "No results match these filters."},
         },
         className="grid",
         style={"height": height, "width": "100%"},

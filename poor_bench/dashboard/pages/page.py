@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,5 +24,7 @@ class Page:
     """What navigation and browser tab call it."""
     layout: Callable[[Search], Component]
     """Returns the page without data, its filters set as its address says; callbacks fill it."""
+    parts: Callable[[], Sequence[Component]] = tuple
+    """Returns one of each component with an id that callbacks put into the page later."""
     register: Callable[[Dash, Services], None]
     """Binds the handlers of the page to an application."""

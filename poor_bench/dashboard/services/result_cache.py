@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from poor_bench.dashboard.services.result_table import ResultTable
 from poor_bench.dashboard.services.table_builder import TableBuilder
-from poor_bench.models.result import Result
 from poor_bench.result_store.store import ResultStore
 from poor_bench.result_store.tail import JournalTail
 
@@ -15,19 +14,13 @@ from poor_bench.result_store.tail import JournalTail
 class ResultCache:
     """Keeps one table; while a run goes on, only the new lines of its journal are read."""
 
-    def __init__(
-        self,
-        open_store: Callable[[], ResultStore],
-        issues_of: Callable[[Result], tuple[str, ...]] = lambda _result: (),
-    ) -> None:
+    def __init__(self, open_store: Callable[[], ResultStore]) -> None:
         """Read nothing yet.
 
         Args:
             open_store: Returns the store; another object once the workspace changed.
-            issues_of: Names of what is wrong with a result.
         """
         self._open_store = open_store
-        self._issues_of = issues_of
         self._lock = threading.Lock()
         self._store: ResultStore | None = None
         self._fingerprint: object = None
@@ -61,7 +54,7 @@ class ResultCache:
     def _read_whole(self, store: ResultStore) -> None:
         self._store = store
         self._tail = store.tail()
-        self._builder = TableBuilder(self._issues_of)
+        self._builder = TableBuilder()
         self._builder.add_all(store.results())
         self._table = self._builder.table()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,7 @@ class ResultQuery:
     """Think parameters as text: "on", "off", "low", ..."""
     outcomes: frozenset[Outcome] = frozenset()
     issue: str = ""
+    """Id of the detector that found something; empty for all."""
     text: str = ""
     """Looked for in test ids, details, responses and thinking, in any case."""
     sort: SortKey = SortKey.FILE
@@ -69,9 +70,19 @@ def think_to_text(think: bool | str | None) -> str:
 
 
 def find_rows(
-    table: ResultTable, tests: Mapping[str, Test], query: ResultQuery
+    table: ResultTable,
+    tests: Mapping[str, Test],
+    query: ResultQuery,
+    concerned: Collection[tuple[str, int]] | None = None,
 ) -> NDArray[np.int64]:
-    """Return the rows that a query finds, in its order; stable where values are equal."""
+    """Return the rows that a query finds, in its order; stable where values are equal.
+
+    Args:
+        table: All results.
+        tests: Test id to test of the workspace.
+        query: What is looked for.
+        concerned: Test ids and trial numbers that have the issue of the query.
+    """
     rows = table.rows_of(query.llm_id)
     places = _Places(table, tests)
     if query.classes:
@@ -81,9 +92,8 @@ def find_rows(
     if query.thinks:
         kept = [think_to_text(value) in query.thinks for value in table.values["think"]]
         rows = _with_codes(table, "think", kept, rows)
-    if query.issue:
-        kept = [query.issue in names for names in table.values["issues"]]
-        rows = _with_codes(table, "issues", kept, rows)
+    if concerned is not None:
+        rows = rows[_are_among(table, rows, concerned)]
     if query.outcomes:
         rows = rows[_has_outcome(table, rows, query.outcomes)]
     if query.text:
@@ -116,6 +126,15 @@ def _with_codes(
 
     chosen: NDArray[np.int64] = rows[np.array(kept, dtype=np.bool_)[table.codes[field][rows]]]
     return chosen
+
+
+def _are_among(
+    table: ResultTable, rows: NDArray[np.int64], wanted: Collection[tuple[str, int]]
+) -> NDArray[np.bool_]:
+    import numpy as np
+
+    keys = (table.key(row) for row in rows)
+    return np.array([(key.test_id, key.trial) in wanted for key in keys], dtype=np.bool_)
 
 
 def _has_outcome(

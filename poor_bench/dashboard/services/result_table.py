@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.dashboard.services.record_spool import RecordSpool
 from poor_bench.models.failure import Failure
@@ -23,10 +23,20 @@ NUMBERS = (
 """Fields of a result that are numbers; NaN stands for None."""
 CODES = (
     "llm_id", "test_id", "think", "run_id", "finish_reason", "marks", "found", "timestamp",
-    "failure_kind", "issues",
+    "failure_kind",
 )  # fmt: skip
 """Fields that repeat: a code for each, and the value that a code stands for once."""
 INTEGERS = ("trial", "place")
+
+
+class TrialKey(NamedTuple):
+    """Which row of an LLM: a trial may have a score and a newer failure."""
+
+    test_id: str
+    trial: int
+    is_failure: bool
+
+
 _COUNTS = frozenset(name for name in NUMBERS if name.endswith("_tokens"))
 
 
@@ -78,6 +88,17 @@ class ResultTable:
         is_wanted = self.codes["llm_id"] == self.code_of("llm_id", llm_id)
         rows: NDArray[np.int64] = is_wanted.nonzero()[0]
         return rows
+
+    def key(self, row: int) -> TrialKey:
+        """Return what names a row within its LLM, also in another table."""
+        is_failure = self.value("failure_kind", row) is not None
+        return TrialKey(self.value("test_id", row), int(self.integers["trial"][row]), is_failure)
+
+    def find(self, llm_id: str, key: TrialKey) -> int | None:
+        """Return the row of a trial; None where there is none."""
+        rows = self.rows_of(llm_id)
+        rows = rows[self.codes["test_id"][rows] == self.code_of("test_id", key.test_id)]
+        return next((int(row) for row in rows if self.key(row) == key), None)
 
     def whole(self, row: int) -> Result:
         """Return a result with its texts, read from disk."""

@@ -4,35 +4,25 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from poor_bench.config.workspace import Workspace
 from poor_bench.config_manager import ConfigManager
+from poor_bench.dashboard.services.found import Found
+from poor_bench.dashboard.services.issue_cache import IssueCache
 from poor_bench.dashboard.services.result_cache import ResultCache
+from poor_bench.dashboard.services.result_details import ResultDetails, details_of
 from poor_bench.dashboard.services.result_query import ResultQuery, find_rows
-from poor_bench.dashboard.services.result_table import ResultTable
+from poor_bench.dashboard.services.result_table import ResultTable, TrialKey
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.summary_cache import SummaryCache
 from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.errors import PoorBenchError
+from poor_bench.issues.issue import Issue
 from poor_bench.models.llm import LLM
 from poor_bench.statistics.summary import GroupBy, Summary
 from poor_bench.test_runner import TestRunner
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 _KEPT_QUERIES = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a query found; `rows` are rows of `table`."""
-
-    table: ResultTable
-    rows: NDArray[np.int64]
 
 
 class Services:
@@ -46,6 +36,7 @@ class Services:
         self._watch = WorkspaceWatch(open_config)
         self._results = ResultCache(self._watch.store)
         self._summaries = SummaryCache()
+        self._issues = IssueCache()
         self.runs = RunService(lambda: TestRunner(open_config()), self._watch.store)
         self._found: OrderedDict[tuple[int, ResultQuery], Found] = OrderedDict()
 
@@ -90,11 +81,34 @@ class Services:
         key = (table.version, query)
         found = self._found.get(key)
         if found is None:
-            found = Found(table, find_rows(table, self.workspace().tests_by_id, query))
-            self._found[key] = found
+            concerned = self._trials_with(query.llm_id, query.issue) if query.issue else None
+            rows = find_rows(table, self.workspace().tests_by_id, query, concerned)
+            found = self._found[key] = Found(table, rows)
             while len(self._found) > _KEPT_QUERIES:
                 self._found.popitem(last=False)
         return found
+
+    def issues(self, llm_id: str) -> tuple[Issue, ...]:
+        """Return what is wrong with the results of an LLM.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        return self._issues.issues(self.table(), self.workspace(), llm_id)
+
+    def details(self, llm_id: str, trial: TrialKey) -> ResultDetails | None:
+        """Return everything about one trial; None where there is no such result.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        table = self.table()
+        row = table.find(llm_id, trial)
+        if row is None:
+            return None
+        return details_of(table.whole(row), self.workspace(), self.issues(llm_id))
 
     def llm(self, llm_id: str) -> LLM | None:
         """Return a configured LLM; None where the results are all that is left of it."""
@@ -111,6 +125,13 @@ class Services:
             return f"{self.table().version}.{hash(self._watch.fingerprint()) & 0xFFFFFFFF:x}"
         except PoorBenchError as error:
             return f"error {error}"
+
+    def _trials_with(self, llm_id: str, detector_id: str) -> frozenset[tuple[str, int]]:
+        return frozenset(
+            (issue.test_id, issue.trial)
+            for issue in self.issues(llm_id)
+            if issue.detector_id == detector_id
+        )
 
     def refresh(self) -> None:
         """Read everything anew when it is next asked for."""

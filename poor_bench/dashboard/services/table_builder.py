@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,18 +22,13 @@ if TYPE_CHECKING:
 _NAN = float("nan")
 _VERSIONS = itertools.count(1)
 _numbers_of = attrgetter(*NUMBERS)
-_same_in = attrgetter(*(name for name in CODES if name not in {"failure_kind", "issues"}))
+_same_in = attrgetter(*(name for name in CODES if name != "failure_kind"))
 
 
 class TableBuilder:
-    """Holds the columns that tables are copied from.
+    """Holds the columns that tables are copied from."""
 
-    Args:
-        issues_of: Names of what is wrong with a result, asked while its texts are at hand.
-    """
-
-    def __init__(self, issues_of: Callable[[Result], tuple[str, ...]] = lambda _result: ()) -> None:
-        self._issues_of = issues_of
+    def __init__(self) -> None:
         self._spool = RecordSpool()
         self._numbers = array("d")
         self._codes = array("q")
@@ -86,7 +81,7 @@ class TableBuilder:
 
     def _codes_of(self, result: Result) -> list[int]:
         kind = result.failure.kind if result.failure is not None else None
-        values = (*_same_in(result), kind, self._issues_of(result))
+        values = (*_same_in(result), kind)
         return [
             known.setdefault(value, len(known))
             for known, value in zip(self._values.values(), values, strict=True)

@@ -2,18 +2,179 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from dash import html
+import dash_mantine_components as dmc
+from dash import dcc, html
 
-from poor_bench.dashboard.components.card import page_head
+from poor_bench.dashboard.components.attributes import aria, data
+from poor_bench.dashboard.components.buttons import csv_button
+from poor_bench.dashboard.components.card import card, page_head
+from poor_bench.dashboard.components.icon import icon
+from poor_bench.dashboard.components.states import loading_state
+from poor_bench.dashboard.components.table import paged_table
+from poor_bench.dashboard.pages.model.details_panel import panel_buttons
+from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
+from poor_bench.dashboard.pages.model.query import first
+from poor_bench.dashboard.pages.model.results import COLUMNS
+from poor_bench.dashboard.services.result_query import Outcome
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.links import Search
 
+_OUTCOMES = [
+    {"value": "", "label": "All"},
+    {"value": Outcome.PASSED.value, "label": "Passed"},
+    {"value": Outcome.NOT_PASSED.value, "label": "Not passed"},
+    {"value": Outcome.FAILED_TO_RUN.value, "label": "Failed to run"},
+]
 
-def layout(_search: Search) -> Component:
-    """Return the page without data."""
-    return html.Div(page_head("Model"), className="page-body")
+
+def layout(search: Search) -> Component:
+    """Return the page without data, its filters set as the address says."""
+    return html.Div(
+        [
+            page_head("Model", html.Span(id=Ids.NOTE), _llm_select(search)),
+            html.Div(id=Ids.EMPTY),
+            html.Div(
+                [
+                    html.Div(loading_state(2), id=Ids.TILES, className="tiles-frame"),
+                    _filters(search),
+                    _chart_card(),
+                    _issues_card(),
+                    _results(),
+                ],
+                id=Ids.BODY,
+                className="page-body",
+            ),
+            *_stores(search),
+        ],
+        className="page-body",
+    )
+
+
+def parts() -> list[Component]:
+    """Return one of each component that callbacks put into the page."""
+    return [dcc.Graph(id=Ids.CHART_GRAPH), *panel_buttons(is_first=True, is_last=True)]
+
+
+def _stores(search: Search) -> list[Component]:
+    test_id = first(search, "test")
+    return [
+        dcc.Store(id=Ids.QUERY),
+        dcc.Store(id=Ids.SORT),
+        dcc.Store(id=Ids.ISSUE, data=first(search, "issue")),
+        dcc.Store(id=Ids.SELECTED, data=[test_id, 1, False] if test_id else None),
+        dcc.Download(id=Ids.DOWNLOAD),
+    ]
+
+
+def _llm_select(search: Search) -> Any:
+    return dmc.Select(
+        id=Ids.LLM,
+        value=first(search, "llm") or None,
+        data=[],
+        searchable=True,
+        allowDeselect=False,
+        nothingFoundMessage="No such model",
+        placeholder="Choose a model",
+        maxDropdownHeight=420,
+        w=440,
+        leftSection=icon("model"),
+        **aria(label="Model"),
+    )
+
+
+def _filters(search: Search) -> Component:
+    return html.Div(
+        [
+            dmc.MultiSelect(
+                id=Ids.CLASSES,
+                value=search.get("class", []),
+                data=[],
+                placeholder="All classes",
+                clearable=True,
+                size="xs",
+                className="filter-wide",
+                **aria(label="Test classes"),
+            ),
+            dmc.MultiSelect(
+                id=Ids.LEVELS,
+                value=search.get("level", []),
+                data=[],
+                placeholder="All levels",
+                clearable=True,
+                size="xs",
+                **aria(label="Levels"),
+            ),
+            dmc.MultiSelect(
+                id=Ids.THINKS,
+                value=search.get("think", []),
+                data=[],
+                placeholder="Think: any",
+                clearable=True,
+                size="xs",
+                **aria(label="Think"),
+            ),
+            dmc.SegmentedControl(
+                id=Ids.OUTCOME,
+                data=_OUTCOMES,
+                value=first(search, "outcome"),
+                size="xs",
+                **aria(label="Outcome"),
+            ),
+            dmc.TextInput(
+                id=Ids.TEXT,
+                value=first(search, "text"),
+                placeholder="Search ids, details, responses",
+                leftSection=icon("search"),
+                debounce=350,
+                size="xs",
+                className="filter-wide",
+                **aria(label="Search in test ids, details and responses"),
+            ),
+            html.Div(id=Ids.ISSUE_CHIP),
+            dmc.Button("Clear", id=Ids.CLEAR, size="xs", variant="subtle", color="gray"),
+        ],
+        className="filters",
+        role="search",
+        **aria(label="Filters"),
+    )
+
+
+def _chart_card() -> Component:
+    return card(
+        "Score by test",
+        html.Div(loading_state(), id=Ids.CHART),
+        note="Choose a bar to see its result.",
+        tools=dmc.Pagination(
+            id=Ids.CHART_PAGE, total=1, value=1, size="sm", siblings=1, display="none"
+        ),
+    )
+
+
+def _issues_card() -> Component:
+    return card(
+        "Issues",
+        html.Div(loading_state(), id=Ids.ISSUES),
+        note="What goes wrong, by cause, the most costly first. Choose one to see its results.",
+    )
+
+
+def _results() -> Component:
+    return html.Div(
+        [
+            card(
+                "Results",
+                paged_table(Ids.RESULTS, "Results", COLUMNS),
+                note=html.Span(id=Ids.COUNT),
+                tools=csv_button(Ids.RESULTS_CSV, "these results"),
+            ),
+            html.Aside(
+                id=Ids.DETAILS, className="details", **aria(label="Result"), **data(keys="1")
+            ),
+        ],
+        className="results-and-details",
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from poor_bench.dashboard.pages.model.callbacks import register
-from poor_bench.dashboard.pages.model.layout import layout
+from poor_bench.dashboard.pages.model.layout import layout, parts
 from poor_bench.dashboard.pages.page import Page
 
-MODEL = Page(path="/model", title="Model", layout=layout, register=register)
+MODEL = Page(path="/model", title="Model", layout=layout, parts=parts, register=register)

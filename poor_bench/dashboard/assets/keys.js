@@ -1,0 +1,18 @@
+// Keys of the panel beside a table: J next, K previous, Escape closes it.
+(function () {
+  "use strict";
+  const buttons = { j: "next", k: "previous", Escape: "close" };
+  document.addEventListener("keydown", (event) => {
+    const name = buttons[event.key];
+    const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
+    if (!name || isTyping || event.ctrlKey || event.metaKey || event.altKey) {
+      return;
+    }
+    const panel = document.querySelector("[data-keys]");
+    const button = panel && panel.querySelector(`button[id$="-${name}-button"]:not([disabled])`);
+    if (button) {
+      event.preventDefault();
+      button.click();
+    }
+  });
+})();

@@ -1,0 +1,64 @@
+"""What goes wrong, by cause: how often, what it costs, what to try."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dash import html
+
+from poor_bench.dashboard.components.states import empty_state
+from poor_bench.dashboard.text.figures_text import count_text
+from poor_bench.issues.issue import IssueGroup
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+
+def issue_list(
+    groups: Sequence[IssueGroup], row_id: Callable[[str], Any], chosen: str = ""
+) -> Component:
+    """Return a button for each cause, the most costly first.
+
+    Args:
+        groups: The causes.
+        row_id: Detector id to the id of its button.
+        chosen: Detector id of the cause that the page is limited to; may be empty.
+    """
+    if not groups:
+        return empty_state("Nothing wrong", "No check has anything to say about these results.")
+    return html.Ul(
+        [html.Li(_row(group, row_id, is_chosen=group.detector_id == chosen)) for group in groups],
+        className="issue-list",
+    )
+
+
+def _row(group: IssueGroup, row_id: Callable[[str], Any], *, is_chosen: bool) -> Component:
+    example = next((issue.evidence for issue in group.examples), "")
+    share = f"{group.lost_share:.0%} of the lost score" if group.lost_share else "costs no score"
+    return html.Button(
+        [
+            html.Span(
+                className=f"severity severity-{group.severity.value}",
+                title=f"{group.severity.value} severity",
+            ),
+            html.Span(
+                [
+                    html.Span(group.title, className="issue-title"),
+                    html.Span(count_text(group.n_trials, "trial"), className="issue-count"),
+                    html.Span(share, className="issue-share"),
+                ],
+                className="issue-head",
+            ),
+            html.Span(
+                html.Span(style={"width": f"{group.lost_share:.1%}"}, className="issue-bar-fill"),
+                className="issue-bar",
+            ),
+            html.Span(f"{group.meaning} {group.advice}", className="issue-advice"),
+            html.Span(example, className="issue-example") if example else None,
+        ],
+        id=row_id(group.detector_id),
+        className="issue-row is-chosen" if is_chosen else "issue-row",
+        n_clicks=0,
+        type="button",
+    )

@@ -1,0 +1,51 @@
+"""Text of LLMs as it is: white space kept, nothing of it taken for markup."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dash import html
+
+from poor_bench.dashboard.text.differences import Piece, Side
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+_SHOWN_CHARACTERS = 40_000
+
+
+def plain_text(text: str, marked: tuple[int, int] | None = None) -> Component:
+    """Return text in a box, with a part of it marked.
+
+    Args:
+        text: Any text; beyond 40,000 characters only its beginning is shown.
+        marked: Start and end of what is marked.
+    """
+    shown = text[:_SHOWN_CHARACTERS]
+    start, end = marked or (0, 0)
+    parts: list[Any] = [shown]
+    if end > start:
+        parts = [shown[:start], html.Mark(shown[start:end]), shown[end:]]
+    rest = len(text) - len(shown)
+    more = html.Div(f"... and {rest:,} more characters", className="plain-text-more")
+    return html.Div(
+        [html.Pre(parts, className="plain-text", tabIndex="0"), more if rest > 0 else None]
+    )
+
+
+def difference(pieces: Sequence[Piece]) -> Component:
+    """Return a comparison: what was expected struck out, what came instead underlined."""
+    tags = {Side.BOTH: html.Span, Side.FIRST: html.Del, Side.SECOND: html.Ins}
+    return html.Pre(
+        [tags[piece.side](piece.text) for piece in pieces], className="plain-text", tabIndex="0"
+    )
+
+
+def folded(title: str, *children: Component | None, is_open: bool = False) -> Component:
+    """Return a block that opens and closes by its title."""
+    return html.Details(
+        [html.Summary(title), *(child for child in children if child is not None)],
+        open=is_open,
+        className="folded",
+    )

@@ -1,0 +1,116 @@
+"""Handlers of the panel beside the table: which trial it shows, previous and next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dash import Dash, Input, Output, State, ctx, no_update
+
+from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.pages.model.details_panel import details_panel
+from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
+from poor_bench.dashboard.pages.model.query import query_of, selected_key, sorted_as
+from poor_bench.dashboard.services.result_table import TrialKey
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.services.services import Services
+
+SortModel = list[dict[str, Any]] | None
+
+
+def neighbour(
+    services: Services, search: str, sort: SortModel, selected: object, step: int
+) -> TrialKey | None:
+    """Return the trial `step` rows further in the table; None where there is none."""
+    key = selected_key(selected)
+    found = services.find(sorted_as(query_of(search), sort))
+    place = found.place_of(key) if key is not None else None
+    return None if place is None else found.key_at(place + step)
+
+
+def shown_details(
+    services: Services, search: str, sort: SortModel, selected: object
+) -> list[Component] | None:
+    """Return the panel of the selected trial; None where none is selected or known."""
+    key = selected_key(selected)
+    query = query_of(search)
+    details = services.details(query.llm_id, key) if key is not None else None
+    if key is None or details is None:
+        return None
+    found = services.find(sorted_as(query, sort))
+    return details_panel(details, found.place_of(key), len(found))
+
+
+def row_to_selected(rows: list[dict[str, Any]] | None) -> list[Any] | None:
+    """Return the trial of the selected row as a store holds it; None where no row is selected."""
+    if not rows:
+        return None
+    return [rows[0]["test_id"], rows[0]["trial"], rows[0]["is_failure"]]
+
+
+def bar_to_selected(services: Services, search: str, click: dict[str, Any]) -> list[Any] | None:
+    """Return the first trial of the test whose bar was chosen."""
+    [test_id, *_] = click["points"][0]["customdata"]
+    found = services.find(query_of(search))
+    keys = (found.key_at(place) for place in range(len(found)))
+    key = next((key for key in keys if key is not None and key.test_id == test_id), None)
+    return None if key is None else list(key)
+
+
+def register(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+
+    @app.callback(
+        Output(Ids.SELECTED, "data"),
+        Input(Ids.RESULTS, "selectedRows"),
+        prevent_initial_call=True,
+    )
+    def _select_row(rows: list[dict[str, Any]] | None) -> Any:
+        return row_to_selected(rows) or no_update
+
+    @app.callback(
+        Output(Ids.SELECTED, "data", allow_duplicate=True),
+        Input(Ids.CHART_GRAPH, "clickData"),
+        State(Ids.QUERY, "data"),
+        prevent_initial_call=True,
+    )
+    def _select_bar(click: dict[str, Any] | None, search: str) -> Any:
+        return no_update if not click else bar_to_selected(services, search, click) or no_update
+
+    @app.callback(
+        Output(Ids.SELECTED, "data", allow_duplicate=True),
+        Input(Ids.PREVIOUS, "n_clicks"),
+        Input(Ids.NEXT, "n_clicks"),
+        State(Ids.QUERY, "data"),
+        State(Ids.SORT, "data"),
+        State(Ids.SELECTED, "data"),
+        prevent_initial_call=True,
+    )
+    def _step(back: int, on: int, search: str, sort: SortModel, selected: object) -> Any:
+        if not back and not on:
+            return no_update
+        step = -1 if ctx.triggered_id == Ids.PREVIOUS else 1
+        key = neighbour(services, search, sort, selected, step)
+        return no_update if key is None else list(key)
+
+    @app.callback(
+        Output(Ids.SELECTED, "data", allow_duplicate=True),
+        Input(Ids.CLOSE, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def _close(clicks: int) -> Any:
+        return None if clicks else no_update
+
+    @app.callback(
+        Output(Ids.DETAILS, "children"),
+        Input(Ids.SELECTED, "data"),
+        Input(ShellIds.VERSION, "data"),
+        Input(Ids.QUERY, "data"),
+        State(Ids.SORT, "data"),
+    )
+    def _show(selected: object, version: str | None, search: str | None, sort: SortModel) -> Any:
+        if version is None or search is None:
+            return no_update
+        return shown_details(services, search, sort, selected)

@@ -1,0 +1,198 @@
+"""Everything about one trial, beside the table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.icon import icon
+from poor_bench.dashboard.components.plain_text import difference, folded, plain_text
+from poor_bench.dashboard.components.score import score_badge
+from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
+from poor_bench.dashboard.services.result_details import ResultDetails
+from poor_bench.dashboard.services.result_query import think_to_text
+from poor_bench.dashboard.text.differences import compare_texts
+from poor_bench.dashboard.text.figures_text import dollars_text, milliseconds_text
+from poor_bench.dashboard.text.safe_markdown import safe_markdown
+from poor_bench.models.result import Result
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+
+def details_panel(details: ResultDetails, place: int | None, n_found: int) -> list[Component]:
+    """Return the panel of one trial.
+
+    Args:
+        details: What is known of it.
+        place: Its place in the table, from 0; None where the filters leave it out.
+        n_found: Rows of the table.
+    """
+    return [
+        _head(details, place, n_found),
+        html.Div(
+            [
+                _verdict(details),
+                _difference(details),
+                _section("Response", plain_text(details.answer, details.answer_span)),
+                _thinking(details),
+                _prompt(details),
+                _section("Figures", _figures(details.result)),
+            ],
+            className="details-body",
+        ),
+    ]
+
+
+def _head(details: ResultDetails, place: int | None, n_found: int) -> Component:
+    result = details.result
+    level = f" · level {details.level}" if details.level is not None else ""
+    trial = f" · trial {result.trial}" if result.trial > 1 else ""
+    position = "" if place is None else f"{place + 1:,} of {n_found:,}"
+    return html.Div(
+        [
+            html.Div(
+                [
+                    html.H2(result.test_id),
+                    html.P(f"{details.class_id or 'unknown class'}{level}{trial}"),
+                ],
+                className="details-title",
+            ),
+            html.Span(position, className="details-position"),
+            *panel_buttons(is_first=not place, is_last=place is None or place + 1 >= n_found),
+        ],
+        className="details-head",
+    )
+
+
+def panel_buttons(*, is_first: bool, is_last: bool) -> list[Component]:
+    """Return the buttons that step through the table and close the panel."""
+    return [
+        _button(Ids.PREVIOUS, "previous", "Previous result (K)", is_off=is_first),
+        _button(Ids.NEXT, "next", "Next result (J)", is_off=is_last),
+        _button(Ids.CLOSE, "close", "Close (Escape)", is_off=False),
+    ]
+
+
+def _button(button_id: Ids, name: str, label: str, *, is_off: bool) -> Component:
+    button: Component = dmc.ActionIcon(
+        icon(name),
+        id=button_id,
+        variant="subtle",
+        color="gray",
+        disabled=is_off,
+        n_clicks=0,
+        **aria(label=label),
+    )
+    return button
+
+
+def _verdict(details: ResultDetails) -> Component:
+    result = details.result
+    if result.failure is not None:
+        kind = result.failure.kind.value.replace("_", " ")
+        return html.Div(
+            [
+                html.Strong(f"Failed to run: {kind}"),
+                html.P(result.failure.message),
+                html.P("This is no score; the test stays pending.", className="quiet"),
+            ],
+            className="failure-box",
+        )
+    strict = result.strict_score
+    issues = [
+        html.Li(f"{issue.detector_id.replace('_', ' ')}: {issue.evidence}")
+        for issue in details.issues
+    ]
+    return html.Div(
+        [
+            html.Div(
+                [
+                    score_badge(result.score),
+                    html.Span(
+                        f"strict {strict:.2f}: the format rule was not kept", className="quiet"
+                    )
+                    if strict is not None and strict != result.score
+                    else None,
+                    *(
+                        dmc.Badge(mark.replace("_", " "), color="orange", variant="light")
+                        for mark in result.marks
+                    ),
+                ],
+                className="verdict-line",
+            ),
+            dcc.Markdown(safe_markdown(result.details), className="evaluator-says"),
+            html.Ul(issues, className="details-issues") if issues else None,
+        ]
+    )
+
+
+def _difference(details: ResultDetails) -> Component | None:
+    if not details.expected or details.result.score is None:
+        return None
+    if details.result.score >= 1.0:
+        return _section("Expected", plain_text(details.expected))
+    if not details.got:
+        return _section("Expected, and nothing was found", plain_text(details.expected))
+    return _section(
+        "Expected against got",
+        html.P([html.Del("expected"), " ", html.Ins("got instead")], className="difference-key"),
+        difference(compare_texts(details.expected, details.got)),
+    )
+
+
+def _thinking(details: ResultDetails) -> Component | None:
+    if not details.thinking:
+        return None
+    n_words = len(details.thinking.split())
+    return folded(f"Thinking ({n_words:,} words)", plain_text(details.thinking))
+
+
+def _prompt(details: ResultDetails) -> Component | None:
+    if not details.prompt:
+        return None
+    as_today = "" if details.is_prompt_stored else " (as it would be today)"
+    system = plain_text(details.system_prompt) if details.system_prompt else None
+    return folded(
+        f"Prompt{as_today}",
+        html.H4("System") if system else None,
+        system,
+        html.H4("User") if system else None,
+        plain_text(details.prompt),
+    )
+
+
+def _figures(result: Result) -> Component:
+    figures = {
+        "Execution time": milliseconds_text(result.execution_time_ms),
+        "First token": milliseconds_text(result.first_token_ms),
+        "Loading the model": milliseconds_text(result.load_ms),
+        "Queue": milliseconds_text(result.queue_ms),
+        "Reading the prompt": milliseconds_text(result.prefill_ms),
+        "Generating": milliseconds_text(result.decode_ms),
+        "Prompt tokens": _count(result.prompt_tokens),
+        "Completion tokens": _count(result.completion_tokens),
+        "Thinking tokens": _count(result.thinking_tokens),
+        "Cost": dollars_text(result.cost_usd),
+        "Finish reason": result.finish_reason or "-",
+        "Answer found": result.found or "-",
+        "Think": think_to_text(result.think),
+        "Asked at": result.timestamp[:19].replace("T", " "),
+        "Run": result.run_id or "-",
+    }
+    known = {name: text for name, text in figures.items() if text not in {"-", ""}}
+    return html.Dl(
+        [html.Div([html.Dt(name), html.Dd(text)]) for name, text in known.items()],
+        className="figures",
+    )
+
+
+def _count(number: int | None) -> str:
+    return "-" if number is None else f"{number:,}"
+
+
+def _section(title: str, *children: Component) -> Component:
+    return html.Section([html.H3(title), *children])

@@ -1,0 +1,87 @@
+"""The filters of the page as a query of its address, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from poor_bench.dashboard.links import Search, read_search, write_search
+from poor_bench.dashboard.services.result_query import Outcome, ResultQuery, SortKey
+from poor_bench.dashboard.services.result_table import TrialKey
+
+_SORT_KEYS = {
+    "test_id": SortKey.TEST,
+    "score": SortKey.SCORE,
+    "test_category": SortKey.CLASS,
+    "execution_time": SortKey.TIME,
+    "think": SortKey.THINK,
+}
+
+
+def first(search: Search, name: str) -> str:
+    """Return the first value of a name, or an empty text."""
+    return next(iter(search.get(name, [])), "")
+
+
+def query_of(search: str | None) -> ResultQuery:
+    """Return what an address asks for; what makes no sense is left out."""
+    values = read_search(search)
+    return ResultQuery(
+        llm_id=first(values, "llm"),
+        classes=frozenset(values.get("class", [])),
+        levels=frozenset(int(text) for text in values.get("level", []) if text.isdecimal()),
+        thinks=frozenset(values.get("think", [])),
+        outcomes=frozenset(
+            Outcome(text) for text in values.get("outcome", []) if text in set(Outcome)
+        ),
+        issue=first(values, "issue"),
+        text=first(values, "text").strip(),
+    )
+
+
+def search_of(
+    llm_id: str | None,
+    classes: Sequence[str] | None,
+    levels: Sequence[str] | None,
+    thinks: Sequence[str] | None,
+    outcome: str | None,
+    text: str | None,
+    issue: str | None,
+) -> str:
+    """Return the controls of the page as a query."""
+    return write_search(
+        {
+            "llm": [llm_id] if llm_id else [],
+            "class": classes or [],
+            "level": levels or [],
+            "think": thinks or [],
+            "outcome": [outcome] if outcome else [],
+            "text": [text] if text else [],
+            "issue": [issue] if issue else [],
+        }
+    )
+
+
+def sorted_as(query: ResultQuery, sort_model: Sequence[dict[str, Any]] | None) -> ResultQuery:
+    """Return a query in the order that the user chose in the table."""
+    for column in sort_model or ():
+        key = _SORT_KEYS.get(str(column.get("colId")))
+        if key is not None:
+            return replace(query, sort=key, descending=column.get("sort") == "desc")
+    return query
+
+
+def row_id(key: TrialKey) -> str:
+    """Return the id of a row of the table."""
+    return f"{key.trial}{'f' if key.is_failure else 's'}{key.test_id}"
+
+
+def selected_key(selected: object) -> TrialKey | None:
+    """Return the trial that a store holds; None where it holds none."""
+    if not isinstance(selected, list) or len(selected) != 3:
+        return None
+    test_id, trial, is_failure = selected
+    if not isinstance(test_id, str) or not isinstance(trial, int):
+        return None
+    return TrialKey(test_id, trial, bool(is_failure))

@@ -1,0 +1,67 @@
+"""The figures of one LLM at the top of its page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poor_bench.dashboard.components.tile import tile, tiles
+from poor_bench.dashboard.text.figures_text import dollars_text, milliseconds_text
+from poor_bench.models.llm import LLM
+from poor_bench.statistics.estimate import Estimate
+from poor_bench.statistics.summary import Summary
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+
+def model_tiles(summary: Summary, llm: LLM | None) -> Component:
+    """Return the figures of an LLM over all its results."""
+    time = summary.time
+    shown = [
+        tile("Average score", _value(summary.score, 1), _interval(summary.score, 1)),
+        tile("Pass rate", _percent(summary.pass_rate), _interval(summary.pass_rate, 100)),
+        tile("Tests", f"{summary.n_tests:,}", f"{summary.n_scored:,} trials scored"),
+        tile(
+            "Failed to run",
+            f"{summary.n_failed:,}",
+            ", ".join(f"{n} {kind.value}" for kind, n in summary.failures.items()).replace(
+                "_", " "
+            ),
+            is_warning=summary.n_failed > 0,
+        ),
+        tile(
+            "Median time",
+            milliseconds_text(time.median_ms if time else None),
+            f"95 % within {milliseconds_text(time.p95_ms)}" if time else "",
+        ),
+    ]
+    if _costs_format(summary):
+        shown.insert(2, tile("Strict score", f"{summary.strict_score:.3f}", "with format rules"))
+    if summary.tokens_per_s:
+        shown.append(tile("Tokens / s", f"{summary.tokens_per_s:,.0f}", "while generating"))
+    if summary.cost_usd is not None:
+        shown.append(tile("Cost", dollars_text(summary.cost_usd), "of all results"))
+    if llm is not None and llm.size:
+        shown.append(tile("Size", f"{llm.size:g} B", "parameters"))
+    return tiles(*shown)
+
+
+def _costs_format(summary: Summary) -> bool:
+    score, strict = summary.score, summary.strict_score
+    return score is not None and strict is not None and strict < score.value - 1e-9
+
+
+def _value(estimate: Estimate | None, scale: float) -> str:
+    return f"{estimate.value * scale:.3f}" if estimate else "-"
+
+
+def _percent(estimate: Estimate | None) -> str:
+    return f"{estimate.value * 100:.1f} %" if estimate else "-"
+
+
+def _interval(estimate: Estimate | None, scale: float) -> str:
+    if estimate is None:
+        return ""
+    digits = 2 if scale == 1 else 0
+    low, high = estimate.low * scale, estimate.high * scale
+    return f"95 % interval {low:.{digits}f} to {high:.{digits}f}"

@@ -1,0 +1,46 @@
+"""What goes wrong with each LLM, looked for again only when its results changed."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from poor_bench.dashboard.services.result_table import ResultTable
+from poor_bench.issues.background import Background, background_of
+from poor_bench.issues.detect import detect_issues
+from poor_bench.issues.issue import Issue
+from poor_bench.models.result import record_to_result
+
+if TYPE_CHECKING:
+    from poor_bench.config.workspace import Workspace
+
+
+class IssueCache:
+    """Keeps the issues of every LLM that was asked for, for its newest results."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._workspace: Workspace | None = None
+        self._background = Background()
+        self._issues: dict[str, tuple[int, tuple[Issue, ...]]] = {}
+
+    def issues(self, table: ResultTable, workspace: Workspace, llm_id: str) -> tuple[Issue, ...]:
+        """Return what `detect_issues` finds in the results of an LLM."""
+        version = table.llm_versions.get(llm_id)
+        if version is None:
+            return ()
+        with self._lock:
+            if workspace is not self._workspace:
+                self._workspace = workspace
+                self._background = background_of(
+                    workspace.tests_by_id, workspace.test_classes, workspace.llms_by_id
+                )
+                self._issues.clear()
+            kept = self._issues.get(llm_id)
+            if kept is not None and kept[0] == version:
+                return kept[1]
+            records = table.records(table.rows_of(llm_id))
+            results = (record_to_result(record["llm_id"], record) for record in records)
+            issues = tuple(detect_issues(results, self._background))
+            self._issues[llm_id] = (version, issues)
+            return issues

@@ -23,6 +23,8 @@ from poor_bench.extraction.found import Extracted, Found
 
 Accepts = Callable[[Any], bool]
 
+_MAX_DEPTH = 60
+"""Deep enough for any answer, and shallow enough to walk through a value by recursion."""
 _MAX_PASSES = 4
 """How often the whole text may be read in search of JSON in prose."""
 _COST_OF_A_TRY = 40
@@ -76,12 +78,12 @@ def parse_json(text: str, *, exact: bool = False) -> Any:
     """Return the value of strict JSON; no NaN, no Infinity, no number beyond a float's range.
 
     Raises:
-        ValueError: If it is not JSON, or nested too deeply to be read.
+        ValueError: If it is not JSON, or nested deeper than 60 levels.
     """
-    try:
-        return (_EXACT if exact else _PLAIN).decode(text)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
+    n_openings = text.count("[") + text.count("{")
+    if n_openings > _MAX_DEPTH and bracket_spans(text).depth > _MAX_DEPTH:
+        raise ValueError(f"nested deeper than {_MAX_DEPTH} levels")
+    return (_EXACT if exact else _PLAIN).decode(text)
 
 
 class _Reader:

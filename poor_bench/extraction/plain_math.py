@@ -33,7 +33,7 @@ _SUPERSCRIPTS = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789
 _FRACTION = re.compile(
     r"(?P<whole>\d)?\\[dt]?frac\s?(?:\{(?P<a>[^{}]*)\}\s?\{(?P<b>[^{}]*)\}|(?P<c>\d)(?P<d>\d))"
 )
-_SIMPLE_FRACTION_PART = re.compile(r"[\w.]*")
+_SIMPLE_FRACTION_PART = re.compile(r"[\d.]*|\w")
 _LATEX = (
     (re.compile(r"\{,\}"), ","),
     (re.compile(r"\\[,;:! ]|\\(?:left|right|displaystyle)(?![A-Za-z])"), ""),

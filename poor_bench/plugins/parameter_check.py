@@ -38,7 +38,7 @@ def check_against_model(
 def _problem(details: ErrorDetails, model: type[BaseModel]) -> ParameterProblem:
     place = place_of(details["loc"])
     if details["type"] == "extra_forbidden":
-        hint = name_hint(str(details["loc"][-1]), model.model_fields) if _is_top(details) else ""
+        hint = name_hint(str(details["loc"][0]), _names(model)) if len(details["loc"]) == 1 else ""
         return ParameterProblem(place, "unknown parameter", hint)
     message = details["msg"].removeprefix("Value error, ")
     return ParameterProblem(place, message[:1].lower() + message[1:], "")
@@ -55,5 +55,5 @@ def place_of(location: Sequence[int | str]) -> str:
     return "".join(parts).removeprefix(".")
 
 
-def _is_top(details: ErrorDetails) -> bool:
-    return len(details["loc"]) == 1
+def _names(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]

@@ -1,0 +1,33 @@
+"""Asks several evaluators; the highest score counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from poor_bench.scoring import Verdict
+from poor_bench.scoring.context import EvaluationContext
+from poor_bench.scoring.parts import Part, evaluate_parts, parts_by_place
+
+
+class Parameters(BaseModel):
+    """Parameters of `any_of`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    evaluators: list[Part] = Field(min_length=1, description="Evaluators of which one must agree.")
+
+
+def evaluate(
+    response: str, parameters: Mapping[str, Any], *, context: EvaluationContext
+) -> Verdict:
+    """Score the highest of the evaluators' scores."""
+    wanted = Parameters.model_validate(parameters)
+    return evaluate_parts(response, wanted.evaluators, context, max)
+
+
+def parts(parameters: Mapping[str, Any]) -> Mapping[str, Part]:
+    """Return the evaluators by their place in the parameters."""
+    return parts_by_place(Parameters.model_validate(parameters).evaluators)

@@ -1,0 +1,89 @@
+"""Compares the choice of a multiple-choice answer with the right one.
+
+The prompt asks for a label; one that the answer announces or begins with is found as well (see
+`poor_bench.extraction.choice`), and the strict score is then 0.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from poor_bench.extraction.choice import extract_choice
+from poor_bench.extraction.found import Found
+from poor_bench.extraction.thinking import without_thinking
+from poor_bench.scoring import Verdict
+from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.format_rule import under_format_rule
+
+_USUAL_LABELS = list("ABCD")
+
+
+class Parameters(BaseModel):
+    """Parameters of `choice`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expected: str = Field(description="Label of the right choice.")
+    labels: list[str] = Field(
+        default=[],
+        max_length=26,
+        description="All labels; A, B, C, ... as many as there are choices, else A to D.",
+    )
+    choices: list[str] = Field(
+        default=[],
+        max_length=26,
+        description="What the choices say; an answer in these words counts as well.",
+    )
+    strict: bool = Field(default=False, description="Accept only a label, with nothing around.")
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.choices and len(self.choices) != len(self.all_labels):
+            raise ValueError(f"{len(self.choices)} choices for {len(self.all_labels)} labels")
+        if self.expected not in self.all_labels:
+            raise ValueError(f"expected {self.expected!r} is none of the labels {self.all_labels}")
+        return self
+
+    @property
+    def all_labels(self) -> list[str]:
+        """The labels as given, or the usual ones."""
+        return self.labels or list(string.ascii_uppercase[: len(self.choices)]) or _USUAL_LABELS
+
+
+def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
+    """Score 1.0 if the right choice is chosen, else 0.0."""
+    wanted = Parameters.model_validate(parameters)
+    extracted = extract_choice(without_thinking(response), wanted.all_labels, wanted.choices)
+    if extracted is None:
+        return Verdict(
+            0.0,
+            f"expected {wanted.expected}, found no single choice",
+            found=Found.MISSING,
+            expected=wanted.expected,
+        )
+    is_right = extracted.value == wanted.expected
+    return under_format_rule(
+        1.0 if is_right else 0.0,
+        f"{'correct' if is_right else 'incorrect'}: expected {wanted.expected}, "
+        f"got {extracted.value}",
+        broken=extracted.found.wrapping,
+        strict=wanted.strict,
+        found=extracted.found,
+        extracted=extracted.text,
+        expected=wanted.expected,
+        got=extracted.value,
+    )
+
+
+def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
+    """Return what the prompt should ask for."""
+    return AnswerFormat.CHOICE
+
+
+def reference(parameters: Mapping[str, Any]) -> str:
+    """Return the label of the right choice."""
+    return Parameters.model_validate(parameters).expected

@@ -1,0 +1,85 @@
+"""Compares the whole answer with the expected text.
+
+Case, white space and punctuation around the answer do not count unless told otherwise. An answer
+that is nothing but one fenced block, or holds one, is compared by that block as well; the strict
+score is then 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.found import Found
+from poor_bench.extraction.normalise import fold_answer
+from poor_bench.extraction.thinking import without_thinking
+from poor_bench.scoring import Verdict
+from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.format_rule import MAX_SHOWN, under_format_rule
+
+
+def _to_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+class Parameters(BaseModel):
+    """Parameters of `exact_match`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expected: Annotated[list[str], BeforeValidator(_to_list)] = Field(
+        min_length=1, description="The right answer, or several of which each is right."
+    )
+    exact: bool = Field(
+        default=False,
+        description="Whether case, white space within and punctuation around count.",
+    )
+    strict: bool = Field(default=False, description="Accept no code block around the answer.")
+
+
+def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
+    """Score 1.0 if the answer is one of the expected texts, else 0.0."""
+    wanted = Parameters.model_validate(parameters)
+    normal = str.strip if wanted.exact else fold_answer
+    right = {normal(expected) for expected in wanted.expected}
+    answer = without_thinking(response)
+    for piece, found in _candidates(answer):
+        if normal(piece) in right:
+            return under_format_rule(
+                1.0,
+                "the expected text",
+                broken=found.wrapping,
+                strict=wanted.strict,
+                found=found,
+                extracted=piece,
+                expected=wanted.expected[0],
+                got=normal(piece),
+            )
+    return Verdict(
+        0.0,
+        f"expected {wanted.expected[0]!r:.200}, got {answer.strip()!r:.200}",
+        found=Found.BARE if answer.strip() else Found.MISSING,
+        expected=wanted.expected[0],
+        got=answer.strip()[:MAX_SHOWN],
+    )
+
+
+def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
+    """Return what the prompt should ask for."""
+    return AnswerFormat.TEXT
+
+
+def reference(parameters: Mapping[str, Any]) -> str:
+    """Return the first right answer."""
+    return Parameters.model_validate(parameters).expected[0]
+
+
+def _candidates(answer: str) -> Iterator[tuple[str, Found]]:
+    blocks = fenced_blocks(answer)
+    if not blocks:
+        yield answer, Found.BARE
+    elif len(blocks) == 1:
+        yield blocks[0].body, Found.FENCED

@@ -1,0 +1,105 @@
+"""Compares a list with the expected one, in order or as a set.
+
+Lists in any notation are read: JSON, bullets, numbered lines, commas. Numbers agree by value,
+texts but for case and punctuation around. In order, the score is the share of right places of the
+longer list; as a set, of what both have of all that either has.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from poor_bench.extraction.found import Found
+from poor_bench.extraction.item_comparison import item_key
+from poor_bench.extraction.list_value import extract_list
+from poor_bench.extraction.thinking import without_thinking
+from poor_bench.scoring import Verdict
+from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.format_rule import under_format_rule
+
+_MAX_NAMED = 5
+
+
+class Parameters(BaseModel):
+    """Parameters of `list_match`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expected: list[Any] = Field(min_length=1, description="The right items.")
+    compare: Literal["ordered", "set"] = Field(
+        default="ordered", description="Whether items count by place, or in any order."
+    )
+    format: Literal["json", "any"] = Field(
+        default="any", description="What the prompt asks for: a JSON list, or any notation."
+    )
+    strict: bool = Field(default=False, description="Accept only that, with nothing around.")
+
+
+def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
+    """Score how much the lists have in common."""
+    wanted = Parameters.model_validate(parameters)
+    extracted = extract_list(without_thinking(response))
+    if extracted is None:
+        return Verdict(0.0, "found no list", found=Found.MISSING, expected=_shown(wanted.expected))
+    broken = extracted.found.wrapping
+    if wanted.format == "json" and not broken and not extracted.text.startswith("["):
+        broken = "not a JSON list"
+    compare = _compare_places if wanted.compare == "ordered" else _compare_sets
+    score, details = compare(wanted.expected, extracted.value)
+    return under_format_rule(
+        score,
+        details,
+        broken=broken,
+        strict=wanted.strict,
+        found=extracted.found,
+        extracted=extracted.text,
+        expected=_shown(wanted.expected),
+        got=_shown(extracted.value),
+    )
+
+
+def wants(parameters: Mapping[str, Any]) -> AnswerFormat:
+    """Return what the prompt should ask for."""
+    is_json = Parameters.model_validate(parameters).format == "json"
+    return AnswerFormat.JSON_LIST if is_json else AnswerFormat.LIST
+
+
+def reference(parameters: Mapping[str, Any]) -> str:
+    """Return the expected items as JSON."""
+    return _shown(Parameters.model_validate(parameters).expected)
+
+
+def _compare_places(expected: Sequence[Any], got: Sequence[Any]) -> tuple[float, str]:
+    pairs = list(zip(expected, got, strict=False))
+    wrong = [
+        f"item {place}: expected {ours!r:.60}, got {theirs!r:.60}"
+        for place, (ours, theirs) in enumerate(pairs, start=1)
+        if item_key(ours) != item_key(theirs)
+    ]
+    n_right = len(pairs) - len(wrong)
+    length = [] if len(got) == len(expected) else [f"{len(got)} items, expected {len(expected)}"]
+    details = "; ".join([f"{n_right} of {len(expected)} right", *length, *wrong[:_MAX_NAMED]])
+    return n_right / max(len(expected), len(got)), details
+
+
+def _compare_sets(expected: Sequence[Any], got: Sequence[Any]) -> tuple[float, str]:
+    ours = {item_key(item): item for item in expected}
+    theirs = {item_key(item): item for item in got}
+    missing = [item for key, item in ours.items() if key not in theirs]
+    extra = [item for key, item in theirs.items() if key not in ours]
+    n_common = len(ours) - len(missing)
+    faults = [
+        f"{name}: " + ", ".join(f"{item!r:.60}" for item in items[:_MAX_NAMED])
+        for name, items in (("missing", missing), ("extra", extra))
+        if items
+    ]
+    details = "; ".join([f"{n_common} of {len(ours)} found", *faults])
+    return n_common / (len(ours) + len(extra)), details
+
+
+def _shown(items: Sequence[Any]) -> str:
+    return json.dumps(items, ensure_ascii=False)

@@ -1,0 +1,122 @@
+r"""Compares mathematical expressions by meaning: `1/2`, `0.5` and `\frac12` are the same.
+
+Numbers are compared exactly. Other expressions are compared by SymPy in the sandbox, with a limit
+of time and memory; an answer whose equivalence cannot be shown within it is not right. Of an
+equation the right-hand side counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from poor_bench.extraction.expression import extract_expression, safe_expression
+from poor_bench.extraction.found import Extracted, Found
+from poor_bench.extraction.number import Number, extract_number, parse_number
+from poor_bench.extraction.thinking import without_thinking
+from poor_bench.sandbox import CaseEnd, Limits, Program, run_cases
+from poor_bench.scoring import Verdict
+from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.format_rule import under_format_rule
+
+_SOURCE = """
+import sympy
+from sympy.parsing.sympy_parser import parse_expr, rationalize, standard_transformations
+
+TRANSFORMATIONS = (*standard_transformations, rationalize)
+LETTERS = "abcdfghjklmnopqrstuvwxyzABCDFGHJKLMNOPQRSTUVWXYZ"
+GREEK = "alpha beta gamma delta epsilon theta lamda mu rho sigma tau phi psi omega"
+NAMES = {name: sympy.Symbol(name) for name in [*LETTERS, *GREEK.split()]}
+
+
+def same(one, other):
+    ours, theirs = (
+        parse_expr(text, local_dict=dict(NAMES), transformations=TRANSFORMATIONS)
+        for text in (one, other)
+    )
+    difference = ours - theirs
+    return bool(difference.equals(0)) or sympy.simplify(difference) == 0
+"""
+_HINT = "comparing expressions needs the package sympy: pip install sympy"
+
+
+class Parameters(BaseModel):
+    """Parameters of `math_equivalence`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expected: str = Field(description="The right expression, plain or LaTeX.")
+    timeout_s: float = Field(
+        default=5.0, gt=0, le=60, description="Longest comparison, in seconds."
+    )
+    strict: bool = Field(default=False, description="Accept only the expression, nothing around.")
+
+    @model_validator(mode="after")
+    def _can_be_compared(self) -> Self:
+        if parse_number(self.expected) is None:
+            if safe_expression(self.expected) is None:
+                raise ValueError(f"{self.expected!r:.80} is not understood as an expression")
+            if find_spec("sympy") is None:
+                raise ValueError(_HINT)
+        return self
+
+
+def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
+    """Score 1.0 if the expressions are equivalent, else 0.0."""
+    wanted = Parameters.model_validate(parameters)
+    answer = without_thinking(response)
+    number = parse_number(wanted.expected)
+    if number is not None:
+        extracted_number = extract_number(answer)
+        if extracted_number is not None and _is_right(extracted_number.value, number):
+            return _verdict(wanted, extracted_number, f"{extracted_number.value.value:f}", "")
+    extracted = extract_expression(answer)
+    if extracted is None:
+        return Verdict(0.0, "found no expression", found=Found.MISSING, expected=wanted.expected)
+    expected = safe_expression(wanted.expected) or wanted.expected
+    problem = _difference(extracted.value, expected, wanted)
+    return _verdict(wanted, extracted, extracted.value, problem)
+
+
+def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
+    """Return what the prompt should ask for."""
+    return AnswerFormat.EXPRESSION
+
+
+def reference(parameters: Mapping[str, Any]) -> str:
+    """Return the right expression."""
+    return Parameters.model_validate(parameters).expected
+
+
+def _is_right(got: Number, expected: Number) -> bool:
+    return not set(got.readings).isdisjoint(expected.readings)
+
+
+def _difference(got: str, expected: str, wanted: Parameters) -> str:
+    """Return why two safe expressions are not the same; empty where they are."""
+    if got == expected:
+        return ""
+    if find_spec("sympy") is None:
+        return "not the same number"
+    limits = Limits(case_s=wanted.timeout_s, total_s=2 * wanted.timeout_s + 5)
+    program = Program(source=_SOURCE, function="same", limits=limits)
+    (case,) = run_cases(program, [[got, expected]]).cases
+    if case.end is CaseEnd.RETURNED:
+        return "" if case.value is True else "not equivalent"
+    return f"equivalence could not be shown ({case.end})"
+
+
+def _verdict(wanted: Parameters, extracted: Extracted[Any], got: str, problem: str) -> Verdict:
+    return under_format_rule(
+        0.0 if problem else 1.0,
+        f"{problem or 'equivalent'}: expected {wanted.expected:.200}, got {got:.200}",
+        broken=extracted.found.wrapping,
+        strict=wanted.strict,
+        found=extracted.found,
+        extracted=extracted.text,
+        expected=wanted.expected,
+        got=got,
+    )

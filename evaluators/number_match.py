@@ -1,0 +1,82 @@
+"""Compares the number in the answer with the expected one, within a tolerance.
+
+The prompt asks for a number; one within other text is found as well (see
+`poor_bench.extraction.number` for which one), and the strict score is then 0. `45%` counts as 45
+and as 0.45.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from poor_bench.extraction.found import Found
+from poor_bench.extraction.number import extract_number, number_from_json
+from poor_bench.extraction.thinking import without_thinking
+from poor_bench.scoring import Verdict
+from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.format_rule import under_format_rule
+
+
+def _to_decimal(value: Any) -> Decimal:
+    number = number_from_json(value)
+    if number is None:
+        raise ValueError(f"{value!r:.60} is not a number")
+    return number.value
+
+
+_Number = Annotated[Decimal, BeforeValidator(_to_decimal)]
+
+
+class Parameters(BaseModel):
+    """Parameters of `number_match`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expected: _Number = Field(description="The right number.")
+    absolute_tolerance: _Number = Field(
+        default=Decimal(0), ge=0, description="Largest difference that is still right."
+    )
+    relative_tolerance: _Number = Field(
+        default=Decimal(0), ge=0, description="The same as a share of the expected number."
+    )
+    strict: bool = Field(default=False, description="Accept only a number, with nothing around.")
+
+
+def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
+    """Score 1.0 if the number is within tolerance, else 0.0."""
+    wanted = Parameters.model_validate(parameters)
+    extracted = extract_number(without_thinking(response))
+    expected = f"{wanted.expected:f}"
+    if extracted is None:
+        return Verdict(
+            0.0, f"expected {expected}, found no number", found=Found.MISSING, expected=expected
+        )
+    number = extracted.value
+    tolerance = max(wanted.absolute_tolerance, wanted.relative_tolerance * abs(wanted.expected))
+    near = [value for value in number.readings if abs(value - wanted.expected) <= tolerance]
+    got = f"{(near or number.readings)[0]:f}"
+    within = f" (tolerance {tolerance:f})" if tolerance else ""
+    return under_format_rule(
+        1.0 if near else 0.0,
+        f"{'correct' if near else 'incorrect'}: expected {expected}, got {got}{within}",
+        broken=extracted.found.wrapping,
+        strict=wanted.strict,
+        found=extracted.found,
+        extracted=extracted.text,
+        expected=expected,
+        got=got,
+    )
+
+
+def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
+    """Return what the prompt should ask for."""
+    return AnswerFormat.NUMBER
+
+
+def reference(parameters: Mapping[str, Any]) -> str:
+    """Return the right number."""
+    return f"{Parameters.model_validate(parameters).expected:f}"

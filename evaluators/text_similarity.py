@@ -1,0 +1,82 @@
+"""Measures how similar the answer is to a reference text.
+
+Metrics, all from 0.0 to 1.0 (see `poor_bench.extraction.text_overlap`):
+`rouge_l` for the words in common in order, `chrf` for short strings of characters, `edit` for the
+share of characters that need no change. Of several references the nearest one counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from poor_bench.extraction.found import Found
+from poor_bench.extraction.normalise import fold_text
+from poor_bench.extraction.text_overlap import chrf, edit_ratio, rouge_l
+from poor_bench.extraction.thinking import without_thinking
+from poor_bench.scoring import Verdict
+from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.format_rule import MAX_SHOWN
+
+_METRICS = {"rouge_l": rouge_l, "chrf": chrf, "edit": edit_ratio}
+
+
+def _to_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+class Parameters(BaseModel):
+    """Parameters of `text_similarity`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expected: Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(_to_list)] = (
+        Field(min_length=1, description="A reference text, or several.")
+    )
+    metric: Literal["rouge_l", "chrf", "edit"] = Field(
+        default="rouge_l", description="How similarity is measured."
+    )
+    threshold: float | None = Field(
+        default=None,
+        gt=0,
+        le=1,
+        description="From what similarity on the score is 1.0, else 0.0; without it the score is "
+        "the similarity.",
+    )
+    case_sensitive: bool = Field(default=False, description="Whether upper and lower case differ.")
+
+
+def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
+    """Score the similarity to the nearest reference."""
+    wanted = Parameters.model_validate(parameters)
+    answer = without_thinking(response).strip()
+    if not answer:
+        return Verdict(0.0, "no answer", found=Found.MISSING, expected=wanted.expected[0])
+    normal = str.strip if wanted.case_sensitive else fold_text
+    measure = _METRICS[wanted.metric]
+    text = normal(answer)
+    similarities = [measure(text, normal(expected)) for expected in wanted.expected]
+    similarity = max(similarities)
+    details = f"{wanted.metric} {similarity:.3f}"
+    score = similarity
+    if wanted.threshold is not None:
+        score = 1.0 if similarity >= wanted.threshold else 0.0
+        details += f", threshold {wanted.threshold:g}"
+    return Verdict(
+        score,
+        details,
+        expected=wanted.expected[similarities.index(similarity)],
+        got=answer[:MAX_SHOWN],
+    )
+
+
+def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
+    """Return what the prompt should ask for."""
+    return AnswerFormat.TEXT
+
+
+def reference(parameters: Mapping[str, Any]) -> str:
+    """Return the first reference text."""
+    return Parameters.model_validate(parameters).expected[0]

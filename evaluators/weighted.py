@@ -1,0 +1,49 @@
+"""Asks several evaluators; the weighted mean of their scores counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from poor_bench.scoring import Verdict
+from poor_bench.scoring.context import EvaluationContext
+from poor_bench.scoring.parts import Part, evaluate_parts, parts_by_place
+
+
+class WeightedPart(Part):
+    """One evaluator, and how much its score counts."""
+
+    weight: float = Field(
+        default=1.0, gt=0, le=1000, description="How much the score counts, against the others'."
+    )
+
+
+class Parameters(BaseModel):
+    """Parameters of `weighted`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    evaluators: list[WeightedPart] = Field(
+        min_length=1, description="Evaluators whose scores are averaged."
+    )
+
+
+def evaluate(
+    response: str, parameters: Mapping[str, Any], *, context: EvaluationContext
+) -> Verdict:
+    """Score the weighted mean of the evaluators' scores."""
+    wanted = Parameters.model_validate(parameters)
+    total = sum(part.weight for part in wanted.evaluators)
+
+    def mean(scores: Sequence[float]) -> float:
+        weighted = zip(wanted.evaluators, scores, strict=True)
+        return min(1.0, sum(part.weight * score for part, score in weighted) / total)
+
+    return evaluate_parts(response, wanted.evaluators, context, mean)
+
+
+def parts(parameters: Mapping[str, Any]) -> Mapping[str, Part]:
+    """Return the evaluators by their place in the parameters."""
+    return parts_by_place(Parameters.model_validate(parameters).evaluators)

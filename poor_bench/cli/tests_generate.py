@@ -19,6 +19,7 @@ Examples:
   python main.py tests generate                          the generators that there are
   python main.py tests generate arithmetic --count 50
   python main.py tests generate code --level 3-5 --count 20 --seed 7
+  python main.py tests generate reasoning_gym.leg_counting
 """
 
 
@@ -59,7 +60,7 @@ def generate(
     if generator is None:
         return _list_generators(as_json=as_json)
     chosen = generator_named(generator)
-    new = _draw(chosen, class_id or chosen.name, levels_in(levels), n_tests, seed)
+    new = _draw(chosen, class_id or chosen.name.replace(".", "_"), levels_in(levels), n_tests, seed)
     return add_and_report(app, prove(app, new), dry_run=dry_run, as_json=as_json)
 
 
@@ -78,9 +79,11 @@ def _draw(generator: Generator, class_id: str, levels: range, n_tests: int, seed
 
 
 def _list_generators(*, as_json: bool) -> int:
+    from poor_bench.generators.reasoning_gym import family_names
     from poor_bench.generators.registry import GENERATORS
 
     rows = [[generator.name, generator.description] for generator in GENERATORS.values()]
+    rows += [[name, "needs `pip install reasoning-gym`"] for name in family_names()]
     if as_json:
         print_json({"generators": [{"name": name, "description": text} for name, text in rows]})
     else:

@@ -1,4 +1,4 @@
-"""The generators that are known by name."""
+"""The generators that are known by name, our own and those of an optional library."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from poor_bench.generators.arithmetic import ARITHMETIC
 from poor_bench.generators.code import CODE
 from poor_bench.generators.generator import Generator
 from poor_bench.generators.lists import LISTS
+from poor_bench.generators.reasoning_gym import PREFIX, reasoning_gym_generator
 from poor_bench.generators.strings import STRINGS
 
 GENERATORS: Mapping[str, Generator] = MappingProxyType(
@@ -23,7 +24,10 @@ def generator_named(name: str) -> Generator:
 
     Raises:
         ConfigError: If there is none of that name.
+        MissingExtraError: If it needs a library that is not installed.
     """
+    if name.startswith(PREFIX):
+        return reasoning_gym_generator(name)
     if name not in GENERATORS:
         raise ConfigError(f"there is no generator `{name}`", hint=name_hint(name, GENERATORS))
     return GENERATORS[name]

@@ -7,7 +7,7 @@ from typing import Any
 
 from poor_bench.errors import PoorBenchError
 from poor_bench.lint.evaluator_facts import EvaluatorFacts
-from poor_bench.models.evaluator_spec import EvaluatorSpec
+from poor_bench.models.evaluator_spec import EvaluatorSpec, merge_specs
 
 
 def fault_of(
@@ -20,9 +20,7 @@ def fault_of(
         test_entry: The test, as it shall stand in its file.
         facts: Scores responses.
     """
-    module = class_entry["evaluation_module"]
-    own = test_entry.get("evaluation_module", {}).get("parameters", {})
-    spec = EvaluatorSpec(module["name"], {**module.get("parameters", {}), **own})
+    spec = _spec_of(class_entry, test_entry)
     reference = test_entry.get("reference_response")
     try:
         if reference is not None and (score := facts.score(spec, reference)) != 1.0:
@@ -31,3 +29,12 @@ def fault_of(
     except PoorBenchError as error:
         return f"it cannot be scored: {error}"
     return f"an empty response scores {blank:.3g}, not 0" if blank else ""
+
+
+def _spec_of(class_entry: Mapping[str, Any], test_entry: Mapping[str, Any]) -> EvaluatorSpec:
+    of_class = class_entry["evaluation_module"]
+    own = test_entry.get("evaluation_module", {})
+    return merge_specs(
+        EvaluatorSpec(of_class["name"], of_class.get("parameters", {})),
+        EvaluatorSpec(own.get("name", of_class["name"]), own.get("parameters", {})),
+    )

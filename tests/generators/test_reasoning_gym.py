@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import random
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from poor_bench.errors import ConfigError, MissingExtraError
+from poor_bench.generators.generator import generate
+from poor_bench.generators.reasoning_gym import family_names, reasoning_gym_generator
+from poor_bench.generators.registry import generator_named
+
+
+class FakeCurriculum:
+    level = 0
+
+    def set_global_level(self, level: int) -> None:
+        self.level = level
+
+    def generate_configuration(self, settings: dict[str, int]) -> SimpleNamespace:
+        return SimpleNamespace(level=self.level, **settings)
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Stands in for the library; the family `gcd` has levels, `lcm` has none."""
+    answers = ["42"]
+
+    def make(settings: SimpleNamespace) -> list[dict[str, str]]:
+        question = f" level {settings.level}, seed {settings.seed} "
+        return [{"question": question, "answer": answers[0]}]
+
+    def create_dataset(name: str, seed: int, size: int) -> list[dict[str, str]]:
+        return make(SimpleNamespace(level="none", seed=seed))
+
+    factory: Any = ModuleType("reasoning_gym.factory")
+    factory.DATASETS = {"gcd": (make, None)}
+    factory.has_curriculum = lambda name: name == "gcd"
+    factory.create_curriculum = lambda name: FakeCurriculum()
+    factory.create_dataset = create_dataset
+    monkeypatch.setitem(sys.modules, "reasoning_gym", ModuleType("reasoning_gym"))
+    monkeypatch.setitem(sys.modules, "reasoning_gym.factory", factory)
+    return answers
+
+
+def test_levels_count_from_the_first_of_the_library(answers: list[str]) -> None:
+    generator = generator_named("reasoning_gym.gcd")
+    test = generator.make(random.Random(1), 3)
+    assert test["text"].startswith("level 2, seed")
+    assert test["reference_response"] == "42"
+
+
+def test_families_without_levels_ignore_them(answers: list[str]) -> None:
+    test = generator_named("reasoning_gym.lcm").make(random.Random(1), 3)
+    assert test["text"].startswith("level none")
+
+
+def test_the_same_seed_gives_the_same_tests(answers: list[str]) -> None:
+    generator = generator_named("reasoning_gym.gcd")
+    first, second = (list(generate(generator, "c", [1, 2], 4, 7)) for _ in range(2))
+    assert first == second
+    assert len({test["text"] for test in first}) == 4
+
+
+@pytest.mark.parametrize(
+    ("answer", "evaluator", "expected"),
+    [
+        ("42", "number_match", "42"),
+        ("-0.5", "number_match", "-0.5"),
+        ("['-9.4', '3']", "list_match", ["-9.4", "3"]),
+        ("True", "exact_match", "True"),
+        ("Monday", "exact_match", "Monday"),
+        ("0 1\n1 0", "exact_match", "0 1\n1 0"),
+        ("[]", "exact_match", "[]"),
+    ],
+)
+def test_answers_are_compared_by_their_kind(
+    answers: list[str], answer: str, evaluator: str, expected: Any
+) -> None:
+    answers[0] = answer
+    test = generator_named("reasoning_gym.gcd").make(random.Random(1), 1)
+    assert test["evaluation_module"] == {"name": evaluator, "parameters": {"expected": expected}}
+
+
+def test_without_the_library_the_way_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "reasoning_gym", None)
+    with pytest.raises(MissingExtraError) as caught:
+        reasoning_gym_generator("reasoning_gym.gcd")
+    assert "pip install reasoning-gym" in caught.value.hint
+
+
+def test_families_that_need_the_scoring_of_the_library_are_left_out() -> None:
+    assert "reasoning_gym.countdown" not in family_names()
+    with pytest.raises(ConfigError, match="no generator"):
+        generator_named("reasoning_gym.countdown")

@@ -31,6 +31,10 @@ _COST_OF_A_TRY = 40
 """What trying one more candidate costs, as characters read."""
 _MAX_REPAIR_CHARACTERS = 20_000
 """Text that may be repaired per response; the repair library needs up to 10 us a character."""
+_BUGS_OF_REPAIR = (
+    AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
+"""What the repair library can raise over broken text beside saying that it is broken."""
 _COST_OF_A_REPAIR = 200
 """What repairing one more candidate costs, as characters repaired."""
 _MAX_REPAIR_DEPTH = 40
@@ -144,7 +148,7 @@ def _repaired(candidate: str) -> Any:
         return None
     try:
         value = json_repair.loads(candidate, skip_json_loads=True)
-    except (ValueError, RecursionError):
+    except _BUGS_OF_REPAIR:
         return None
     return value if isinstance(value, kind) else None
 

@@ -55,6 +55,11 @@ def test_repair_is_only_tried_where_allowed():
     assert extract_json("{'a': 1}", lenient=False) is None
 
 
+def test_bug_of_the_repair_library_is_survived():
+    # json-repair 0.64 raises an AssertionError over this text.
+    assert extract_json('{"```json```[') is None
+
+
 def test_unwanted_values_are_passed_over():
     text = '{"a": 1} and {"b": 2}'
     assert extract_json(text, lambda value: "a" in value).value == {"a": 1}

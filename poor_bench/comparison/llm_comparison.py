@@ -30,11 +30,15 @@ class LLMComparison:
     times: TimeVerdict
     """Of the comparable tests."""
 
-    def not_comparable(self) -> dict[tuple[Obstacle, ...], list[str]]:
-        """Return the ids of the tests that are not in `overall` by the reasons, most first."""
+    def not_comparable(self, class_id: str | None = None) -> dict[tuple[Obstacle, ...], list[str]]:
+        """Return the ids of the tests that are not in `overall` by the reasons, most first.
+
+        Args:
+            class_id: Leaves out the tests of other classes.
+        """
         grouped: dict[tuple[Obstacle, ...], list[str]] = {}
         for test in self.tests:
-            if not test.is_comparable(self.allowed):
+            if class_id in {None, test.class_id} and not test.is_comparable(self.allowed):
                 grouped.setdefault(test.obstacles, []).append(test.test_id)
         return dict(sorted(grouped.items(), key=lambda item: -len(item[1])))
 

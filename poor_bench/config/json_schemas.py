@@ -17,6 +17,7 @@ from pydantic import Field, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
 from poor_bench.config.file_models import FileModel, LLMEntry, TestClassEntry, TestEntry
+from poor_bench.config.gate_entries import GateEntry
 from poor_bench.models.failure import Failure
 from poor_bench.models.result import Result
 
@@ -45,6 +46,13 @@ class LLMsFile(FileModel):
     llms: list[LLMEntry]
 
 
+class GatesFile(FileModel):
+    """gates.yaml: what must hold of the results."""
+
+    version: str | float = Field("1.0", description="Version of the file format.")
+    gates: list[GateEntry]
+
+
 class _Draft7(GenerateJsonSchema):
     schema_dialect = _DIALECT
 
@@ -55,6 +63,7 @@ def json_schemas() -> dict[str, dict[str, Any]]:
         "test_classes": TestClassesFile,
         "tests": TestsFile,
         "llms": LLMsFile,
+        "gates": GatesFile,
     }
     schemas = {
         name: {"$schema": _DIALECT, **model.model_json_schema(schema_generator=_Draft7)}

@@ -1,0 +1,128 @@
+"""gates.yaml: what must hold of the results, for `python main.py gate`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from poor_bench.config.document import Document, open_document
+from poor_bench.config.entries import entries_in
+from poor_bench.config.entry_validation import validate_entry
+from poor_bench.config.file_models import FileModel, Name
+from poor_bench.config.load import raise_errors
+from poor_bench.config.nearest_name import name_hint
+from poor_bench.config.report import Place, Report
+from poor_bench.config.workspace import Workspace
+from poor_bench.config.yaml_document import parse_yaml
+from poor_bench.gates.gate import EVERY, Gate, GateKind
+
+GATES_FILE = "gates.yaml"
+
+
+class GateEntry(FileModel):
+    """What must hold of some LLMs and classes; at least one limit."""
+
+    llm_id: Name | None = Field(
+        None, description="LLM id, label or glob, each LLM checked apart; all LLMs by default."
+    )
+    class_id: Name | None = Field(
+        None, description="Class or glob, each checked apart; all tests together by default."
+    )
+    min_score: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None, description="Lowest mean score."
+    )
+    min_pass_rate: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None, description="Lowest share of passed tests."
+    )
+    max_p95_ms: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="Milliseconds within which 95 % of the trials end."
+    )
+    max_cost_usd: Annotated[float, Field(ge=0)] | None = Field(
+        None, description="Highest cost of all results, in US dollars."
+    )
+    min_scored_share: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None, description="Lowest share of trials that ended with a score."
+    )
+    no_regression: bool = Field(
+        False, description="Whether a score that fell beyond chance fails; needs a baseline."
+    )
+    up_to_date: bool = Field(
+        False, description="Whether results of another prompt, parameters or evaluator fail."
+    )
+    baseline: Name | None = Field(
+        None, description="File or run to compare with; `--baseline` by default."
+    )
+
+
+def load_gates(path: Path, workspace: Workspace) -> tuple[Gate, ...]:
+    """Return the gates of a file, in its order.
+
+    Args:
+        path: A `gates.yaml`; baselines are looked for beside it.
+        workspace: Its LLMs and classes are what patterns must match.
+
+    Raises:
+        ConfigError: With every problem of the file, if one of them is an error.
+    """
+    document, report = open_document(path, parse_yaml)
+    gates = tuple(_decode(document, path, workspace, report)) if document else ()
+    raise_errors(report.problems)
+    return gates
+
+
+def _decode(document: Document, path: Path, workspace: Workspace, report: Report) -> Iterator[Gate]:
+    for place, raw in entries_in(document, "gates", report):
+        n_problems = len(report.problems)
+        entry = validate_entry(GateEntry, raw, place, report)
+        if entry is not None:
+            _check_patterns(entry, place, workspace, report)
+            gates = list(_gates_of(entry, place, path, report))
+            if not gates and len(report.problems) == n_problems:
+                hint = f"one of {', '.join(f'`{kind.value}`' for kind in GateKind)}"
+                report.error(place, "this gate has no limit", hint=hint, code="no-limit")
+            yield from gates
+
+
+def _gates_of(entry: GateEntry, place: Place, path: Path, report: Report) -> Iterator[Gate]:
+    limits = {
+        kind: float(limit)
+        for kind in GateKind
+        if (limit := getattr(entry, kind.value)) is not None and limit is not False
+    }
+    if entry.baseline and not entry.no_regression:
+        report.warning((*place, "baseline"), "only `no_regression` reads it", code="unknown-key")
+    for kind, limit in limits.items():
+        is_regression = kind is GateKind.NO_REGRESSION
+        yield Gate(
+            kind=kind,
+            limit=limit,
+            llm_pattern=entry.llm_id or EVERY,
+            class_pattern=entry.class_id,
+            baseline=_beside(path, entry.baseline) if is_regression else "",
+        )
+
+
+def _beside(path: Path, baseline: str | None) -> str:
+    """Return a baseline that is a file beside the gates as a path, and any other as it stands."""
+    if baseline and (path.parent / baseline).is_file():
+        return str(path.parent / baseline)
+    return baseline or ""
+
+
+def _check_patterns(entry: GateEntry, place: Place, workspace: Workspace, report: Report) -> None:
+    names = [name for llm in workspace.llms for name in (llm.id, llm.label) if name]
+    _require_match(entry.llm_id, names, (*place, "llm_id"), report)
+    _require_match(entry.class_id, workspace.test_classes, (*place, "class_id"), report)
+
+
+def _require_match(
+    pattern: str | None, names: Collection[str], place: Place, report: Report
+) -> None:
+    gate = Gate(kind=GateKind.MIN_SCORE, llm_pattern=pattern or EVERY)
+    if pattern and not gate.is_about(*names):
+        report.error(
+            place, f"`{pattern}` matches nothing", hint=name_hint(pattern, names), code="no-match"
+        )

@@ -1,0 +1,1 @@
+"""Gates: what must hold of some results, and whether it does."""

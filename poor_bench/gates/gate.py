@@ -1,0 +1,64 @@
+"""One thing that must hold of the results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+
+EVERY = "*"
+
+
+class GateKind(StrEnum):
+    """What a gate looks at."""
+
+    MIN_SCORE = "min_score"
+    """Mean score, 0.0 to 1.0."""
+    MIN_PASSED = "min_pass_rate"
+    """Mean share of passed trials, 0.0 to 1.0."""
+    MAX_P95_MS = "max_p95_ms"
+    """Time within which 95 % of the scored trials end, in milliseconds."""
+    MAX_COST_USD = "max_cost_usd"
+    """Sum of what the trials cost, in US dollars."""
+    MIN_SCORED_SHARE = "min_scored_share"
+    """Share of the trials that ended with a score, 0.0 to 1.0."""
+    NO_REGRESSION = "no_regression"
+    """No score that is lower than the baseline's beyond chance."""
+    UP_TO_DATE = "up_to_date"
+    """No result of another prompt, other parameters or another evaluator than today's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """One thing that must hold of the results, for every LLM and class that it names."""
+
+    kind: GateKind
+    limit: float = 0.0
+    """In the unit of the kind; of no meaning where the kind needs none."""
+    llm_pattern: str = EVERY
+    """Glob of LLM ids or labels."""
+    class_pattern: str | None = None
+    """Glob of class ids, each checked apart; None checks all tests together."""
+    baseline: str = ""
+    """What is compared with, for `NO_REGRESSION`: a file, a run, `previous`, ..."""
+    only_warns: bool = False
+    """Whether it was not asked for, and so never fails unless all warnings do."""
+
+    def is_about(self, *llm_names: str) -> bool:
+        """Return whether an LLM is meant, by one of its names."""
+        return any(_matches(name, self.llm_pattern) for name in llm_names if name)
+
+    def is_about_class(self, class_id: str) -> bool:
+        """Return whether a class is meant."""
+        return self.class_pattern is None or _matches(class_id, self.class_pattern)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return name == pattern or fnmatchcase(name, pattern)
+
+
+IMPLIED_GATES = (
+    Gate(kind=GateKind.MIN_SCORED_SHARE, limit=1.0, only_warns=True),
+    Gate(kind=GateKind.UP_TO_DATE, only_warns=True),
+)
+"""What is looked at whatever else is asked for, so that a gate never passes unawares."""

@@ -18,6 +18,7 @@ COMMANDS = {
     "status": "Show what is done, pending, failed and stale per LLM.",
     "report": "Show or export the scores.",
     "compare": "Say what became better or worse, and whether it is chance.",
+    "gate": "Fail where results are not good enough, for continuous integration.",
     "results": "Look at single results: prompt, thinking, response, score.",
     "rescore": "Score stored responses again with today's evaluators.",
     "llms": "List, add, discover and try LLMs.",

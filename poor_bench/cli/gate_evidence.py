@@ -1,0 +1,94 @@
+"""Gather what gates are checked against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from poor_bench.comparison.compare import compare_sides
+from poor_bench.comparison.obstacle import MEASURED_CHANGES
+from poor_bench.gates.evidence import Evidence
+from poor_bench.gates.gate import Gate
+from poor_bench.runner.selection import Selection, select
+from poor_bench.runner.states import TrialState
+from poor_bench.sides import NOW, SideOpener
+from poor_bench.test_runner import TestRunner
+
+if TYPE_CHECKING:
+    from poor_bench.comparison.llm_comparison import LLMComparison
+    from poor_bench.comparison.side import Side
+    from poor_bench.config_manager import ConfigManager
+    from poor_bench.models.result import Result
+    from poor_bench.models.test import Test
+
+
+def gather_evidence(
+    config: ConfigManager, selection: Selection, gates: Sequence[Gate], pass_score: float
+) -> Evidence:
+    """Return what is known of the chosen LLMs and tests.
+
+    Raises:
+        ConfigError: If a filter matches nothing, or a baseline is nothing to compare with.
+        StoreError: If results cannot be read.
+    """
+    chosen = select(config.workspace, selection)
+    tests = {test.test_id: test for test in chosen.tests}
+    opener = SideOpener(config)
+    results: dict[str, list[Result]] = {llm.id: [] for llm in chosen.llms}
+    for result in opener.present:
+        if result.llm_id in results and result.test_id in tests:
+            results[result.llm_id].append(result)
+    flat = tuple(result for of_llm in results.values() for result in of_llm)
+    now = replace(opener.open(NOW), results=flat)
+    baselines = {gate.baseline for gate in gates if gate.baseline}
+    return Evidence(
+        llms=chosen.llms,
+        tests=tests,
+        results=results,
+        n_stale=_stale_counts(config, selection, now),
+        comparisons={
+            baseline: _compared(opener.open(baseline), now, tests, config, pass_score)
+            for baseline in baselines
+        },
+        named=frozenset(llm.id for llm in chosen.llms if {llm.id, llm.label} & set(selection.llms)),
+        pass_score=pass_score,
+    )
+
+
+def _compared(
+    baseline: Side,
+    now: Side,
+    tests: Mapping[str, Test],
+    config: ConfigManager,
+    pass_score: float,
+) -> dict[str, LLMComparison]:
+    """Return what became of each LLM; tests that were not chosen are left out of the baseline."""
+    known = config.workspace.tests_by_id
+    kept = tuple(
+        result
+        for result in baseline.results
+        if result.test_id in tests or result.test_id not in known
+    )
+    comparisons = compare_sides(
+        replace(baseline, results=kept),
+        now,
+        tests=known,
+        pass_score=pass_score,
+        allowed=MEASURED_CHANGES,
+    )
+    return {comparison.llm_after: comparison for comparison in comparisons}
+
+
+def _stale_counts(config: ConfigManager, selection: Selection, now: Side) -> dict[str, int]:
+    n_trials = max((result.trial for result in now.results), default=1)
+    runner = TestRunner(config)
+    try:
+        states = runner.states(replace(selection, trials=n_trials))
+    finally:
+        runner.close()
+    counts = {llm.id: states.count(index) for index, llm in enumerate(states.llms)}
+    return {
+        llm_id: count[TrialState.STALE_REQUEST] + count[TrialState.STALE_SCORE]
+        for llm_id, count in counts.items()
+    }

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poor_bench.reports.markdown_text import code_span, details, table
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain", "`plain`"),
+        ("<script>alert(1)</script>", "`<script>alert(1)</script>`"),
+        ("a\n# heading\r\n- item", "`a # heading - item`"),
+        ("ends `", "`` ends ` ``"),
+        ("``two`` and ```three```", "```` ``two`` and ```three``` ````"),
+        ("cell | cell", "`cell ¦ cell`"),
+        ("\x1b[2J\u202eright", "`\ufffd[2J\ufffdright`"),
+        ("   ", ""),
+    ],
+)
+def test_text_of_others_stays_one_code_span(text: str, expected: str) -> None:
+    assert code_span(text) == expected
+
+
+def test_long_text_is_cut() -> None:
+    assert code_span("x" * 10_000, limit=10) == f"`{'x' * 9}…`"
+
+
+@given(st.text(max_size=300))
+def test_span_closes_only_at_its_end(text: str) -> None:
+    span = code_span(text)
+    if span:
+        fence = span[: len(span) - len(span.lstrip("`"))]
+        inner = span[len(fence) : -len(fence)]
+        assert span.endswith(fence)
+        assert fence not in inner.replace("`" * (len(fence) + 1), "")
+        assert not set("\n\r|\x00\x1b") & set(span)
+
+
+def test_table_and_details_are_markdown() -> None:
+    assert table(("A", "B"), [("`x`", "1")], right=1) == "| A | B |\n| --- | ---: |\n| `x` | 1 |"
+    assert details("More", "text").startswith("<details>\n<summary>More</summary>\n\ntext")

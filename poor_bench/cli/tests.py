@@ -1,4 +1,4 @@
-"""`tests`: list, show, check, import and generate tests."""
+"""`tests`: list, show, check, analyse, import and generate tests."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
 from poor_bench.cli.selection_options import selection_from, selection_options
+from poor_bench.cli.tests_analyse import analyse
 from poor_bench.cli.tests_generate import generate
 from poor_bench.cli.tests_import import import_tests
 from poor_bench.cli.tests_lint import lint
@@ -24,6 +25,7 @@ Examples:
   python main.py tests list --class 'math*' --level 1-2
   python main.py tests show math_001                its prompt, as each LLM gets it
   python main.py tests lint --fix                   find and mend unfair tests
+  python main.py tests analyse                      which tests the results speak against
   python main.py tests import HumanEval.jsonl.gz    add a public benchmark
   python main.py tests generate arithmetic          add tests made by rule
 """
@@ -32,7 +34,7 @@ Examples:
 @click.group(invoke_without_command=True, epilog=_EPILOG)
 @click.pass_context
 def command(ctx: click.Context) -> int:
-    """List, show, check, import and generate tests."""
+    """List, show, check, analyse, import and generate tests."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_tests, llms=(), classes=(), levels=(), tests=(), tags=())
     return 0
@@ -83,5 +85,6 @@ def _row(test: Test, workspace: Workspace) -> dict[str, Any]:
 
 command.add_command(show)
 command.add_command(lint)
+command.add_command(analyse)
 command.add_command(import_tests)
 command.add_command(generate)

@@ -137,3 +137,28 @@ def test_lint_mends_what_is_safe_and_says_what_is_left(
 def test_lint_ends_with_1_where_a_test_is_wrong(folder: Path) -> None:
     rewrite_tests(folder, reference_response="5")
     assert call(folder, "tests", "lint") == 1
+
+
+def test_analyse_names_the_tests_that_results_speak_against(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace_files.add_tests(3)
+    for name in "abc":
+        workspace_files.add_llm(name, {"1 + 1": "7", "+": "4"})
+    folder = workspace_files.write()
+    call(folder, "run")
+    capsys.readouterr()
+    assert call(folder, "tests", "analyse", "--json") == 0
+    by_id = {test["test_id"]: test for test in json_of(capsys)["tests"]}
+    assert by_id["sum_001"]["is_suspicious"]
+    assert "nobody_passes" in by_id["sum_001"]["findings"]
+    assert not by_id["sum_002"]["is_suspicious"]
+    assert call(folder, "tests", "analyse") == 0
+    assert "1 of 3 tests are suspicious" in capsys.readouterr().out
+
+
+def test_analyse_without_results_says_what_to_do(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(folder, "tests", "analyse") == 0
+    assert "python main.py run" in capsys.readouterr().out

@@ -32,7 +32,9 @@ def summary_table(summaries: Sequence[Summary], names: Mapping[str, str]) -> Tab
 def _cells(summary: Summary, names: Mapping[str, str]) -> dict[str, str]:
     """Return a row by heading; a column that is empty in every row is left out."""
     group, score, strict = summary.group, summary.score, summary.strict_score
-    is_strict_lower = score is not None and strict is not None and strict < score.value
+    is_strict_lower = (
+        score is not None and strict is not None and f"{strict:.3f}" < f"{score.value:.3f}"
+    )
     return {
         "LLM": names.get(group.llm_id, group.llm_id),
         "Class": group.class_id or "",

@@ -1,0 +1,147 @@
+"""What answers took: time by phase, tokens by kind, money."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from poor_bench.models.result import Result
+from poor_bench.statistics.percentile import percentile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeParts:
+    """Where the time of a trial goes, in milliseconds; means over the trials that tell it."""
+
+    n: int
+    """Trials that tell how long they generated."""
+    queue_ms: float
+    prefill_ms: float
+    """Reading the prompt."""
+    thinking_ms: float
+    """The share of generating that thinking took, by tokens, or by text where the server counts
+    none."""
+    answer_ms: float
+    """The rest of generating."""
+    other_ms: float
+    """Network and whatever nobody tells of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """What the trials of one LLM took; failed trials count for money only."""
+
+    llm_id: str
+    n_timed: int
+    """Scored trials that tell how long they took."""
+    median_ms: float | None
+    """Half of them took less; loading the model is not counted."""
+    p95_ms: float | None
+    """95 % of them took less."""
+    n_loads: int
+    """Trials before which the model had to be loaded."""
+    mean_load_ms: float | None
+    """Over these."""
+    parts: TimeParts | None
+    prompt_tokens: int
+    """Sum, cached ones included; 0 where no trial tells, as below."""
+    cached_tokens: int
+    completion_tokens: int
+    """Sum, thinking included."""
+    thinking_tokens: int
+    prefill_tokens_per_s: float | None
+    """Prompt tokens that were not cached, per second of reading."""
+    decode_tokens_per_s: float | None
+    """Generated tokens per second of generating."""
+    cost_usd: float | None
+
+
+def efforts(results: Iterable[Result]) -> list[Effort]:
+    """Return what the trials of each LLM took.
+
+    Args:
+        results: Scored and failed trials in any order.
+
+    Returns:
+        One row per LLM, in order of first appearance.
+
+    Example:
+        >>> trial = Result(llm_id="a", test_id="t", score=1.0, execution_time_ms=1000.0,
+        ...                prefill_ms=200.0, decode_ms=700.0, completion_tokens=70,
+        ...                thinking_tokens=20)
+        >>> [effort] = efforts([trial])
+        >>> effort.parts.thinking_ms, effort.parts.answer_ms, round(effort.parts.other_ms)
+        (200.0, 500.0, 100)
+    """
+    grouped: dict[str, list[Result]] = {}
+    for result in results:
+        grouped.setdefault(result.llm_id, []).append(result)
+    return [_effort_of(llm_id, members) for llm_id, members in grouped.items()]
+
+
+def thinking_share(result: Result) -> float:
+    """Return which share of what was generated is thinking, 0.0 to 1.0."""
+    if result.thinking_tokens is not None and result.completion_tokens:
+        return min(1.0, result.thinking_tokens / result.completion_tokens)
+    length = len(result.thinking) + len(result.response)
+    return len(result.thinking) / length if length else 0.0
+
+
+def _effort_of(llm_id: str, results: Sequence[Result]) -> Effort:
+    scored = [result for result in results if result.score is not None]
+    times = sorted(
+        result.execution_time_ms for result in scored if result.execution_time_ms is not None
+    )
+    loads = [result.load_ms for result in scored if result.load_ms]
+    costs = [result.cost_usd for result in results if result.cost_usd is not None]
+    return Effort(
+        llm_id=llm_id,
+        n_timed=len(times),
+        median_ms=percentile(times, 0.5) if times else None,
+        p95_ms=percentile(times, 0.95) if times else None,
+        n_loads=len(loads),
+        mean_load_ms=fmean(loads) if loads else None,
+        parts=_parts_of([result for result in scored if result.decode_ms is not None]),
+        prompt_tokens=sum(result.prompt_tokens or 0 for result in scored),
+        cached_tokens=sum(result.cached_tokens or 0 for result in scored),
+        completion_tokens=sum(result.completion_tokens or 0 for result in scored),
+        thinking_tokens=sum(result.thinking_tokens or 0 for result in scored),
+        prefill_tokens_per_s=_per_second(
+            (_read_tokens(result), result.prefill_ms) for result in scored
+        ),
+        decode_tokens_per_s=_per_second(
+            (result.completion_tokens, result.decode_ms) for result in scored
+        ),
+        cost_usd=sum(costs) if costs else None,
+    )
+
+
+def _parts_of(split: Sequence[Result]) -> TimeParts | None:
+    if not split:
+        return None
+    thinking = [(result.decode_ms or 0.0) * thinking_share(result) for result in split]
+    decode = fmean(result.decode_ms or 0.0 for result in split)
+    queue = fmean(result.queue_ms or 0.0 for result in split)
+    prefill = fmean(result.prefill_ms or 0.0 for result in split)
+    total = fmean(result.execution_time_ms or 0.0 for result in split)
+    return TimeParts(
+        n=len(split),
+        queue_ms=queue,
+        prefill_ms=prefill,
+        thinking_ms=fmean(thinking),
+        answer_ms=decode - fmean(thinking),
+        other_ms=max(0.0, total - queue - prefill - decode),
+    )
+
+
+def _read_tokens(result: Result) -> int | None:
+    if result.prompt_tokens is None:
+        return None
+    return max(0, result.prompt_tokens - (result.cached_tokens or 0))
+
+
+def _per_second(pairs: Iterable[tuple[int | None, float | None]]) -> float | None:
+    """Return tokens per second over the trials that tell both tokens and milliseconds."""
+    known = [(tokens, ms) for tokens, ms in pairs if tokens and ms]
+    return sum(tokens for tokens, _ in known) / sum(ms for _, ms in known) * 1000 if known else None

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.models.result import Result
+from poor_bench.statistics.effort import Effort, efforts, thinking_share
+
+
+def trial(number: int = 0, **facts: Any) -> Result:
+    return Result(**{"llm_id": "a", "test_id": f"t{number}", "score": 1.0, **facts})
+
+
+def effort(*results: Result) -> Effort:
+    [found] = efforts(results)
+    return found
+
+
+def test_times_are_of_scored_trials_and_load_is_apart() -> None:
+    found = effort(*(trial(n, execution_time_ms=100.0 * n) for n in range(1, 22)),
+                   trial(99, load_ms=4000.0))  # fmt: skip
+    assert (found.n_timed, found.median_ms, found.p95_ms) == (21, 1100.0, 2000.0)
+    assert (found.n_loads, found.mean_load_ms) == (1, 4000.0)
+
+
+def test_parts_add_up_to_the_time() -> None:
+    facts = {"execution_time_ms": 1000.0, "queue_ms": 50.0, "prefill_ms": 150.0}
+    parts = effort(trial(decode_ms=700.0, thinking="xxx", response="yyyy", **facts)).parts
+    assert parts is not None
+    assert parts.thinking_ms == pytest.approx(300.0)
+    known = parts.queue_ms + parts.prefill_ms + parts.thinking_ms + parts.answer_ms
+    assert known + parts.other_ms == pytest.approx(1000.0)
+
+
+def test_trials_without_phases_have_no_parts() -> None:
+    assert effort(trial(execution_time_ms=5.0)).parts is None
+
+
+def test_tokens_of_the_cache_are_not_read_again() -> None:
+    found = effort(trial(prompt_tokens=1000, cached_tokens=800, prefill_ms=100.0))
+    assert found.prefill_tokens_per_s == pytest.approx(2000.0)
+    assert (found.prompt_tokens, found.cached_tokens) == (1000, 800)
+
+
+def test_failed_trials_cost_money_and_no_time() -> None:
+    failure = Failure(kind=FailureKind.EVALUATOR, message="broke")
+    failed = trial(score=None, failure=failure, cost_usd=0.5, execution_time_ms=9.0)
+    found = effort(failed)
+    assert (found.cost_usd, found.n_timed, found.median_ms) == (0.5, 0, None)
+
+
+def test_thinking_share_is_by_tokens_before_text() -> None:
+    assert thinking_share(trial(thinking="xx", response="xx")) == 0.5
+    counted = trial(thinking="xx", response="xx", thinking_tokens=1, completion_tokens=4)
+    assert thinking_share(counted) == 0.25
+    assert thinking_share(trial()) == 0.0

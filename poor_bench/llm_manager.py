@@ -57,7 +57,7 @@ class LLMManager:
         self._callers: dict[str, Caller] = {}
         self._gates: dict[str, EndpointGate] = {}
         self._lock = threading.Lock()
-        self._rng = random.Random()  # noqa: S311
+        self._rng = random.Random()
 
     def complete(
         self,
@@ -138,8 +138,12 @@ class LLMManager:
         return is_local(llm, self._services.environ)
 
     def concurrency(self, llm: LLM) -> int:
-        """Return how many requests the LLM's endpoint gets at once."""
-        return self._caller(llm).gate.limit
+        """Return how many requests the LLM's endpoint gets at once while it refuses none."""
+        return self._caller(llm).gate.most
+
+    def n_waiting(self, llm: LLM) -> int:
+        """Return how many of the LLM's requests wait just now to be sent again."""
+        return self._caller(llm).n_waiting
 
     def endpoint_failure(self, llm: LLM) -> ProviderError | None:
         """Return why the LLM's endpoint was given up; None while it was not."""

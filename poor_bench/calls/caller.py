@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from poor_bench.calls.endpoint_gate import EndpointGate
 from poor_bench.calls.retry import RetryPolicy, next_wait
@@ -32,6 +34,13 @@ class Caller:
         self._clock = clock
         self._policy = policy
         self._rng = rng
+        self._n_waiting = 0
+        self._lock = threading.Lock()
+
+    @property
+    def n_waiting(self) -> int:
+        """Requests that wait just now to be sent again."""
+        return self._n_waiting
 
     def complete(self, request: ChatRequest, cancelled: Callable[[], bool]) -> Completion:
         """Return the LLM's completion.
@@ -67,6 +76,17 @@ class Caller:
             if error.kind.scope is FailureScope.ENDPOINT:
                 self.gate.close(error)
             raise error
-        self._clock.wait(wait_s, lambda: cancelled() or self.gate.closed_by is not None)
+        with self._counted_as_waiting():
+            self._clock.wait(wait_s, lambda: cancelled() or self.gate.closed_by is not None)
         if cancelled():
             raise RunCancelledError("the run was stopped")
+
+    @contextmanager
+    def _counted_as_waiting(self) -> Iterator[None]:
+        with self._lock:
+            self._n_waiting += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_waiting -= 1

@@ -9,16 +9,21 @@ from contextlib import contextmanager
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.ports import Clock
 
-_CUT = 0.7
-_CUT_PAUSE_S = 1.0
+_TOLERATED_SHARE = 0.2
+"""Refused answers that ask for no cut: eight in a row are then rarer than one in 100,000."""
+_SHORTEST_ROUND = 8
 _CHECK_S = 0.1
 
 
 class EndpointGate:
     """Lets at most `limit` requests through at a time, fewer while the endpoint answers 429.
 
-    The limit falls by a third at most once a second, and rises by one after as many successes in a
-    row as it lets through (additive increase, multiplicative decrease, as TCP does).
+    Answers are judged in rounds of twice the limit. A round with too many refusals cuts the limit
+    by half their share, any other round raises it by one. So an endpoint that refuses at random
+    keeps its speed, and one that can bear less is soon asked less.
+
+    Source:
+        The cut by half the marked share is that of DCTCP, Alizadeh et al. 2010.
     """
 
     def __init__(self, limit: int, clock: Clock) -> None:
@@ -34,9 +39,9 @@ class EndpointGate:
         self._clock = clock
         self._spacing_s = 0.0
         self._next_start = clock.monotonic()
-        self._cut_at = clock.monotonic() - _CUT_PAUSE_S
         self._inside = 0
-        self._successes = 0
+        self._n_answers = 0
+        self._n_refused = 0
         self._condition = threading.Condition()
         self._closed: ProviderError | None = None
 
@@ -44,6 +49,11 @@ class EndpointGate:
     def limit(self) -> int:
         """Requests that are let through at once just now."""
         return int(self._limit)
+
+    @property
+    def most(self) -> int:
+        """Requests that are let through at once while the endpoint refuses none."""
+        return self._most
 
     def apply_limits(self, concurrency: int | None, requests_per_minute: float | None) -> None:
         """Keep to the limits that one more LLM of this endpoint asks for.
@@ -94,23 +104,26 @@ class EndpointGate:
 
     def succeeded(self) -> None:
         """Tell that a request went well."""
-        if self._limit >= self._most:
-            return
-        with self._condition:
-            self._successes += 1
-            if self._successes >= self._limit:
-                self._successes = 0
-                self._limit = min(self._limit + 1, float(self._most))
-                self._condition.notify()
+        self._count_answer(n_refused=0)
 
     def rate_limited(self) -> None:
         """Tell that the endpoint answered 429."""
-        now = self._clock.monotonic()
+        self._count_answer(n_refused=1)
+
+    def _count_answer(self, n_refused: int) -> None:
         with self._condition:
-            self._successes = 0
-            if now - self._cut_at >= _CUT_PAUSE_S:
-                self._cut_at = now
-                self._limit = max(1.0, self._limit * _CUT)
+            self._n_answers += 1
+            self._n_refused += n_refused
+            if self._n_answers >= max(_SHORTEST_ROUND, 2 * int(self._limit)):
+                self._adapt(self._n_refused / self._n_answers)
+                self._n_answers = self._n_refused = 0
+
+    def _adapt(self, refused_share: float) -> None:
+        if refused_share > _TOLERATED_SHARE:
+            self._limit = max(1.0, self._limit * (1 - refused_share / 2))
+        elif self._limit < self._most:
+            self._limit = min(self._limit + 1, float(self._most))
+            self._condition.notify()
 
     def _enter(self, cancelled: Callable[[], bool]) -> None:
         with self._condition:

@@ -37,26 +37,40 @@ def test_no_more_than_the_limit_are_inside_at_once() -> None:
     assert (inside, most) == (0, 3)
 
 
-def test_limit_falls_at_429_and_rises_with_successes() -> None:
-    clock = FakeClock()
-    gate = EndpointGate(10, clock)
-    gate.rate_limited()
-    gate.rate_limited()
-    assert gate.limit == 7
-    clock.seconds += 2
-    gate.rate_limited()
+def _answer(gate: EndpointGate, *, n_refused: int, of: int) -> None:
+    for number in range(of):
+        if number < n_refused:
+            gate.rate_limited()
+        else:
+            gate.succeeded()
+
+
+def test_limit_falls_by_half_the_share_of_refusals_and_rises_again() -> None:
+    gate = EndpointGate(10, FakeClock())
+    _answer(gate, n_refused=20, of=20)
+    assert gate.limit == 5
+    _answer(gate, n_refused=4, of=10)
     assert gate.limit == 4
-    for _ in range(100):
-        gate.succeeded()
-    assert gate.limit == 10
+    _answer(gate, n_refused=0, of=100)
+    assert (gate.limit, gate.most) == (10, 10)
+
+
+def test_few_refusals_cost_no_speed() -> None:
+    gate = EndpointGate(32, FakeClock())
+    for _ in range(10):
+        _answer(gate, n_refused=1, of=10)
+    assert gate.limit == 32
+
+
+def test_one_refusal_among_few_answers_is_no_reason_to_slow_down() -> None:
+    gate = EndpointGate(2, FakeClock())
+    gate.rate_limited()
+    assert gate.limit == 2
 
 
 def test_limit_never_falls_below_one() -> None:
-    clock = FakeClock()
-    gate = EndpointGate(2, clock)
-    for _ in range(20):
-        clock.seconds += 2
-        gate.rate_limited()
+    gate = EndpointGate(2, FakeClock())
+    _answer(gate, n_refused=200, of=200)
     assert gate.limit == 1
     with gate.permit(never):
         pass

@@ -8,6 +8,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.models.failure import FailureKind
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.events import LLMUnavailable, RunEvent, TrialFinished, TrialRescored
+from poor_bench.runner.llm_run import MOST_LOST_IN_A_ROW
 from poor_bench.runner.selection import Selection
 from tests.conftest import WorkspaceFiles
 from tests.runner.running import RecordingListener, open_runner, run_all
@@ -140,6 +141,30 @@ def test_dead_endpoint_is_given_up_after_a_few_tries(workspace_files: WorkspaceF
     assert len(listener.of_kind(LLMUnavailable)) == 1
     assert len(listener.of_kind(TrialFinished)) == 1
     assert finished.n_skipped == 49
+
+
+@pytest.mark.parametrize("kind", ["rate_limited", "server_error", "timeout"])
+def test_endpoint_that_never_answers_is_given_up_after_some_trials(
+    workspace_files: WorkspaceFiles, kind: str
+) -> None:
+    workspace_files.add_tests(50)
+    workspace_files.add_llm("dead", {"+": {"failure": kind}}, concurrency=1)
+    listener = RecordingListener()
+    finished = run_all(workspace_files.write(), listener)
+    assert len(listener.of_kind(LLMUnavailable)) == 1
+    assert finished.n_failed == MOST_LOST_IN_A_ROW
+    assert finished.n_skipped == 50 - MOST_LOST_IN_A_ROW
+
+
+def test_endpoint_that_answers_now_and_then_is_not_given_up(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(60)
+    workspace_files.add_llm("flaky", {"right": "4", "lost": {"failure": "server_error"}})
+    for number, test in enumerate(workspace_files.tests):
+        test["text"] = "right" if number % 4 == 0 else "lost"
+    finished = run_all(workspace_files.write())
+    assert (finished.n_scored, finished.n_failed, finished.n_skipped) == (15, 45, 0)
 
 
 def test_answer_that_is_cut_off_is_no_wrong_answer(workspace_files: WorkspaceFiles) -> None:

@@ -1,0 +1,165 @@
+"""The trials of one LLM: load its model, ask, give up what is hopeless."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+from poor_bench.errors import ProviderError, RunCancelledError, StoreError
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.failure import Failure, FailureScope
+from poor_bench.runner.control import RunControl
+from poor_bench.runner.events import LLMUnavailable, ModelFetching, ModelLoaded, ModelLoading
+from poor_bench.runner.execute import Executor
+from poor_bench.runner.plan import LLMWork, WorkItem
+from poor_bench.runner.progress import Progress
+
+SCORING_THREADS = 2
+"""Threads beyond an endpoint's limit: they score while the others ask."""
+
+MOST_WAITING_PER_PLACE = 4
+"""Threads that may stand in for waiting ones, for each request that an endpoint gets at once."""
+
+MOST_LOST_IN_A_ROW = 5
+"""Trials lost, retries and all, during which nothing was answered, before an LLM is given up."""
+
+
+class LLMRun:
+    """Runs the trials of one LLM with as many threads as its endpoint takes requests.
+
+    Threads that wait to ask again do not count: others stand in for them.
+    """
+
+    def __init__(
+        self,
+        manager: LLMManager,
+        executor: Executor,
+        progress: Progress,
+        control: RunControl,
+        work: LLMWork,
+    ) -> None:
+        self._manager = manager
+        self._executor = executor
+        self._progress = progress
+        self._control = control
+        self._work = work
+        self._items: Iterator[WorkItem] = work.items()
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._n_taken = 0
+        self._n_answered = 0
+        self._n_lost_in_a_row = 0
+        self._given_up: ProviderError | None = None
+
+    def run(self) -> None:
+        """Return when all trials ended, were skipped or the run was stopped."""
+        if not self._is_loaded():
+            return
+        self._start_threads()
+        for thread in self._threads:
+            thread.join()
+        if self._given_up is not None:
+            self._tell_unavailable(self._given_up)
+
+    def _start_threads(self) -> None:
+        """Start the threads that are missing; each one that is started may call this again."""
+        n_places = self._manager.concurrency(self._work.llm)
+        n_waiting = min(self._manager.n_waiting(self._work.llm), n_places * MOST_WAITING_PER_PLACE)
+        with self._lock:
+            n_left = len(self._work) - self._n_taken
+            n_missing = n_places + SCORING_THREADS + n_waiting - len(self._threads)
+            for _ in range(min(n_missing, n_left)):
+                name = f"{self._work.llm.id} {len(self._threads)}"
+                self._threads.append(_thread(self._work_off, name))
+
+    def _is_loaded(self) -> bool:
+        llm = self._work.llm
+        try:
+            dead = self._manager.endpoint_failure(llm)
+            if dead is not None:
+                raise dead
+            if self._manager.is_local(llm):
+                self._progress.tell(ModelLoading(llm_id=llm.id))
+            load_ms = self._manager.preload(llm, self._control.cancelled, self._tell_fetched)
+        except ProviderError as error:
+            self._tell_unavailable(error)
+            return False
+        except RunCancelledError:
+            return False
+        if load_ms is not None:
+            self._progress.tell(ModelLoaded(llm_id=llm.id, load_ms=load_ms))
+        return True
+
+    def _tell_fetched(self, n_bytes: int, of_bytes: int) -> None:
+        llm_id = self._work.llm.id
+        self._progress.tell(ModelFetching(llm_id=llm_id, n_bytes=n_bytes, of_bytes=of_bytes))
+
+    def _work_off(self) -> None:
+        try:
+            while (item := self._next_item()) is not None:
+                self._start_threads()
+                self._run_one(item)
+        except RunCancelledError:
+            return
+        except StoreError as error:
+            self._progress.abort(error)
+            self._control.cancel()
+
+    def _run_one(self, item: WorkItem) -> None:
+        n_answered = self._n_answered
+        result, error = self._executor.execute(item, self._progress.run_id, self._is_stopped)
+        lost = error if isinstance(error, ProviderError) else None
+        if self._is_kept(lost, n_answered):
+            self._progress.store(result)
+
+    def _is_kept(self, error: ProviderError | None, n_answered_before: int) -> bool:
+        """Count a trial that ended; return whether its result is to be stored.
+
+        Of the failures for which an LLM is given up, the first is stored: the others say the same.
+        """
+        with self._lock:
+            if error is None:
+                self._n_answered += 1
+                self._n_lost_in_a_row = 0
+                return True
+            if error.kind.is_retryable and self._n_answered == n_answered_before:
+                self._n_lost_in_a_row += 1
+            if not self._is_hopeless(error):
+                return True
+            is_first = self._given_up is None
+            self._given_up = self._given_up or error
+            self._n_taken -= not is_first
+            return is_first
+
+    def _is_hopeless(self, error: ProviderError) -> bool:
+        is_one_of_many = self._n_lost_in_a_row >= MOST_LOST_IN_A_ROW
+        return is_one_of_many or error.kind.scope is not FailureScope.REQUEST
+
+    def _next_item(self) -> WorkItem | None:
+        self._control.wait_while_paused()
+        with self._lock:
+            if self._given_up is not None or self._control.cancelled():
+                return None
+            item = next(self._items, None)
+            self._n_taken += item is not None
+            return item
+
+    def _is_stopped(self) -> bool:
+        return self._control.cancelled()
+
+    def _tell_unavailable(self, error: ProviderError) -> None:
+        failure = Failure(kind=error.kind, message=str(error), attempts=error.attempts)
+        self._progress.tell(
+            LLMUnavailable(
+                llm_id=self._work.llm.id,
+                failure=failure,
+                hint=error.hint,
+                n_skipped=len(self._work) - self._n_taken,
+            )
+        )
+
+
+def _thread(target: Callable[[], None], name: str) -> threading.Thread:
+    thread = threading.Thread(target=target, name=name, daemon=True)
+    thread.start()
+    return thread

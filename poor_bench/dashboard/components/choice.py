@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
+from dash import html
 
 from poor_bench.dashboard.components.attributes import aria
 
@@ -33,7 +34,7 @@ def multi_choice(
         chosen: Values chosen at first.
         placeholder: Shown while nothing is chosen.
     """
-    box: Component = dmc.MultiSelect(
+    box = dmc.MultiSelect(
         id=choice_id,
         data=options_of((value, value) for value in chosen),
         value=list(chosen),
@@ -43,10 +44,9 @@ def multi_choice(
         hidePickedOptions=True,
         size="xs",
         label=label,
-        className="multi-choice",
         clearButtonProps=aria(label=f"Clear {label}"),
     )
-    return box
+    return html.Div(box, className="multi-choice")
 
 
 def single_choice(choice_id: str, label: str, *, chosen: str = "", **further: Any) -> Component:
@@ -58,7 +58,7 @@ def single_choice(choice_id: str, label: str, *, chosen: str = "", **further: An
         chosen: Value chosen at first.
         further: Properties of `dmc.Select`.
     """
-    box: Component = dmc.Select(
+    box = dmc.Select(
         id=choice_id,
         data=options_of([(chosen, chosen)] if chosen else []),
         value=chosen or None,
@@ -66,7 +66,6 @@ def single_choice(choice_id: str, label: str, *, chosen: str = "", **further: An
         searchable=True,
         size="xs",
         label=label,
-        className="single-choice",
         **further,
     )
-    return box
+    return html.Div(box, className="single-choice")

@@ -37,9 +37,9 @@ def tax_table(rows: Sequence[FormatTax], name_of: Callable[[str], str]) -> Compo
                 html.Thead(html.Tr([html.Th(heading, scope="col") for heading in _HEADINGS])),
                 html.Tbody([_row(row, name_of) for row in rows[:_SHOWN_ROWS]]),
             ],
-            className="plain-table",
+            className="sheet",
         ),
-        className="plain-table-frame",
+        className="sheet-frame",
         tabIndex="0",
     )
 

@@ -1,0 +1,65 @@
+"""Two answers against each other: field by field where both hold JSON, else word by word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from dash import html
+
+from poor_bench.dashboard.components.plain_text import difference
+from poor_bench.dashboard.text.differences import compare_texts
+from poor_bench.dashboard.text.figures_text import count_text
+from poor_bench.dashboard.text.json_differences import JsonDifference, compare_json
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+_SHOWN_FIELDS = 100
+
+
+def answer_difference(first: str, second: str) -> Component:
+    """Return how two answers differ."""
+    if first.strip() == second.strip():
+        return html.P("Both answered in the same words.", className="quiet")
+    fields = compare_json(first, second)
+    words = html.Div(
+        [
+            html.P(
+                [html.Del("only left"), " ", html.Ins("only right")], className="difference-key"
+            ),
+            difference(compare_texts(first, second)),
+        ]
+    )
+    if fields is None:
+        return words
+    return html.Div([_fields(fields), words], className="answer-difference")
+
+
+def _fields(found: JsonDifference) -> Component:
+    alike = f"{count_text(found.n_alike, 'field')} alike"
+    if not found.differences:
+        return html.P(f"The same JSON ({alike}), written or wrapped differently.")
+    shown = found.differences[:_SHOWN_FIELDS]
+    rows = [
+        html.Tr(
+            [
+                html.Th(html.Code(field.path or "whole value"), scope="row"),
+                html.Td(_value(field.first, html.Del)),
+                html.Td(_value(field.second, html.Ins)),
+            ]
+        )
+        for field in shown
+    ]
+    rest = len(found.differences) - len(shown)
+    return html.Div(
+        [
+            html.P(f"{count_text(len(found.differences), 'different field')}, {alike}."),
+            html.Table(html.Tbody(rows), className="sheet field-table"),
+            html.P(f"... and {rest} more", className="quiet") if rest else None,
+        ]
+    )
+
+
+def _value(text: str | None, tag: Callable[[str], Component]) -> Component:
+    return html.Span("missing", className="quiet") if text is None else tag(text)

@@ -1,0 +1,236 @@
+"""One line for each LLM: its score, and how it stands against the base."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dash import dcc, html
+
+from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.llm_mark import llm_mark
+from poor_bench.dashboard.components.stay_link import StayLinks
+from poor_bench.dashboard.links import model_link
+from poor_bench.dashboard.pages.compare.ids import CompareIds as Ids
+from poor_bench.dashboard.pages.compare.selection import CompareSelection
+from poor_bench.dashboard.services.comparisons import Against
+from poor_bench.dashboard.services.time_split import TimeSplit
+from poor_bench.dashboard.text.figures_text import milliseconds_text
+from poor_bench.statistics.estimate import Estimate
+from poor_bench.statistics.summary import Summary
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+_LINKS = StayLinks(Ids.SEARCH)
+_HEADINGS = (
+    ("Model", ""),
+    ("Score", "Mean over tests with its 95 % interval"),
+    ("Against the base", "Mean difference on the tests that both have scored, 95 % interval"),
+    ("Won, tied, lost", "Tests scored higher than, like and lower than the base"),
+    ("Tie group", "LLMs with a common letter cannot be told apart"),
+    ("Format", "Score that is lost to the form of the answer alone"),
+    ("Time", "Mean time per trial: queue, reading the prompt, generating, other"),
+    ("Tokens / s", "Generated tokens per second"),
+    ("", ""),
+)
+_PARTS = (
+    ("queue_ms", "queue"), ("prefill_ms", "reading the prompt"), ("decode_ms", "generating"),
+    ("other_ms", "other"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StripLine:
+    """What the line of one LLM shows."""
+
+    llm_id: str
+    name: str
+    number: int
+    """Its place among the compared, from 0; the base is 0."""
+    summary: Summary | None
+    """None where it has no results."""
+    against: Against | None
+    """None for the base, while it is computed, and without common tests."""
+    letters: str
+    time: TimeSplit | None
+
+
+def strip(lines: Sequence[StripLine], selection: CompareSelection, *, is_ready: bool) -> Component:
+    """Return the table of the compared LLMs.
+
+    Args:
+        lines: One for each LLM, the base first.
+        selection: State of the page, for links to other states.
+        is_ready: Whether the differences are computed.
+    """
+    scale = _scale([line.against.difference for line in lines if line.against])
+    slowest = max((line.time.execution_ms for line in lines if line.time), default=0.0)
+    head = html.Tr([html.Th(text, scope="col", title=title) for text, title in _HEADINGS])
+    rows = [_row(line, selection, scale, slowest, is_ready=is_ready) for line in lines]
+    return html.Div(
+        html.Table([html.Thead(head), html.Tbody(rows)], className="sheet strip"),
+        className="sheet-frame",
+        tabIndex="0",
+        role="region",
+        **aria(label="The compared LLMs"),
+    )
+
+
+def _row(
+    line: StripLine, selection: CompareSelection, scale: float, slowest: float, *, is_ready: bool
+) -> Component:
+    summary = line.summary
+    cells: list[Any] = [
+        _score(summary.score if summary else None),
+        *_against(line, scale, is_ready=is_ready),
+        html.Span(line.letters or "-", className="tie-letters"),
+        _format_gap(summary),
+        _time(line.time, slowest),
+        f"{summary.tokens_per_s:.1f}" if summary and summary.tokens_per_s else "-",
+        _badges(summary),
+    ]
+    return html.Tr([_name(line, selection), *(html.Td(cell) for cell in cells)])
+
+
+def _name(line: StripLine, selection: CompareSelection) -> Component:
+    base: Component = html.Span("base", className="base-mark")
+    if line.number:
+        search = selection.changed(base=line.llm_id, left="", right="").search
+        base = _LINKS.link(
+            "make base", search, className="make-base", label=f"Make {line.name} the base"
+        )
+    return html.Th(
+        html.Div(
+            [
+                llm_mark(line.number),
+                dcc.Link(line.name, href=model_link(line.llm_id), className="strip-name"),
+                base,
+            ],
+            className="strip-model",
+        ),
+        scope="row",
+    )
+
+
+def _score(score: Estimate | None) -> Component:
+    if score is None:
+        return html.Span("not scored", className="quiet")
+    return html.Div(
+        [
+            html.Span(f"{score.value:.3f}", className="strip-figure"),
+            _span_of("interval", score.low, score.high, score.value),
+        ],
+        className="strip-pair",
+        title=f"{score.low:.3f} to {score.high:.3f}, {score.n} tests",
+    )
+
+
+def _against(line: StripLine, scale: float, *, is_ready: bool) -> list[Component]:
+    if line.against is None:
+        text = "" if not line.number else "no common tests" if is_ready else "computing ..."
+        return [html.Span(text, className="quiet"), html.Span("")]
+    against, seen = line.against, line.against.difference
+    verdict = "not established"
+    if against.is_real:
+        verdict = "better" if seen.value > 0 else "worse"
+    middle = [0.5 + bound / (2 * scale) for bound in (seen.low, seen.high, seen.value)]
+    need = f"; about {against.needed_tests:,} tests would tell" if against.needed_tests else ""
+    return [
+        html.Div(
+            [
+                html.Span(f"{seen.value:+.3f}", className="strip-figure"),
+                _span_of(f"difference is-{verdict.replace(' ', '-')}", *middle),
+                html.Span(verdict, className=f"verdict is-{verdict.replace(' ', '-')}"),
+            ],
+            className="strip-pair has-verdict",
+            title=f"{seen.low:+.3f} to {seen.high:+.3f}, {seen.n} common tests, "
+            f"p = {against.p_adjusted:.3f} for all pairs together"
+            f"{'' if against.is_real else need}",
+        ),
+        _record(against),
+    ]
+
+
+def _record(against: Against) -> Component:
+    counts = (("won", against.n_won), ("tied", against.n_tied), ("lost", against.n_lost))
+    return html.Div(
+        [
+            html.Span(" / ".join(str(count) for _, count in counts), className="record-text"),
+            html.Span(
+                [
+                    html.Span(className=f"record-part is-{name}", style={"flexGrow": count})
+                    for name, count in counts
+                ],
+                className="record-bar",
+                **aria(hidden="true"),
+            ),
+        ],
+        className="record",
+        title=", ".join(f"{name} {count}" for name, count in counts),
+    )
+
+
+def _format_gap(summary: Summary | None) -> Component:
+    if summary is None or summary.score is None or summary.strict_score is None:
+        return html.Span("-", className="quiet")
+    gap = summary.score.value - summary.strict_score
+    if gap < 0.0005:
+        return html.Span("kept", className="quiet")
+    return html.Span(f"-{gap:.3f}", className="is-tax", title=f"strict {summary.strict_score:.3f}")
+
+
+def _time(split: TimeSplit | None, slowest: float) -> Component:
+    if split is None:
+        return html.Span("-", className="quiet")
+    parts = {name: getattr(split, field) for field, name in _PARTS}
+    bar = [
+        html.Span(
+            className=f"time-part is-{name.split()[0]}",
+            style={"width": f"{share / slowest:.1%}" if slowest else "0"},
+        )
+        for name, share in parts.items()
+    ]
+    told = ", ".join(f"{name} {milliseconds_text(ms)}" for name, ms in parts.items() if ms)
+    return html.Div(
+        [
+            html.Span(milliseconds_text(split.execution_ms), className="strip-figure"),
+            html.Span(bar, className="time-bar", **aria(hidden="true")),
+        ],
+        className="strip-pair",
+        title=f"{told}; loading the model {milliseconds_text(split.load_ms)}",
+    )
+
+
+def _badges(summary: Summary | None) -> Component | None:
+    if summary is None:
+        return None
+    counts: Mapping[str, int] = {
+        "failed": summary.n_failed,
+        "truncated": summary.marks.get("truncated", 0),
+        "no answer": summary.marks.get("no_answer", 0),
+    }
+    badges = [
+        html.Span(f"{count:,} {name}", className="count-badge")
+        for name, count in counts.items()
+        if count
+    ]
+    return html.Div(badges, className="count-badges")
+
+
+def _span_of(kind: str, low: float, high: float, value: float) -> Component:
+    """Return a line from `low` to `high` with a point at `value`, all 0.0 to 1.0."""
+    style = {"--low": f"{low:.1%}", "--width": f"{high - low:.1%}", "--value": f"{value:.1%}"}
+    return html.Span(
+        [html.Span(className="span-line"), html.Span(className="span-point")],
+        className=f"span-of {kind}",
+        style=style,
+        **aria(hidden="true"),
+    )
+
+
+def _scale(differences: Sequence[Estimate]) -> float:
+    """Return the end of the common axis of all differences."""
+    widest = max((max(-seen.low, seen.high) for seen in differences), default=0.0)
+    return next((end for end in (0.05, 0.1, 0.2, 0.5) if widest <= end), 1.0)

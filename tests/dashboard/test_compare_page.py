@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import pytest
+
+from poor_bench.dashboard.pages.compare import callbacks
+from poor_bench.dashboard.pages.compare.selection import CompareSelection, selection_of
+from poor_bench.dashboard.services.compare_service import CompareService
+from poor_bench.dashboard.services.grid_filter import GridOrder, Show
+from poor_bench.dashboard.services.services import Services
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import scored, services_of, services_with, write_results
+from tests.dashboard.seen_text import of_type, text_of
+
+GOOD, FAIR, BAD = "scripted:good", "scripted:fair", "scripted:bad"
+
+
+def three_llms(files: WorkspaceFiles) -> Services:
+    scores = {"bad": [0, 0, 0, 0], "good": [1, 1, 1, 1], "fair": [1, 0, 1, 1]}
+    return services_with(files, scores, n_tests=4)
+
+
+def listed(services: Services, search: str) -> list[str]:
+    view = callbacks.view_of(services, CompareService(services), search)
+    return [row["test_id"] for row in view.score_rows()]
+
+
+def test_without_a_choice_the_best_are_compared_with_the_very_best(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = three_llms(workspace_files)
+    view = callbacks.view_of(services, CompareService(services), "")
+    assert view.columns == (GOOD, FAIR, BAD)
+
+
+def test_the_base_comes_first_and_unknown_llms_are_left_out() -> None:
+    selection = selection_of("?llm=a&llm=b&llm=gone&base=b")
+    assert selection.columns(["a", "b", "c"]) == ("b", "a")
+
+
+def test_differences_are_told_from_the_side_of_the_other_llm(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = three_llms(workspace_files)
+    compare = CompareService(services)
+    while not callbacks.show_strip(services, compare, f"?base={BAD}")[2]:
+        pass
+    _, table, _ = callbacks.show_strip(services, compare, f"?base={BAD}&llm={BAD}&llm={GOOD}")
+    assert "+1.000" in text_of(table)
+    assert "4 / 0 / 0" in text_of(table)
+
+
+@pytest.mark.parametrize(
+    ("search", "tests"),
+    [
+        ("?show=all", ["sum_001", "sum_002", "sum_003", "sum_004"]),
+        ("?show=regressions", ["sum_002"]),
+        ("?show=ties", ["sum_001", "sum_003", "sum_004"]),
+        ("?show=improvements", []),
+        ("?show=differences&level=1", []),
+        ("?level=3&level=2", ["sum_001", "sum_002"]),
+        ("?text=SUM_003", ["sum_003"]),
+        ("?text=i+say", ["sum_002"]),
+        ("?order=drop", ["sum_002", "sum_001", "sum_003", "sum_004"]),
+        ("?class=none", []),
+    ],
+)
+def test_filters_and_order_of_the_tests(
+    workspace_files: WorkspaceFiles, search: str, tests: list[str]
+) -> None:
+    services = three_llms(workspace_files)
+    assert listed(services, f"{search}&llm={GOOD}&llm={FAIR}") == tests
+
+
+def test_trials_that_answered_alike_stand_once_with_their_number(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(1)
+    folder = workspace_files.write()
+    trials = [scored("sum_001", 1.0, text, trial=n) for n, text in enumerate("4454", start=1)]
+    trials[2]["score"] = 0.0
+    write_results(folder, {"a:b": trials, "c:d": [scored("sum_001", 1.0)]})
+    services = services_of(folder)
+    _, chips, tests = callbacks.show_tests(services, CompareService(services), "?show=unstable")
+    assert "3x 4 1x 5" in text_of(tests)
+    assert "Unstable 1" in text_of(chips)
+
+
+def test_a_failure_is_shown_as_such_and_not_as_a_score(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    folder = workspace_files.write()
+    failed = scored("sum_001", 0.0, "[API ERROR] server is gone")
+    write_results(folder, {"a:b": [failed], "c:d": [scored("sum_001", 1.0)]})
+    services = services_of(folder)
+    search = "?show=failed"
+    _, _, tests = callbacks.show_tests(services, CompareService(services), search)
+    assert "failed to run" in text_of(tests)
+    assert "server is gone" in text_of(tests)
+
+
+def test_the_panel_compares_json_field_by_field(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(2)
+    folder = workspace_files.write()
+    write_results(
+        folder,
+        {
+            "a:b": [scored("sum_001", 1.0, '{"answer": 4, "unit": "m"}')],
+            "c:d": [scored("sum_001", 0.0, '```json\n{"answer": 5, "unit": "m"}\n```')],
+        },
+    )
+    services = services_of(folder)
+    shown = callbacks.show_panel(services, CompareService(services), "?test=sum_001")
+    assert "1 different field, 1 field alike" in text_of(shown)
+    assert text_of(of_type(shown, "Table")) == "answer 4 5"
+
+
+def test_the_panel_steps_through_the_listed_tests_only(workspace_files: WorkspaceFiles) -> None:
+    services = three_llms(workspace_files)
+    search = f"?llm={GOOD}&llm={FAIR}&show=ties&test=sum_003"
+    shown = callbacks.show_panel(services, CompareService(services), search)
+    keys = {
+        link.to_plotly_json()["props"].get("data-key"): link.href for link in of_type(shown, "A")
+    }
+    assert selection_of(keys["previous"]).test == "sum_001"
+    assert selection_of(keys["next"]).test == "sum_004"
+    assert selection_of(keys["escape"]).test == ""
+
+
+def test_what_an_llm_said_stays_text(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    folder = workspace_files.write()
+    attack = "<script>alert(1)</script> [a](javascript:alert(1))"
+    results = {name: [scored("sum_001", 0.0, attack, details=attack)] for name in ("a:b", "c:d")}
+    write_results(folder, results)
+    services = services_of(folder)
+    shown = callbacks.show_panel(services, CompareService(services), "?test=sum_001")
+    for markdown in of_type(shown, "Markdown"):
+        assert "](javascript" not in markdown.children
+        assert "<script" not in markdown.children
+
+
+def test_the_whole_state_survives_the_address() -> None:
+    selection = CompareSelection(
+        llm_ids=("a:b", "c/d"),
+        base="c/d",
+        show=Show.REGRESSIONS,
+        classes=("sums",),
+        levels=(1, 2),
+        text="50 % & more",
+        order=GridOrder.DROP,
+        page=3,
+        test="t",
+        left="a:b",
+        right="c/d",
+    )
+    assert selection_of(selection.search) == selection
+
+
+def test_another_filter_begins_at_the_first_page() -> None:
+    selection = CompareSelection(page=3)
+    assert selection.changed(show=Show.TIES).page == 1
+    assert selection.changed(test="t").page == 3
+
+
+def test_nonsense_in_the_address_is_ignored() -> None:
+    assert selection_of("?show=x&order=y&page=-1&level=a&base=gone") == CompareSelection(
+        base="gone"
+    )
+
+
+def test_without_results_the_page_leads_to_the_first_run(workspace_files: WorkspaceFiles) -> None:
+    services = services_of(workspace_files.write())
+    _, shown, is_current = callbacks.show_strip(services, CompareService(services), "")
+    assert is_current
+    assert [link.href for link in of_type(shown, "Link")] == ["/run"]
+
+
+def test_csv_holds_what_is_compared(workspace_files: WorkspaceFiles) -> None:
+    services = three_llms(workspace_files)
+    compare = CompareService(services)
+    while not callbacks.show_strip(services, compare, "")[2]:
+        pass
+    assert f"{GOOD},1.0" in callbacks.strip_csv(services, compare, "")["content"]
+    tests = callbacks.tests_csv(services, compare, f"?llm={GOOD}&llm={FAIR}&show=regressions")
+    assert tests["content"].splitlines() == [f"test_id,{GOOD},{FAIR}", "sum_002,1.0,0.0"]

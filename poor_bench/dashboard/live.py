@@ -10,6 +10,7 @@ from poor_bench.dashboard.components.notice import notice
 from poor_bench.dashboard.components.run_status import run_status
 from poor_bench.dashboard.components.states import error_banner
 from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.services.run_state import RunState
 from poor_bench.dashboard.shell import CLOCK_BUSY_MS, CLOCK_IDLE_MS
 from poor_bench.errors import PoorBenchError
 
@@ -17,11 +18,16 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
 
 
-def follow(services: Services, known_version: str | None) -> tuple[Any, Any]:
-    """Return the present version where it is new, and how soon to ask again."""
+def follow(services: Services, known_version: str | None) -> tuple[Any, int, Any]:
+    """Return the present version where it is new, how soon to ask again, and the run."""
     version = services.version()
-    wait_ms = CLOCK_BUSY_MS if services.runs.state().is_active else CLOCK_IDLE_MS
-    return (no_update if version == known_version else version), wait_ms
+    state = services.runs.state()
+    return (no_update if version == known_version else version), clock_ms(state), run_status(state)
+
+
+def clock_ms(state: RunState) -> int:
+    """Return how often to look for something new."""
+    return CLOCK_BUSY_MS if state.is_active else CLOCK_IDLE_MS
 
 
 def refresh(services: Services) -> tuple[str, list[dict[str, Any]]]:
@@ -51,10 +57,11 @@ def register(app: Dash, services: Services) -> None:
     @app.callback(
         Output(ShellIds.VERSION, "data"),
         Output(ShellIds.CLOCK, "interval"),
+        Output(ShellIds.RUN_STATUS, "children"),
         Input(ShellIds.CLOCK, "n_intervals"),
         State(ShellIds.VERSION, "data"),
     )
-    def _follow(_ticks: int | None, known: str | None) -> tuple[Any, Any]:
+    def _follow(_ticks: int | None, known: str | None) -> tuple[Any, int, Any]:
         return follow(services, known)
 
     @app.callback(
@@ -68,9 +75,8 @@ def register(app: Dash, services: Services) -> None:
 
     @app.callback(
         Output(ShellIds.PROBLEMS, "children"),
-        Output(ShellIds.RUN_STATUS, "children"),
         Input(ShellIds.VERSION, "data"),
         prevent_initial_call=True,
     )
-    def _show(_version: str) -> tuple[Any, Any]:
-        return show_problems(services), run_status(services.runs.state())
+    def _show(_version: str) -> Any:
+        return show_problems(services)

@@ -24,10 +24,17 @@ Source:
 PATTERNS = ("", "/", "x", ".", "-", "\\", "+", "|")
 """Hatching for further classes, once the colours are used up."""
 
+_DARK = (
+    "#ececf0", "#b2b6c2", "#8b90a0", "#5d6272", "#363a45", "#262a32", "#1a1d23", "#13151a",
+    "#0f1115", "#0c0d10",
+)  # fmt: skip
+"""Greys of the dark colour scheme, lightest first; `assets/10-tokens.css` uses the same."""
+
 MANTINE_THEME: dict[str, Any] = {
     "fontFamily": FONT,
     "fontFamilyMonospace": MONOSPACE,
     "headings": {"fontFamily": FONT, "fontWeight": "600"},
+    "colors": {"dark": _DARK},
     "primaryColor": "blue",
     "primaryShade": {"light": 7, "dark": 5},
     "defaultRadius": "md",

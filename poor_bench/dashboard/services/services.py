@@ -7,18 +7,23 @@ from collections.abc import Callable, Sequence
 
 from poor_bench.config.workspace import Workspace
 from poor_bench.config_manager import ConfigManager
+from poor_bench.dashboard.services.class_means import ClassMeans
+from poor_bench.dashboard.services.failures import FailureGroup, failure_groups
 from poor_bench.dashboard.services.found import Found
 from poor_bench.dashboard.services.issue_cache import IssueCache
 from poor_bench.dashboard.services.result_cache import ResultCache
 from poor_bench.dashboard.services.result_details import ResultDetails, details_of
 from poor_bench.dashboard.services.result_query import ResultQuery, find_rows
 from poor_bench.dashboard.services.result_table import ResultTable, TrialKey
+from poor_bench.dashboard.services.run_preview import RunPreview, preview_run
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.summary_cache import SummaryCache
 from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.errors import PoorBenchError
 from poor_bench.issues.issue import Issue
 from poor_bench.models.llm import LLM
+from poor_bench.runner.plan import make_plan
+from poor_bench.runner.selection import Selection
 from poor_bench.statistics.summary import GroupBy, Summary
 from poor_bench.test_runner import TestRunner
 
@@ -109,6 +114,31 @@ class Services:
         if row is None:
             return None
         return details_of(table.whole(row), self.workspace(), self.issues(llm_id))
+
+    def failures(self) -> list[FailureGroup]:
+        """Return what could not be run, by LLM and reason.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        return failure_groups(self.table())
+
+    def preview(self, selection: Selection) -> RunPreview:
+        """Return what a run would do, how long it would take and what it would cost.
+
+        Raises:
+            ConfigError: If the workspace is not valid or a filter matches nothing.
+            StoreError: If the results cannot be read.
+        """
+        self.workspace()
+        runner = TestRunner(self.config())
+        try:
+            plan = make_plan(runner.states(selection), force=selection.force)
+            means = ClassMeans(self.table(), runner.workspace.tests_by_id)
+            return preview_run(plan, runner.manager, means)
+        finally:
+            runner.close()
 
     def llm(self, llm_id: str) -> LLM | None:
         """Return a configured LLM; None where the results are all that is left of it."""

@@ -23,6 +23,16 @@ def seconds_text(seconds: float | None) -> str:
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
+def duration_text(seconds: float) -> str:
+    """Return how long something takes, in whole seconds.
+
+    Example:
+        >>> [duration_text(value) for value in (0.4, 5.2, 75)]
+        ['0 s', '5 s', '1 min 15 s']
+    """
+    return f"{seconds:.0f} s" if seconds < 59.5 else seconds_text(round(seconds))
+
+
 def milliseconds_text(milliseconds: float | None) -> str:
     """Return a time given in milliseconds in the unit that fits."""
     return seconds_text(None if milliseconds is None else milliseconds / 1000)

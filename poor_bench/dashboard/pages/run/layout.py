@@ -2,18 +2,101 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from dash import html
+import dash_mantine_components as dmc
+from dash import dcc, html
 
-from poor_bench.dashboard.components.card import page_head
+from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.card import card, page_head
+from poor_bench.dashboard.components.icon import icon
+from poor_bench.dashboard.components.states import loading_state
+from poor_bench.dashboard.pages.run.failures import retry_button
+from poor_bench.dashboard.pages.run.ids import RunIds as Ids
+from poor_bench.dashboard.pages.run.progress import control_buttons
+from poor_bench.dashboard.pages.run.selection import MOST_TRIALS
+from poor_bench.dashboard.services.run_state import RunState
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.links import Search
 
+CLOCK_MS = 1000
 
-def layout(_search: Search) -> Component:
-    """Return the page without data."""
-    return html.Div(page_head("Run"), className="page-body")
+
+def layout(search: Search) -> Component:
+    """Return the page without data, its choice set as the address says."""
+    start = dmc.Button(
+        "Start", id=Ids.START, leftSection=icon("play"), size="sm", disabled=True, n_clicks=0
+    )
+    return html.Div(
+        [
+            page_head("Run", "A run goes on when the browser is closed; come back any time."),
+            html.Div(id=Ids.STATE),
+            card(
+                "What to run",
+                _choice(search),
+                note="Nothing chosen stands for everything that is pending, of all enabled LLMs.",
+                tools=dmc.Button(
+                    "All pending", id=Ids.ALL, variant="default", size="compact-sm", n_clicks=0
+                ),
+            ),
+            card("Plan", html.Div(loading_state(3), id=Ids.PREVIEW), tools=start),
+            html.Div(id=Ids.FAILURES),
+            dcc.Interval(id=Ids.CLOCK, interval=CLOCK_MS, disabled=True),
+        ],
+        className="page-body",
+    )
+
+
+def parts() -> list[Component]:
+    """Return one of each component that callbacks put into the page."""
+    return [*control_buttons(RunState()), retry_button(0)]
+
+
+def _choice(search: Search) -> Component:
+    return html.Div(
+        [
+            _select(Ids.LLMS, "LLMs", "All enabled LLMs", search.get("llm", []), "choice-wide"),
+            _select(Ids.CLASSES, "Test classes", "All classes", search.get("class", [])),
+            _select(Ids.LEVELS, "Levels", "All levels", search.get("level", [])),
+            dmc.TextInput(
+                id=Ids.TESTS,
+                label="Tests",
+                placeholder="All tests: ids or globs such as math_*",
+                value=" ".join(search.get("test", [])),
+                debounce=400,
+            ),
+            dmc.NumberInput(
+                id=Ids.TRIALS,
+                label="Trials of each test",
+                value=1,
+                min=1,
+                max=MOST_TRIALS,
+                clampBehavior="strict",
+                allowDecimal=False,
+                debounce=400,
+            ),
+            dmc.Switch(id=Ids.FORCE, label="Ask again also what is done", checked=False, mt=30),
+        ],
+        className="choice",
+        role="form",
+        **aria(label="What to run"),
+    )
+
+
+def _select(
+    select_id: Ids, label: str, placeholder: str, value: list[str], class_name: str = ""
+) -> Any:
+    return dmc.MultiSelect(
+        id=select_id,
+        label=label,
+        placeholder=placeholder,
+        value=value,
+        data=[],
+        clearable=True,
+        searchable=True,
+        hidePickedOptions=True,
+        className=class_name,
+    )

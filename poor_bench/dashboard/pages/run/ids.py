@@ -1,0 +1,26 @@
+"""Ids of the page."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class RunIds(StrEnum):
+    """What callbacks of the page refer to."""
+
+    LLMS = "run-llms-select"
+    CLASSES = "run-classes-select"
+    LEVELS = "run-levels-select"
+    TESTS = "run-tests-input"
+    TRIALS = "run-trials-input"
+    FORCE = "run-force-switch"
+    ALL = "run-all-button"
+    PREVIEW = "run-preview-body"
+    START = "run-start-button"
+    FAILURES = "run-failures-body"
+    RETRY = "run-retry-button"
+    STATE = "run-state-body"
+    CLOCK = "run-clock-interval"
+    PAUSE = "run-pause-button"
+    RESUME = "run-resume-button"
+    CANCEL = "run-cancel-button"

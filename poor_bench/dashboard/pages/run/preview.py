@@ -1,0 +1,71 @@
+"""The plan of a run before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from dash import html
+
+from poor_bench.dashboard.components.states import empty_state
+from poor_bench.dashboard.components.tile import tile, tiles
+from poor_bench.dashboard.services.run_preview import LLMPreview, RunPreview
+from poor_bench.dashboard.text.figures_text import count_text, dollars_text, seconds_text
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+_HEADS = ("Model", "To ask", "Failed before", "To score again", "Estimated time", "Estimated cost")
+
+
+def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
+    """Return how many trials, how long and how much, in all and for each LLM."""
+    if not planned.llms:
+        return empty_state(
+            "Nothing is pending",
+            "Every trial of this choice has its result. Choose more, or ask again.",
+        )
+    head = html.Tr([html.Th(name, scope="col") for name in _HEADS])
+    rows = [_row(llm, name_of(llm.llm_id)) for llm in planned.llms]
+    return html.Div(
+        [
+            tiles(
+                tile("To ask", f"{planned.n_items:,}", _rescored_note(planned.n_rescored)),
+                tile("Estimated time", _time(planned.seconds), "from stored times"),
+                tile("Estimated cost", _cost(planned.cost_usd), "from prices and stored tokens"),
+            ),
+            html.Div(
+                html.Table([html.Thead(head), html.Tbody(rows)], className="run-table"),
+                className="run-table-frame",
+            ),
+        ],
+        className="page-body",
+    )
+
+
+def run_is_under_way() -> Component:
+    """Return what stands in the place of the plan while a run goes on."""
+    return html.P("The plan is made anew when the run under way has ended.", className="quiet")
+
+
+def _row(llm: LLMPreview, name: str) -> Component:
+    cells = (
+        f"{llm.n_items:,}",
+        f"{llm.n_failed:,}" if llm.n_failed else "",
+        f"{llm.n_rescored:,}" if llm.n_rescored else "",
+        _time(llm.seconds),
+        _cost(llm.cost_usd),
+    )
+    return html.Tr([html.Th(name, scope="row"), *(html.Td(cell) for cell in cells)])
+
+
+def _rescored_note(n_rescored: int) -> str:
+    return f"and {count_text(n_rescored, 'response')} to score again" if n_rescored else "trials"
+
+
+def _time(seconds: float | None) -> str:
+    return "unknown" if seconds is None else seconds_text(seconds) if seconds else "-"
+
+
+def _cost(dollars: float | None) -> str:
+    return "unknown" if dollars is None else dollars_text(dollars)

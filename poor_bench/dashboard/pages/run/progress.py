@@ -1,0 +1,172 @@
+"""A run while it goes on, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.card import card
+from poor_bench.dashboard.components.icon import icon
+from poor_bench.dashboard.links import model_link
+from poor_bench.dashboard.pages.run.ids import RunIds as Ids
+from poor_bench.dashboard.services.run_state import (
+    LLMProgress,
+    RunError,
+    RunPhase,
+    RunState,
+)
+from poor_bench.dashboard.text.figures_text import count_text, duration_text
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+_TITLES = {
+    RunPhase.STARTING: "Starting",
+    RunPhase.RUNNING: "Running",
+    RunPhase.PAUSED: "Paused: requests under way still end",
+    RunPhase.STOPPING: "Stopping: requests under way are given up",
+    RunPhase.FINISHED: "Finished",
+    RunPhase.CANCELLED: "Cancelled: what is finished is kept, the rest stays pending",
+    RunPhase.BROKEN: "The run could not go on",
+}
+_HEADS = ("Model", "Progress", "Done", "Score so far", "Tokens / s", "Failed", "Time left")
+
+
+def run_card(state: RunState, name_of: Callable[[str], str]) -> Component | None:
+    """Return the run with its buttons; nothing where there was none."""
+    if state.phase is RunPhase.IDLE:
+        return None
+    title = "A run of another process" if state.is_foreign else _TITLES[state.phase]
+    return card(
+        title,
+        html.P(state.message, className="failure-box") if state.message else None,
+        _overall(state) if state.llms else None,
+        _llms(state, name_of) if state.llms else None,
+        _errors(state.errors, name_of) if state.errors else None,
+        note=_note(state),
+        tools=control_buttons(state),
+        class_name="run-card is-active" if state.is_active else "run-card",
+    )
+
+
+def control_buttons(state: RunState) -> list[Component]:
+    """Return the buttons that steer a run; those that make no sense now are not shown."""
+    is_ours = state.is_active and not state.is_foreign
+    return [
+        _button(Ids.PAUSE, "Pause", "pause", is_shown=is_ours and state.phase is RunPhase.RUNNING),
+        _button(Ids.RESUME, "Resume", "play", is_shown=state.phase is RunPhase.PAUSED),
+        _button(
+            Ids.CANCEL, "Cancel", "stop", is_shown=is_ours and state.phase is not RunPhase.STOPPING
+        ),
+    ]
+
+
+def _button(button_id: Ids, text: str, name: str, *, is_shown: bool) -> Component:
+    button: Component = dmc.Button(
+        text,
+        id=button_id,
+        leftSection=icon(name),
+        variant="default",
+        size="compact-sm",
+        n_clicks=0,
+        display=None if is_shown else "none",
+    )
+    return button
+
+
+def _note(state: RunState) -> str:
+    parts = [f"run {state.run_id}" if state.run_id else "", duration_text(state.elapsed_s)]
+    if state.is_active and state.seconds_left is not None:
+        parts.append(f"about {duration_text(state.seconds_left)} left")
+    if state.n_rescored:
+        parts.append(f"{count_text(state.n_rescored, 'response')} scored again")
+    if state.is_foreign:
+        parts.append("it can only be stopped where it was started")
+    return " · ".join(part for part in parts if part)
+
+
+def _overall(state: RunState) -> Component:
+    share = 100 * state.n_done / state.n_items if state.n_items else 0
+    return html.Div(
+        [
+            dmc.Progress(
+                value=share,
+                size="lg",
+                animated=state.phase is RunPhase.RUNNING,
+                **aria(label="Progress of the run"),
+            ),
+            html.Div(
+                [
+                    html.Span(f"{state.n_done:,} of {count_text(state.n_items, 'trial')}"),
+                    html.Span(f"{state.n_failed:,} failed", className="is-warning")
+                    if state.n_failed
+                    else None,
+                ],
+                className="run-overall-figures",
+            ),
+        ],
+        className="run-overall",
+    )
+
+
+def _llms(state: RunState, name_of: Callable[[str], str]) -> Component:
+    head = html.Tr([html.Th(name, scope="col") for name in _HEADS])
+    rows = [_llm(llm, name_of(llm.llm_id), is_active=state.is_active) for llm in state.llms]
+    return html.Div(
+        html.Table([html.Thead(head), html.Tbody(rows)], className="run-table"),
+        className="run-table-frame",
+    )
+
+
+def _llm(llm: LLMProgress, name: str, *, is_active: bool) -> Component:
+    share = 100 * llm.n_done / llm.n_items if llm.n_items else 100
+    left = llm.seconds_left if is_active else None
+    bar = dmc.Progress(value=share, size="sm", w=160, **aria(label=f"Progress of {name}"))
+    return html.Tr(
+        [
+            html.Th(
+                [
+                    dcc.Link(name, href=model_link(llm.llm_id)),
+                    html.Span(llm.phase.value, className=f"phase phase-{llm.phase.value}"),
+                ],
+                scope="row",
+            ),
+            html.Td(bar),
+            html.Td(f"{llm.n_done:,} / {llm.n_items:,}"),
+            html.Td("-" if llm.score is None else f"{llm.score:.3f}"),
+            html.Td("-" if llm.tokens_per_s is None else f"{llm.tokens_per_s:,.0f}"),
+            html.Td(f"{llm.n_failed:,}" if llm.n_failed else "", className="is-warning"),
+            html.Td(duration_text(left) if left else ""),
+        ]
+    )
+
+
+def _errors(errors: tuple[RunError, ...], name_of: Callable[[str], str]) -> Component:
+    return html.Div(
+        [
+            html.H3("Errors"),
+            html.Ul(
+                [
+                    html.Li(
+                        [
+                            html.Strong(name_of(error.llm_id)),
+                            html.Span(f" {error.kind.replace('_', ' ')}: {error.message}"),
+                            html.Span(f" ({_places(error)})", className="quiet"),
+                        ]
+                    )
+                    for error in reversed(errors)
+                ],
+                className="error-list",
+                role="log",
+            ),
+        ]
+    )
+
+
+def _places(error: RunError) -> str:
+    first = f"first at {error.test_id}" if error.test_id else "stay pending"
+    return f"{count_text(error.n_times, 'trial')}, {first}"

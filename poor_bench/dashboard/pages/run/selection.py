@@ -1,0 +1,56 @@
+"""The controls of the page as a selection of LLMs and tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from poor_bench.dashboard.services.failures import FailureGroup
+from poor_bench.runner.selection import Selection
+
+MOST_TRIALS = 100
+
+
+def selection_of(
+    llms: Sequence[str] | None,
+    classes: Sequence[str] | None,
+    levels: Sequence[str] | None,
+    tests: str | None,
+    trials: float | str | None,
+    *,
+    force: bool,
+) -> Selection:
+    """Return what the controls choose; an empty control lets everything through.
+
+    Args:
+        llms: Ids; none stands for all that are enabled.
+        classes: Ids.
+        levels: Numbers as text.
+        tests: Ids or globs, separated by white space or commas.
+        trials: Trials of every test; 1 where it is empty or no number.
+        force: Ask again also what is done.
+    """
+    return Selection(
+        llms=tuple(llms or ()),
+        classes=tuple(classes or ()),
+        levels=frozenset(int(level) for level in levels or () if level.isdecimal()),
+        tests=tuple(name for name in re.split(r"[\s,]+", tests or "") if name),
+        trials=_trials(trials),
+        force=force,
+    )
+
+
+def retry_of(groups: Iterable[FailureGroup]) -> Selection:
+    """Return the LLMs and tests that have failures; what is done there is not asked again."""
+    groups = list(groups)
+    return Selection(
+        llms=tuple(dict.fromkeys(group.llm_id for group in groups)),
+        tests=tuple(dict.fromkeys(test_id for group in groups for test_id in group.test_ids)),
+    )
+
+
+def _trials(value: float | str | None) -> int:
+    try:
+        return min(MOST_TRIALS, max(1, int(value or 1)))
+    except ValueError:
+        return 1

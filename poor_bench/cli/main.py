@@ -23,6 +23,7 @@ COMMANDS = {
     "rescore": "Score stored responses again with today's evaluators.",
     "llms": "List, add, discover and try LLMs.",
     "tests": "List tests and show their prompts.",
+    "evaluators": "List evaluators, show what they take, write a new one.",
     "validate": "Check all files of the workspace.",
     "init": "Make a new workspace with commented examples.",
     "dashboard": "Serve the dashboard on this machine.",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from poor_bench.errors import EvaluatorError, PluginError, PoorBenchError
 from poor_bench.models.failure import FailureKind
@@ -18,6 +18,8 @@ from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.context import EvaluationContext
 from poor_bench.scoring.parts import Part
 from poor_bench.scoring.verdict import Verdict, verdict_of
+
+T = TypeVar("T")
 
 _MAX_REASON = 300
 
@@ -74,7 +76,12 @@ class LoadedEvaluator:
     @property
     def description(self) -> str:
         """What it does, in one line; may be empty."""
-        return (inspect.getdoc(self._module) or "").partition("\n")[0]
+        return self.documentation.partition("\n")[0]
+
+    @property
+    def documentation(self) -> str:
+        """All that its docstring says; may be empty."""
+        return inspect.getdoc(self._module) or ""
 
     def parameters_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the parameters; empty where the evaluator declares none."""
@@ -82,14 +89,20 @@ class LoadedEvaluator:
         return model.model_json_schema() if model is not None else {}
 
     def wants(self, parameters: Mapping[str, Any]) -> AnswerFormat | None:
-        """Return the format that the prompt should ask for; None where the evaluator is silent."""
-        wants = getattr(self._module, "wants", None)
-        return AnswerFormat(wants(parameters)) if wants is not None else None
+        """Return the format that the prompt should ask for; None where the evaluator is silent.
+
+        Raises:
+            PluginError: If the evaluator's function `wants` fails.
+        """
+        return self._ask("wants", parameters, AnswerFormat)
 
     def reference(self, parameters: Mapping[str, Any]) -> str | None:
-        """Return a response that scores 1.0; None where the evaluator cannot tell one."""
-        reference = getattr(self._module, "reference", None)
-        return reference(parameters) if reference is not None else None
+        """Return a response that scores 1.0; None where the evaluator cannot tell one.
+
+        Raises:
+            PluginError: If the evaluator's function `reference` fails.
+        """
+        return self._ask("reference", parameters, str)
 
     @cached_property
     def code_digest(self) -> str:
@@ -98,8 +111,9 @@ class LoadedEvaluator:
         return digest_of_code(Path(file) if file else None)
 
     def code_digest_for(self, parameters: Mapping[str, Any]) -> str:
-        """Return `code_digest`, or for an evaluator of evaluators one of them all."""
-        return digest_of_digests(self._code_digests(parameters))
+        """Return `code_digest`, or for an evaluator of evaluators one hash of them all."""
+        digests = list(self._code_digests(parameters))
+        return digests[0] if len(digests) == 1 else digest_of_digests(digests)
 
     def _code_digests(self, parameters: Mapping[str, Any]) -> Iterator[str]:
         yield self.code_digest
@@ -107,8 +121,23 @@ class LoadedEvaluator:
             yield from self._find(part.name)._code_digests(part.parameters)
 
     def _parts(self, parameters: Mapping[str, Any]) -> Mapping[str, Part]:
-        parts = getattr(self._module, "parts", None)
-        return parts(parameters) if parts is not None else {}
+        return self._ask("parts", parameters, dict) or {}
+
+    def _ask(
+        self, name: str, parameters: Mapping[str, Any], convert: Callable[[Any], T]
+    ) -> T | None:
+        """Return what an optional function of the module answers; None where there is none."""
+        function = getattr(self._module, name, None)
+        if function is None:
+            return None
+        try:
+            answer = function(parameters)
+            return None if answer is None else convert(answer)
+        except PoorBenchError:
+            raise
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise PluginError(f"{self.origin}: {name} failed: {reason:.{_MAX_REASON}}") from error
 
     def _check_part(self, place: str, part: Part) -> list[ParameterProblem]:
         try:

@@ -37,7 +37,7 @@ class WorkspaceFingerprints:
         known = self._of_evaluator.get(test.test_id)
         if known is None:
             spec = spec_of(self._workspace, test)
-            code = self._evaluators.get(spec.name).code_digest
+            code = self._evaluators.get(spec.name).code_digest_for(spec.parameters)
             known = self._of_evaluator[test.test_id] = evaluator_fingerprint(spec, code)
         return known
 

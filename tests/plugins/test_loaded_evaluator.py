@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.errors import EvaluatorError, SandboxError
+from poor_bench.errors import EvaluatorError, PluginError, SandboxError
 from poor_bench.models.failure import FailureKind
 from poor_bench.plugins import load_evaluators
 from poor_bench.scoring import Verdict
@@ -112,6 +112,20 @@ def test_evaluator_describes_itself(write):
     assert evaluator.reference({"word": "yes"}) == "yes"
 
 
+@pytest.mark.parametrize("function", ["wants", "reference", "parts"])
+def test_optional_function_that_breaks_is_reported_by_file(write, function):
+    source = f"def evaluate(r, p):\n    return 1.0, ''\ndef {function}(p):\n    return p['no']"
+    evaluator = load(write, "bad", source)
+    with pytest.raises(PluginError, match=rf"bad.py: {function} failed: KeyError"):
+        evaluator.code_digest_for({}) if function == "parts" else getattr(evaluator, function)({})
+
+
+def test_unknown_format_is_reported_by_file(write):
+    source = "def evaluate(r, p):\n    return 1.0, ''\ndef wants(p):\n    return 'poem'"
+    with pytest.raises(PluginError, match=r"bad.py: wants failed: ValueError: 'poem'"):
+        load(write, "bad", source).wants({})
+
+
 def test_evaluator_reaches_others_by_name(write):
     write("word", COMPLETE)
     both = load(write, "both", BOTH)
@@ -131,6 +145,11 @@ def test_code_digest_changes_with_the_file(write):
     before = load(write, "word", COMPLETE).code_digest
     assert load(write, "word", COMPLETE).code_digest == before
     assert load(write, "word", COMPLETE + "\n# changed").code_digest != before
+
+
+def test_code_digest_of_an_evaluator_without_parts_is_its_own(write):
+    evaluator = load(write, "word", COMPLETE)
+    assert evaluator.code_digest_for({"word": "yes"}) == evaluator.code_digest
 
 
 def test_code_digest_for_parameters_changes_with_a_parts_file(write):

@@ -1,0 +1,74 @@
+"""`evaluators`: list and show evaluators, and write a new one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.evaluators_show import show
+from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
+
+if TYPE_CHECKING:
+    from poor_bench.plugins import LoadedEvaluator
+
+_EPILOG = """\b
+Examples:
+  python main.py evaluators                   all evaluators
+  python main.py evaluators show choice       what it does and what parameters it takes
+  python main.py evaluators new word_count    write a new one, with its test
+"""
+
+
+@click.group(invoke_without_command=True, epilog=_EPILOG)
+@click.pass_context
+def command(ctx: click.Context) -> int:
+    """List, show and write evaluators."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_evaluators)
+    return 0
+
+
+@command.command("list", epilog=_EPILOG)
+@json_option
+@pass_app
+def list_evaluators(app: AppContext, /, as_json: bool = False) -> int:
+    """List the evaluators of the workspace and the project."""
+    report = app.evaluators.load_all()
+    broken = {name: str(error) for name, error in report.failures.items()}
+    notes = app.evaluators.notes
+    if as_json:
+        rows = [_to_json(evaluator) for evaluator in report.evaluators]
+        print_json({"evaluators": rows, "broken": broken, "notes": notes})
+        return 0
+    cells = [(evaluator.name, evaluator.description) for evaluator in report.evaluators]
+    console().print(plain_table(["Evaluator", "What it does"], cells))
+    for line in [*broken.values(), *notes]:
+        click.echo(harmless(line), err=True)
+    return 0
+
+
+@command.command(epilog=_EPILOG)
+@click.argument("name")
+@pass_app
+def new(app: AppContext, /, name: str) -> int:
+    """Write a new evaluator and its test into the workspace."""
+    from poor_bench.plugins.new_evaluator import write_new_evaluator
+
+    files = write_new_evaluator(name, app.data_dir / "evaluators", app.evaluators)
+    click.echo(f"Wrote {files.evaluator} and {files.test}.")
+    click.echo(f"Try it: python -m pytest {files.test}")
+    return 0
+
+
+def _to_json(evaluator: LoadedEvaluator) -> dict[str, Any]:
+    return {
+        "name": evaluator.name,
+        "description": evaluator.description,
+        "origin": evaluator.origin,
+        "parameters_schema": evaluator.parameters_schema(),
+    }
+
+
+command.add_command(show)

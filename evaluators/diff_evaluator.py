@@ -8,31 +8,26 @@ diff that is not equivalent gets half of the share of changed lines that it has 
 from __future__ import annotations
 
 import difflib
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from poor_bench.extraction.diff_application import (
-    DiffDoesNotApplyError,
-    apply_hunks,
-    normal_changes,
+from poor_bench.extraction.diff_application import DiffDoesNotApplyError, apply_hunks
+from poor_bench.extraction.diff_comparison import (
+    Files,
+    all_changes,
+    difference_of_diffs,
+    share_of_changes,
 )
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.thinking import without_thinking
-from poor_bench.extraction.unified_diff import (
-    FileDiff,
-    changed_lines,
-    extract_diff,
-    parse_diff,
-)
+from poor_bench.extraction.unified_diff import extract_diff, parse_diff
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.format_rule import under_format_rule
 
 _SHARE_OF_UNEQUAL = 0.5
-_Files = Sequence[FileDiff]
 
 
 class Parameters(BaseModel):
@@ -105,20 +100,18 @@ def _expected_diff(wanted: Parameters) -> str:
     return "\n".join(difflib.unified_diff(old, new, "original", "original", lineterm=""))
 
 
-def _compare(got: _Files, expected: _Files, wanted: Parameters) -> tuple[float, str]:
+def _compare(got: Files, expected: Files, wanted: Parameters) -> tuple[float, str]:
     if wanted.original is not None:
         problem = _difference_when_applied(wanted.original, got, expected, wanted)
     else:
-        problem = _difference_of_changes(got, expected)
+        problem = difference_of_diffs(got, expected)
     if not problem:
         return 1.0, "equivalent to the expected diff"
-    share = _share_of_changes(got, expected)
+    share = share_of_changes(got, expected)
     return _SHARE_OF_UNEQUAL * share, f"{problem}; {share:.0%} of the changed lines agree"
 
 
-def _difference_when_applied(
-    original: str, got: _Files, expected: _Files, wanted: Parameters
-) -> str:
+def _difference_when_applied(original: str, got: Files, expected: Files, wanted: Parameters) -> str:
     lines = _lines(original)
     if wanted.expected_result is not None:
         right = _lines(wanted.expected_result)
@@ -132,41 +125,11 @@ def _difference_when_applied(
     return "" if same else "applied to the original it gives another result than expected"
 
 
-def _difference_of_changes(got: _Files, expected: _Files) -> str:
-    if len(got) != len(expected):
-        return f"expected changes in {len(expected)} files, got {len(got)}"
-    for ours, theirs in zip(_by_name(got), _by_name(expected), strict=True):
-        if ours.name and theirs.name and not _same_name(ours.name, theirs.name):
-            return f"expected file {theirs.name!r}, got {ours.name!r:.80}"
-        if normal_changes(ours.hunks) != normal_changes(theirs.hunks):
-            return "it changes other lines than expected"
-    return ""
+def _changes(files: Files) -> str:
+    return "\n".join(all_changes(files))
 
 
-def _by_name(files: _Files) -> list[FileDiff]:
-    return sorted(files, key=lambda file: file.name)
-
-
-def _same_name(one: str, other: str) -> bool:
-    return one.rpartition("/")[2] == other.rpartition("/")[2]
-
-
-def _share_of_changes(got: _Files, expected: _Files) -> float:
-    """Return the F1 score of the changed lines, 0.0 to 1.0."""
-    ours, theirs = Counter(_all_changes(got)), Counter(_all_changes(expected))
-    n_all = ours.total() + theirs.total()
-    return 2 * (ours & theirs).total() / n_all if n_all else 0.0
-
-
-def _all_changes(files: _Files) -> Iterable[tuple[str, str]]:
-    return ((sign, text.rstrip()) for file in files for sign, text in changed_lines(file.hunks))
-
-
-def _changes(files: _Files) -> str:
-    return "\n".join(sign + text for sign, text in _all_changes(files))
-
-
-def _malformed(files: _Files) -> str:
+def _malformed(files: Files) -> str:
     if any(not file.name for file in files):
         return "no header with file names"
     if any(hunk.is_malformed for file in files for hunk in file.hunks):

@@ -8,21 +8,18 @@ score is then 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from poor_bench.extraction.fences import fenced_blocks
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.normalise import fold_answer
+from poor_bench.extraction.parameter_types import OneOrMoreTexts
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.format_rule import MAX_SHOWN, under_format_rule
-
-
-def _to_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
 
 
 class Parameters(BaseModel):
@@ -30,8 +27,8 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    expected: Annotated[list[str], BeforeValidator(_to_list)] = Field(
-        min_length=1, description="The right answer, or several of which each is right."
+    expected: OneOrMoreTexts = Field(
+        description="The right answer, or several of which each is right."
     )
     exact: bool = Field(
         default=False,

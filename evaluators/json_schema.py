@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from poor_bench.extraction.field_comparison import compare_fields
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import without_thinking
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 _MAX_NAMED = 10
-_UNSET: Any = object()
 
 
 class Parameters(BaseModel):
@@ -62,7 +62,11 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     problems = list(_schema_problems(extracted.value, wanted))
     score = 0.0 if problems else 1.0
     if wanted.expected is not None and not problems:
-        score, problems = _compare(wanted, extracted.value)
+        comparison = compare_fields(
+            wanted.expected, extracted.value, forbid_others=wanted.forbid_other_fields
+        )
+        score = comparison.share_right
+        problems = [str(difference) for difference in comparison.differences]
     return under_format_rule(
         score,
         _details(problems),
@@ -96,54 +100,6 @@ def _schema_problems(value: Any, wanted: Parameters) -> Iterator[str]:
         return
     for error in _validator(json.dumps(wanted.schema_)).iter_errors(value):
         yield f"{error.json_path}: {error.message:.200}"
-
-
-def _compare(wanted: Parameters, got: Any) -> tuple[float, list[str]]:
-    """Return the share of right fields, and what is wrong with the others."""
-    fields = list(_fields(wanted.expected, got, "$"))
-    problems = [problem for problem in fields if problem]
-    if wanted.forbid_other_fields:
-        others = list(_other_fields(wanted.expected, got, "$"))
-        fields += others
-        problems += others
-    return 1 - len(problems) / len(fields) if fields else 1.0, problems
-
-
-def _fields(expected: Any, got: Any, path: str) -> Iterator[str]:
-    """Yield for every expected field what is wrong with it, or an empty text."""
-    if isinstance(expected, dict) and expected:
-        members = got if isinstance(got, dict) else {}
-        for key, value in expected.items():
-            yield from _fields(value, members.get(key, _UNSET), f"{path}.{key}")
-    elif isinstance(expected, list) and expected:
-        items = got if isinstance(got, list) else []
-        for index, value in enumerate(expected):
-            item = items[index] if index < len(items) else _UNSET
-            yield from _fields(value, item, f"{path}[{index}]")
-    elif got is _UNSET:
-        yield f"{path}: missing"
-    elif type(expected) is not type(got) and not _are_numbers(expected, got):
-        yield f"{path}: expected {expected!r:.80}, got {got!r:.80}"
-    else:
-        yield "" if expected == got else f"{path}: expected {expected!r:.80}, got {got!r:.80}"
-
-
-def _are_numbers(*values: Any) -> bool:
-    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-
-
-def _other_fields(expected: Any, got: Any, path: str) -> Iterator[str]:
-    if isinstance(expected, dict) and isinstance(got, dict):
-        for key, value in got.items():
-            if key not in expected:
-                yield f"{path}.{key:.80}: not expected"
-            else:
-                yield from _other_fields(expected[key], value, f"{path}.{key}")
-    elif isinstance(expected, list) and isinstance(got, list):
-        if len(got) > len(expected):
-            yield f"{path}: {len(got)} items, expected {len(expected)}"
-        for index, (ours, theirs) in enumerate(zip(expected, got, strict=False)):
-            yield from _other_fields(ours, theirs, f"{path}[{index}]")
 
 
 def _details(problems: list[str]) -> str:

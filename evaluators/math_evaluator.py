@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.json_value import extract_json
@@ -21,6 +21,7 @@ from poor_bench.extraction.number import (
     number_from_json,
     round_number,
 )
+from poor_bench.extraction.parameter_types import ExactNumber
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
@@ -30,19 +31,12 @@ _KEY = "answer"
 _UNMISTAKABLE = {Found.BARE, Found.FENCED, Found.BOXED, Found.ANNOUNCED}
 
 
-def _to_decimal(value: Any) -> Decimal:
-    number = number_from_json(value)
-    if number is None:
-        raise ValueError(f"{value!r:.60} is not a number")
-    return number.value
-
-
 class Parameters(BaseModel):
     """Parameters of `math_evaluator`."""
 
     model_config = ConfigDict(extra="forbid")
 
-    expected_answer: Annotated[Decimal, BeforeValidator(_to_decimal)] = Field(
+    expected_answer: ExactNumber = Field(
         description="The right number; as a text where a decimal fraction must stay exact."
     )
     precision: int = Field(

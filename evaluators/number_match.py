@@ -9,26 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from poor_bench.extraction.found import Found
-from poor_bench.extraction.number import extract_number, number_from_json
+from poor_bench.extraction.number import extract_number
+from poor_bench.extraction.parameter_types import ExactNumber
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.format_rule import under_format_rule
-
-
-def _to_decimal(value: Any) -> Decimal:
-    number = number_from_json(value)
-    if number is None:
-        raise ValueError(f"{value!r:.60} is not a number")
-    return number.value
-
-
-_Number = Annotated[Decimal, BeforeValidator(_to_decimal)]
 
 
 class Parameters(BaseModel):
@@ -36,11 +27,11 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    expected: _Number = Field(description="The right number.")
-    absolute_tolerance: _Number = Field(
+    expected: ExactNumber = Field(description="The right number.")
+    absolute_tolerance: ExactNumber = Field(
         default=Decimal(0), ge=0, description="Largest difference that is still right."
     )
-    relative_tolerance: _Number = Field(
+    relative_tolerance: ExactNumber = Field(
         default=Decimal(0), ge=0, description="The same as a share of the expected number."
     )
     strict: bool = Field(default=False, description="Accept only a number, with nothing around.")

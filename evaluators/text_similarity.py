@@ -8,12 +8,13 @@ share of characters that need no change. Of several references the nearest one c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.normalise import fold_text
+from poor_bench.extraction.parameter_types import OneOrMoreTexts
 from poor_bench.extraction.text_overlap import chrf, edit_ratio, rouge_l
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
@@ -23,18 +24,12 @@ from poor_bench.scoring.format_rule import MAX_SHOWN
 _METRICS = {"rouge_l": rouge_l, "chrf": chrf, "edit": edit_ratio}
 
 
-def _to_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
 class Parameters(BaseModel):
     """Parameters of `text_similarity`."""
 
     model_config = ConfigDict(extra="forbid")
 
-    expected: Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(_to_list)] = (
-        Field(min_length=1, description="A reference text, or several.")
-    )
+    expected: OneOrMoreTexts = Field(description="A reference text, or several.")
     metric: Literal["rouge_l", "chrf", "edit"] = Field(
         default="rouge_l", description="How similarity is measured."
     )

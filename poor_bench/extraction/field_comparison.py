@@ -1,0 +1,91 @@
+"""JSON compared field by field with what was expected.
+
+Values are equal where JSON says so: `18` and `18.0` are, `1` and `true` or `"1"` are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+_UNSET: Any = object()
+
+
+class Difference(NamedTuple):
+    """A field that is not as expected."""
+
+    path: str
+    """Where it stands, as a JSON path such as `$.home.city`."""
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}"
+
+
+class FieldComparison(NamedTuple):
+    """How many fields were compared, and which differ."""
+
+    n_fields: int
+    differences: tuple[Difference, ...]
+
+    @property
+    def share_right(self) -> float:
+        """Share of the fields that are as expected, 0.0 to 1.0."""
+        return 1 - len(self.differences) / self.n_fields if self.n_fields else 1.0
+
+
+def compare_fields(expected: Any, got: Any, *, forbid_others: bool = False) -> FieldComparison:
+    """Compare every scalar, empty list and empty object in `expected` with what `got` has there.
+
+    Args:
+        expected: A JSON value.
+        got: A JSON value.
+        forbid_others: Whether what `got` has beside is compared as well, and differs.
+    """
+    compared = list(_expected_fields(expected, got, "$"))
+    if forbid_others:
+        compared += _other_fields(expected, got, "$")
+    differences = tuple(field for field in compared if field.problem)
+    return FieldComparison(len(compared), differences)
+
+
+def _expected_fields(expected: Any, got: Any, path: str) -> Iterator[Difference]:
+    """Yield every expected field; where it is right, without a problem."""
+    if isinstance(expected, dict) and expected:
+        members = got if isinstance(got, dict) else {}
+        for key, value in expected.items():
+            yield from _expected_fields(value, members.get(key, _UNSET), f"{path}.{key}")
+    elif isinstance(expected, list) and expected:
+        items = got if isinstance(got, list) else []
+        for index, value in enumerate(expected):
+            item = items[index] if index < len(items) else _UNSET
+            yield from _expected_fields(value, item, f"{path}[{index}]")
+    elif got is _UNSET:
+        yield Difference(path, "missing")
+    elif _are_equal(expected, got):
+        yield Difference(path, "")
+    else:
+        yield Difference(path, f"expected {expected!r:.80}, got {got!r:.80}")
+
+
+def _are_equal(expected: Any, got: Any) -> bool:
+    are_numbers = _is_number(expected) and _is_number(got)
+    return bool(expected == got) and (are_numbers or type(expected) is type(got))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _other_fields(expected: Any, got: Any, path: str) -> Iterator[Difference]:
+    if isinstance(expected, dict) and isinstance(got, dict):
+        for key, value in got.items():
+            if key in expected:
+                yield from _other_fields(expected[key], value, f"{path}.{key}")
+            else:
+                yield Difference(f"{path}.{key:.80}", "not expected")
+    elif isinstance(expected, list) and isinstance(got, list):
+        for index, (ours, theirs) in enumerate(zip(expected, got, strict=False)):
+            yield from _other_fields(ours, theirs, f"{path}[{index}]")
+        for index in range(len(expected), len(got)):
+            yield Difference(f"{path}[{index}]", "not expected")

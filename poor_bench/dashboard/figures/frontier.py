@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from poor_bench.dashboard.figures.label_places import Spot, label_places
 from poor_bench.dashboard.figures.style import styled
 from poor_bench.dashboard.text.plot_text import plot_text
 from poor_bench.dashboard.theme import SERIES
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _ON_FRONTIER, _BELOW = SERIES[0], "#8a8f98"
+_WIDTH, _HEIGHT = 560.0, 270.0
+"""Size of the drawing that labels are placed for, in pixels: that of a narrow window."""
+_TOP = 1.1
+_MARGIN = 0.12
+"""Room at both ends of the horizontal axis, as a share of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,15 +52,66 @@ def frontier_figure(points: Sequence[Point], x_title: str) -> go.Figure:
     """Return the scores over what is spent, on a logarithmic axis.
 
     Args:
-        points: One for each LLM.
+        points: One for each LLM, at least one.
         x_title: Name and unit of the horizontal axis.
     """
     import plotly.graph_objects as go
 
     frontier = frontier_of(points)
-    on_frontier = {point.llm_id for point in frontier}
-    below = [point for point in points if point.llm_id not in on_frontier]
+    below = [point for point in points if point not in frontier]
+    low, high = _log_range(points)
     figure = go.Figure()
+    _add_line(figure, frontier)
+    places = _places([*frontier, *below], low, high)
+    _add_points(figure, frontier, places, "efficient frontier", _ON_FRONTIER, "diamond")
+    _add_points(figure, below, places[len(frontier) :], "others", _BELOW, "circle")
+    ticks = round_numbers(10**low, 10**high)
+    figure.update_xaxes(
+        title=x_title,
+        type="log",
+        range=[low, high],
+        tickvals=ticks,
+        ticktext=[f"{tick:g}" for tick in ticks],
+    )
+    figure.update_yaxes(title="score", range=[0, _TOP], tickvals=[0, 0.25, 0.5, 0.75, 1])
+    return styled(figure, height=360)
+
+
+def round_numbers(low: float, high: float) -> list[float]:
+    """Return the numbers 1, 2, 5 and their multiples by ten between two numbers above 0.
+
+    Example:
+        >>> round_numbers(0.4, 30)
+        [0.5, 1, 2, 5, 10, 20]
+    """
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
+    return [int(step) if step >= 1 else step for step in steps if low <= step <= high]
+
+
+def _log_range(points: Sequence[Point]) -> tuple[float, float]:
+    values = [math.log10(point.x) for point in points]
+    room = max((max(values) - min(values)) * _MARGIN, 0.2)
+    return min(values) - room, max(values) + room
+
+
+def _places(points: Sequence[Point], low: float, high: float) -> list[str]:
+    spots = [
+        Spot(
+            (math.log10(point.x) - low) / (high - low) * _WIDTH,
+            point.score.value / _TOP * _HEIGHT,
+        )
+        for point in points
+    ]
+    return label_places(spots, [_label(point) for point in points], _WIDTH)
+
+
+def _label(point: Point) -> str:
+    """Return a name without its provider, for a label beside a point."""
+    return plot_text(point.name.partition(":")[2] or point.name, 26)
+
+
+def _add_line(figure: go.Figure, frontier: Sequence[Point]) -> None:
     figure.add_scatter(
         x=[point.x for point in frontier],
         y=[point.score.value for point in frontier],
@@ -62,16 +120,17 @@ def frontier_figure(points: Sequence[Point], x_title: str) -> go.Figure:
         hoverinfo="skip",
         showlegend=False,
     )
-    _add_points(figure, below, "others", _BELOW, "circle")
-    _add_points(figure, frontier, "efficient frontier", _ON_FRONTIER, "diamond")
-    figure.update_xaxes(title=x_title, type="log", dtick="D2" if _is_narrow(points) else None)
-    figure.update_yaxes(title="score", range=[0, 1.08], tickvals=[0, 0.25, 0.5, 0.75, 1])
-    return styled(figure, height=360)
 
 
 def _add_points(
-    figure: go.Figure, points: Sequence[Point], name: str, color: str, symbol: str
+    figure: go.Figure,
+    points: Sequence[Point],
+    places: Sequence[str],
+    name: str,
+    color: str,
+    symbol: str,
 ) -> None:
+    shown = list(zip(points, places, strict=False))
     figure.add_scatter(
         x=[point.x for point in points],
         y=[point.score.value for point in points],
@@ -85,8 +144,8 @@ def _add_points(
         },
         mode="markers+text",
         marker={"color": color, "size": 11, "symbol": symbol},
-        text=[plot_text(_short(point.name), 26) for point in points],
-        textposition="top center",
+        text=[_label(point) if place else "" for point, place in shown],
+        textposition=[place or "top center" for _, place in shown],
         textfont={"size": 11},
         customdata=[
             [point.llm_id, plot_text(point.name, 80), point.score.low, point.score.high]
@@ -97,13 +156,3 @@ def _add_points(
         name=name,
         cliponaxis=False,
     )
-
-
-def _short(name: str) -> str:
-    """Return a name without its provider, for a label beside a point."""
-    return name.partition(":")[2] or name
-
-
-def _is_narrow(points: Sequence[Point]) -> bool:
-    values = [point.x for point in points]
-    return bool(values) and max(values) / min(values) < 100

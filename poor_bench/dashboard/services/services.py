@@ -11,6 +11,7 @@ from poor_bench.dashboard.services.class_means import ClassMeans
 from poor_bench.dashboard.services.failures import FailureGroup, failure_groups
 from poor_bench.dashboard.services.found import Found
 from poor_bench.dashboard.services.issue_cache import IssueCache
+from poor_bench.dashboard.services.last_run import LastRun, LastRunCache
 from poor_bench.dashboard.services.result_cache import ResultCache
 from poor_bench.dashboard.services.result_details import ResultDetails, details_of
 from poor_bench.dashboard.services.result_query import ResultQuery, find_rows
@@ -42,6 +43,7 @@ class Services:
         self._results = ResultCache(self._watch.store)
         self._summaries = SummaryCache()
         self._issues = IssueCache()
+        self._last_run = LastRunCache()
         self.runs = RunService(lambda: TestRunner(open_config()), self._watch.store)
         self._found: OrderedDict[tuple[int, ResultQuery], Found] = OrderedDict()
 
@@ -114,6 +116,16 @@ class Services:
         if row is None:
             return None
         return details_of(table.whole(row), self.workspace(), self.issues(llm_id))
+
+    def last_run(self) -> LastRun | None:
+        """Return what the last run changed; None without an earlier run to compare with.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the runs cannot be read.
+        """
+        self.workspace()
+        return self._last_run.last_run(self.config())
 
     def failures(self) -> list[FailureGroup]:
         """Return what could not be run, by LLM and reason.

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from poor_bench.report_generator import without_formula
+from poor_bench.reports.csv_report import without_formula
 
 
 def csv_text(columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str, Any]]) -> str:

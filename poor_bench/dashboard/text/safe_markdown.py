@@ -34,7 +34,7 @@ def safe_markdown(text: str) -> str:
 
     Example:
         >>> print(safe_markdown("**Got** `[1, 2]`, see [this](javascript:alert(1)) <b>"))
-        **Got** `` [1, 2] ``, see \[this\](` javascript:alert(1)) ` &lt;b>
+        **Got** ` [1, 2] `, see \[this\](` javascript:alert(1)) ` &lt;b>
     """
     pieces, end = [], 0
     for match in _CODE.finditer(text):

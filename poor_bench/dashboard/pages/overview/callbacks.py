@@ -10,6 +10,7 @@ from poor_bench.dashboard.components.downloads import text_file
 from poor_bench.dashboard.figures.frontier import Point
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.overview import layout
+from poor_bench.dashboard.pages.overview.changes import changes_card
 from poor_bench.dashboard.pages.overview.heat_map import heat_map
 from poor_bench.dashboard.pages.overview.ids import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS, columns_for, rows_of
@@ -77,6 +78,12 @@ def charts(services: Services) -> list[Component]:
     return layout.charts(by_size, by_time)
 
 
+def changes(services: Services) -> Component | None:
+    """Return what the last run changed; nothing without an earlier run."""
+    last_run = services.last_run()
+    return None if last_run is None else changes_card(last_run, services.name)
+
+
 def leaderboard_csv(services: Services) -> dict[str, Any]:
     """Return the model comparison as a file."""
     columns = [(column["field"], column["headerName"]) for column in COLUMNS]
@@ -117,6 +124,13 @@ def register(app: Dash, services: Services) -> None:
         if version is None:
             return no_update, no_update
         return note(services), leaderboard(services)
+
+    @app.callback(
+        Output(Ids.CHANGES, "children"),
+        Input(ShellIds.VERSION, "data"),
+    )
+    def _show_changes(version: str | None) -> Any:
+        return no_update if version is None else changes(services)
 
     @app.callback(
         Output(Ids.HEAT_MAP, "children"),

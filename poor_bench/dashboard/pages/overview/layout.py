@@ -36,7 +36,6 @@ def layout(_search: Search) -> Component:
     return html.Div(
         [
             page_head("Overview", html.Span(id=Ids.NOTE)),
-            html.Div(id=Ids.CHANGES),
             card(
                 "Model comparison",
                 html.Div(
@@ -53,6 +52,7 @@ def layout(_search: Search) -> Component:
                 note="Choose a cell to see the results behind it.",
                 tools=[levels, csv_button(Ids.HEAT_MAP_CSV, "the scores by class")],
             ),
+            html.Div(id=Ids.CHANGES),
             html.Div(
                 loading_state(6),
                 id=Ids.CHARTS,

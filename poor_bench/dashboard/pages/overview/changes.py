@@ -1,0 +1,84 @@
+"""What changed since the last run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from dash import dcc, html
+
+from poor_bench.comparison.compared_group import ComparedGroup
+from poor_bench.comparison.compared_test import Outcome
+from poor_bench.comparison.llm_comparison import LLMComparison
+from poor_bench.dashboard.components.card import card
+from poor_bench.dashboard.links import model_link
+from poor_bench.dashboard.services.last_run import LastRun
+from poor_bench.dashboard.text.figures_text import count_text
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+_SHOWN_TESTS = 6
+
+
+def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
+    """Return which tests the last run fixed or broke, for each LLM."""
+    groups = [(item, item.overall) for item in last_run.comparisons]
+    changed = [
+        _row(item, group, name_of(item.llm_after))
+        for item, group in groups
+        if group is not None and group.count(Outcome.UNCHANGED) < len(group.tests)
+    ]
+    n_tests = sum(len(group.tests) for _, group in groups if group is not None)
+    return card(
+        "Since the last run",
+        html.Ul(changed, className="change-list")
+        if changed
+        else html.P("No test changed its score.", className="quiet"),
+        note=f"Run {last_run.run_id} against the results before it: "
+        f"{count_text(n_tests, 'result')} compared.",
+    )
+
+
+def _row(item: LLMComparison, group: ComparedGroup, name: str) -> Component:
+    return html.Li(
+        [
+            dcc.Link(name, href=model_link(item.llm_after), className="change-model"),
+            html.Span(_difference(group), className="change-difference"),
+            *_tests(item, Outcome.BROKEN, "is-broken"),
+            *_tests(item, Outcome.FIXED, "is-fixed"),
+            html.Span(_rest(group), className="quiet"),
+        ]
+    )
+
+
+def _difference(group: ComparedGroup) -> str:
+    difference = group.difference
+    verdict = "" if group.is_real() else ", may be chance"
+    return f"{difference.value:+.3f} ({difference.low:+.2f} to {difference.high:+.2f}{verdict})"
+
+
+def _tests(item: LLMComparison, outcome: Outcome, class_name: str) -> list[Component]:
+    tests = item.with_outcome(outcome)
+    if not tests:
+        return []
+    links: list[Component | str] = []
+    for test in tests[:_SHOWN_TESTS]:
+        href = model_link(item.llm_after, text=test.test_id, test=test.test_id)
+        links += [dcc.Link(test.test_id, href=href), " "]
+    more = len(tests) - _SHOWN_TESTS
+    return [
+        html.Span(
+            [
+                html.Strong(f"{len(tests):,} {outcome.value}: "),
+                *links,
+                f"and {more:,} more" if more > 0 else "",
+            ],
+            className=f"change-tests {class_name}",
+        )
+    ]
+
+
+def _rest(group: ComparedGroup) -> str:
+    counts = {outcome: group.count(outcome) for outcome in (Outcome.BETTER, Outcome.WORSE)}
+    return ", ".join(f"{n:,} {outcome.value}" for outcome, n in counts.items() if n)

@@ -1,0 +1,59 @@
+"""What the last run changed: its results against those before it."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from poor_bench.comparison.compare import compare_sides
+from poor_bench.comparison.llm_comparison import LLMComparison
+from poor_bench.config_manager import ConfigManager
+from poor_bench.sides import BEFORE, LAST, SideOpener
+
+MOST_BYTES = 24_000_000
+"""Size of all kept runs up to which they are compared without being asked to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastRun:
+    """The newest kept run, compared with what was known before it."""
+
+    run_id: str
+    comparisons: tuple[LLMComparison, ...]
+    """One for each LLM that had results before."""
+
+
+class LastRunCache:
+    """Compares once for each set of kept runs."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._key: object = None
+        self._last_run: LastRun | None = None
+
+    def last_run(self, config: ConfigManager) -> LastRun | None:
+        """Return what the last run changed; None without an earlier run, or with very large ones.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the runs cannot be read.
+        """
+        files = [(path.name, path.stat().st_size) for path in config.store.paths.runs()]
+        key = (id(config), tuple(files))
+        with self._lock:
+            if key != self._key:
+                is_small = sum(size for _, size in files) <= MOST_BYTES
+                self._last_run = _compare(config) if len(files) > 1 and is_small else None
+                self._key = key
+            return self._last_run
+
+
+def _compare(config: ConfigManager) -> LastRun | None:
+    opener = SideOpener(config)
+    after = opener.open(LAST)
+    comparisons = compare_sides(
+        opener.open(f"{BEFORE}{LAST}"), after, tests=config.workspace.tests_by_id
+    )
+    if not comparisons:
+        return None
+    return LastRun(run_id=opener.kept_runs[-1].run_id, comparisons=tuple(comparisons))

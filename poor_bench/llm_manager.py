@@ -13,7 +13,7 @@ from poor_bench.calls.caller import Caller
 from poor_bench.calls.clock import SystemClock
 from poor_bench.calls.endpoint_gate import EndpointGate
 from poor_bench.calls.retry import RetryPolicy
-from poor_bench.errors import ProviderError
+from poor_bench.errors import PoorBenchError, ProviderError
 from poor_bench.models.completion import ChatRequest, Completion, Message
 from poor_bench.models.failure import FailureScope
 from poor_bench.models.llm import LLM
@@ -112,7 +112,7 @@ class LLMManager:
         """Find out whether an LLM can be asked, without generating anything."""
         try:
             return self._caller(llm).provider.check()
-        except ProviderError as error:
+        except PoorBenchError as error:
             return Reachability(reachable=False, message=str(error))
 
     def discover(self, endpoint: str = "") -> list[dict[str, Any]]:

@@ -69,12 +69,14 @@ class TestRunner:
         """Return what a run would do.
 
         Raises:
-            ConfigError: If a filter matches nothing.
+            ConfigError: If a filter matches nothing, or there is no test or no enabled LLM.
             StoreError: If the stored results cannot be read.
         """
         selection = selection or Selection()
         self.config.store.merge()
-        return make_plan(self.states(selection), force=selection.force)
+        states = self.states(selection)
+        _require_something(states)
+        return make_plan(states, force=selection.force)
 
     def run(
         self,
@@ -141,3 +143,13 @@ class TestRunner:
     def close(self) -> None:
         """Free the models and connections."""
         self.manager.close()
+
+
+def _require_something(states: TrialStates) -> None:
+    if not states.tests:
+        raise ConfigError("there are no tests", hint="Write some into tests.json.")
+    if not states.llms:
+        raise ConfigError(
+            "no LLM is enabled",
+            hint="Set `enabled` in llms.json to true, or name an LLM in full with --llm.",
+        )

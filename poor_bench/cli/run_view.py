@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -66,8 +66,9 @@ class RunView:
                 self.finish(llm_id)
 
     def say(self, line: str) -> None:
-        """Show a line of its own."""
-        click.echo(harmless(line), err=True)
+        """Show a line of its own; where nobody reads it any more, the run goes on all the same."""
+        with suppress(BrokenPipeError):
+            click.echo(harmless(line), err=True)
 
     def show(self, llm_id: str, note: str, *, is_frequent: bool = False) -> None:
         """Show how far an LLM is; what is frequent may be left out."""

@@ -49,6 +49,11 @@ _KINDS = {
         "The server does not accept the request as it stands.",
         "Remove or correct the parameter that the message names.",
     ),
+    FailureKind.SETTINGS: (
+        "Settings not usable",
+        "The LLM's entry cannot be used as it stands, or needs a package that is not installed.",
+        "Correct in llms.json what the message names.",
+    ),
     FailureKind.CONTEXT_OVERFLOW: (
         "Prompt too long",
         "The prompt is longer than the model's context.",

@@ -25,6 +25,8 @@ class FailureKind(StrEnum):
     """The endpoint does not know this model."""
     BAD_REQUEST = "bad_request"
     """The server refuses the request as it stands."""
+    SETTINGS = "settings"
+    """The LLM's settings cannot be used, or need a package that is not installed."""
     CONTEXT_OVERFLOW = "context_overflow"
     """The prompt is longer than the model's context."""
     MALFORMED_REPLY = "malformed_reply"
@@ -72,6 +74,7 @@ _SCOPES = {
     FailureKind.CONNECTION: FailureScope.ENDPOINT,
     FailureKind.QUOTA: FailureScope.ENDPOINT,
     FailureKind.AUTH: FailureScope.LLM,
+    FailureKind.SETTINGS: FailureScope.LLM,
     FailureKind.MODEL_NOT_FOUND: FailureScope.LLM,
 }
 

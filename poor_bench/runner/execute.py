@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from poor_bench.config.workspace import Workspace
-from poor_bench.errors import PluginError, RecordedError, RunCancelledError
+from poor_bench.errors import PluginError, PoorBenchError, RecordedError, RunCancelledError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion
 from poor_bench.models.failure import Failure, FailureKind
@@ -60,6 +60,8 @@ class Executor:
             return self._failed(base, error.kind, str(error), getattr(error, "attempts", 1)), error
         except PluginError as error:
             return self._failed(base, FailureKind.EVALUATOR, str(error), 1), None
+        except PoorBenchError as error:
+            return self._failed(base, FailureKind.SETTINGS, str(error), 1), None
         except Exception as error:  # noqa: BLE001 - a bug of ours must not end the run
             return self._failed(base, FailureKind.INTERNAL, _where(error), 1), None
 

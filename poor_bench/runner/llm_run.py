@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from poor_bench.errors import ProviderError, RunCancelledError, StoreError
+from poor_bench.errors import PoorBenchError, ProviderError, RunCancelledError
 from poor_bench.llm_manager import LLMManager
-from poor_bench.models.failure import Failure, FailureScope
+from poor_bench.models.failure import Failure, FailureKind, FailureScope
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.events import LLMUnavailable, ModelFetching, ModelLoaded, ModelLoading
 from poor_bench.runner.execute import Executor
 from poor_bench.runner.plan import LLMWork, WorkItem
 from poor_bench.runner.progress import Progress
+from poor_bench.runner.threads import start_thread
 
 SCORING_THREADS = 2
 """Threads beyond an endpoint's limit: they score while the others ask."""
@@ -70,7 +71,8 @@ class LLMRun:
             n_missing = n_places + SCORING_THREADS + n_waiting - len(self._threads)
             for _ in range(min(n_missing, n_left)):
                 name = f"{self._work.llm.id} {len(self._threads)}"
-                self._threads.append(_thread(self._work_off, name))
+                thread = start_thread(self._work_off, name, self._progress, self._control)
+                self._threads.append(thread)
 
     def _is_loaded(self) -> bool:
         llm = self._work.llm
@@ -81,10 +83,10 @@ class LLMRun:
             if self._manager.is_local(llm):
                 self._progress.tell(ModelLoading(llm_id=llm.id))
             load_ms = self._manager.preload(llm, self._control.cancelled, self._tell_fetched)
-        except ProviderError as error:
-            self._tell_unavailable(error)
-            return False
         except RunCancelledError:
+            return False
+        except PoorBenchError as error:
+            self._tell_unavailable(error)
             return False
         if load_ms is not None:
             self._progress.tell(ModelLoaded(llm_id=llm.id, load_ms=load_ms))
@@ -95,15 +97,9 @@ class LLMRun:
         self._progress.tell(ModelFetching(llm_id=llm_id, n_bytes=n_bytes, of_bytes=of_bytes))
 
     def _work_off(self) -> None:
-        try:
-            while (item := self._next_item()) is not None:
-                self._start_threads()
-                self._run_one(item)
-        except RunCancelledError:
-            return
-        except StoreError as error:
-            self._progress.abort(error)
-            self._control.cancel()
+        while (item := self._next_item()) is not None:
+            self._start_threads()
+            self._run_one(item)
 
     def _run_one(self, item: WorkItem) -> None:
         n_answered = self._n_answered
@@ -147,8 +143,12 @@ class LLMRun:
     def _is_stopped(self) -> bool:
         return self._control.cancelled()
 
-    def _tell_unavailable(self, error: ProviderError) -> None:
-        failure = Failure(kind=error.kind, message=str(error), attempts=error.attempts)
+    def _tell_unavailable(self, error: PoorBenchError) -> None:
+        failure = Failure(
+            kind=getattr(error, "kind", FailureKind.SETTINGS),
+            message=str(error),
+            attempts=getattr(error, "attempts", 1),
+        )
         self._progress.tell(
             LLMUnavailable(
                 llm_id=self._work.llm.id,
@@ -157,9 +157,3 @@ class LLMRun:
                 n_skipped=len(self._work) - self._n_taken,
             )
         )
-
-
-def _thread(target: Callable[[], None], name: str) -> threading.Thread:
-    thread = threading.Thread(target=target, name=name, daemon=True)
-    thread.start()
-    return thread

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 
-from poor_bench.errors import StoreError
 from poor_bench.models.result import Result
 from poor_bench.ports import Listener, ResultSink
 from poor_bench.runner.events import RunEvent, RunFinished, TrialFinished, TrialRescored
@@ -20,7 +19,7 @@ class Progress:
         self._lock = threading.Lock()
         self._n_scored = 0
         self._n_failed = 0
-        self._aborted: StoreError | None = None
+        self._aborted: Exception | None = None
 
     def store(self, result: Result) -> None:
         """Store a result that was just made, then tell of it.
@@ -48,7 +47,7 @@ class Progress:
         with self._lock:
             self._listener(event)
 
-    def abort(self, error: StoreError) -> None:
+    def abort(self, error: Exception) -> None:
         """Remember why the run cannot go on."""
         with self._lock:
             self._aborted = self._aborted or error
@@ -58,6 +57,7 @@ class Progress:
 
         Raises:
             StoreError: If a result could not be stored.
+            Exception: Whatever else ended a thread of the run, such as an error of the listener.
         """
         if self._aborted is not None:
             raise self._aborted

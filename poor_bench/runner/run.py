@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,6 +22,7 @@ from poor_bench.runner.progress import Progress
 from poor_bench.runner.rescore import rescore
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.states import TrialState
+from poor_bench.runner.threads import start_thread
 from poor_bench.scoring.fingerprint import llm_fingerprint
 
 
@@ -84,7 +83,8 @@ class Run:
     def _work_off(self, progress: Progress, control: RunControl) -> None:
         runner = LaneRunner(self._manager, self._executor, progress, control)
         threads = [
-            _start(partial(runner.run, lane)) for lane in lanes_of(self._plan.works, self._manager)
+            start_thread(partial(runner.run, lane), f"lane {lane[0].llm.id}", progress, control)
+            for lane in lanes_of(self._plan.works, self._manager)
         ]
         for thread in threads:
             thread.join()
@@ -107,9 +107,3 @@ def _header(plan: Plan, started: str) -> dict[str, Any]:
 def _started(run_id: str, plan: Plan) -> RunStarted:
     n_by_llm = {work.llm.id: len(work) for work in plan.works}
     return RunStarted(run_id=run_id, n_items=plan.n_items, n_by_llm=n_by_llm)
-
-
-def _start(target: Callable[[], None]) -> threading.Thread:
-    thread = threading.Thread(target=target, daemon=True)
-    thread.start()
-    return thread

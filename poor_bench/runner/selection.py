@@ -55,6 +55,7 @@ def select(workspace: Workspace, selection: Selection) -> Selected:
     _require_match(
         "--tag", selection.tags, {tag for test in workspace.tests for tag in tags_of(test)}
     )
+    _require_level(selection.levels, {test.level for test in workspace.tests})
     tests = [
         test
         for test in workspace.tests
@@ -63,7 +64,15 @@ def select(workspace: Workspace, selection: Selection) -> Selected:
         and (not selection.levels or test.level in selection.levels)
         and (not selection.tags or any(_matches(tag, selection.tags) for tag in tags_of(test)))
     ]
+    if workspace.tests and not tests:
+        raise ConfigError("no test fits all filters together", hint="See: python main.py tests")
     return Selected(llms, tests)
+
+
+def _require_level(wanted: Collection[int], levels: Collection[int]) -> None:
+    if wanted and not set(wanted) & set(levels):
+        known = ", ".join(map(str, sorted(levels)))
+        raise ConfigError("--level matches nothing", hint=f"Levels here: {known}")
 
 
 def _is_chosen(llm: LLM, patterns: Sequence[str]) -> bool:

@@ -271,3 +271,37 @@ def test_results_of_the_run_tell_all_that_is_known(workspace_files: WorkspaceFil
     assert row["cost_usd"] == pytest.approx(18e-6)
     assert row["timestamp"].startswith("2026-01-02")
     assert len(row["request_fingerprint"]) == len(row["evaluator_fingerprint"]) == 16
+
+
+def test_settings_that_cannot_be_used_cost_only_their_llm(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(3)
+    workspace_files.add_llm("broken", "4")
+    workspace_files.llms[0]["parameters"] = {"script": "missing.yaml"}
+    workspace_files.add_llm("good", "4")
+    listener = RecordingListener()
+    finished = run_all(workspace_files.write(), listener)
+    [event] = listener.of_kind(LLMUnavailable)
+    assert event.failure.kind is FailureKind.SETTINGS
+    assert "missing.yaml" in event.failure.message
+    assert (finished.n_scored, finished.n_skipped) == (3, 3)
+
+
+def test_error_of_the_listener_stops_the_run_and_is_raised(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(10)
+    workspace_files.add_llm("a", "4")
+    folder = workspace_files.write()
+
+    def fail_at_first_result(event: RunEvent) -> None:
+        if isinstance(event, TrialFinished):
+            raise RuntimeError("the screen is gone")
+
+    with pytest.raises(RuntimeError, match="the screen is gone"):
+        run_all(folder, fail_at_first_result)
+    assert open_runner(folder).config.load_results()
+
+
+def test_nothing_to_run_is_an_error_that_says_why(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(3)
+    workspace_files.add_llm("a", "4", enabled=False)
+    with pytest.raises(ConfigError, match="no LLM is enabled"):
+        open_runner(workspace_files.write()).plan()

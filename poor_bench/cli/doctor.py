@@ -104,12 +104,12 @@ def _results(app: AppContext) -> list[Finding]:
 
 
 def _sandbox(_app: AppContext) -> list[Finding]:
-    from poor_bench.sandbox import level_in_force
+    from poor_bench.sandbox import sandbox_status
 
-    report = level_in_force()
-    missing = [f"without {name}: {reason}" for name, reason in report.missing.items()]
+    status = sandbox_status()
+    missing = [f"without {name}: {reason}" for name, reason in status.missing.items()]
     return [
-        Finding("sandbox", "ok", f"isolation level in force: {report.level}"),
+        Finding("sandbox", "ok", f"isolation level in force: {status.level.label}"),
         *(Finding("sandbox", "note", line) for line in missing),
     ]
 

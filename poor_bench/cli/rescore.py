@@ -9,6 +9,7 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
+from poor_bench.cli.sandbox_option import demand_sandbox, require_sandbox_option
 from poor_bench.cli.selection_options import selection_from, selection_options
 
 if TYPE_CHECKING:
@@ -24,12 +25,16 @@ Examples:
 @click.command(epilog=_EPILOG)
 @selection_options
 @click.option("--dry-run", is_flag=True, help="Show what would change; store nothing.")
+@require_sandbox_option
 @json_option
 @pass_app
-def command(app: AppContext, /, dry_run: bool, as_json: bool, **filters: Any) -> int:
+def command(
+    app: AppContext, /, dry_run: bool, require_sandbox: str | None, as_json: bool, **filters: Any
+) -> int:
     """Compute the scores of stored responses with today's evaluators, and show what changed."""
     from poor_bench.test_runner import TestRunner
 
+    demand_sandbox(require_sandbox)
     runner = TestRunner(app.config)
     rescored = list(_progress(runner.rescore(selection_from(filters)), quiet=as_json))
     changed = [item for item in rescored if item.is_changed]

@@ -11,6 +11,7 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option, print_json
+from poor_bench.cli.sandbox_option import demand_sandbox, require_sandbox_option
 from poor_bench.cli.selection_options import selection_from, selection_options
 
 if TYPE_CHECKING:
@@ -39,10 +40,18 @@ Examples:
 )
 @click.option("--force", is_flag=True, help="Run also what has a result already.")
 @click.option("--dry-run", is_flag=True, help="Show what would be run; ask nobody.")
+@require_sandbox_option
 @json_option
 @pass_app
 def command(
-    app: AppContext, /, trials: int, force: bool, dry_run: bool, as_json: bool, **filters: Any
+    app: AppContext,
+    /,
+    trials: int,
+    force: bool,
+    dry_run: bool,
+    require_sandbox: str | None,
+    as_json: bool,
+    **filters: Any,
 ) -> int:
     """Run what is pending: ask the LLMs, score the answers, store the results.
 
@@ -51,6 +60,7 @@ def command(
     """
     from poor_bench.test_runner import TestRunner
 
+    demand_sandbox(require_sandbox)
     _print_warnings(app)
     runner = TestRunner(app.config)
     plan = runner.plan(selection_from(filters, trials=trials, force=force))

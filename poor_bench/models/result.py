@@ -71,7 +71,17 @@ class Result:
 
 _DEFAULTS = {item.name: item.default for item in fields(Result)}
 _NAMES = tuple(name for name in _DEFAULTS if name not in {"llm_id", "failure"})
-_KNOWN = frozenset(_NAMES)
+_NUMBER = (int, float)
+_TYPES: dict[str, Any] = {
+    **{name: str if _DEFAULTS[name] == "" else _NUMBER for name in _NAMES},
+    "test_id": str,
+    "score": object,
+    "think": (bool, str),
+    "trial": int,
+    "marks": (list, tuple),
+    "model_digest": str,
+}
+"""What a field of a record must be to be read."""
 _API_ERROR = "[API ERROR]"
 
 
@@ -98,16 +108,24 @@ def result_to_record(result: Result) -> dict[str, Any]:
 def record_to_result(llm_id: str, record: Mapping[str, Any]) -> Result:
     """Return the result that a record describes; unknown fields are ignored.
 
-    Rows that an older tool stored with a response `[API ERROR] ...` become failures.
+    Values of a wrong type are ignored too, but for those that a result cannot do without. Rows that
+    an older tool stored with a response `[API ERROR] ...` become failures.
 
     Raises:
-        ValueError: If the record has no test id, or neither a usable score nor a failure.
+        ValueError: If the record has no test id, no usable trial number or response, or neither
+            a usable score nor a failure.
     """
-    values = {name: value for name, value in record.items() if name in _KNOWN and value is not None}
-    if not isinstance(values.get("test_id"), str):
+    values = {
+        name: value for name, value in record.items() if isinstance(value, _TYPES.get(name, ()))
+    }
+    if "test_id" not in values:
         raise ValueError("a result needs a test_id")
+    if values.get("trial", 1) < 1 or ("trial" in record) > ("trial" in values):
+        raise ValueError(f"trial must be a whole number from 1, not {record['trial']!r}")
+    if "response" in record and not isinstance(record["response"], str | None):
+        raise ValueError("response must be a text")
     if "marks" in values:
-        values["marks"] = tuple(values["marks"])
+        values["marks"] = tuple(map(str, values["marks"]))
     failure = _failure_of(record)
     score = values.pop("score", None)
     if failure is None:

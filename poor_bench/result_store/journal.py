@@ -52,12 +52,13 @@ class JournalWriter:
         self._monotonic = monotonic
         self._synced_at = monotonic()
         self._lock = threading.Lock()
+        self._owner = FileLock(owner_lock_path(path), thread_local=False)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._owner = FileLock(owner_lock_path(path), thread_local=False)
             self._owner.acquire(timeout=0)
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
         except (OSError, Timeout) as error:
+            self._owner.release()
             raise _cannot_write(path, error) from error
         self._size = 0
         self._write(dump_record({"run": dict(header)}) + b"\n")
@@ -73,12 +74,18 @@ class JournalWriter:
             self._write(line)
 
     def close(self) -> None:
-        """Bring everything to the disk and give up the journal."""
+        """Bring everything to the disk and give up the journal.
+
+        Raises:
+            StoreError: If the disk did not take it.
+        """
         with self._lock:
             if self._fd < 0:
                 return
             try:
                 os.fsync(self._fd)
+            except OSError as error:
+                raise _cannot_write(self.path, error) from error
             finally:
                 os.close(self._fd)
                 self._fd = -1
@@ -86,9 +93,9 @@ class JournalWriter:
 
     def _write(self, line: bytes) -> None:
         try:
-            written = os.write(self._fd, line)
-            if written < len(line):
-                written += os.write(self._fd, line[written:])
+            rest = memoryview(line)
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
             now = self._monotonic()
             if now - self._synced_at >= self._fsync_interval_s:
                 os.fsync(self._fd)

@@ -79,11 +79,15 @@ class MergedView:
         self._failed: dict[Key, Place] = {}
 
     def __enter__(self) -> MergedView:
-        for path in self._paths.journals():
-            stream = self._open(path)
-            if stream is not None:
-                self._index(path, stream)
-        self._snapshot = self._open(self._paths.snapshot)
+        try:
+            for path in self._paths.journals():
+                stream = self._open(path)
+                if stream is not None:
+                    self._index(path, stream)
+            self._snapshot = self._open(self._paths.snapshot)
+        except OSError:
+            self._streams.close()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

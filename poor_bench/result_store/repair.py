@@ -15,6 +15,7 @@ from poor_bench.result_store.journal import read_journal
 from poor_bench.result_store.merge import MergedView
 from poor_bench.result_store.paths import StorePaths
 from poor_bench.result_store.snapshot import write_snapshot
+from poor_bench.result_store.snapshot_lock import snapshot_locked
 
 SALVAGED = "00000000T000000-salvaged.jsonl"
 """Name of the journal that the readable rows go to; sorts before every run."""
@@ -43,19 +44,24 @@ def repair_snapshot(paths: StorePaths) -> Repaired:
         StoreError: If there is no snapshot, or the new one cannot be written.
     """
     if not paths.snapshot.is_file():
-        raise StoreError(f"{paths.snapshot}: there is no such file to repair")
+        raise StoreError(
+            f"{paths.snapshot}: there is no such file to repair",
+            hint="Where something else has this name, move it away; the kept runs stand in "
+            f"{paths.runs_dir}.",
+        )
+    with snapshot_locked(paths):
+        return _rebuild(paths)
+
+
+def _rebuild(paths: StorePaths) -> Repaired:
     rows, n_unreadable = _readable_rows(paths.snapshot)
     runs = paths.runs()
     salvaged = paths.journal_dir / SALVAGED
-    try:
-        paths.journal_dir.mkdir(parents=True, exist_ok=True)
-        with salvaged.open("wb") as stream:
-            for record in (*_records_of(runs), *rows):
-                stream.write(dump_record(record) + b"\n")
-        kept_as = paths.snapshot.with_name(f"{paths.snapshot.name}.damaged-{int(time.time())}")
-        paths.snapshot.replace(kept_as)
-    except OSError as error:
-        raise StoreError(f"{salvaged}: cannot be written: {error.strerror}") from error
+    with salvaged.open("wb") as stream:
+        for record in (*_records_of(runs), *rows):
+            stream.write(dump_record(record) + b"\n")
+    kept_as = paths.snapshot.with_name(f"{paths.snapshot.name}.damaged-{int(time.time())}")
+    paths.snapshot.replace(kept_as)
     with MergedView(paths, lambda llm_id: llm_id, lambda _path, _line: None) as view:
         write_snapshot(paths.snapshot, {}, view.rows())
     salvaged.unlink()

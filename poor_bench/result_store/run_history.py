@@ -25,7 +25,6 @@ class KeptRun:
         """When it began, ISO 8601; empty where it is not known."""
         return str(self.header.get("started", ""))
 
-
     @property
     def age(self) -> tuple[str, str, str]:
         """What sorts runs by time: ids tell seconds, headers milliseconds."""

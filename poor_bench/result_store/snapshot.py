@@ -17,8 +17,10 @@ Any other layout of the same document (indented, one line, older tools) is read 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -73,32 +75,36 @@ def read_extras(stream: BinaryIO, path: Path) -> dict[str, Any]:
 
 
 def write_snapshot(path: Path, extras: dict[str, Any], rows: Iterable[SnapshotRow]) -> None:
-    """Replace the snapshot atomically.
+    """Replace the snapshot atomically; only whoever holds `snapshot_locked` may.
 
     Args:
         path: The file to replace; it is untouched until the new one is complete on the disk.
+            Where it is a symbolic link, the file that it points to is replaced.
         extras: Further top-level keys.
         rows: Sorted by section (results first) and grouped by LLM.
 
     Raises:
         StoreError: If the new file could not be written.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as stream:
             _write_rows(stream, extras, rows)
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.replace(path)
+        if target.exists():
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise StoreError(
             f"{path}: the results file cannot be written: {error.strerror}",
             hint=f"Nothing is lost: the results stand in {path.parent / 'journal'}; "
             "they enter the file with the next run.",
         ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _write_rows(stream: BinaryIO, extras: dict[str, Any], rows: Iterable[SnapshotRow]) -> None:
@@ -145,6 +151,8 @@ def _load_line(text: bytes, path: Path, number: int) -> dict[str, Any]:
 
 
 def _load_whole(content: bytes, path: Path) -> dict[str, Any]:
+    if not content.strip():
+        raise _damaged(path, "it is empty")
     try:
         document = orjson.loads(content)
     except orjson.JSONDecodeError:

@@ -9,17 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
-from poor_bench.errors import StoreError
 from poor_bench.models.result import Result, record_to_result
 from poor_bench.result_store.journal import JournalWriter, is_owned, owner_lock_path
 from poor_bench.result_store.merge import MergedView
+from poor_bench.result_store.os_errors import os_errors_told
 from poor_bench.result_store.paths import StorePaths, paths_in
 from poor_bench.result_store.snapshot import write_snapshot
+from poor_bench.result_store.snapshot_lock import snapshot_locked
 from poor_bench.result_store.tail import JournalTail
 
-MERGE_WAIT_S = 60.0
 _LOG = logging.getLogger(__name__)
 
 
@@ -57,14 +55,15 @@ class ResultStore:
         Unreadable rows are left out and logged.
 
         Raises:
-            StoreError: If the snapshot is damaged.
+            StoreError: If the snapshot is damaged or cannot be read.
         """
-        with self._view() as view, _without_collector():
+        snapshot = self.paths.snapshot
+        with os_errors_told(snapshot), self._view() as view, _without_collector():
             for row in view.rows():
                 try:
                     yield record_to_result(self._resolve(row.llm_id), row.record)
                 except (ValueError, TypeError, KeyError) as error:
-                    _LOG.warning("%s: a row of %s: %s", self.paths.snapshot, row.llm_id, error)
+                    _LOG.warning("%s: a row of %s: %s", snapshot, row.llm_id, error)
 
     def merge(self) -> int:
         """Bring the journals that nobody writes to any more into the snapshot.
@@ -77,16 +76,8 @@ class ResultStore:
         """
         if not self.paths.journals():
             return 0
-        lock = FileLock(self.paths.merge_lock)
-        try:
-            with lock.acquire(timeout=MERGE_WAIT_S):
-                return self._merge_left_over()
-        except Timeout as error:
-            raise StoreError(
-                f"{self.paths.snapshot}: another process has been rewriting it for "
-                f"{MERGE_WAIT_S:.0f} s",
-                hint="Nothing is lost: the results are in the journal; try again later.",
-            ) from error
+        with snapshot_locked(self.paths):
+            return self._merge_left_over()
 
     def add(self, results: Iterable[Result], run_id: str, header: Mapping[str, Any]) -> None:
         """Store results that exist already, as a run of their own, and merge it.

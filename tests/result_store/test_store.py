@@ -166,3 +166,32 @@ def test_any_text_survives_storing_and_merging(
     by_response: list[Result] = [result for result in store.results() if result.test_id != "other"]
     escaped = response.encode("utf-8", "backslashreplace").decode()
     assert test_id == "other" or [result.response for result in by_response] == [escaped]
+
+
+def test_what_the_system_refuses_is_an_error_of_the_store(tmp_path: Path) -> None:
+    (tmp_path / "results.json").mkdir()
+    store = open_test_store(tmp_path)
+    with pytest.raises(StoreError, match=r"results\.json: Is a directory") as raised:
+        list(store.results())
+    assert raised.value.hint
+    with pytest.raises(StoreError, match="Is a directory"):
+        store.add([make_result()], "run1", {})
+    assert len(list(store.paths.journals())) == 1
+
+
+def test_symbolic_link_is_followed_and_permissions_are_kept(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere.json"
+    elsewhere.write_text('{"results": {}}')
+    elsewhere.chmod(0o600)
+    (tmp_path / "results.json").symlink_to(elsewhere)
+    store = open_test_store(tmp_path)
+    store.add([make_result()], "run1", {})
+    assert (tmp_path / "results.json").is_symlink()
+    assert b"sum_001" in elsewhere.read_bytes()
+    assert elsewhere.stat().st_mode & 0o777 == 0o600
+
+
+def test_empty_results_file_is_damage_and_is_said_to_be_empty(tmp_path: Path) -> None:
+    (tmp_path / "results.json").touch()
+    with pytest.raises(StoreError, match="it is empty"):
+        list(open_test_store(tmp_path).results())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-_SHORT = 30_000
+_SHORT = 15_000
 _FACTOR = 8
 _NOISE_S = 0.05
 

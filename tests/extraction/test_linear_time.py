@@ -35,4 +35,4 @@ def test_time_grows_with_the_length_of_the_text(function, pattern):
 
 
 def test_deep_nesting_is_read_in_reasonable_time():
-    assert extract_json("[" * 200_000 + "]" * 200_000) is None
+    assert extract_json("[" * 50_000 + "]" * 50_000) is None

@@ -95,6 +95,7 @@ def paged_table(
             },
             "localeText": {"noRowsToShow": "No results match these filters."},
         },
+        rowClassRules={"is-open": "params.context && params.context.open === params.node.id"},
         className="grid",
         style={"height": height, "width": "100%"},
     )

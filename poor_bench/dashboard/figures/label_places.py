@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 _CHARACTER_WIDTH = 6.3
 _LINE_HEIGHT = 14.0
-_MARKER = 13.0
+_MARKER = 11.0
 _GAP = 9.0
 
 

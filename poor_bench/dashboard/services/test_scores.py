@@ -25,11 +25,11 @@ class TestScore:
 def scores_of_tests(
     found: Found, tests: Mapping[str, Test], start: int, count: int
 ) -> tuple[list[TestScore], int]:
-    """Return some of the tests that were found, in the order in which they were found.
+    """Return some of the tests that were found, in the order of their file.
 
     Args:
         found: Results of one LLM.
-        tests: Test id to test, for the class.
+        tests: Test id to test, in the order of their file; others come last.
         start: Number of the first test wanted, from 0.
         count: How many tests are wanted at most.
 
@@ -41,14 +41,16 @@ def scores_of_tests(
     table = found.table
     codes = table.codes["test_id"][found.rows]
     scores = table.numbers["score"][found.rows]
-    known, firsts, numbers = np.unique(codes, return_index=True, return_inverse=True)
+    known, numbers = np.unique(codes, return_inverse=True)
     is_scored = ~np.isnan(scores)
     n_trials = np.bincount(numbers[is_scored], minlength=len(known))
     sums = np.bincount(numbers[is_scored], weights=scores[is_scored], minlength=len(known))
-    wanted = np.argsort(firsts, kind="stable")[start : start + count]
+    test_ids = [table.values["test_id"][code] for code in known]
+    order = {test_id: place for place, test_id in enumerate(tests)}
+    places = [order.get(test_id, len(order)) for test_id in test_ids]
+    wanted = np.argsort(places, kind="stable")[start : start + count]
     return [
-        _test_score(table.values["test_id"][known[index]], tests, sums[index], n_trials[index])
-        for index in wanted
+        _test_score(test_ids[index], tests, sums[index], n_trials[index]) for index in wanted
     ], len(known)
 
 

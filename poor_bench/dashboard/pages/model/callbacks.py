@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
-from dash import ALL, Dash, Input, Output, State, ctx, dcc, no_update
+from dash import Dash, Input, Output, ctx, dcc, no_update
 
 from poor_bench.dashboard.components.issue_list import issue_list
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.figures.score_bars import score_bars_figure
 from poor_bench.dashboard.figures.style import graph_config
 from poor_bench.dashboard.ids import ShellIds
-from poor_bench.dashboard.pages.model import details_callbacks, results_callbacks
-from poor_bench.dashboard.pages.model.ids import ISSUE_ROW, issue_row_id
+from poor_bench.dashboard.pages.model import details_callbacks, filter_callbacks, results_callbacks
 from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
-from poor_bench.dashboard.pages.model.query import query_of, search_of
+from poor_bench.dashboard.pages.model.ids import issue_row_id
+from poor_bench.dashboard.pages.model.query import query_of
 from poor_bench.dashboard.pages.model.tiles import model_tiles
-from poor_bench.dashboard.scripts import bind_script
-from poor_bench.dashboard.services.result_query import think_to_text
 from poor_bench.dashboard.services.test_scores import scores_of_tests
 from poor_bench.issues.grouping import group_issues
 from poor_bench.statistics.summary import GroupBy
@@ -29,38 +27,6 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
 
 BARS_AT_ONCE = 120
-Options = list[dict[str, str]]
-
-
-def llm_options(services: Services) -> Options:
-    """Return the LLMs that have results, best known name first in each."""
-    return [{"value": name, "label": services.name(name)} for name in services.table().llm_ids]
-
-
-def default_llm(services: Services, chosen: str | None) -> str | None:
-    """Return the chosen LLM, or the first that has results."""
-    return chosen or next(iter(services.table().llm_ids), None)
-
-
-def no_results() -> Component:
-    """Return what stands on the page before the first run."""
-    return empty_state(
-        "No results yet",
-        "Run the tests once, and every result can be read here.",
-        dcc.Link("Choose what to run", href="/run", className="button-link"),
-    )
-
-
-def filter_options(services: Services) -> tuple[Options, Options, Options]:
-    """Return the classes, levels and think parameters that can be chosen."""
-    workspace, table = services.workspace(), services.table()
-    levels = sorted({test.level for test in workspace.tests})
-    thinks = sorted({think_to_text(value) for value in table.values["think"]})
-    return (
-        [{"value": name, "label": name.replace("_", " ")} for name in workspace.test_classes],
-        [{"value": str(level), "label": f"Level {level}"} for level in levels],
-        [{"value": think, "label": f"Think: {think}"} for think in thinks],
-    )
 
 
 def note(services: Services, search: str) -> str:
@@ -113,90 +79,12 @@ def issue_chip(detector_id: str) -> Component | None:
     return chip
 
 
-def toggled_issue(chosen: str, clicked: str) -> str:
-    """Return the issue to limit the results to: choosing it again lifts the limit."""
-    return "" if clicked == chosen else clicked
-
-
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
-    _register_filters(app, services)
-    _register_query(app)
+    filter_callbacks.register(app, services)
     _register_parts(app, services)
     results_callbacks.register(app, services)
     details_callbacks.register(app, services)
-
-
-def _register_filters(app: Dash, services: Services) -> None:
-    @app.callback(
-        Output(Ids.LLM, "data"),
-        Output(Ids.LLM, "value"),
-        Output(Ids.CLASSES, "data"),
-        Output(Ids.LEVELS, "data"),
-        Output(Ids.THINKS, "data"),
-        Input(ShellIds.VERSION, "data"),
-        State(Ids.LLM, "value"),
-    )
-    def _show_options(version: str | None, chosen: str | None) -> Any:
-        if version is None:
-            return (no_update,) * 5
-        return llm_options(services), default_llm(services, chosen), *filter_options(services)
-
-    @app.callback(
-        Output(Ids.EMPTY, "children"),
-        Output(Ids.BODY, "hidden"),
-        Input(ShellIds.VERSION, "data"),
-    )
-    def _show_empty(version: str | None) -> Any:
-        is_empty = version is not None and not services.table().llm_ids
-        return no_results() if is_empty else None, is_empty
-
-    @app.callback(
-        Output(Ids.CLASSES, "value"),
-        Output(Ids.LEVELS, "value"),
-        Output(Ids.THINKS, "value"),
-        Output(Ids.OUTCOME, "value"),
-        Output(Ids.TEXT, "value"),
-        Input(Ids.CLEAR, "n_clicks"),
-        prevent_initial_call=True,
-    )
-    def _clear(_clicks: int) -> Any:
-        return [], [], [], "", ""
-
-    @app.callback(
-        Output(Ids.ISSUE, "data"),
-        Input({"type": ISSUE_ROW, "index": ALL}, "n_clicks"),
-        Input(Ids.CLEAR, "n_clicks"),
-        State(Ids.ISSUE, "data"),
-        prevent_initial_call=True,
-    )
-    def _choose_issue(clicks: list[int], _cleared: int, chosen: str) -> Any:
-        if ctx.triggered_id == Ids.CLEAR:
-            return ""
-        return toggled_issue(chosen, ctx.triggered_id["index"]) if any(clicks) else no_update
-
-
-def _register_query(app: Dash) -> None:
-    @app.callback(
-        Output(Ids.QUERY, "data"),
-        Input(Ids.LLM, "value"),
-        Input(Ids.CLASSES, "value"),
-        Input(Ids.LEVELS, "value"),
-        Input(Ids.THINKS, "value"),
-        Input(Ids.OUTCOME, "value"),
-        Input(Ids.TEXT, "value"),
-        Input(Ids.ISSUE, "data"),
-    )
-    def _collect(llm_id: str | None, *filters: Any) -> Any:
-        return search_of(llm_id, *filters) if llm_id else no_update
-
-    bind_script(
-        app,
-        "address",
-        "show",
-        Output(Ids.QUERY, "id"),
-        Input(Ids.QUERY, "data"),
-    )
 
 
 def _register_parts(app: Dash, services: Services) -> None:

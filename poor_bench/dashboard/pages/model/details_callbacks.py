@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from dash import Dash, Input, Output, State, ctx, no_update
 
 from poor_bench.dashboard.ids import ShellIds
-from poor_bench.dashboard.pages.model.details_panel import details_panel
+from poor_bench.dashboard.pages.model.details_panel import details_body, details_title
 from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
 from poor_bench.dashboard.pages.model.query import query_of, selected_key, sorted_as
+from poor_bench.dashboard.scripts import bind_script
 from poor_bench.dashboard.services.result_table import TrialKey
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
 
 SortModel = list[dict[str, Any]] | None
+Shown = tuple[list["Component"], str, bool, bool, list["Component | None"]]
 
 
 def neighbour(
@@ -30,17 +32,24 @@ def neighbour(
     return None if place is None else found.key_at(place + step)
 
 
-def shown_details(
-    services: Services, search: str, sort: SortModel, selected: object
-) -> list[Component] | None:
-    """Return the panel of the selected trial; None where none is selected or known."""
+def shown_details(services: Services, search: str, sort: SortModel, selected: object) -> Shown:
+    """Return what the panel shows of the selected trial; nothing where none is selected or known.
+
+    Returns:
+        Title, position, whether there is nothing before and nothing behind, body.
+    """
     key = selected_key(selected)
     query = query_of(search)
     details = services.details(query.llm_id, key) if key is not None else None
     if key is None or details is None:
-        return None
+        return [], "", True, True, []
     found = services.find(sorted_as(query, sort))
-    return details_panel(details, found.place_of(key), len(found))
+    place = found.place_of(key)
+    title, body = details_title(details), details_body(details)
+    if place is None:
+        return title, "", True, True, body
+    position = f"{place + 1:,} of {len(found):,}"
+    return title, position, place == 0, place + 1 == len(found), body
 
 
 def row_to_selected(rows: list[dict[str, Any]] | None) -> list[Any] | None:
@@ -88,9 +97,7 @@ def register(app: Dash, services: Services) -> None:
         State(Ids.SELECTED, "data"),
         prevent_initial_call=True,
     )
-    def _step(back: int, on: int, search: str, sort: SortModel, selected: object) -> Any:
-        if not back and not on:
-            return no_update
+    def _step(_back: int, _on: int, search: str, sort: SortModel, selected: object) -> Any:
         step = -1 if ctx.triggered_id == Ids.PREVIOUS else 1
         key = neighbour(services, search, sort, selected, step)
         return no_update if key is None else list(key)
@@ -100,10 +107,16 @@ def register(app: Dash, services: Services) -> None:
         Input(Ids.CLOSE, "n_clicks"),
         prevent_initial_call=True,
     )
-    def _close(clicks: int) -> Any:
-        return None if clicks else no_update
+    def _close(_clicks: int) -> Any:
+        return None
+
+    bind_script(app, "grid", "mark_open", Output(Ids.RESULTS, "id"), Input(Ids.SELECTED, "data"))
 
     @app.callback(
+        Output(Ids.DETAILS_TITLE, "children"),
+        Output(Ids.DETAILS_POSITION, "children"),
+        Output(Ids.PREVIOUS, "disabled"),
+        Output(Ids.NEXT, "disabled"),
         Output(Ids.DETAILS, "children"),
         Input(Ids.SELECTED, "data"),
         Input(ShellIds.VERSION, "data"),
@@ -112,5 +125,5 @@ def register(app: Dash, services: Services) -> None:
     )
     def _show(selected: object, version: str | None, search: str | None, sort: SortModel) -> Any:
         if version is None or search is None:
-            return no_update
+            return (no_update,) * 5
         return shown_details(services, search, sort, selected)

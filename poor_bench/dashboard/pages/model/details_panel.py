@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.attributes import aria, data
 from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.plain_text import difference, folded, plain_text
 from poor_bench.dashboard.components.score import score_badge
@@ -17,75 +17,63 @@ from poor_bench.dashboard.services.result_query import think_to_text
 from poor_bench.dashboard.text.differences import compare_texts
 from poor_bench.dashboard.text.figures_text import dollars_text, milliseconds_text
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
+from poor_bench.issues.registry import DETECTORS
 from poor_bench.models.result import Result
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
-
-def details_panel(details: ResultDetails, place: int | None, n_found: int) -> list[Component]:
-    """Return the panel of one trial.
-
-    Args:
-        details: What is known of it.
-        place: Its place in the table, from 0; None where the filters leave it out.
-        n_found: Rows of the table.
-    """
-    return [
-        _head(details, place, n_found),
-        html.Div(
-            [
-                _verdict(details),
-                _difference(details),
-                _section("Response", plain_text(details.answer, details.answer_span)),
-                _thinking(details),
-                _prompt(details),
-                _section("Figures", _figures(details.result)),
-            ],
-            className="details-body",
-        ),
-    ]
+_TITLES = {detector.id: detector.title for detector in DETECTORS}
 
 
-def _head(details: ResultDetails, place: int | None, n_found: int) -> Component:
-    result = details.result
-    level = f" · level {details.level}" if details.level is not None else ""
-    trial = f" · trial {result.trial}" if result.trial > 1 else ""
-    position = "" if place is None else f"{place + 1:,} of {n_found:,}"
-    return html.Div(
+def panel() -> Component:
+    """Return the panel while no trial is open: it is hidden until it has a title."""
+    return html.Aside(
         [
             html.Div(
                 [
-                    html.H2(result.test_id),
-                    html.P(f"{details.class_id or 'unknown class'}{level}{trial}"),
+                    html.Div(id=Ids.DETAILS_TITLE, className="details-title"),
+                    html.Span(id=Ids.DETAILS_POSITION, className="details-position"),
+                    _button(Ids.PREVIOUS, "previous", "Previous result (K)"),
+                    _button(Ids.NEXT, "next", "Next result (J)"),
+                    _button(Ids.CLOSE, "close", "Close (Escape)"),
                 ],
-                className="details-title",
+                className="details-head",
             ),
-            html.Span(position, className="details-position"),
-            *panel_buttons(is_first=not place, is_last=place is None or place + 1 >= n_found),
+            html.Div(id=Ids.DETAILS, className="details-body"),
         ],
-        className="details-head",
+        className="details",
+        **aria(label="Result"),
+        **data(keys="on"),
     )
 
 
-def panel_buttons(*, is_first: bool, is_last: bool) -> list[Component]:
-    """Return the buttons that step through the table and close the panel."""
+def details_title(details: ResultDetails) -> list[Component]:
+    """Return which trial is open."""
+    result = details.result
+    level = f" · level {details.level}" if details.level is not None else ""
+    trial = f" · trial {result.trial}" if result.trial > 1 else ""
     return [
-        _button(Ids.PREVIOUS, "previous", "Previous result (K)", is_off=is_first),
-        _button(Ids.NEXT, "next", "Next result (J)", is_off=is_last),
-        _button(Ids.CLOSE, "close", "Close (Escape)", is_off=False),
+        html.H2(result.test_id),
+        html.P(f"{details.class_id or 'unknown class'}{level}{trial}"),
     ]
 
 
-def _button(button_id: Ids, name: str, label: str, *, is_off: bool) -> Component:
+def details_body(details: ResultDetails) -> list[Component | None]:
+    """Return everything about a trial."""
+    return [
+        _verdict(details),
+        _difference(details),
+        _section("Response", plain_text(details.answer, details.answer_span)),
+        _thinking(details),
+        _prompt(details),
+        _section("Figures", _figures(details.result)),
+    ]
+
+
+def _button(button_id: Ids, name: str, label: str) -> Component:
     button: Component = dmc.ActionIcon(
-        icon(name),
-        id=button_id,
-        variant="subtle",
-        color="gray",
-        disabled=is_off,
-        n_clicks=0,
-        **aria(label=label),
+        icon(name), id=button_id, variant="subtle", color="gray", n_clicks=0, **aria(label=label)
     )
     return button
 
@@ -104,7 +92,7 @@ def _verdict(details: ResultDetails) -> Component:
         )
     strict = result.strict_score
     issues = [
-        html.Li(f"{issue.detector_id.replace('_', ' ')}: {issue.evidence}")
+        html.Li(f"{_TITLES.get(issue.detector_id, issue.detector_id)}: {issue.evidence}")
         for issue in details.issues
     ]
     return html.Div(

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from poor_bench.dashboard.components.attributes import aria, data
+from poor_bench.dashboard.components.attributes import aria
 from poor_bench.dashboard.components.buttons import csv_button
 from poor_bench.dashboard.components.card import card, page_head
 from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.states import loading_state
 from poor_bench.dashboard.components.table import paged_table
-from poor_bench.dashboard.pages.model.details_panel import panel_buttons
+from poor_bench.dashboard.pages.model.details_panel import panel
 from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
 from poor_bench.dashboard.pages.model.query import first
 from poor_bench.dashboard.pages.model.results import COLUMNS
@@ -57,7 +57,7 @@ def layout(search: Search) -> Component:
 
 def parts() -> list[Component]:
     """Return one of each component that callbacks put into the page."""
-    return [dcc.Graph(id=Ids.CHART_GRAPH), *panel_buttons(is_first=True, is_last=True)]
+    return [dcc.Graph(id=Ids.CHART_GRAPH)]
 
 
 def _stores(search: Search) -> list[Component]:
@@ -172,9 +172,7 @@ def _results() -> Component:
                 note=html.Span(id=Ids.COUNT),
                 tools=csv_button(Ids.RESULTS_CSV, "these results"),
             ),
-            html.Aside(
-                id=Ids.DETAILS, className="details", **aria(label="Result"), **data(keys="1")
-            ),
+            panel(),
         ],
         className="results-and-details",
     )

@@ -15,12 +15,12 @@ COLUMNS: tuple[dict[str, Any], ...] = (
     {
         "field": "test_id",
         "headerName": "Test ID",
-        "minWidth": 260,
+        "minWidth": 220,
         "flex": 3,
         "tooltipField": "test_id",
     },
     {"field": "score", "headerName": "Score", "cellRenderer": "Score", "width": 112},
-    {"field": "test_category", "headerName": "Test Category", "minWidth": 160, "flex": 2},
+    {"field": "test_category", "headerName": "Test Category", "minWidth": 140, "flex": 2},
     {
         "field": "execution_time",
         "headerName": "Execution Time",
@@ -35,7 +35,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "headerName": "Details",
         "cellRenderer": "markdown",
         "cellClass": "details-cell",
-        "minWidth": 260,
+        "minWidth": 200,
         "flex": 5,
         "sortable": False,
     },

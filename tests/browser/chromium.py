@@ -1,0 +1,50 @@
+"""Where Chromium is and how it is started."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+VARIABLE = "POOR_BENCH_CHROMIUM"
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+class NoBrowserError(Exception):
+    """There is no browser to test with; the message says what is missing."""
+
+
+def executable() -> str | None:
+    """Return the Chromium of the variable, else of the path; None means Playwright's own."""
+    return os.environ.get(VARIABLE) or shutil.which("chromium")
+
+
+@contextmanager
+def started_browser() -> Iterator[Browser]:
+    """Yield a browser.
+
+    Raises:
+        NoBrowserError: If Playwright or Chromium is not there.
+    """
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError as error:
+        raise NoBrowserError("the package playwright is not installed") from error
+    with sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(executable_path=executable(), args=list(FLAGS))
+        except Error as error:
+            reason = error.message.strip().splitlines()[0]
+            raise NoBrowserError(
+                f"no Chromium could be started ({reason}); install it or set {VARIABLE}"
+            ) from error
+        yield browser
+        browser.close()

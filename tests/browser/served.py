@@ -1,0 +1,51 @@
+"""The dashboard as its users start it: a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[2]
+
+
+@contextmanager
+def served(data_dir: Path) -> Iterator[str]:
+    """Yield the address of a dashboard over a workspace; it ends with the block."""
+    command = [sys.executable, "dashboard.py", "--data", str(data_dir), "--port", str(_free_port())]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        command,
+        cwd=PROJECT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            yield _address_told_by(process)
+        finally:
+            process.terminate()
+
+
+def _address_told_by(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        found = re.search(r"http://\S+", line)
+        if found is not None:
+            return found[0]
+    raise AssertionError(f"the dashboard did not start: {''.join(said)}")
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from tests.browser.watched import heading
+from tests.browser.workspaces import BAD, GOOD
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
+
+Serve = Callable[[Path], str]
+NewVisitor = Callable[[str], "BrowserContext"]
+
+
+def open_compare(visitor: BrowserContext) -> Page:
+    page = visitor.new_page()
+    page.goto("/compare")
+    heading(page, "Compare")
+    expect(
+        page.get_by_role("region", name="The compared LLMs").get_by_text("worse")
+    ).to_be_visible()
+    return page
+
+
+def test_regressions_are_found_and_read_side_by_side(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = open_compare(new_visitor(results_shown))
+    expect(page.get_by_text("1 to 25 of 60")).to_be_visible()
+    page.get_by_role("link", name="Regressions 20").click()
+    expect(page.get_by_role("listitem").filter(has_text="sum_")).to_have_count(20)
+    page.get_by_role("link", name="sum_004", exact=True).click()
+    panel = page.get_by_role("complementary", name="Test")
+    expect(panel.get_by_role("heading", name="sum_004")).to_be_visible()
+    expect(panel.get_by_text("1 different field, 0 fields alike")).to_be_visible()
+    page.keyboard.press("j")
+    expect(panel.get_by_role("heading", name="sum_007")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(panel.get_by_role("heading", name="sum_007")).to_have_count(0)
+
+
+def test_the_address_restores_the_view_in_another_browser(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = open_compare(new_visitor(results_shown))
+    page.get_by_role("link", name="Regressions 20").click()
+    page.get_by_role("link", name="Largest loss").click()
+    page.get_by_role("link", name="sum_010", exact=True).click()
+    page.wait_for_url("**test=sum_010**")
+    other = new_visitor(results_shown).new_page()
+    other.goto(page.url)
+    for shown in (page, other):
+        expect(shown.get_by_role("heading", name="sum_010")).to_be_visible()
+        chosen = shown.locator("a.chip[aria-current='true']")
+        expect(chosen.filter(has_text="Regressions")).to_be_visible()
+        expect(chosen.filter(has_text="Largest loss")).to_be_visible()
+
+
+def test_another_base_turns_the_comparison_round(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = open_compare(new_visitor(results_shown))
+    page.get_by_role("link", name=f"Make {BAD} the base").click()
+    expect(
+        page.get_by_role("region", name="The compared LLMs").get_by_text("better")
+    ).to_be_visible()
+    expect(page.get_by_text(f"1 LLM against the base {BAD}")).to_be_visible()
+
+
+def test_llms_are_chosen_and_taken_away(results_shown: str, new_visitor: NewVisitor) -> None:
+    page = open_compare(new_visitor(results_shown))
+    page.get_by_label("LLMs to compare").first.click()
+    page.get_by_role("option", name=GOOD).click()
+    rows = page.get_by_role("region", name="The compared LLMs").get_by_role("row")
+    expect(rows).to_have_count(2)
+    page.wait_for_url("**llm=**")

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from tests.browser.watched import heading
+from tests.browser.workspaces import BAD, GOOD, with_results
+from tests.conftest import WorkspaceFiles
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext
+
+Serve = Callable[[Path], str]
+NewVisitor = Callable[[str], "BrowserContext"]
+
+
+def test_from_the_overview_down_to_one_answer(results_shown: str, new_visitor: NewVisitor) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto("/")
+    expect(page.get_by_text("120 results")).to_be_visible()
+    page.get_by_role("region", name="Scores by model and class").get_by_role(
+        "link", name="0.67"
+    ).click()
+    heading(page, "Model")
+    page.get_by_text("Not passed", exact=True).click()
+    page.get_by_role("gridcell", name="sum_004", exact=True).click()
+    panel = page.get_by_role("complementary", name="Result")
+    expect(panel.get_by_role("heading", name="sum_004")).to_be_visible()
+    expect(panel.get_by_text('"answer": 5').first).to_be_visible()
+
+
+def test_every_page_can_be_reached_and_read_without_a_mouse(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto("/")
+    heading(page, "Overview")
+    for name in page.get_by_role("navigation", name="Pages").get_by_role("link").all_inner_texts():
+        link = page.get_by_role("navigation", name="Pages").get_by_role("link", name=name)
+        link.focus()
+        page.keyboard.press("Enter")
+        heading(page, name)
+        page.keyboard.press("End")
+        expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+
+
+def test_an_empty_workspace_leads_to_the_first_run(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(serve(workspace_files.write())).new_page()
+    for path in ("/", "/model", "/compare", "/issues"):
+        page.goto(path)
+        page.get_by_role("link", name="Choose what to run").first.click()
+        heading(page, "Run")
+
+
+def test_what_a_model_says_is_never_run(results_shown: str, new_visitor: NewVisitor) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.on("dialog", lambda dialog: (_ for _ in ()).throw(AssertionError(dialog.message)))
+    for path in (
+        f"/model?llm={BAD}&test=sum_001",
+        f"/compare?llm={GOOD}&llm={BAD}&test=sum_001",
+        f"/issues?llm={BAD}",
+    ):
+        page.goto(path)
+        expect(page.get_by_text("onerror=alert(1)").first).to_be_visible()
+        assert page.locator("img[src='x']").count() == 0
+        assert page.locator("a[href^='javascript']").count() == 0
+
+
+def test_a_broken_file_is_told_with_its_place_and_heals_when_mended(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    folder = with_results(workspace_files)
+    tests = folder / "tests.json"
+    whole = tests.read_text()
+    page = new_visitor(serve(folder)).new_page()
+    page.goto("/")
+    expect(page.get_by_text("120 results")).to_be_visible()
+    tests.write_text(whole.replace('"level": 2', '"level": "two"', 1))
+    page.get_by_role("button", name=re.compile("^Refresh")).click()
+    expect(page.locator(".problems")).to_contain_text("tests.json")
+    tests.write_text(whole)
+    page.get_by_role("button", name=re.compile("^Refresh")).click()
+    expect(page.locator(".problems")).to_be_empty()
+    expect(page.get_by_text("120 results").first).to_be_visible()

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.watched import heading
+from tests.browser.workspaces import to_run
+from tests.conftest import WorkspaceFiles
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
+
+Serve = Callable[[Path], str]
+NewVisitor = Callable[[str], "BrowserContext"]
+
+
+def start(page: Page) -> None:
+    page.goto("/run")
+    page.get_by_role("button", name="Start").click()
+
+
+def phase(page: Page, name: str) -> None:
+    expect(page.get_by_role("heading", name=name, level=2)).to_be_visible()
+
+
+def test_pending_tests_run_and_other_pages_follow_without_reload(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    visitor = new_visitor(serve(to_run(workspace_files, n_tests=6)))
+    watching = visitor.new_page()
+    watching.goto("/")
+    expect(watching.get_by_text("No results yet").first).to_be_visible()
+    page = visitor.new_page()
+    start(page)
+    phase(page, "Finished")
+    expect(page.get_by_text("6 of 6 trials")).to_be_visible()
+    expect(watching.get_by_text("6 results")).to_be_visible()
+
+
+def test_a_run_is_cancelled_and_what_is_finished_is_kept(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    folder = to_run(workspace_files, n_tests=400, latency_ms=100)
+    page = new_visitor(serve(folder)).new_page()
+    start(page)
+    phase(page, "Running")
+    expect(page.get_by_text("0 of 400 trials")).to_have_count(0)
+    page.get_by_role("button", name="Cancel").click()
+    phase(page, "Cancelled")
+    page.get_by_role("link", name="Overview").click()
+    heading(page, "Overview")
+    expect(page.get_by_role("link", name="scripted:steady").first).to_be_visible()
+
+
+def test_a_reload_finds_the_run_again(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    folder = to_run(workspace_files, n_tests=400, latency_ms=100)
+    page = new_visitor(serve(folder)).new_page()
+    start(page)
+    phase(page, "Running")
+    page.reload()
+    phase(page, "Running")
+    page.get_by_role("button", name="Pause").click()
+    phase(page, "Paused")
+    page.reload()
+    page.get_by_role("button", name="Resume").click()
+    phase(page, "Running")
+    page.get_by_role("button", name="Cancel").click()
+    phase(page, "Cancelled")
+
+
+def test_two_browsers_share_one_run_and_nothing_else(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    address = serve(to_run(workspace_files, n_tests=400, latency_ms=100))
+    first, second = (new_visitor(address).new_page() for _ in range(2))
+    second.goto("/run?class=sums&level=2")
+    start(first)
+    phase(first, "Running")
+    phase(second, "Running")
+    expect(second.get_by_role("button", name="Start")).to_be_disabled()
+    assert "level=2" in second.url
+    assert "level" not in first.url
+    second.get_by_role("button", name="Cancel").click()
+    for page in (first, second):
+        phase(page, "Cancelled")
+
+
+@pytest.mark.embedded
+def test_the_embedded_model_runs_from_the_browser(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    from tests.providers.embedded_file import real_model
+
+    real_model()
+    workspace_files.add_tests(2)
+    model = {"provider": "embedded", "name": "smollm2-135m", "parameters": {"max_tokens": 8}}
+    workspace_files.llms.append(model)
+    page = new_visitor(serve(workspace_files.write())).new_page()
+    start(page)
+    phase(page, "Finished")
+    page.get_by_role("link", name="embedded:smollm2-135m").first.click()
+    heading(page, "Model")
+    page.get_by_role("gridcell", name="sum_001", exact=True).click()
+    expect(page.get_by_role("complementary", name="Result").get_by_text("Response")).to_be_visible()

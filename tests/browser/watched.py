@@ -1,0 +1,42 @@
+"""Pages that remember everything that must not happen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response
+
+
+class Watch:
+    """Notes errors of the console, failed answers, and requests to other machines.
+
+    Args:
+        context: The browser context whose pages are watched.
+        address: The address of the dashboard, the only one that may be asked.
+    """
+
+    def __init__(self, context: BrowserContext, address: str) -> None:
+        self._address = address
+        self.faults: list[str] = []
+        context.on("console", self._note_message)
+        context.on("request", self._note_request)
+        context.on("response", self._note_response)
+        context.on("weberror", lambda error: self.faults.append(f"error: {error.error}"))
+
+    def _note_message(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.faults.append(f"{message.type}: {message.text}")
+
+    def _note_request(self, request: Request) -> None:
+        if not request.url.startswith((self._address, "data:", "blob:")):
+            self.faults.append(f"asked another machine: {request.url}")
+
+    def _note_response(self, response: Response) -> None:
+        if response.status >= 400:
+            self.faults.append(f"{response.status}: {response.url}")
+
+
+def heading(page: Page, text: str) -> None:
+    """Wait until the page with this heading is shown."""
+    page.get_by_role("heading", name=text, exact=True, level=1).wait_for()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from poor_bench.config.files import TEST_CLASSES_FILE, TESTS_FILE, llms_file
 from poor_bench.config.load import load_workspace
 from poor_bench.config.workspace import Workspace
+from poor_bench.errors import ConfigError
 from poor_bench.evaluator_answers import ParameterChecks, RegistryFacts
 from poor_bench.models.llm import LLM
 from poor_bench.models.llm_id import resolve_llm_id
@@ -130,6 +133,60 @@ class ConfigManager:
         added = add_tests(self.data_dir, class_entry, tests)
         self.reload()
         return added
+
+    def change_test(self, test_id: str, changes: Mapping[str, Any]) -> None:
+        """Write new values of some keys of one test; a value of None takes its key away.
+
+        Raises:
+            ConfigError: If the file, as it was or as it would be, has an error, or cannot be
+                written; it is untouched then.
+        """
+        from poor_bench.config.change_entries import change_test
+
+        classes = self.workspace.test_classes
+        with self._whole_or_not_at_all(self.data_dir / TESTS_FILE):
+            change_test(self.data_dir, test_id, changes, classes)
+
+    def change_llm(self, llm_id: str, changes: Mapping[str, Any]) -> None:
+        """Write new values of some keys of one LLM; a value of None takes its key away.
+
+        Raises:
+            ConfigError: If the file, as it was or as it would be, has an error, or cannot be
+                written; it is untouched then.
+        """
+        from poor_bench.config.change_entries import change_llm
+
+        llms = self.workspace.llms
+        with self._whole_or_not_at_all(llms_file(self.data_dir)):
+            change_llm(self.data_dir, llms, llm_id, changes)
+
+    def change_template(self, class_id: str, template: str) -> None:
+        """Write another default template of a class; comments in its file survive.
+
+        Raises:
+            ConfigError: If the file, as it was or as it would be, has an error, or cannot be
+                written; it is untouched then.
+        """
+        from poor_bench.config.change_template import change_template
+
+        with self._whole_or_not_at_all(self.data_dir / TEST_CLASSES_FILE):
+            change_template(self.data_dir, class_id, template)
+
+    @contextmanager
+    def _whole_or_not_at_all(self, path: Path) -> Iterator[None]:
+        """Forget what was read; put a file back if the workspace is not valid after a change."""
+        from poor_bench.config.atomic_write import write_atomically
+        from poor_bench.config.document import read_text
+
+        before = read_text(path)
+        yield
+        self.reload()
+        try:
+            self.load_tests()
+        except ConfigError:
+            write_atomically(path, before)
+            self.reload()
+            raise
 
     def load_results(self) -> list[Result]:
         """Return the newest result of every trial, failures included.

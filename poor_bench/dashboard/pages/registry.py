@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from poor_bench.dashboard.pages.compare.page import COMPARE
 from poor_bench.dashboard.pages.issues.page import ISSUES
+from poor_bench.dashboard.pages.llms.page import LLMS
 from poor_bench.dashboard.pages.model.page import MODEL
 from poor_bench.dashboard.pages.overview.page import OVERVIEW
 from poor_bench.dashboard.pages.page import Page
 from poor_bench.dashboard.pages.run.page import RUN
 
-PAGES: tuple[Page, ...] = (OVERVIEW, MODEL, COMPARE, ISSUES, RUN)
+PAGES: tuple[Page, ...] = (OVERVIEW, MODEL, COMPARE, ISSUES, LLMS, RUN)
 
 
 def page_at(path: str | None) -> Page | None:

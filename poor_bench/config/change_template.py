@@ -1,0 +1,81 @@
+"""Change the default prompt template of a class in test_classes.yaml; every other byte is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from poor_bench.config.atomic_write import write_atomically
+from poor_bench.config.document import open_document, read_text
+from poor_bench.config.file_lock import locked_for_writing
+from poor_bench.config.files import TEST_CLASSES_FILE, decode_test_classes_file
+from poor_bench.config.load import raise_errors
+from poor_bench.config.report import Report
+from poor_bench.config.yaml_document import compose, parse_yaml
+from poor_bench.errors import ConfigError
+
+if TYPE_CHECKING:
+    import yaml
+
+_PATH = ("work_prompt_template", "default")
+
+
+def change_template(data_dir: Path, class_id: str, template: str) -> None:
+    """Write another default template; comments and the form of the rest survive.
+
+    Args:
+        data_dir: Folder of the workspace.
+        class_id: Which class.
+        template: The text, with placeholders.
+
+    Raises:
+        ConfigError: If there is no such template to replace, or the file, as it was or as it
+            would be, has an error, or cannot be written; it is untouched then.
+    """
+    path = data_dir / TEST_CLASSES_FILE
+    with locked_for_writing(path):
+        document, report = open_document(path, parse_yaml)
+        if document is not None:
+            decode_test_classes_file(document, report)
+        raise_errors(report.problems)
+        text = read_text(path)
+        scalar = _template_of(compose(text), class_id)
+        if scalar is None:
+            message = f"{path}: class {class_id!r} has no template that can be changed here"
+            raise ConfigError(message, hint="Change it in the file.")
+        changed = _replaced(text, scalar, template)
+        report = Report(str(path))
+        decode_test_classes_file(parse_yaml(changed), report)
+        raise_errors(report.problems)
+        write_atomically(path, changed)
+
+
+def _replaced(text: str, scalar: yaml.ScalarNode, template: str) -> str:
+    """Return `text` with the scalar written as a double-quoted one, which JSON's form is."""
+    start, end = scalar.start_mark.index, scalar.end_mark.index
+    old = text[start:end]
+    gap = old[len(old.rstrip()) :]
+    return f"{text[:start]}{json.dumps(template, ensure_ascii=False)}{gap}{text[end:]}"
+
+
+def _template_of(root: yaml.Node | None, class_id: str) -> yaml.ScalarNode | None:
+    import yaml
+
+    classes: Any = _value(root, "test_classes")
+    for entry in classes.value if isinstance(classes, yaml.SequenceNode) else ():
+        name = _value(entry, "id")
+        if isinstance(name, yaml.ScalarNode) and name.value == class_id:
+            found: yaml.Node | None = entry
+            for key in _PATH:
+                found = _value(found, key)
+            return found if isinstance(found, yaml.ScalarNode) else None
+    return None
+
+
+def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:
+    import yaml
+
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    return next((value for name, value in node.value if name.value == key), None)

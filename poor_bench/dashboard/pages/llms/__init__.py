@@ -1,0 +1,1 @@
+"""LLMs: which are configured, which can be reached, which can be added."""

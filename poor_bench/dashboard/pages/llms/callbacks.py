@@ -1,0 +1,175 @@
+"""Handlers of the page: ask the services, call the layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
+
+from poor_bench.dashboard.components.choice import options_of
+from poor_bench.dashboard.components.notice import notice
+from poor_bench.dashboard.components.states import error_banner, loading_state
+from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.pages.llms.answer import tried_answer
+from poor_bench.dashboard.pages.llms.entry import form_to_entry
+from poor_bench.dashboard.pages.llms.ids import ADD_FOUND, SWITCH
+from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
+from poor_bench.dashboard.pages.llms.listed import found_models, listed_llms
+from poor_bench.dashboard.services.llm_service import LLMService
+from poor_bench.dashboard.text.figures_text import count_text
+from poor_bench.errors import PoorBenchError
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.services.services import Services
+
+Notices = list[dict[str, Any]]
+
+
+def show_listed(services: Services, llms: LLMService, look: int) -> tuple[str, Component, bool]:
+    """Return a line about the LLMs, their table, and whether all of them were asked."""
+    workspace = services.workspace()
+    answer = llms.checks(look)
+    note = f"{count_text(len(workspace.llms), 'LLM')}, {len(workspace.enabled_llms)} switched on"
+    return note, listed_llms(workspace.llms, answer.value), answer.is_current
+
+
+def show_found(llms: LLMService, endpoint: str | None, look: int) -> Any:
+    """Return what an Ollama server has beyond llms.json, or why it cannot be asked."""
+    try:
+        answer = llms.discovered((endpoint or "").strip(), look)
+    except PoorBenchError as error:
+        return html.P(f"No models found: {error}", className="quiet")
+    return loading_state(2) if answer.value is None else found_models(answer.value)
+
+
+def options(services: Services) -> list[dict[str, str]]:
+    """Return the LLMs that can be tried."""
+    llms = services.workspace().llms
+    return options_of((llm.id, llm.label or llm.id) for llm in llms)
+
+
+def switch(services: Services, llm_id: str) -> Notices:
+    """Switch an LLM on or off in llms.json; return a message of what was done."""
+    llm = services.llm(llm_id)
+    is_on = llm is not None and llm.enabled
+    services.config().change_llm(llm_id, {"enabled": False if is_on else None})
+    return [notice("Saved", f"{llm_id} is switched {'off' if is_on else 'on'}.")]
+
+
+def add_found(
+    services: Services, llms: LLMService, endpoint: str | None, look: int, name: str
+) -> Notices:
+    """Add a found model to llms.json; return a message of what was done."""
+    found = llms.discovered((endpoint or "").strip(), look).value or ()
+    services.config().add_llms([entry for entry in found if entry["name"] == name])
+    return [notice("Added", f"{name} stands in llms.json now.")]
+
+
+def add(services: Services, *fields: Any) -> tuple[Any, bool]:
+    """Add what the form describes; return what to show below it, and whether it was added."""
+    try:
+        entry = form_to_entry(*fields)
+        services.config().add_llms([entry])
+    except PoorBenchError as error:
+        return error_banner(error), False
+    return html.P(f"{entry['provider']}:{entry['name']} stands in llms.json now."), True
+
+
+def ask(llms: LLMService, llm_id: str | None, prompt: str | None) -> Component:
+    """Return what an LLM answers to a prompt, or why it does not."""
+    if not llm_id or not (prompt or "").strip():
+        return html.P("Choose an LLM and write a prompt.", className="quiet")
+    try:
+        return tried_answer(llms.ask(llm_id, prompt or ""))
+    except PoorBenchError as error:
+        return error_banner(error)
+
+
+def register(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+    llms = LLMService(services)
+    _register_shown(app, services, llms)
+    _register_changes(app, services, llms)
+
+
+def _register_shown(app: Dash, services: Services, llms: LLMService) -> None:
+    @app.callback(
+        Output(Ids.NOTE, "children"),
+        Output(Ids.LISTED, "children"),
+        Output(Ids.FOUND, "children"),
+        Output(Ids.ASKED, "data"),
+        Output(Ids.WAIT, "disabled"),
+        Input(ShellIds.VERSION, "data"),
+        Input(Ids.CHECK, "n_clicks"),
+        Input(Ids.LOOK, "n_clicks"),
+        Input(Ids.WAIT, "n_intervals"),
+        State(Ids.ENDPOINT, "value"),
+    )
+    def _show(
+        version: str | None, checks: int, looks: int, _waited: int | None, endpoint: str | None
+    ) -> Any:
+        if version is None:
+            return (no_update,) * 5
+        note, listed, is_checked = show_listed(services, llms, checks)
+        found = show_found(llms, endpoint, looks)
+        is_found = getattr(found, "role", "") != "status"
+        return note, listed, found, options(services), is_checked and is_found
+
+    @app.callback(
+        Output(Ids.ANSWER, "children"),
+        Input(Ids.ASK, "n_clicks"),
+        State(Ids.ASKED, "value"),
+        State(Ids.PROMPT, "value"),
+        running=[(Output(Ids.ASK, "disabled"), True, False)],
+        prevent_initial_call=True,
+    )
+    def _ask(clicks: int, llm_id: str | None, prompt: str | None) -> Any:
+        return ask(llms, llm_id, prompt) if clicks else no_update
+
+
+def _register_changes(app: Dash, services: Services, llms: LLMService) -> None:
+    changed = (
+        Output(ShellIds.NOTICES, "sendNotifications", allow_duplicate=True),
+        Output(ShellIds.VERSION, "data", allow_duplicate=True),
+    )
+
+    @app.callback(
+        *changed, Input({"type": SWITCH, "index": ALL}, "n_clicks"), prevent_initial_call=True
+    )
+    def _switch(clicks: list[int]) -> Any:
+        if not any(clicks) or not isinstance(ctx.triggered_id, dict):
+            return no_update, no_update
+        return switch(services, ctx.triggered_id["index"]), services.version()
+
+    @app.callback(
+        *changed,
+        Input({"type": ADD_FOUND, "index": ALL}, "n_clicks"),
+        State(Ids.ENDPOINT, "value"),
+        State(Ids.LOOK, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def _add_found(clicks: list[int], endpoint: str | None, look: int) -> Any:
+        if not any(clicks) or not isinstance(ctx.triggered_id, dict):
+            return no_update, no_update
+        name = ctx.triggered_id["index"]
+        return add_found(services, llms, endpoint, look, name), services.version()
+
+    @app.callback(
+        Output(Ids.ADD_RESULT, "children"),
+        Output(ShellIds.VERSION, "data", allow_duplicate=True),
+        Input(Ids.ADD, "n_clicks"),
+        State(Ids.PROVIDER, "value"),
+        State(Ids.NAME, "value"),
+        State(Ids.ADD_ENDPOINT, "value"),
+        State(Ids.KEY, "value"),
+        State(Ids.SIZE, "value"),
+        State(Ids.PARAMETERS, "value"),
+        prevent_initial_call=True,
+    )
+    def _add(clicks: int, *fields: Any) -> Any:
+        if not clicks:
+            return no_update, no_update
+        shown, is_added = add(services, *fields)
+        return shown, services.version() if is_added else no_update

@@ -1,0 +1,120 @@
+"""The page without its data: what is listed, what can be added, one prompt to try."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from poor_bench.dashboard.components.card import card, page_head
+from poor_bench.dashboard.components.choice import options_of, single_choice
+from poor_bench.dashboard.components.icon import icon
+from poor_bench.dashboard.components.states import loading_state
+from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
+from poor_bench.providers.catalog import provider_names
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.links import Search
+
+WAIT_MS = 700
+_PROMPT = "What is 17 + 25? Reply with the number only."
+
+
+def layout(_search: Search) -> Component:
+    """Return the page without data."""
+    check = dmc.Button(
+        "Check again",
+        id=Ids.CHECK,
+        leftSection=icon("refresh"),
+        variant="default",
+        size="compact-sm",
+        n_clicks=0,
+    )
+    return html.Div(
+        [
+            page_head("LLMs", html.Span(id=Ids.NOTE)),
+            card(
+                "Configured",
+                html.Div(loading_state(4), id=Ids.LISTED),
+                note="As they stand in llms.json. Runs ask those that are switched on.",
+                tools=check,
+            ),
+            html.Div(
+                [_try_card(), html.Div([_found_card(), _add_card()], className="page-body")],
+                className="card-row",
+            ),
+            dcc.Interval(id=Ids.WAIT, interval=WAIT_MS, disabled=True),
+        ],
+        className="page-body",
+    )
+
+
+def _try_card() -> Component:
+    return card(
+        "Try a prompt",
+        html.Div(
+            [
+                single_choice(Ids.ASKED, "LLM"),
+                dmc.Textarea(
+                    id=Ids.PROMPT,
+                    label="Prompt",
+                    value=_PROMPT,
+                    autosize=True,
+                    minRows=2,
+                    size="xs",
+                ),
+                html.Div(dmc.Button("Ask", id=Ids.ASK, size="xs", n_clicks=0)),
+                dcc.Loading(html.Div(id=Ids.ANSWER, className="tried-answer"), type="dot"),
+            ],
+            className="form-stack",
+        ),
+        note="Asked as it is, with the LLM's own system prompt; nothing is stored.",
+    )
+
+
+def _found_card() -> Component:
+    return card(
+        "Models of a local Ollama",
+        html.Div(
+            [
+                dmc.TextInput(
+                    id=Ids.ENDPOINT, label="Server", size="xs", placeholder="http://127.0.0.1:11434"
+                ),
+                dmc.Button("Look", id=Ids.LOOK, variant="default", size="xs", n_clicks=0),
+            ],
+            className="form-line",
+        ),
+        html.Div(loading_state(2), id=Ids.FOUND),
+        note="Not listed yet; one click adds a model to llms.json.",
+    )
+
+
+def _add_card() -> Component:
+    provider = single_choice(Ids.PROVIDER, "Provider", chosen="ollama")
+    provider.children.data = options_of((name, name) for name in provider_names())
+    fields: list[Any] = [
+        provider,
+        _text(Ids.NAME, "Model", "the provider's name of it, such as gemma3:1b"),
+        _text(Ids.ADD_ENDPOINT, "Server", "the provider's own where empty"),
+        _text(Ids.KEY, "Variable with the key", "name of an environment variable, never the key"),
+        dmc.NumberInput(
+            id=Ids.SIZE, label="Size", placeholder="billions of parameters", min=0, size="xs"
+        ),
+        _text(Ids.PARAMETERS, "Parameters", "temperature=0 max_tokens=512"),
+    ]
+    return card(
+        "Add another",
+        html.Div(fields, className="form-grid"),
+        html.Div(id=Ids.ADD_RESULT, className="form-result"),
+        dmc.Button("Add to llms.json", id=Ids.ADD, size="xs", n_clicks=0),
+    )
+
+
+def _text(field_id: Ids, label: str, placeholder: str) -> Component:
+    field: Component = dmc.TextInput(
+        id=field_id, label=label, placeholder=placeholder, size="xs", value=""
+    )
+    return field

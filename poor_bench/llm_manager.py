@@ -64,15 +64,23 @@ class LLMManager:
         llm: LLM,
         messages: tuple[Message, ...],
         cancelled: Callable[[], bool] = lambda: False,
+        parameters: Mapping[str, Any] | None = None,
     ) -> Completion:
         """Return what `llm` answers, after retries where they can help.
+
+        Args:
+            llm: Whom to ask.
+            messages: What to ask.
+            cancelled: Asked again and again; true ends the call.
+            parameters: In place of the LLM's own.
 
         Raises:
             ConfigError: If the LLM's settings cannot be used.
             ProviderError: If there is no answer to be had.
             RunCancelledError: If `cancelled()` turned true.
         """
-        request = ChatRequest(messages=messages, parameters=llm.parameters)
+        sent = llm.parameters if parameters is None else parameters
+        request = ChatRequest(messages=messages, parameters=sent)
         return self._caller(llm).complete(request, cancelled)
 
     def preload(

@@ -81,6 +81,11 @@ class TestClassEntry(FileModel):
     system_prompt: str = Field("", description="Sent behind the system prompt of the LLM.")
     work_prompt_template: PromptTemplateEntry
     evaluation_module: EvaluatorEntry | None = None
+    response_schema: dict[str, Any] | None = Field(
+        None,
+        description="JSON schema of the answers, for LLMs with the parameter "
+        "`response_format: class`; others are asked as usual.",
+    )
     tags: Tags
 
 
@@ -148,7 +153,9 @@ class ParametersEntry(FileModel):
         None, description="How long the model stays in memory: `10m`, or seconds."
     )
     response_format: str | dict[str, Any] | None = Field(
-        None, description="`json`, or a mapping with `type` and `schema`."
+        None,
+        description="`json`, a mapping with `type` and `schema`, or `class`: the "
+        "`response_schema` of the test's class.",
     )
     repeat_penalty: float | None = None
     presence_penalty: float | None = None

@@ -42,6 +42,7 @@ def _to_test_class(entry: TestClassEntry, templates: dict[str, str]) -> TestClas
         templates=templates,
         overrides=without_comments(entry.work_prompt_template.overrides),
         evaluator=None if evaluator is None else _to_spec(evaluator),
+        response_schema=entry.response_schema,
         tags=tuple(entry.tags),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from poor_bench.models.evaluator_spec import EvaluatorSpec
 
@@ -22,4 +23,6 @@ class TestClass:
     overrides: Mapping[str, str] = field(default_factory=dict)
     """LLM id to the template that this LLM gets instead of the default."""
     evaluator: EvaluatorSpec | None = None
+    response_schema: Mapping[str, Any] | None = None
+    """JSON schema of the answers, for LLMs whose `response_format` is `class`."""
     tags: tuple[str, ...] = ()

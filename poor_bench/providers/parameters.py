@@ -9,7 +9,7 @@
 | think | true, false, "low", "medium", "high", "max"; Anthropic also takes a number of tokens |
 | num_ctx | tokens of context (Ollama) |
 | keep_alive | how long the model stays in memory (Ollama): "10m", seconds, -1 |
-| response_format | "json", or {"type": "json_schema", "schema": {...}} |
+| response_format | "json", {"type": "json_schema", "schema": {...}}, or "class": see formats.md |
 | repeat_penalty, presence_penalty, frequency_penalty | against repetition |
 | stream | false asks for the reply in one piece; the time to the first token is then unknown |
 | extra_body | a mapping merged into the request as it stands |

@@ -13,7 +13,7 @@ from poor_bench.models.completion import Completion
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.llm import Prices
 from poor_bench.models.result import Result
-from poor_bench.prompts.messages import build_messages
+from poor_bench.prompts.request import build_request
 from poor_bench.runner.plan import WorkItem
 from poor_bench.runner.scorer import Scorer
 from poor_bench.scoring.cost import cost_usd
@@ -69,13 +69,14 @@ class Executor:
         self, item: WorkItem, base: dict[str, Any], cancelled: Callable[[], bool]
     ) -> Result:
         test_class = self._workspace.test_classes[item.test.class_id]
-        messages = build_messages(item.llm, test_class, item.test)
+        request = build_request(item.llm, test_class, item.test)
+        messages = request.messages
         base |= {
             "prompt": messages[-1].content,
             "system_prompt": messages[0].content if len(messages) > 1 else "",
-            "request_fingerprint": request_fingerprint(item.llm, messages),
+            "request_fingerprint": request_fingerprint(item.llm, request),
         }
-        completion = self._manager.complete(item.llm, messages, cancelled)
+        completion = self._manager.complete(item.llm, messages, cancelled, request.parameters)
         base |= _facts_of(completion, item.llm.prices)
         base["timestamp"] = self._manager.clock.now_iso()
         return self._scorer.scored(Result(**base), item.test)

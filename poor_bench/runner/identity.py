@@ -9,7 +9,7 @@ from poor_bench.models.evaluator_spec import EvaluatorSpec, merge_specs
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
 from poor_bench.plugins import EvaluatorRegistry
-from poor_bench.prompts.messages import build_messages
+from poor_bench.prompts.request import build_request
 from poor_bench.scoring.fingerprint import evaluator_fingerprint, request_fingerprint
 
 
@@ -30,7 +30,7 @@ class WorkspaceFingerprints:
     def of_request(self, llm: LLM, test: Test) -> str:
         """Return the fingerprint of what would be asked."""
         test_class = self._workspace.test_classes[test.class_id]
-        return request_fingerprint(llm, build_messages(llm, test_class, test))
+        return request_fingerprint(llm, build_request(llm, test_class, test))
 
     def of_evaluator(self, test: Test) -> str:
         """Return the fingerprint of how it would be scored."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any
 
-from poor_bench.models.completion import Message
+from poor_bench.models.completion import ChatRequest
 from poor_bench.models.evaluator_spec import EvaluatorSpec
 from poor_bench.models.llm import LLM
 
@@ -14,18 +15,18 @@ _WITHOUT_INFLUENCE = frozenset({"stream", "keep_alive"})
 """Parameters that do not change what an LLM answers."""
 
 
-def request_fingerprint(llm: LLM, messages: Sequence[Message]) -> str:
+def request_fingerprint(llm: LLM, request: ChatRequest) -> str:
     """Return 16 hexadecimal digits that change with model, parameters or prompt.
 
     Where the model is asked (its endpoint) and what we call it (its id) do not count.
     """
-    conversation = [(message.role, message.content) for message in messages]
-    return _digest([*_asked(llm), conversation])
+    conversation = [(message.role, message.content) for message in request.messages]
+    return _digest([*_asked(llm, request.parameters), conversation])
 
 
 def llm_fingerprint(llm: LLM) -> str:
     """Return 16 hexadecimal digits that change with model or parameters, whatever the prompt."""
-    return _digest(_asked(llm))
+    return _digest(_asked(llm, llm.parameters))
 
 
 def evaluator_fingerprint(spec: EvaluatorSpec, code_digest: str) -> str:
@@ -33,11 +34,9 @@ def evaluator_fingerprint(spec: EvaluatorSpec, code_digest: str) -> str:
     return _digest([spec.name, spec.parameters, code_digest])
 
 
-def _asked(llm: LLM) -> list[object]:
-    parameters = {
-        key: value for key, value in llm.parameters.items() if key not in _WITHOUT_INFLUENCE
-    }
-    return [llm.provider, llm.name, parameters]
+def _asked(llm: LLM, parameters: Mapping[str, Any]) -> list[object]:
+    counting = {key: value for key, value in parameters.items() if key not in _WITHOUT_INFLUENCE}
+    return [llm.provider, llm.name, counting]
 
 
 def _digest(value: object) -> str:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from poor_bench.models.completion import Message, Usage
+from poor_bench.models.completion import ChatRequest, Message, Usage
 from poor_bench.models.evaluator_spec import EvaluatorSpec
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.scoring.cost import cost_usd
@@ -16,20 +16,29 @@ LLM_A = LLM(id="p:m", provider="p", name="m", parameters={"temperature": 0, "sto
 PROMPT = (Message("user", "hello \ud800"),)
 
 
+def asked(llm: LLM, messages: tuple[Message, ...] = PROMPT) -> str:
+    return request_fingerprint(llm, ChatRequest(messages=messages, parameters=llm.parameters))
+
+
 def test_request_fingerprint_follows_what_is_asked() -> None:
-    known = request_fingerprint(LLM_A, PROMPT)
+    known = asked(LLM_A)
     assert len(known) == 16
-    assert request_fingerprint(replace(LLM_A, name="n"), PROMPT) != known
-    assert request_fingerprint(replace(LLM_A, parameters={"temperature": 1}), PROMPT) != known
-    assert request_fingerprint(LLM_A, (Message("system", "be brief"), *PROMPT)) != known
+    assert asked(replace(LLM_A, name="n")) != known
+    assert asked(replace(LLM_A, parameters={"temperature": 1})) != known
+    assert asked(LLM_A, (Message("system", "be brief"), *PROMPT)) != known
+
+
+def test_request_fingerprint_follows_the_parameters_that_are_sent() -> None:
+    other = ChatRequest(messages=PROMPT, parameters={**LLM_A.parameters, "max_tokens": 9})
+    assert request_fingerprint(LLM_A, other) != asked(LLM_A)
 
 
 def test_request_fingerprint_ignores_names_places_and_transport() -> None:
-    known = request_fingerprint(LLM_A, PROMPT)
+    known = asked(LLM_A)
     moved = replace(LLM_A, id="other", label="x", endpoint="http://127.0.0.1:1", size=3.0)
-    assert request_fingerprint(moved, PROMPT) == known
+    assert asked(moved) == known
     reordered = {"stop": ["x"], "stream": False, "temperature": 0, "keep_alive": "1h"}
-    assert request_fingerprint(replace(LLM_A, parameters=reordered), PROMPT) == known
+    assert asked(replace(LLM_A, parameters=reordered)) == known
 
 
 def test_llm_fingerprint_follows_model_and_parameters_alone() -> None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.code import extract_code
 from poor_bench.lint.finding import Finding, Fix
 from poor_bench.lint.python_signature import can_bind, signature_of, takes
 from poor_bench.lint.subject import Subject
@@ -26,7 +26,7 @@ def check_inputs(subject: Subject) -> Iterator[Finding]:
     cases = subject.parameters.get("test_cases")
     if not isinstance(cases, list) or not all(isinstance(case, Mapping) for case in cases):
         return
-    inputs = [case.get("input") for case in cases]
+    inputs = [_input_of(case) for case in cases]
     function = _reference_function(subject)
     if function is not None:
         yield from _check_against(function, inputs, subject)
@@ -42,18 +42,23 @@ def check_inputs(subject: Subject) -> Iterator[Finding]:
         )
 
 
+def _input_of(case: Mapping[str, Any]) -> Any:
+    literal = case.get("input_python")
+    return case.get("input") if literal is None else ast.literal_eval(literal)
+
+
 def _reference_function(subject: Subject) -> ast.FunctionDef | None:
     """Return the function of the reference response that the evaluator will call."""
     reference = subject.test.reference_response
     if reference is None:
         return None
-    blocks = [block.body for block in fenced_blocks(reference)]
+    name = subject.parameters.get("function_name")
+    code = extract_code(reference, name)
     try:
-        tree = ast.parse(max(blocks, key=len, default=reference))
+        tree = ast.parse("" if code is None else code.value)
     except (SyntaxError, ValueError):
         return None
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    name = subject.parameters.get("function_name")
     named = [function for function in functions if name in {None, function.name}]
     return named[-1] if named else None
 
@@ -84,9 +89,9 @@ def _look_like_one_list(inputs: Sequence[Any]) -> bool:
 
 
 def _wrapped(subject: Subject) -> Fix | None:
-    """Return the fix that passes every input as one list; None where the class has the cases."""
+    """Return the fix that passes every input as one list, where the test has them as JSON."""
     own = subject.test.evaluator
-    if own is None or "test_cases" not in own.parameters:
+    cases = own.parameters.get("test_cases", []) if own is not None else []
+    if not cases or not all("input" in case for case in cases):
         return None
-    cases = own.parameters["test_cases"]
     return subject.fix(_CASES, [{**case, "input": [case["input"]]} for case in cases])

@@ -119,7 +119,6 @@ def test_plain_assertions_become_inputs_and_outputs() -> None:
 @pytest.mark.parametrize(
     "assertion",
     [
-        "assert add((1, 2), 3) == 4",
         "assert set(add(1, 2)) == {3}",
         "assert not add(1, 2)",
         "assert add(a=1, b=2) == 3",

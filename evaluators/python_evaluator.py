@@ -1,0 +1,166 @@
+"""Runs the Python function of the response in a sandbox and compares what it returns.
+
+Each case has an `input` (a list is passed as positional arguments, an object as keyword arguments,
+anything else as one argument) and an `expected_output`. The sandbox gets the inputs only; what
+comes back is compared here. Values that JSON cannot say are written as Python literals in
+`input_python` and `expected_python`. Instead of cases there may be a `check_source` that defines
+`check(candidate)` and raises where the candidate is wrong; it runs out of the candidate's reach.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from poor_bench.extraction.code import extract_code
+from poor_bench.sandbox import (
+    CaseEnd,
+    CaseOutcome,
+    Check,
+    CheckEnd,
+    Limits,
+    LoadEnd,
+    Program,
+    describe_value,
+    run_cases,
+    run_check,
+)
+from poor_bench.sandbox.report import case_report, check_report, load_report, with_output
+from poor_bench.scoring import Verdict
+from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.format_rule import MAX_SHOWN
+from poor_bench.scoring.same_value import is_same_value
+
+_LONGEST_RUN_S = 60.0
+
+
+class TestCase(BaseModel):
+    """One call of the function."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    input: Any = Field(default=None, description="Arguments; see above.")
+    expected_output: Any = Field(default=None, description="What must be returned.")
+    input_python: str | None = Field(
+        default=None, description="Arguments as a Python literal, instead of `input`."
+    )
+    expected_python: str | None = Field(
+        default=None, description="What must be returned as a Python literal, such as `{1, 2}`."
+    )
+
+    @model_validator(mode="after")
+    def _literals_are_readable(self) -> Self:
+        for text in (self.input_python, self.expected_python):
+            if text is not None:
+                ast.literal_eval(text)
+        if self.expected_python is None and "expected_output" not in self.model_fields_set:
+            raise ValueError("a case needs `expected_output` or `expected_python`")
+        return self
+
+    @property
+    def arguments(self) -> Any:
+        """What the function is called with."""
+        return self.input if self.input_python is None else ast.literal_eval(self.input_python)
+
+    @property
+    def expected(self) -> Any:
+        """What it must return."""
+        if self.expected_python is None:
+            return self.expected_output
+        return ast.literal_eval(self.expected_python)
+
+
+class Parameters(BaseModel):
+    """Parameters of `python_evaluator`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    test_cases: list[TestCase] = Field(default_factory=list, description="Calls to try.")
+    function_name: str | None = Field(
+        default=None, description="The function to call; by default the last public one."
+    )
+    execution_timeout: float = Field(
+        default=5.0, gt=0, le=300, description="Seconds for loading the code and for each case."
+    )
+    exact_types: bool = Field(
+        default=False, description="Whether list and tuple, int and float, bool and int differ."
+    )
+    check_source: str | None = Field(
+        default=None, description="Python source that defines `check(candidate)`."
+    )
+    setup_code: str = Field(
+        default="", description="Python source that runs before the code and before the check."
+    )
+
+    @property
+    def limits(self) -> Limits:
+        """What the code may use."""
+        in_all = self.execution_timeout * (len(self.test_cases) + 1)
+        total_s = min(in_all, max(self.execution_timeout, _LONGEST_RUN_S))
+        return Limits(case_s=self.execution_timeout, total_s=total_s)
+
+
+def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
+    """Score the share of the cases that return what is expected; 0.5 where there are none."""
+    wanted = Parameters.model_validate(parameters)
+    code = extract_code(response, wanted.function_name)
+    if code is None:
+        return Verdict(0.0, "no Python code found in the response", found="missing")
+    source = f"{wanted.setup_code}\n{code.value}" if wanted.setup_code else code.value
+    program = Program(source=source, function=wanted.function_name, limits=wanted.limits)
+    if wanted.check_source is not None:
+        score, details = _checked(program, wanted.check_source, wanted.setup_code)
+    elif wanted.test_cases:
+        score, details = _tried(program, wanted)
+    else:
+        score, details = 0.5, "there are no test cases, so the code was not tried"
+    return Verdict(score, details, found=code.found, extracted=code.value[:MAX_SHOWN])
+
+
+def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
+    """Return what the prompt should ask for."""
+    return AnswerFormat.CODE
+
+
+def _tried(program: Program, wanted: Parameters) -> tuple[float, str]:
+    outcome = run_cases(program, [case.arguments for case in wanted.test_cases])
+    if outcome.load.end is not LoadEnd.LOADED:
+        failure = load_report(outcome.load, program.function)
+        return 0.0, with_output(failure, outcome.output)
+    lines, n_passed, output = [], 0, outcome.output
+    for number, (case, ended) in enumerate(zip(wanted.test_cases, outcome.cases, strict=True), 1):
+        if _passes(ended, case, wanted.exact_types):
+            n_passed += 1
+            continue
+        output = output or ended.output
+        lines.append(
+            case_report(
+                number,
+                describe_value(case.arguments),
+                ended,
+                expected=describe_value(case.expected),
+            )
+        )
+    total = len(wanted.test_cases)
+    heading = f"{n_passed} of {total} cases passed"
+    return n_passed / total, with_output("\n".join([heading, *lines]), output)
+
+
+def _passes(ended: CaseOutcome, case: TestCase, exact_types: bool) -> bool:
+    return ended.end is CaseEnd.RETURNED and is_same_value(
+        ended.value, case.expected, exact_types=exact_types
+    )
+
+
+def _checked(program: Program, source: str, setup: str) -> tuple[float, str]:
+    outcome = run_check(program, Check(source=source, setup=setup))
+    if outcome.end is CheckEnd.BROKEN:
+        reason = outcome.error.message if outcome.error else outcome.cause
+        raise ValueError(f"the test itself cannot be run: {reason}")
+    if outcome.end is CheckEnd.NOT_LOADED:
+        return 0.0, with_output(load_report(outcome.load, program.function), outcome.output)
+    score = 1.0 if outcome.end is CheckEnd.PASSED else 0.0
+    return score, with_output(check_report(outcome), outcome.output)

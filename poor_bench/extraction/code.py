@@ -1,0 +1,83 @@
+"""Python code out of a response: pure."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+
+from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.found import Extracted, Found
+from poor_bench.extraction.thinking import without_thinking
+
+_FIRST_LINE = re.compile(r"^(?:async def|def|class|import|from|@)\s*\w", re.MULTILINE)
+_LOOKS_LIKE_CODE = re.compile(r"^[ \t]*(?:(?:async )?def|class|import|from)\s+\w", re.MULTILINE)
+_MOST_CUTS = 20
+_LONGEST_PARSED = 100_000
+
+
+def extract_code(text: str, function_name: str | None = None) -> Extracted[str] | None:
+    """Return the Python code of a response.
+
+    Of several fenced blocks the largest that defines `function_name` is taken, else the largest
+    that looks like Python, else the largest. Without a fenced block it is the text from the first
+    line that starts with `def`, `class`, `import`, `from` or a decorator, without prose behind it.
+
+    Args:
+        text: The response; thinking is left out.
+        function_name: The function that the code should define.
+
+    Returns:
+        The code and how it was found; None if there is none.
+    """
+    answer = without_thinking(text)
+    blocks = [textwrap.dedent(block.body).strip("\n") for block in fenced_blocks(answer)]
+    fenced = _best_block([block for block in blocks if block.strip()], function_name)
+    if fenced is not None:
+        return Extracted(fenced, Found.FENCED, fenced)
+    start = _FIRST_LINE.search(answer)
+    if start is None:
+        return None
+    code = _without_prose_behind(answer[start.start() :].rstrip())
+    is_bare = code.strip() == answer.strip()
+    return Extracted(code, Found.BARE if is_bare else Found.IN_PROSE, code)
+
+
+def defines(code: str, function_name: str) -> bool:
+    """Return whether code has a line that defines a function or class of this name."""
+    name = re.escape(function_name)
+    pattern = rf"^[ \t]*(?:(?:async\s+)?def|class)\s+{name}\b|^{name}\s*="
+    return re.search(pattern, code, re.MULTILINE) is not None
+
+
+def _best_block(blocks: list[str], function_name: str | None) -> str | None:
+    defining = [block for block in blocks if function_name and defines(block, function_name)]
+    python = [block for block in blocks if _LOOKS_LIKE_CODE.search(block)]
+    return max(defining or python or blocks, key=len, default=None)
+
+
+def _without_prose_behind(code: str) -> str:
+    """Cut code where it stops being Python, if what stands before is whole."""
+    if len(code) > _LONGEST_PARSED:
+        return code
+    lines = code.split("\n")
+    end = len(lines)
+    for _ in range(_MOST_CUTS):
+        bad_line = _first_bad_line("\n".join(lines[:end]))
+        if bad_line is None:
+            return "\n".join(lines[:end]).rstrip()
+        end = min(bad_line, end) - 1
+        if end <= 0:
+            break
+    return code
+
+
+def _first_bad_line(code: str) -> int | None:
+    """Return the number, from 1, of the line at which code stops being Python; None if it is."""
+    try:
+        ast.parse(code)
+    except SyntaxError as error:
+        return error.lineno or 1
+    except (ValueError, RecursionError, MemoryError):
+        return 1
+    return None

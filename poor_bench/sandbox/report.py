@@ -1,0 +1,113 @@
+"""How candidate code ended, as short Markdown in which hostile text stays text."""
+
+from __future__ import annotations
+
+import re
+
+from poor_bench.sandbox.describing import describe_value
+from poor_bench.sandbox.outcomes import (
+    CaseEnd,
+    CaseOutcome,
+    CheckEnd,
+    CheckOutcome,
+    ErrorReport,
+    LoadEnd,
+    LoadOutcome,
+)
+
+_LONGEST_SPAN = 200
+_LONGEST_OUTPUT = 600
+_LOAD_ENDS = {
+    LoadEnd.LOADED: "loaded",
+    LoadEnd.SYNTAX_ERROR: "syntax error",
+    LoadEnd.RAISED: "the code raised an exception while it was loaded",
+    LoadEnd.TIMED_OUT: "timed out while the code was loaded",
+    LoadEnd.DIED: "the process died while the code was loaded",
+    LoadEnd.GARBLED: "the code wrote to where its answer should have been",
+}
+_CHECK_ENDS = {
+    CheckEnd.PASSED: "all checks passed",
+    CheckEnd.FAILED: "a check failed",
+    CheckEnd.RAISED: "the code raised an exception",
+    CheckEnd.TIMED_OUT: "timed out",
+    CheckEnd.DIED: "the process died",
+    CheckEnd.GARBLED: "the code wrote to where its answer should have been",
+    CheckEnd.NOT_LOADED: "the code could not be loaded",
+    CheckEnd.BROKEN: "the test itself cannot be run",
+}
+_BACKTICKS = re.compile("`+")
+
+
+def load_report(load: LoadOutcome, function: str | None) -> str:
+    """Return why a program could not be loaded, in one sentence."""
+    if load.end is LoadEnd.MISSING_FUNCTION:
+        there = ", ".join(span(name) for name in load.functions) or "no public function"
+        wanted = f" {span(function)}" if function else ""
+        return f"missing function: the code does not define{wanted}; there is {there}"
+    return f"{_LOAD_ENDS[load.end]}{_error(load.error)}{_cause(load.cause)}"
+
+
+def case_report(number: int, arguments: str, ended: CaseOutcome, *, expected: str) -> str:
+    """Return what became of a case that did not pass, as an item of a list."""
+    match ended.end:
+        case CaseEnd.RETURNED:
+            got = describe_value(ended.value)
+            what = f"expected {span(expected)}, got {span(got)}"
+        case CaseEnd.RAISED:
+            what = f"raised an exception{_error(ended.error)}"
+        case CaseEnd.TIMED_OUT:
+            what = "timed out"
+        case CaseEnd.DIED:
+            what = f"the process died{_cause(ended.cause)}"
+        case CaseEnd.GARBLED:
+            what = "wrote to where its answer should have been"
+        case CaseEnd.UNSENDABLE:
+            what = f"returned {ended.cause}"
+        case CaseEnd.NOT_RUN:
+            what = "not run: the time for all cases was used up"
+    return f"- case {number}, input {span(arguments)}: {what}"
+
+
+def check_report(outcome: CheckOutcome) -> str:
+    """Return what became of a program under a check, in one sentence."""
+    what = f"{_CHECK_ENDS[outcome.end]}{_error(outcome.error)}{_cause(outcome.cause)}"
+    at = f" at {span(outcome.source_line)}" if outcome.source_line.strip() else ""
+    call = f"; last call {span(outcome.last_call)}" if outcome.last_call else ""
+    return what if outcome.end is CheckEnd.PASSED else f"{what}{at}{call}"
+
+
+def with_output(report: str, output: str) -> str:
+    """Return a report with what the program wrote, bounded, in a block that it cannot leave."""
+    written = output.strip()
+    if not written:
+        return report
+    if len(written) > _LONGEST_OUTPUT:
+        written = f"{written[: _LONGEST_OUTPUT - 1]}…"
+    fence = "`" * max(3, 1 + _longest_run(written))
+    return f"{report}\n\nOutput:\n{fence}text\n{written}\n{fence}"
+
+
+def span(text: str) -> str:
+    """Return a text as a Markdown code span that it cannot leave, on one line and bounded."""
+    line = " ".join(text.split())
+    if len(line) > _LONGEST_SPAN:
+        line = f"{line[: _LONGEST_SPAN - 1]}…"
+    ticks = "`" * (1 + _longest_run(line))
+    padding = " " if line[:1] == "`" or line[-1:] == "`" or not line else ""
+    return f"{ticks}{padding}{line}{padding}{ticks}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+
+
+def _error(error: ErrorReport | None) -> str:
+    if error is None:
+        return ""
+    line = f" in line {error.line}" if error.line else ""
+    said = f"{error.type_name}: {error.message}" if error.message else error.type_name
+    return f"{line}: {span(said)}"
+
+
+def _cause(cause: str) -> str:
+    return f" ({cause})" if cause else ""

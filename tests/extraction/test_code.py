@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poor_bench.extraction.code import defines, extract_code
+from poor_bench.extraction.found import Found
+
+FUNCTION = "def add(a, b):\n    return a + b"
+
+
+@pytest.mark.parametrize(
+    ("response", "found"),
+    [
+        (FUNCTION, Found.BARE),
+        (f"```python\n{FUNCTION}\n```", Found.FENCED),
+        (f"~~~\n{FUNCTION}\n~~~", Found.FENCED),
+        (
+            f"1. Like this:\n   ```py\n   {FUNCTION.replace(chr(10), chr(10) + '   ')}\n   ```",
+            Found.FENCED,
+        ),
+        (f"Sure, here it is.\n\n{FUNCTION}\n\nThis adds two numbers.", Found.IN_PROSE),
+        (f"<think>def wrong(): pass</think>\n{FUNCTION}", Found.BARE),
+        (f"```python\n{FUNCTION}", Found.FENCED),
+    ],
+    ids=["bare", "fenced", "tildes", "indented", "prose", "thinking", "unclosed"],
+)
+def test_code_is_found_wherever_it_stands(response: str, found: Found) -> None:
+    code = extract_code(response, "add")
+    assert code is not None
+    assert (code.value.strip(), code.found) == (FUNCTION, found)
+
+
+def test_largest_block_that_defines_the_function_is_taken() -> None:
+    example = (
+        "```python\nprint(add(1, 2))\nprint(add(3, 4))\nprint(add(5, 6))\nprint(add(7, 8))\n```"
+    )
+    short = "```python\ndef add(a, b): ...\n```"
+    code = extract_code(f"{short}\n```python\n{FUNCTION}\n```\nUse it:\n{example}", "add")
+    assert code is not None
+    assert code.value == FUNCTION
+
+
+def test_without_a_name_the_largest_block_of_python_is_taken() -> None:
+    text = f"```python\n{FUNCTION}\n```\nOutput:\n```text\n{'a long listing ' * 20}\n```"
+    code = extract_code(text)
+    assert code is not None
+    assert code.value == FUNCTION
+
+
+@pytest.mark.parametrize(
+    "response", ["", "I cannot do that.", "The answer is 4.", "<think>def f(): 1"]
+)
+def test_prose_is_no_code(response: str) -> None:
+    assert extract_code(response, "add") is None
+
+
+def test_imports_before_the_function_belong_to_it() -> None:
+    code = extract_code(f"import math\n\n{FUNCTION}\nHope this helps!", "add")
+    assert code is not None
+    assert code.value == f"import math\n\n{FUNCTION}"
+
+
+def test_broken_code_is_kept_for_the_evaluator_to_tell() -> None:
+    code = extract_code("def add(a, b)\n    return a + b", "add")
+    assert code is not None
+    assert "return" in code.value
+
+
+def test_definitions_are_told_from_uses() -> None:
+    assert defines("async def add(): ...", "add")
+    assert defines("class Sum:\n    def add(self): ...", "add")
+    assert defines("add = lambda a, b: a + b", "add")
+    assert not defines("print(add(1, 2))", "add")
+    assert not defines("def add_all(): ...", "add")
+
+
+@given(st.text(max_size=300), st.sampled_from([None, "add", "a(b"]))
+def test_any_text_is_survived(text: str, name: str | None) -> None:
+    code = extract_code(text, name)
+    assert code is None or code.value.strip()

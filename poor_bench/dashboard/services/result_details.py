@@ -85,7 +85,7 @@ def _likely_answer(answer: str) -> str:
     blocks = fenced_blocks(answer)
     if blocks:
         return blocks[-1].body.strip()
-    found = extract_json(answer)
+    found = extract_json(answer, lenient=False)
     return found.text if found is not None else ""
 
 

@@ -101,19 +101,21 @@ def charts(by_size: Sequence[Point], by_time: Sequence[Point]) -> list[Component
 
 
 def _chart(title: str, points: Sequence[Point], x_title: str, missing: str) -> Component:
+    return card(
+        title,
+        _graph(title, points, x_title) if points else empty_state("Nothing to draw", missing),
+        note="Diamonds are on the efficient frontier: nothing cheaper scores as high.",
+    )
+
+
+def _graph(title: str, points: Sequence[Point], x_title: str) -> Component:
     name = title.lower().replace(" ", "-")
     graph = dcc.Graph(
         figure=frontier_figure(points, x_title),
         config=graph_config(f"poor_bench-{name}"),
         className="chart",
     )
-    return card(
-        title,
-        html.Div(graph, role="img", **aria(label=_description(title, points)))
-        if points
-        else empty_state("Nothing to draw", missing),
-        note="Diamonds are on the efficient frontier: nothing cheaper scores as high.",
-    )
+    return html.Div(graph, role="img", **aria(label=_description(title, points)))
 
 
 def _description(title: str, points: Sequence[Point]) -> str:

@@ -1,0 +1,100 @@
+"""What is known about the tests themselves: faults in their files, and what the results tell."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from poor_bench.dashboard.services.background import Answer, Background
+from poor_bench.models.problem import Problem
+from poor_bench.models.result import record_to_result
+from poor_bench.statistics.item import Item
+from poor_bench.statistics.items import analyse_items
+from poor_bench.statistics.level_order import LevelOrder, level_orders
+
+if TYPE_CHECKING:
+    from poor_bench.config.workspace import Workspace
+    from poor_bench.config_manager import ConfigManager
+    from poor_bench.dashboard.services.result_table import ResultTable
+    from poor_bench.dashboard.services.services import Services
+
+_PLACE = re.compile(r"^(tests|test_classes)\[(\d+)\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFaults:
+    """What is wrong with tests and classes, as their files show it."""
+
+    by_test: Mapping[str, tuple[Problem, ...]]
+    by_class: Mapping[str, tuple[Problem, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemReport:
+    """What the results of all LLMs say about the tests."""
+
+    items: Mapping[str, Item]
+    """By test id."""
+    orders: Mapping[str, LevelOrder]
+    """By class id."""
+
+
+class TestReports:
+    """Keeps both for the newest state of the files; shared by all browsers."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._faults: Background[FoundFaults] = Background()
+        self._items: Background[ItemReport] = Background()
+
+    def faults(self) -> Answer[FoundFaults]:
+        """Return what is wrong with the tests, as far as it is known by now.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+        """
+        config, workspace = self._services.config(), self._services.workspace()
+        return self._faults.ask("faults", id(workspace), lambda: _faults_of(config, workspace))
+
+    def items(self) -> Answer[ItemReport]:
+        """Return what the results say about the tests, as far as it is known by now.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        table, workspace = self._services.table(), self._services.workspace()
+        version = (table.version, id(workspace))
+        return self._items.ask("items", version, lambda: _items_of(table, workspace))
+
+
+def _faults_of(config: ConfigManager, workspace: Workspace) -> FoundFaults:
+    by_test: defaultdict[str, list[Problem]] = defaultdict(list)
+    by_class: defaultdict[str, list[Problem]] = defaultdict(list)
+    class_ids = list(workspace.test_classes)
+    for finding in config.lint():
+        place = _PLACE.match(finding.problem.place)
+        if place is None:
+            continue
+        number = int(place[2])
+        if place[1] == "tests":
+            by_test[workspace.tests[number].test_id].append(finding.problem)
+        else:
+            by_class[class_ids[number]].append(finding.problem)
+    return FoundFaults(
+        by_test={name: tuple(found) for name, found in by_test.items()},
+        by_class={name: tuple(found) for name, found in by_class.items()},
+    )
+
+
+def _items_of(table: ResultTable, workspace: Workspace) -> ItemReport:
+    records = table.records(range(len(table)))
+    results = (record_to_result(str(record["llm_id"]), record) for record in records)
+    items = analyse_items(results, workspace.tests_by_id)
+    return ItemReport(
+        items={item.test_id: item for item in items},
+        orders={order.class_id: order for order in level_orders(items)},
+    )

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poor_bench.dashboard.figures.frontier import Point, frontier_figure, frontier_of
+from poor_bench.statistics.estimate import Estimate
+
+
+def point(name: str, x: float, score: float) -> Point:
+    estimate = Estimate(value=score, low=max(0.0, score - 0.1), high=min(1.0, score + 0.1), n=9)
+    return Point(llm_id=name, name=name, x=x, score=estimate)
+
+
+POINTS = st.lists(st.tuples(st.floats(0.01, 1000), st.floats(0, 1)), min_size=1, max_size=12).map(
+    lambda pairs: [point(f"p{number}", *pair) for number, pair in enumerate(pairs)]
+)
+
+
+def test_only_what_nobody_beats_is_on_the_frontier() -> None:
+    small, middling, best = point("s", 1, 0.4), point("m", 5, 0.3), point("b", 9, 0.9)
+    assert frontier_of([best, middling, small]) == [small, best]
+
+
+@given(POINTS)
+def test_the_frontier_beats_every_other_point(points: list[Point]) -> None:
+    frontier = frontier_of(points)
+    for other in points:
+        assert any(
+            winner.x <= other.x and winner.score.value >= other.score.value for winner in frontier
+        )
+
+
+@given(POINTS)
+def test_any_points_can_be_drawn(points: list[Point]) -> None:
+    figure = frontier_figure(points, "size")
+    drawn = [x for trace in figure.data[1:] for x in trace.x]
+    assert sorted(drawn) == sorted(item.x for item in points)
+
+
+def test_names_are_no_markup() -> None:
+    figure = frontier_figure([point("a:<a href=javascript:b>x</a>", 1, 0.5)], "size")
+    assert "<a" not in figure.to_json()

@@ -1,0 +1,285 @@
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from poor_bench.dashboard.links import model_link
+from poor_bench.dashboard.pages.model import (
+    callbacks,
+    details_callbacks,
+    filter_callbacks,
+    results_callbacks,
+)
+from poor_bench.dashboard.pages.model.layout import layout
+from poor_bench.dashboard.pages.model.query import query_of, search_of, selected_key
+from poor_bench.dashboard.pages.model.results import COLUMNS
+from poor_bench.dashboard.services.result_query import Outcome
+from poor_bench.dashboard.services.result_table import TrialKey
+from poor_bench.dashboard.services.services import Services
+from poor_bench.models.result import Result
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import scored, services_of, services_with, write_results
+from tests.dashboard.seen_text import of_type, text_of
+
+ATTACK = '<img src=x onerror="alert(1)"> [click](javascript:alert(1)) ![i](http://evil.example/x)'
+SEARCH = "?llm=scripted%3Aone"
+
+
+@pytest.fixture
+def services(workspace_files: WorkspaceFiles) -> Services:
+    return services_with(workspace_files, {"one": [1, 0, 0.5, 1]}, n_tests=4)
+
+
+def rows(services: Services, search: str = SEARCH, **request: Any) -> list[dict[str, Any]]:
+    answer = results_callbacks.page_of_rows(
+        services, search, {"startRow": 0, "endRow": 100, **request}
+    )
+    shown: list[dict[str, Any]] = answer["rowData"]
+    return shown
+
+
+def hostile(workspace_files: WorkspaceFiles, **fields: Any) -> Services:
+    workspace_files.add_tests(1)
+    workspace_files.add_llm("one", ["4"])
+    folder = workspace_files.write()
+    write_results(folder, {"scripted:one": [scored("sum_001", 0.0, **fields)]})
+    return services_of(folder)
+
+
+def test_the_table_has_exactly_the_columns_asked_for() -> None:
+    assert [column["headerName"] for column in COLUMNS] == [
+        "Test ID", "Score", "Test Category", "Execution Time", "Details", "Think",
+    ]  # fmt: skip
+
+
+def test_rows_come_page_by_page(services: Services) -> None:
+    answer = results_callbacks.page_of_rows(services, SEARCH, {"startRow": 1, "endRow": 3})
+    assert [row["test_id"] for row in answer["rowData"]] == ["sum_002", "sum_003"]
+    assert answer["rowCount"] == 4
+    [row, _] = answer["rowData"]
+    assert (row["score"], row["test_category"], row["execution_time"]) == (0.0, "sums", 1.2)
+    assert row["think"] == "default"
+
+
+def test_sorting_happens_over_all_rows(services: Services) -> None:
+    sort = [{"colId": "score", "sort": "desc"}]
+    shown = [row["score"] for row in rows(services, sortModel=sort, endRow=2)]
+    assert shown == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("sort", [[{"colId": "nonsense", "sort": "asc"}], [], None])
+def test_nonsense_from_the_browser_changes_nothing(services: Services, sort: Any) -> None:
+    assert len(rows(services, sortModel=sort, startRow=-5)) == 4
+
+
+def test_filters_of_the_address_apply(services: Services) -> None:
+    assert [row["test_id"] for row in rows(services, f"{SEARCH}&outcome=passed")] == [
+        "sum_001",
+        "sum_004",
+    ]
+    assert results_callbacks.count_note(services, f"{SEARCH}&outcome=passed") == (
+        "2 of 4 results match the filters."
+    )
+
+
+def test_controls_become_an_address_that_restores_them() -> None:
+    search = search_of("a:b/c", ["x", "y z"], ["2"], ["on"], "passed", "two words", "loop")
+    query = query_of(search)
+    assert query.llm_id == "a:b/c"
+    assert query.classes == {"x", "y z"}
+    assert query.levels == {2}
+    assert (query.thinks, query.outcomes) == ({"on"}, {Outcome.PASSED})
+    assert (query.text, query.issue) == ("two words", "loop")
+
+
+@pytest.mark.parametrize(
+    "search",
+    ["", "?", "?llm=", "?level=x&outcome=no", "?%ff%00", "?" + "a=1&" * 1000, "?llm=a&level=-1"],
+)
+def test_any_address_can_be_read(search: str) -> None:
+    query = query_of(search)
+    assert query.levels == query.outcomes == frozenset()
+
+
+def test_the_page_opens_with_the_filters_of_its_address() -> None:
+    search = {"llm": ["a:b"], "class": ["sums"], "outcome": ["passed"], "test": ["sum_001"]}
+    page = layout(search)
+    assert of_type(page, "Select")[0].value == "a:b"
+    assert of_type(page, "MultiSelect")[0].value == ["sums"]
+    stores = {store.id: getattr(store, "data", None) for store in of_type(page, "Store")}
+    assert stores["model-selected-store"] == ["sum_001", 1, False]
+
+
+def test_the_first_llm_is_shown_where_the_address_names_none(services: Services) -> None:
+    assert filter_callbacks.default_llm(services, None) == "scripted:one"
+    assert filter_callbacks.default_llm(services, "a:b") == "a:b"
+
+
+def test_all_that_can_be_chosen_is_offered(services: Services) -> None:
+    classes, levels, thinks = filter_callbacks.filter_options(services)
+    assert [option["value"] for option in classes] == ["sums"]
+    assert [option["value"] for option in levels] == ["2", "3", "4", "5"]
+    assert [option["value"] for option in thinks] == ["default"]
+    assert filter_callbacks.llm_options(services) == [
+        {"value": "scripted:one", "label": "scripted:one"}
+    ]
+
+
+def test_figures_and_note_describe_the_model(services: Services) -> None:
+    shown = text_of(callbacks.tiles(services, SEARCH))
+    assert "0.625" in shown
+    assert "50.0 %" in shown
+    assert callbacks.note(services, SEARCH).startswith("scripted:one")
+    assert "Not in llms.json" in callbacks.note(services, "?llm=gone")
+    assert callbacks.tiles(services, "?llm=gone") is None
+
+
+def test_the_chart_follows_the_filters(services: Services) -> None:
+    graph, n_pages = callbacks.chart(services, SEARCH, 1)
+    assert list(graph.figure.data[0].x) == ["sum_001", "sum_002", "sum_003", "sum_004"]
+    assert n_pages == 1
+    nothing, n_pages = callbacks.chart(services, f"{SEARCH}&text=nowhere", 1)
+    assert "Nothing to draw" in text_of(nothing)
+    assert n_pages == 1
+
+
+def test_many_tests_are_drawn_in_pages(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"one": [1] * 250}, n_tests=250)
+    graph, n_pages = callbacks.chart(services, SEARCH, 3)
+    assert n_pages == 3
+    assert len(graph.figure.data[0].x) == 10
+
+
+def test_issues_are_listed_and_can_be_chosen(services: Services) -> None:
+    shown = callbacks.issues(services, SEARCH)
+    assert "Score 0" in text_of(shown)
+    assert {"type": "model-issue-row", "index": "score_zero"} in [
+        button.id for button in of_type(shown, "Button")
+    ]
+    assert len(rows(services, f"{SEARCH}&issue=score_zero")) == 1
+    assert filter_callbacks.toggled_issue("", "score_zero") == "score_zero"
+    assert filter_callbacks.toggled_issue("score_zero", "score_zero") == ""
+    assert "score zero" in text_of(callbacks.issue_chip("score_zero"))
+    assert callbacks.issue_chip("") is None
+
+
+def test_previous_and_next_follow_filters_and_order(services: Services) -> None:
+    sort = [{"colId": "score", "sort": "asc"}]
+    selected = ["sum_002", 1, False]
+    assert details_callbacks.neighbour(services, SEARCH, sort, selected, 1) == TrialKey(
+        "sum_003", 1, is_failure=False
+    )
+    assert details_callbacks.neighbour(services, SEARCH, sort, selected, -1) is None
+    assert details_callbacks.neighbour(services, SEARCH, sort, None, 1) is None
+
+
+def test_the_panel_shows_the_place_in_the_table(services: Services) -> None:
+    title, position, is_first, is_last, body = details_callbacks.shown_details(
+        services, SEARCH, None, ["sum_004", 1, False]
+    )
+    assert "sum_004" in text_of(title)
+    assert (position, is_first, is_last) == ("4 of 4", False, True)
+    assert "Solve: 4 + 4" in text_of(body)
+
+
+def test_a_result_that_the_filters_leave_out_stays_open_without_a_place(
+    services: Services,
+) -> None:
+    _, position, is_first, is_last, body = details_callbacks.shown_details(
+        services, f"{SEARCH}&outcome=passed", None, ["sum_002", 1, False]
+    )
+    assert (position, is_first, is_last) == ("", True, True)
+    assert body
+
+
+@pytest.mark.parametrize("selected", [None, [], "x", ["sum_001"], [1, 2, 3], ["gone", 1, False]])
+def test_without_a_known_trial_the_panel_is_empty(services: Services, selected: Any) -> None:
+    assert details_callbacks.shown_details(services, SEARCH, None, selected)[4] == []
+
+
+def test_a_bar_opens_its_test(services: Services) -> None:
+    click = {"points": [{"customdata": ["sum_003", "", 0.5, 1]}]}
+    opened = details_callbacks.bar_to_selected(services, SEARCH, click)
+    assert selected_key(opened) == TrialKey("sum_003", 1, is_failure=False)
+
+
+def test_expected_and_got_are_compared_and_the_answer_is_marked(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = hostile(
+        workspace_files,
+        response="<think>hm</think>I say 5 here",
+        extracted="5",
+        expected="4",
+        got="5",
+        marks=["truncated"],
+        finish_reason="length",
+    )
+    body = details_callbacks.shown_details(services, SEARCH, None, ["sum_001", 1, False])[4]
+    assert [mark.children for mark in of_type(body, "Mark")] == ["5"]
+    assert "4" in [deleted.children for deleted in of_type(body, "Del")]
+    assert "5" in [inserted.children for inserted in of_type(body, "Ins")]
+    shown = text_of(body)
+    assert "Thinking (1 words)" in shown or "Thinking (1 word)" in shown
+    assert "truncated" in shown
+
+
+def test_a_failure_is_shown_as_none_of_the_models_doing(workspace_files: WorkspaceFiles) -> None:
+    services = hostile(workspace_files, response="[API ERROR] connection refused")
+    [row] = rows(services)
+    assert row["score"] is None
+    assert row["details"].startswith("Failed to run")
+    body = details_callbacks.shown_details(services, SEARCH, None, ["sum_001", 1, True])[4]
+    assert "connection refused" in text_of(body)
+    assert "no score" in text_of(body)
+
+
+def test_what_a_model_said_becomes_no_markup_link_or_formula(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = hostile(workspace_files, response=ATTACK, details=ATTACK, expected="=1+1")
+    [row] = rows(services)
+    assert "](" not in row["details"].replace("\\](", "")
+    assert "<img" not in row["details"]
+    body = details_callbacks.shown_details(services, SEARCH, None, ["sum_001", 1, False])[4]
+    assert ATTACK in text_of(of_type(body, "Pre"))
+    [markdown] = of_type(body, "Markdown")
+    assert "<img" not in markdown.children
+    assert not getattr(markdown, "dangerously_allow_html", False)
+    assert not of_type(body, "Link")
+    content = results_callbacks.results_csv(services, SEARCH, None)["content"]
+    [line] = csv.DictReader(io.StringIO(content))
+    assert line["Response"] == ATTACK
+
+
+def test_the_file_holds_all_rows_that_the_filters_find(services: Services) -> None:
+    content = results_callbacks.results_csv(
+        services, f"{SEARCH}&outcome=passed", [{"colId": "test_id", "sort": "desc"}]
+    )["content"]
+    lines = list(csv.DictReader(io.StringIO(content)))
+    assert [line["Test ID"] for line in lines] == ["sum_004", "sum_001"]
+    assert lines[0]["Level"] == "5"
+
+
+def test_a_link_to_a_result_opens_it(services: Services) -> None:
+    search = model_link("scripted:one", text="sum_002", test="sum_002").partition("?")[2]
+    assert [row["test_id"] for row in rows(services, f"?{search}")] == ["sum_002"]
+
+
+def test_several_trials_of_a_test_are_one_bar_with_their_mean(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(1)
+    workspace_files.add_llm("one", ["4"])
+    services = services_of(workspace_files.write())
+    results = [
+        Result(llm_id="scripted:one", test_id="sum_001", trial=trial, score=score)
+        for trial, score in ((1, 1.0), (2, 0.0))
+    ]
+    services.config().store.add(results, "20260101T000000-a", {})
+    graph, _ = callbacks.chart(services, SEARCH, 1)
+    assert list(graph.figure.data[0].y) == [0.5]
+    assert [row["id"] for row in rows(services)] == ["1ssum_001", "2ssum_001"]

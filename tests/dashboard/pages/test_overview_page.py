@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import csv
+import io
+
+from poor_bench.dashboard.figures.frontier import Point
+from poor_bench.dashboard.pages.overview import callbacks, layout
+from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS, columns_for
+from poor_bench.models.result import Result
+from poor_bench.statistics.estimate import Estimate
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import scored, services_of, services_with, write_results
+from tests.dashboard.seen_text import components, of_type, text_of
+
+ATTACK = "<img src=x onerror=alert(1)>"
+ASKED_FOR = ["Model", "Total Tests", "Average Score", "Pass Rate %", "Average Execution Time s",
+             "Size B"]  # fmt: skip
+
+
+def test_the_comparison_has_the_columns_asked_for() -> None:
+    assert set(ASKED_FOR) <= {column["headerName"] for column in COLUMNS}
+
+
+def test_rows_are_ordered_by_score_and_hold_the_figures(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"weak": [0, 0, 1], "strong": [1, 1, 1]})
+    rows = callbacks.leaderboard_rows(services)
+    assert [row["id"] for row in rows] == ["scripted:strong", "scripted:weak"]
+    assert rows[0]["average_score"] == 1.0
+    assert rows[0]["pass_rate"] == 100.0
+    assert rows[0]["total_tests"] == 3
+    assert rows[0]["mean_s"] == 1.2
+
+
+def test_columns_that_say_nothing_are_left_out(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"one": [1]})
+    shown = {column["field"] for column in columns_for(callbacks.leaderboard_rows(services))}
+    assert "cost_usd" not in shown
+    assert "failed" not in shown
+    assert "average_score" in shown
+
+
+def test_before_the_first_run_the_page_says_what_to_do(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    services = services_of(workspace_files.write())
+    for part in (callbacks.leaderboard(services), callbacks.scores_by_class(services, "")):
+        assert "No results yet" in text_of(part)
+        assert [link.href for link in of_type(part, "Link")] == ["/run"]
+    assert callbacks.note(services).startswith("0 results")
+
+
+def test_cells_lead_to_the_results_behind_them(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"one": [1, 0.5, 0]})
+    cells = [
+        link for link in of_type(callbacks.scores_by_class(services, ""), "Link")
+        if "heat-cell" in (getattr(link, "className", None) or "")
+    ]  # fmt: skip
+    [cell] = cells
+    assert cell.children == "0.50"
+    assert cell.href == "/model?llm=scripted%3Aone&class=sums"
+    by_level = of_type(callbacks.scores_by_class(services, "levels"), "Link")
+    assert any(link.href.endswith("class=sums&level=2") for link in by_level)
+
+
+def test_an_llm_that_never_ran_in_a_class_has_an_empty_cell(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.classes.append({**workspace_files.classes[0], "id": "others"})
+    workspace_files.add_tests(1, class_id="others")
+    services = services_with(workspace_files, {"one": [1, 1], "two": [1]})
+    empty = [
+        part for part in components(callbacks.scores_by_class(services, ""))
+        if "is-empty" in (getattr(part, "className", None) or "")
+    ]  # fmt: skip
+    assert [part.children for part in empty] == ["-"]
+
+
+def test_charts_say_what_is_missing(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"one": [1]})
+    by_size, by_time = callbacks.charts(services)
+    assert "No LLM here has both" in text_of(by_size)
+    assert of_type(by_time, "Graph")
+
+
+def test_charts_can_be_exported_and_read_by_screen_readers() -> None:
+    point = Point(
+        llm_id="a:b", name="a:b", x=2.0, score=Estimate(value=0.5, low=0.4, high=0.6, n=9)
+    )
+    chart, _ = layout.charts([point], [])
+    [graph] = of_type(chart, "Graph")
+    assert graph.config["toImageButtonOptions"]["filename"] == "poor_bench-score-against-size"
+    [frame] = [part for part in of_type(chart, "Div") if getattr(part, "role", None) == "img"]
+    assert "a:b: 0.50 at 2" in getattr(frame, "aria-label")
+
+
+def test_tables_are_files_too(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"=weak": [0, 1], "strong": [1, 1]})
+    rows = list(csv.DictReader(io.StringIO(callbacks.leaderboard_csv(services)["content"])))
+    assert [row["Id"] for row in rows] == ["scripted:strong", "scripted:=weak"]
+    assert rows[1]["Average Score"] == "0.5"
+    rows = list(csv.DictReader(io.StringIO(callbacks.heat_map_csv(services, "")["content"])))
+    assert {row["class"] for row in rows} == {"sums"}
+
+
+def test_what_the_last_run_broke_is_shown(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("one", "4")
+    services = services_of(workspace_files.write())
+    store = services.config().store
+    for run_id, score in (("20260101T000000-a", 1.0), ("20260102T000000-b", 0.0)):
+        store.add([Result(llm_id="scripted:one", test_id="sum_001", score=score)], run_id, {})
+    shown = callbacks.changes(services)
+    assert "1 broken" in text_of(shown)
+    assert any("test=sum_001" in link.href for link in of_type(shown, "Link"))
+
+
+def test_a_run_that_changed_nothing_says_so(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    workspace_files.add_llm("one", "4")
+    services = services_of(workspace_files.write())
+    for run_id in ("20260101T000000-a", "20260102T000000-b"):
+        result = Result(llm_id="scripted:one", test_id="sum_001", score=1.0)
+        services.config().store.add([result], run_id, {})
+    assert "No test changed its score" in text_of(callbacks.changes(services))
+
+
+def test_hostile_names_stay_text(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    folder = workspace_files.write()
+    write_results(folder, {f"a:{ATTACK}": [scored("sum_001", 1.0)]})
+    services = services_of(folder)
+    shown = callbacks.scores_by_class(services, "")
+    assert ATTACK in text_of(shown)
+    assert all(link.href.startswith("/model?") for link in of_type(shown, "Link"))

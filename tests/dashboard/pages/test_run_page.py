@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from poor_bench.dashboard.components.run_status import run_status
+from poor_bench.dashboard.pages.run import callbacks
+from poor_bench.dashboard.pages.run.ids import RunIds as Ids
+from poor_bench.dashboard.pages.run.layout import layout
+from poor_bench.dashboard.pages.run.progress import control_buttons, run_card
+from poor_bench.dashboard.pages.run.selection import retry_of, selection_of
+from poor_bench.dashboard.services.run_state import (
+    LLMPhase,
+    LLMProgress,
+    RunError,
+    RunPhase,
+    RunState,
+)
+from poor_bench.runner.selection import Selection
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import services_of, write_results
+from tests.dashboard.seen_text import of_type, text_of
+
+PATIENCE_S = 20.0
+
+
+def shown_buttons(state: RunState) -> list[str]:
+    return [b.id for b in control_buttons(state) if getattr(b, "display", None) != "none"]
+
+
+def test_empty_controls_choose_everything_that_is_pending() -> None:
+    assert selection_of(None, [], None, "", None, force=False) == Selection()
+
+
+def test_controls_become_a_selection() -> None:
+    chosen = selection_of(["a:b"], ["sums"], ["1", "x"], "sum_1*, sum_2\nsum_3", "3", force=True)
+    assert chosen == Selection(
+        llms=("a:b",),
+        classes=("sums",),
+        levels=frozenset({1}),
+        tests=("sum_1*", "sum_2", "sum_3"),
+        trials=3,
+        force=True,
+    )
+
+
+@pytest.mark.parametrize(("given", "trials"), [("", 1), (0, 1), (-3, 1), ("x", 1), (10**9, 100)])
+def test_trials_stay_in_their_range(given: str | int, trials: int) -> None:
+    assert selection_of([], [], [], "", given, force=False).trials == trials
+
+
+def test_the_plan_says_how_many_how_long_and_how_much(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(3)
+    workspace_files.add_llm("one", "4")
+    services = services_of(workspace_files.write())
+    plan, is_off = callbacks.plan(services, Selection())
+    assert "3" in text_of(plan)
+    assert "unknown" in text_of(plan)
+    assert not is_off
+
+
+def test_with_nothing_pending_there_is_nothing_to_start(workspace_files: WorkspaceFiles) -> None:
+    services = services_of(workspace_files.write())
+    plan, is_off = callbacks.plan(services, Selection())
+    assert "Nothing is pending" in text_of(plan)
+    assert is_off
+
+
+def test_a_filter_that_matches_nothing_is_explained(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    services = services_of(workspace_files.write())
+    plan, is_off = callbacks.plan(services, Selection(tests=("sum_0O1",)))
+    assert "sum_0O1" in text_of(plan)
+    assert "Nearest: sum_001" in text_of(plan)
+    assert is_off
+
+
+def test_a_run_is_started_and_its_end_is_shown(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("one", "4")
+    services = services_of(workspace_files.write())
+    assert callbacks.state(services)[0] is None
+    services.runs.start(Selection())
+    services.runs.wait(PATIENCE_S)
+    card, is_still, _ = callbacks.state(services)
+    assert is_still
+    assert "Finished" in text_of(card)
+    assert "2 of 2 trials" in text_of(card)
+
+
+def test_other_pages_see_the_results_of_a_run(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("one", "4")
+    services = services_of(workspace_files.write())
+    before = services.version()
+    services.runs.start(Selection())
+    services.runs.wait(PATIENCE_S)
+    assert services.version() != before
+    assert len(services.table()) == 2
+
+
+def test_buttons_fit_what_the_run_does() -> None:
+    assert shown_buttons(RunState()) == []
+    assert shown_buttons(RunState(phase=RunPhase.RUNNING)) == [Ids.PAUSE, Ids.CANCEL]
+    assert shown_buttons(RunState(phase=RunPhase.PAUSED)) == [Ids.RESUME, Ids.CANCEL]
+    assert shown_buttons(RunState(phase=RunPhase.STOPPING)) == []
+    assert shown_buttons(RunState(phase=RunPhase.RUNNING, is_foreign=True)) == []
+
+
+def test_progress_shows_every_llm_and_every_error() -> None:
+    state = RunState(
+        phase=RunPhase.RUNNING,
+        run_id="r1",
+        elapsed_s=10.0,
+        llms=(
+            LLMProgress(
+                llm_id="a", n_items=4, phase=LLMPhase.RUNNING, n_scored=2, score_sum=1.0,
+                tokens=100, busy_ms=500.0, active_s=10.0,
+            ),
+        ),
+        errors=(RunError(llm_id="a", test_id="t", kind="timeout", message="<b>slow</b>"),),
+    )  # fmt: skip
+    shown = text_of(run_card(state, str.upper))
+    for expected in ("2 / 4", "0.500", "200", "10 s", "<b>slow</b>", "first at t", "A"):
+        assert expected in shown
+
+
+def test_a_run_elsewhere_can_only_be_watched() -> None:
+    state = RunState(phase=RunPhase.RUNNING, is_foreign=True, run_id="r1")
+    assert "another process" in text_of(run_card(state, str))
+
+
+def test_the_header_shows_a_run_only_while_it_goes_on() -> None:
+    assert run_status(RunState(phase=RunPhase.FINISHED)) is None
+    llms = (LLMProgress(llm_id="a", n_items=1200, n_scored=3),)
+    shown = run_status(RunState(phase=RunPhase.RUNNING, llms=llms))
+    assert text_of(shown).strip() == "running 3 / 1,200"
+
+
+def test_buttons_steer_the_run(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(3)
+    workspace_files.add_llm("one", "4", parameters={"latency_ms": 200})
+    services = services_of(workspace_files.write())
+    services.runs.start(Selection())
+    callbacks.steer(services, Ids.PAUSE)
+    callbacks.steer(services, Ids.RESUME)
+    callbacks.steer(services, Ids.CANCEL)
+    services.runs.wait(PATIENCE_S)
+    assert services.runs.state().phase is RunPhase.CANCELLED
+
+
+def test_failures_are_listed_and_can_be_retried(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("one", "4")
+    folder: Path = workspace_files.write()
+    row = {"test_id": "sum_001", "score": 0.0, "details": "", "response": "[API ERROR] <b>no</b>"}
+    write_results(folder, {"scripted:one": [row]})
+    services = services_of(folder)
+    shown = callbacks.failures(services)
+    assert "<b>no</b>" in text_of(shown)
+    assert "Retry 1 failure" in text_of(shown)
+    services.runs.start(retry_of(services.failures()))
+    services.runs.wait(PATIENCE_S)
+    assert services.failures() == []
+    assert callbacks.failures(services) is None
+
+
+def test_llms_that_are_not_enabled_are_marked(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_llm("off", "4", enabled=False)
+    llms, _, _ = callbacks.options(services_of(workspace_files.write()))
+    assert llms == [{"value": "scripted:off", "label": "scripted:off (not enabled)"}]
+
+
+def test_the_page_opens_with_the_choice_of_its_address() -> None:
+    page = layout({"llm": ["a:b"], "test": ["x", "y"]})
+    assert of_type(page, "MultiSelect")[0].value == ["a:b"]
+    assert of_type(page, "TextInput")[0].value == "x y"

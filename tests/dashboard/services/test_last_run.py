@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from poor_bench.comparison.compared_test import Outcome
+from poor_bench.models.result import Result
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import services_of
+
+
+def test_the_last_run_is_compared_with_what_was_before(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("one", "4")
+    services = services_of(workspace_files.write())
+    store = services.config().store
+    llm_id = "scripted:one"
+    first = [Result(llm_id=llm_id, test_id=f"sum_00{n}", score=1.0) for n in (1, 2)]
+    store.add(first, "20260101T000000-a", {})
+    assert services.last_run() is None
+    store.add([Result(llm_id=llm_id, test_id="sum_002", score=0.0)], "20260102T000000-b", {})
+    last_run = services.last_run()
+    assert last_run is not None
+    assert last_run.run_id == "20260102T000000-b"
+    [comparison] = last_run.comparisons
+    assert [test.test_id for test in comparison.with_outcome(Outcome.BROKEN)] == ["sum_002"]
+
+
+def test_without_runs_there_is_nothing_to_compare(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    assert services_of(workspace_files.write()).last_run() is None

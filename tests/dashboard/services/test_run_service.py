@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from poor_bench.config_manager import ConfigManager
+from poor_bench.dashboard.services.run_service import RunService
+from poor_bench.dashboard.services.run_state import LLMPhase, RunPhase, RunState
+from poor_bench.errors import RunRefusedError
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.completion import ChatRequest, Completion, FinishReason, Timing
+from poor_bench.models.llm import LLM
+from poor_bench.models.result import Result
+from poor_bench.ports import CallControl, Reachability
+from poor_bench.runner.selection import Selection
+from poor_bench.test_runner import TestRunner
+from tests.conftest import WorkspaceFiles
+
+PATIENCE_S = 20.0
+
+
+class HeldProvider:
+    """Answers as soon as it is let go."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self.released = threading.Event()
+
+    def complete(self, _request: ChatRequest, control: CallControl) -> Completion:
+        self.asked.set()
+        while not self.released.wait(0.01) and not control.cancelled():
+            pass
+        return Completion(text="4", finish_reason=FinishReason.STOP, timing=Timing(total_ms=5.0))
+
+    def preload(self, _control: CallControl) -> None:
+        return None
+
+    def unload(self) -> None:
+        return None
+
+    def check(self) -> Reachability:
+        return Reachability(reachable=True)
+
+    def close(self) -> None:
+        return None
+
+
+@pytest.fixture
+def folder(workspace_files: WorkspaceFiles) -> Path:
+    workspace_files.add_tests(3)
+    workspace_files.add_llm("one", "4")
+    return workspace_files.write()
+
+
+def service_over(folder: Path, create: Callable[[LLM], object] | None = None) -> RunService:
+    def open_runner() -> TestRunner:
+        config = ConfigManager(folder)
+        if create is None:
+            return TestRunner(config)
+        manager = LLMManager(folder, create=lambda llm, _services: create(llm))  # type: ignore[arg-type,return-value]
+        return TestRunner(config, manager)
+
+    return RunService(open_runner, lambda: ConfigManager(folder).store)
+
+
+@pytest.fixture
+def held(folder: Path) -> Iterator[tuple[RunService, HeldProvider]]:
+    provider = HeldProvider()
+    service = service_over(folder, lambda _llm: provider)
+    yield service, provider
+    provider.released.set()
+    service.cancel()
+    service.wait(PATIENCE_S)
+
+
+def ended(service: RunService) -> RunState:
+    service.wait(PATIENCE_S)
+    return service.state()
+
+
+def test_before_the_first_run_nothing_is_active(folder: Path) -> None:
+    state = service_over(folder).state()
+    assert state.phase is RunPhase.IDLE
+    assert not state.is_active
+
+
+def test_a_run_ends_with_its_figures(folder: Path) -> None:
+    service = service_over(folder)
+    service.start(Selection())
+    state = ended(service)
+    assert state.phase is RunPhase.FINISHED
+    assert (state.n_items, state.n_done, state.n_failed) == (3, 3, 0)
+    [llm] = state.llms
+    assert (llm.phase, llm.score) == (LLMPhase.FINISHED, 1.0)
+    assert len(ConfigManager(folder).load_results()) == 3
+
+
+def test_starting_the_same_again_changes_nothing(held: tuple[RunService, HeldProvider]) -> None:
+    service, provider = held
+    service.start(Selection())
+    assert provider.asked.wait(PATIENCE_S)
+    first = service.state().run_id
+    assert service.start(Selection()).run_id == first
+
+
+def test_another_start_is_refused_while_a_run_goes_on(
+    held: tuple[RunService, HeldProvider],
+) -> None:
+    service, provider = held
+    service.start(Selection())
+    assert provider.asked.wait(PATIENCE_S)
+    with pytest.raises(RunRefusedError):
+        service.start(Selection(trials=2))
+
+
+def test_a_cancelled_run_keeps_what_is_finished(held: tuple[RunService, HeldProvider]) -> None:
+    service, provider = held
+    service.start(Selection())
+    assert provider.asked.wait(PATIENCE_S)
+    assert service.cancel().phase in {RunPhase.STOPPING, RunPhase.CANCELLED}
+    assert ended(service).phase is RunPhase.CANCELLED
+
+
+def test_a_paused_run_goes_on_after_resuming(held: tuple[RunService, HeldProvider]) -> None:
+    service, provider = held
+    service.start(Selection())
+    assert provider.asked.wait(PATIENCE_S)
+    assert service.pause().phase is RunPhase.PAUSED
+    assert service.resume().phase is RunPhase.RUNNING
+    provider.released.set()
+    assert ended(service).phase is RunPhase.FINISHED
+
+
+def test_a_run_that_cannot_start_says_why(workspace_files: WorkspaceFiles, folder: Path) -> None:
+    service = service_over(folder)
+    service.start(Selection(tests=("no_such_test",)))
+    state = ended(service)
+    assert state.phase is RunPhase.BROKEN
+    assert "no_such_test" in state.message
+
+
+def test_after_a_broken_run_another_one_can_start(folder: Path) -> None:
+    service = service_over(folder)
+    service.start(Selection(tests=("no_such_test",)))
+    ended(service)
+    service.start(Selection())
+    assert ended(service).phase is RunPhase.FINISHED
+
+
+def test_a_run_of_another_process_is_watched_and_keeps_ours_from_starting(folder: Path) -> None:
+    store = ConfigManager(folder).store
+    header = {"llms": {"scripted:one": 3}, "started": "2026-01-01T00:00:00+00:00"}
+    journal = store.open_run("20260101T000000-a", header)
+    journal.append(Result(llm_id="scripted:one", test_id="sum_001", score=1.0))
+    service = service_over(folder)
+    state = service.state()
+    assert state.is_foreign
+    assert (state.phase, state.n_items, state.n_done) == (RunPhase.RUNNING, 3, 1)
+    with pytest.raises(RunRefusedError, match="20260101T000000-a"):
+        service.start(Selection())
+    journal.close()
+    assert service.state().phase is RunPhase.IDLE
+
+
+def test_the_journal_of_a_killed_run_holds_nobody_up(folder: Path) -> None:
+    journal = ConfigManager(folder).store.open_run("20260101T000000-a", {})
+    journal.append(Result(llm_id="scripted:one", test_id="sum_001", score=1.0))
+    journal.close()
+    service = service_over(folder)
+    service.start(Selection())
+    state = ended(service)
+    assert (state.phase, state.n_items) == (RunPhase.FINISHED, 2)

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from dash import no_update
+
+from poor_bench.dashboard import live
+from poor_bench.dashboard.components.states import error_banner
+from poor_bench.dashboard.pages.registry import PAGES, page_at
+from poor_bench.dashboard.routing import show_page
+from poor_bench.dashboard.services.run_state import RunPhase, RunState
+from poor_bench.dashboard.shell import CLOCK_BUSY_MS, CLOCK_IDLE_MS
+from poor_bench.errors import ConfigError
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import services_of, services_with
+from tests.dashboard.seen_text import of_type, text_of
+
+
+def test_pages_have_paths_of_their_own() -> None:
+    paths = [page.path for page in PAGES]
+    assert len(set(paths)) == len(paths)
+    assert {"/", "/model", "/run"} <= set(paths)
+
+
+def test_a_path_leads_to_its_page_with_or_without_a_slash() -> None:
+    assert page_at("/run/") is page_at("/run")
+    assert page_at(None) is page_at("/")
+    assert page_at("/nowhere") is None
+
+
+def test_the_present_page_is_marked_in_the_navigation() -> None:
+    _, links = show_page("/run", "")
+    active = [link.href for link in links if "is-active" in link.className]
+    assert active == ["/run"]
+
+
+def test_an_unknown_address_leads_back() -> None:
+    page, _ = show_page("/<script>", "?x=1")
+    assert "There is no such page" in text_of(page)
+    assert [link.href for link in of_type(page, "Link")] == ["/"]
+
+
+def test_pages_hear_only_of_what_is_new(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"one": [1]})
+    version, wait_ms, status = live.follow(services, None)
+    assert (wait_ms, status) == (CLOCK_IDLE_MS, None)
+    assert live.follow(services, version)[0] is no_update
+
+
+def test_the_clock_is_quick_while_a_run_goes_on() -> None:
+    assert live.clock_ms(RunState(phase=RunPhase.RUNNING)) == CLOCK_BUSY_MS
+    assert live.clock_ms(RunState(phase=RunPhase.FINISHED)) == CLOCK_IDLE_MS
+
+
+def test_refreshing_says_what_is_there(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"one": [1, 0]})
+    before = services.version()
+    version, [message] = live.refresh(services)
+    assert version != before
+    assert "2 results of 1 LLMs" in message["message"]
+
+
+def test_problems_of_the_workspace_stand_on_every_page(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1, class_id="no such class")
+    services = services_of(workspace_files.write())
+    assert "no such class" in text_of(live.show_problems(services))
+    _, [message] = live.refresh(services)
+    assert message["title"] == "Refresh failed"
+
+
+def test_without_problems_nothing_is_shown(workspace_files: WorkspaceFiles) -> None:
+    assert live.show_problems(services_with(workspace_files, {"one": [1]})) is None
+
+
+def test_a_banner_shows_the_way_out() -> None:
+    shown = text_of(error_banner(ConfigError("broken <b>", hint="mend it")))
+    assert "broken <b>" in shown
+    assert "mend it" in shown

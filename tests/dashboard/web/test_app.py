@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from dash import Dash, Input, Output
+from flask.testing import FlaskClient
+
+from poor_bench.dashboard.app import create_app
+from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.pages.registry import PAGES
+from poor_bench.dashboard.web.access import Access
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import services_with
+
+HOST = {"Host": "127.0.0.1:8050"}
+
+
+@pytest.fixture
+def app(workspace_files: WorkspaceFiles) -> Dash:
+    services = services_with(workspace_files, {"one": [1, 0, 1]})
+    return create_app(services, Access(host="127.0.0.1", port=8050))
+
+
+@pytest.fixture
+def client(app: Dash) -> Iterator[FlaskClient]:
+    with app.server.test_client() as client:
+        yield client
+
+
+def ids_in(layout: Any) -> Iterator[str]:
+    if isinstance(layout, dict):
+        props = layout.get("props", {})
+        if "id" in props:
+            yield json.dumps(props["id"]) if isinstance(props["id"], dict) else props["id"]
+        for value in props.values():
+            yield from ids_in(value)
+    elif isinstance(layout, list):
+        for item in layout:
+            yield from ids_in(item)
+
+
+def wired_ids(dependencies: list[dict[str, Any]]) -> Iterator[str]:
+    for callback in dependencies:
+        for argument in (*callback["inputs"], *callback["state"]):
+            yield argument["id"]
+        for output in callback["output"].strip(".").split("..."):
+            if "." in output:
+                yield output.rsplit(".", 1)[0]
+
+
+def test_the_layout_is_served(client: FlaskClient) -> None:
+    response = client.get("/_dash-layout", headers=HOST)
+    assert response.status_code == 200
+    assert ShellIds.PAGE in set(ids_in(response.get_json()))
+
+
+def test_every_wired_id_stands_in_some_layout(app: Dash, client: FlaskClient) -> None:
+    known = set(ids_in(json.loads(json.dumps(app.validation_layout, cls=_encoder()))))
+    wired = wired_ids(client.get("/_dash-dependencies", headers=HOST).get_json())
+    assert {name for name in wired if not name.startswith("{")} <= known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
+def test_no_id_stands_twice_on_a_page(app: Dash, page: Any) -> None:
+    shown = json.loads(json.dumps([app.layout, page.layout({}), *page.parts()], cls=_encoder()))
+    ids = list(ids_in(shown))
+    assert sorted(ids) == sorted(set(ids))
+
+
+def test_a_callback_answers(client: FlaskClient) -> None:
+    body = {
+        "output": f"..{ShellIds.PAGE}.children...{ShellIds.NAVIGATION}.children..",
+        "outputs": [
+            {"id": ShellIds.PAGE, "property": "children"},
+            {"id": ShellIds.NAVIGATION, "property": "children"},
+        ],
+        "inputs": [
+            {"id": ShellIds.URL, "property": "pathname", "value": "/nowhere"},
+            {"id": ShellIds.URL, "property": "search", "value": ""},
+        ],
+        "changedPropIds": [f"{ShellIds.URL}.pathname"],
+    }
+    response = client.post("/_dash-update-component", json=body, headers=HOST)
+    assert response.status_code == 200
+    assert "There is no such page" in response.get_data(as_text=True)
+
+
+def test_requests_to_other_names_are_refused(client: FlaskClient) -> None:
+    for path in ("/", "/_dash-layout", "/assets/10-tokens.css"):
+        assert client.get(path, headers={"Host": "evil.example"}).status_code == 421
+
+
+def test_every_answer_has_strict_headers(client: FlaskClient) -> None:
+    for path in ("/", "/_dash-layout", "/assets/10-tokens.css", "/_dash-update-component"):
+        headers = client.get(path, headers=HOST, buffered=True).headers
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["X-Frame-Options"] == "DENY"
+        policy = headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe-eval" not in policy
+        scripts = next(part for part in policy.split("; ") if part.startswith("script-src"))
+        assert "'unsafe-inline'" not in scripts
+        assert "http" not in policy
+
+
+def test_a_refusal_has_the_headers_too(client: FlaskClient) -> None:
+    assert "Content-Security-Policy" in client.get("/", headers={"Host": "evil"}).headers
+
+
+def test_results_are_never_kept_by_caches(client: FlaskClient) -> None:
+    assert client.get("/_dash-layout", headers=HOST).headers["Cache-Control"] == "no-store"
+    assert client.get("/", headers=HOST).headers["Cache-Control"] == "no-store"
+
+
+def test_scripts_are_compressed_and_kept(client: FlaskClient) -> None:
+    page = client.get("/", headers=HOST).get_data(as_text=True)
+    path = next(part for part in page.split('"') if "dash_renderer" in part)
+    response = client.get(path, headers=HOST | {"Accept-Encoding": "br, gzip"})
+    assert response.headers["Content-Encoding"] == "br"
+    assert "immutable" in response.headers["Cache-Control"]
+    again = client.get(path, headers=HOST | {"Accept-Encoding": "br, gzip"})
+    assert again.data == response.data
+
+
+def test_answers_are_compressed(client: FlaskClient) -> None:
+    response = client.get("/_dash-dependencies", headers=HOST | {"Accept-Encoding": "br"})
+    assert response.headers["Content-Encoding"] == "br"
+
+
+def test_nothing_is_loaded_from_elsewhere(client: FlaskClient) -> None:
+    page = client.get("/", headers=HOST).get_data(as_text=True)
+    sources = re.findall(r'(?:src|href)="([^"]*)"', page)
+    assert len(sources) > 10
+    assert all(re.match(r"/(?!/)", source) for source in sources)
+
+
+def test_an_error_of_ours_shows_no_stack_trace(app: Dash) -> None:
+    @app.callback(Output(ShellIds.PROBLEMS, "title"), Input(ShellIds.CLOCK, "disabled"))
+    def _break(_disabled: bool) -> str:
+        raise RuntimeError("secret place")
+
+    body = {
+        "output": f"{ShellIds.PROBLEMS}.title",
+        "outputs": {"id": ShellIds.PROBLEMS, "property": "title"},
+        "inputs": [{"id": ShellIds.CLOCK, "property": "disabled", "value": True}],
+        "changedPropIds": [f"{ShellIds.CLOCK}.disabled"],
+    }
+    with app.server.test_client() as client:
+        response = client.post("/_dash-update-component", json=body, headers=HOST)
+    text = response.get_data(as_text=True)
+    assert "secret place" not in text
+    assert "Traceback" not in text
+    assert "This did not work" in text
+
+
+def test_a_broken_request_gets_a_plain_answer(client: FlaskClient) -> None:
+    response = client.post("/_dash-update-component", data="{", headers=HOST)
+    assert response.status_code >= 400
+    assert "Traceback" not in response.get_data(as_text=True)
+
+
+def test_two_applications_live_beside_each_other(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"one": [1]})
+    for port in (8050, 8051):
+        app = create_app(services, Access(host="127.0.0.1", port=port))
+        response = app.server.test_client().get(
+            "/_dash-dependencies", headers={"Host": f"127.0.0.1:{port}"}
+        )
+        assert len(response.get_json()) > 10
+
+
+def _encoder() -> Any:
+    from plotly.utils import PlotlyJSONEncoder
+
+    return PlotlyJSONEncoder

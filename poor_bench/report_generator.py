@@ -1,37 +1,48 @@
-"""Reports: from stored results to CSV, JSON and Markdown."""
+"""Reports: from stored results to text in several formats."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
-
-from poor_bench.models.result import Result, result_to_record
+from poor_bench.models.result import Result
 from poor_bench.runner.selection import Selection, select
+from poor_bench.sides import SideOpener
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
+    from poor_bench.comparison.obstacle import Obstacle
     from poor_bench.config_manager import ConfigManager
+    from poor_bench.reports.report_data import BaseComparison, ReportData
 
-_CSV_FIELDS = (
-    "llm_id", "test_id", "class_id", "level", "trial", "score", "strict_score", "details",
-    "response", "failure", "execution_time_ms", "first_token_ms", "load_ms", "prompt_tokens",
-    "completion_tokens", "thinking_tokens", "cost_usd", "finish_reason", "marks", "timestamp",
-    "run_id",
-)  # fmt: skip
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+FORMS = ("csv", "json", "junit", "md", "html")
 
 
 class ReportGenerator:
     """Renders the results of a selection of LLMs and tests."""
 
-    def __init__(self, config: ConfigManager, selection: Selection | None = None) -> None:
+    def __init__(
+        self,
+        config: ConfigManager,
+        selection: Selection | None = None,
+        *,
+        base: str = "",
+        allowed: frozenset[Obstacle] = frozenset(),
+        pass_score: float = 1.0,
+    ) -> None:
         """Choose what the report is about.
+
+        Args:
+            config: The workspace.
+            selection: LLMs and tests; all by default.
+            base: What results are compared with, see `SideOpener.open`; empty for nothing.
+            allowed: Changes despite which tests are compared with the base.
+            pass_score: From which score on a trial is passed, above 0 to 1.
 
         Raises:
             ConfigError: If the workspace is not valid or a filter matches nothing.
@@ -42,6 +53,10 @@ class ReportGenerator:
         self._llm_ids = {llm.id for llm in chosen.llms}
         self._tests = {test.test_id: test for test in chosen.tests}
         self._known_llms = config.workspace.llms_by_id
+        self._opener = SideOpener(config)
+        self._base = base
+        self._allowed = allowed
+        self._pass_score = pass_score
         self.names = {llm.id: llm.label or llm.id for llm in config.workspace.llms}
 
     def results(self) -> Iterator[Result]:
@@ -58,104 +73,114 @@ class ReportGenerator:
 
     def summaries(self, by: str = "llm") -> list[Summary]:
         """Return the figures per LLM, or per LLM and class or level; `by` is a `GroupBy`."""
-        return summarise(self.results(), tests=self._tests, by=GroupBy(by))
+        return summarise(
+            self.results(), tests=self._tests, by=GroupBy(by), pass_score=self._pass_score
+        )
+
+    @cached_property
+    def data(self) -> ReportData:
+        """Everything that a report says.
+
+        Raises:
+            ConfigError: If the base refers to nothing.
+            StoreError: If results cannot be read.
+        """
+        from poor_bench.reports.report_data import ReportData
+
+        results = tuple(self.results())
+        runs = self._opener.run_facts()
+        used = {result.run_id for result in results}
+        machines = [facts.machine for run_id, facts in runs.items() if run_id in used]
+        return ReportData(
+            title=self._config.data_dir.resolve().name,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            results=results,
+            tests=self._tests,
+            test_classes=self._config.workspace.test_classes,
+            llms=self._known_llms,
+            base=self._compared(results) if self._base else None,
+            machines=[machine for machine in machines if machine],
+            pass_score=self._pass_score,
+        )
 
     def render(self, form: str, by: str = "llm") -> str:
         """Return the report as text.
 
         Args:
-            form: `csv` (a row for every result), `json` or `md`.
+            form: One of `FORMS`; `csv` and `junit` have a row for every result.
             by: What a row of figures stands for, a `GroupBy`.
+
+        Raises:
+            ConfigError: If the base refers to nothing.
+            StoreError: If results cannot be read.
+            ValueError: If there is no such form.
         """
-        match form:
-            case "csv":
-                return self._csv()
-            case "json":
-                return self._json(by)
-            case "md":
-                return summaries_to_markdown(self.summaries(by), self.names)
-            case _:
-                raise ValueError(f"unknown form {form!r}")
+        renderers: Mapping[str, Callable[[GroupBy], str]] = {
+            "csv": self._csv,
+            "json": self._json,
+            "junit": self._junit,
+            "md": self._markdown,
+            "html": self._html,
+        }
+        if form not in renderers:
+            raise ValueError(f"unknown form {form!r}")
+        return renderers[form](GroupBy(by))
 
     def write(self, path: Path, text: str) -> None:
         """Replace a file atomically.
 
         Raises:
-            OSError: If it cannot be written; the old file stays.
+            ConfigError: If it cannot be written; the old file stays.
         """
-        temporary = path.with_name(f".{path.name}.tmp")
-        try:
-            temporary.write_text(text, encoding="utf-8", newline="")
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        from poor_bench.config.atomic_write import write_atomically
+
+        write_atomically(path, text)
 
     def _is_chosen(self, llm_id: str) -> bool:
         return llm_id in self._llm_ids or (
             not self._filters_llms and llm_id not in self._known_llms
         )
 
-    def _csv(self) -> str:
-        stream = io.StringIO()
-        writer = csv.writer(stream)
-        writer.writerow(_CSV_FIELDS)
-        for result in self.results():
-            record = result_to_record(result)
-            test = self._tests[result.test_id]
-            record |= {"class_id": test.class_id, "level": test.level, "trial": result.trial}
-            record["failure"] = str(result.failure.message) if result.failure else ""
-            record["marks"] = " ".join(result.marks)
-            writer.writerow([without_formula(record.get(name)) for name in _CSV_FIELDS])
-        return stream.getvalue()
+    def _compared(self, results: tuple[Result, ...]) -> BaseComparison:
+        """Compare the chosen results with the base; tests that were not chosen are left out."""
+        from poor_bench.comparison.compare import compare_sides
+        from poor_bench.comparison.side import Side
+        from poor_bench.reports.report_data import BaseComparison
 
-    def _json(self, by: str) -> str:
-        document = {
-            "summaries": self.summaries(by),
-            "results": [result_to_record(result) for result in self.results()],
-        }
-        options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
-        return orjson.dumps(document, option=options, default=str).decode() + "\n"
+        before = self._opener.open(self._base)
+        known = self._config.workspace.tests_by_id
+        kept = tuple(
+            r for r in before.results if r.test_id in self._tests or r.test_id not in known
+        )
+        before = replace(before, results=kept)
+        after = Side(name="now", results=results, runs=self._opener.run_facts())
+        compared = compare_sides(
+            before, after, tests=known, pass_score=self._pass_score, allowed=self._allowed
+        )
+        return BaseComparison(before, after, compared)
 
+    def _csv(self, _by: GroupBy) -> str:
+        from poor_bench.reports.csv_report import results_to_csv
 
-def without_formula(value: object) -> object:
-    """Return a CSV cell that no spreadsheet takes for a formula; numbers stay numbers.
+        return results_to_csv(self.results(), self._tests)
 
-    Source:
-        OWASP, "CSV Injection": a text that starts with = + - @ or a control character is
-        prefixed with an apostrophe.
+    def _json(self, by: GroupBy) -> str:
+        from poor_bench.reports.json_report import report_to_json
 
-    Example:
-        >>> without_formula("=1+1"), without_formula(-2)
-        ("'=1+1", -2)
-    """
-    if value is None:
-        return ""
-    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
-        return f"'{value}"
-    return value
+        headers = {run.run_id: run.header for run in self._opener.kept_runs}
+        return report_to_json(self.data, by, headers)
 
+    def _junit(self, _by: GroupBy) -> str:
+        from poor_bench.reports.junit_report import report_to_junit
 
-def summaries_to_markdown(summaries: Sequence[Summary], names: dict[str, str]) -> str:
-    """Return figures as a Markdown table, best score first."""
-    lines = [
-        "| LLM | Class | Level | Score | 95 % interval | Passed | Failed | Median time |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    ordered = sorted(summaries, key=lambda row: -(row.score.value if row.score else -1.0))
-    lines += [_markdown_row(summary, names) for summary in ordered]
-    return "\n".join(lines) + "\n"
+        return report_to_junit(self.data)
 
+    def _markdown(self, by: GroupBy) -> str:
+        from poor_bench.reports.markdown_report import report_to_markdown
 
-def _markdown_row(summary: Summary, names: dict[str, str]) -> str:
-    group, score = summary.group, summary.score
-    cells = [
-        names.get(group.llm_id, group.llm_id),
-        group.class_id or "all",
-        str(group.level or "all"),
-        f"{score.value:.3f}" if score else "-",
-        f"{score.low:.2f} to {score.high:.2f}" if score else "",
-        f"{summary.n_passed}/{summary.n_scored}",
-        str(summary.n_failed),
-        f"{summary.time.median_ms / 1000:.2f} s" if summary.time else "-",
-    ]
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+        return report_to_markdown(self.data, by)
+
+    def _html(self, _by: GroupBy) -> str:
+        from poor_bench.reports.html.page import report_to_html
+
+        return report_to_html(self.data)

@@ -12,6 +12,7 @@ from poor_bench.comparison.compared_test import ComparedTest, Outcome
 from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.comparison.side import Side
 from poor_bench.comparison.wording import (
+    counted,
     names_text,
     obstacles_text,
     p_text,
@@ -52,6 +53,8 @@ def print_comparison(
     _say(f"Before: {before.name}\nAfter:  {after.name}")
     for comparison in comparisons:
         _print_llm(comparison, names)
+    if len(comparisons) > 1:
+        _say("\nIntervals are of each line alone; p holds for all lines of a kind together.")
 
 
 def _print_llm(comparison: LLMComparison, names: Mapping[str, str]) -> None:
@@ -113,18 +116,18 @@ def _test_text(test: ComparedTest) -> str:
 def _reservations(comparison: LLMComparison) -> list[str]:
     """Return what was not compared, and what was compared with reservations."""
     lines = [
-        f"Compared although {change.text}: {count} tests"
+        f"Compared although {change.text}: {counted(count, 'test')}"
         for change, count in comparison.despite_changes().items()
     ]
     if comparison.n_unverified:
         lines.append(
-            f"{comparison.n_unverified} tests have older results, which do not tell whether "
-            "prompt or evaluator changed"
+            f"{counted(comparison.n_unverified, 'test')} with older results, which do not tell "
+            "whether prompt or evaluator changed"
         )
     for reasons, test_ids in comparison.not_comparable().items():
         hint = f"  [{way_out(reasons)}]" if way_out(reasons) else ""
         lines.append(
-            f"Not compared, {obstacles_text(reasons)}: {len(test_ids)} tests "
+            f"Not compared, {obstacles_text(reasons)}: {counted(len(test_ids), 'test')} "
             f"({names_text(test_ids, limit=4)}){hint}"
         )
     return lines

@@ -1,24 +1,32 @@
-"""`report`: the scores as a table, CSV, JSON or Markdown."""
+"""`report`: the scores as a table, CSV, JSON, JUnit XML, Markdown or one HTML file."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from poor_bench.cli.comparison_options import allowed_changes, comparison_options
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import console
+from poor_bench.cli.output import console, harmless
 from poor_bench.cli.selection_options import selection_from, selection_options
+
+if TYPE_CHECKING:
+    from poor_bench.report_generator import ReportGenerator
 
 _EPILOG = """\b
 Examples:
   python main.py report
   python main.py report --by class
-  python main.py report --format md --output report.md
+  python main.py report --output report.html --compare previous
   python main.py report --format csv --llm 'ollama:*' > results.csv
 """
 _GROUPS = {"llm": "llm", "class": "llm_class", "level": "llm_level", "both": "llm_class_level"}
+_TABLE = "table"
+_FORM_OF_SUFFIX = {
+    ".csv": "csv", ".json": "json", ".xml": "junit", ".md": "md", ".html": "html", ".htm": "html",
+}  # fmt: skip
 
 
 @click.command(epilog=_EPILOG)
@@ -33,26 +41,40 @@ _GROUPS = {"llm": "llm", "class": "llm_class", "level": "llm_level", "both": "ll
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["table", "csv", "json", "md"]),
-    default="table",
-    show_default=True,
-    help="CSV has a row for every result.",
+    type=click.Choice([_TABLE, "csv", "json", "junit", "md", "html"]),
+    help="By default a table, or what the ending of --output says.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to a file.")
+@click.option("--compare", "base", metavar="BASE", help="A run, a file, `previous`: see `compare`.")
+@comparison_options
 @pass_app
 def command(
-    app: AppContext, /, by: str, form: str, as_json: bool, output: Path | None, **filters: Any
+    app: AppContext,
+    /,
+    by: str,
+    form: str | None,
+    as_json: bool,
+    output: Path | None,
+    base: str | None,
+    pass_mark: float,
+    allow: tuple[str, ...],
+    **filters: Any,
 ) -> int:
-    """Show or export the scores."""
+    """Show or export the scores; CSV and JUnit XML have a row for every result."""
     from poor_bench.report_generator import ReportGenerator
 
-    generator = ReportGenerator(app.config, selection_from(filters))
-    grouping = _GROUPS[by]
-    if form == "table" and not as_json and output is None:
-        return _print_table(generator, grouping)
-    form = "json" if as_json else ("md" if form == "table" else form)
-    text = generator.render(form, grouping)
+    generator = ReportGenerator(
+        app.config,
+        selection_from(filters),
+        base=base or "",
+        allowed=allowed_changes(allow),
+        pass_score=pass_mark,
+    )
+    form = "json" if as_json else form or _default_form(output)
+    if form == _TABLE:
+        return _print_table(generator, _GROUPS[by])
+    text = generator.render(form, _GROUPS[by])
     if output is None:
         click.echo(text, nl=False)
     else:
@@ -61,12 +83,26 @@ def command(
     return 0
 
 
-def _print_table(generator: Any, grouping: str) -> int:
+def _default_form(output: Path | None) -> str:
+    if output is None:
+        return _TABLE
+    return _FORM_OF_SUFFIX.get(output.suffix.lower(), "md")
+
+
+def _print_table(generator: ReportGenerator, grouping: str) -> int:
+    from poor_bench.cli.comparison_view import print_comparison
     from poor_bench.cli.summary_table import summary_table
+    from poor_bench.reports.findings import findings
 
     summaries = generator.summaries(grouping)
     if not summaries:
         click.echo("There are no results yet. Next: python main.py run")
         return 0
     console().print(summary_table(summaries, generator.names))
+    for sentence in findings(generator.data, str):
+        click.echo(harmless(sentence))
+    base = generator.data.base
+    if base is not None:
+        click.echo()
+        print_comparison(base.before, base.after, base.llms, generator.names)
     return 0

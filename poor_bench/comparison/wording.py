@@ -46,6 +46,16 @@ def way_out(obstacles: Collection[Obstacle]) -> str:
     return allow
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Example:
+        >>> counted(1, "test"), counted(2, "test")
+        ('1 test', '2 tests')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def names_text(names: Collection[str], limit: int = 8) -> str:
     """Return some names and how many there are beyond them.
 

@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from poor_bench.comparison.compared_group import ComparedGroup
 from poor_bench.comparison.compared_test import Outcome
 from poor_bench.comparison.llm_comparison import LLMComparison
-from poor_bench.comparison.wording import difference_text, names_text, obstacles_text, p_text
+from poor_bench.comparison.wording import (
+    counted,
+    difference_text,
+    names_text,
+    obstacles_text,
+    p_text,
+)
 from poor_bench.gates.outcome import GateStatus
 from poor_bench.gates.thresholds import NOTHING, Finding
 
@@ -38,7 +44,9 @@ def check_regression(comparison: LLMComparison | None, class_id: str | None) -> 
     if doubts:
         return Finding(GateStatus.WARNING, observed, "; ".join(doubts))
     n_tests = len(groups[0].tests)
-    return Finding(GateStatus.PASSED, observed, f"{difference_text(groups[0])} on {n_tests} tests")
+    return Finding(
+        GateStatus.PASSED, observed, f"{difference_text(groups[0])} on {counted(n_tests, 'test')}"
+    )
 
 
 def _groups_of(comparison: LLMComparison, class_id: str | None) -> list[ComparedGroup]:
@@ -55,13 +63,13 @@ def _doubts(comparison: LLMComparison, group: ComparedGroup, class_id: str | Non
     doubts += _not_comparable(comparison, class_id)
     n_unverified = sum(not test.is_verified for test in group.tests)
     if n_unverified:
-        doubts.append(f"{n_unverified} tests with older results, which tell too little")
+        doubts.append(f"{counted(n_unverified, 'test')} with older results, which tell too little")
     return doubts
 
 
 def _not_comparable(comparison: LLMComparison, class_id: str | None) -> list[str]:
     return [
-        f"{obstacles_text(reasons)}: {len(test_ids)} tests not compared"
+        f"{obstacles_text(reasons)}: {counted(len(test_ids), 'test')} not compared"
         for reasons, test_ids in comparison.not_comparable(class_id).items()
     ]
 

@@ -1,0 +1,87 @@
+"""What a report says in a few sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from poor_bench.comparison.wording import difference_text, verdict
+from poor_bench.reports.report_data import ReportData
+
+Quote = Callable[[str], str]
+"""Makes the name of an LLM, class or test safe for where the sentence will stand."""
+_ALL_NAMED_UP_TO = 4
+_WITHOUT_CAUSE = frozenset({"score_zero", "partly_wrong"})
+"""Detectors that say no more than that the answer is wrong."""
+
+
+def findings(data: ReportData, quote: Quote) -> Iterator[str]:
+    """Yield sentences: who leads, what changed since the base, why score is lost, what is missing.
+
+    Args:
+        data: The report.
+        quote: Applied to every name that is not ours.
+    """
+    yield from _leader(data, quote)
+    yield from _changes(data, quote)
+    yield from _main_cause(data)
+    yield from _missing(data)
+
+
+def tie_letters(data: ReportData) -> dict[str, str]:
+    """Return letters by LLM id: LLMs that share one cannot be told apart.
+
+    Source:
+        Piepho 2004, "An algorithm for a letter-based representation of all-pairwise comparisons",
+        Journal of Computational and Graphical Statistics 13.
+    """
+    letters: dict[str, str] = {}
+    for number, group in enumerate(data.standing.groups):
+        for llm_id in group:
+            letters[llm_id] = letters.get(llm_id, "") + _letter(number)
+    return letters
+
+
+def _letter(number: int) -> str:
+    cycle, place = divmod(number, 26)
+    return chr(ord("a") + place) + (str(cycle) if cycle else "")
+
+
+def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
+    ranks = data.standing.ranks
+    if len(ranks) < 2:
+        return
+    first = ranks[0]
+    if first.worst == 1:
+        yield f"{quote(data.name(first.llm_id))} is better than every other LLM, beyond chance."
+        return
+    tied = next(group for group in data.standing.groups if first.llm_id in group)
+    names = [quote(data.name(llm_id)) for llm_id in tied]
+    shown = ", ".join(names[:_ALL_NAMED_UP_TO])
+    more = f" and {len(names) - _ALL_NAMED_UP_TO} more" if len(names) > _ALL_NAMED_UP_TO else ""
+    yield f"The best {len(names)} cannot be told apart: {shown}{more}."
+
+
+def _changes(data: ReportData, quote: Quote) -> Iterator[str]:
+    if data.base is None:
+        return
+    real = [item for item in data.base.llms if item.overall and item.overall.is_real()]
+    for item in real:
+        assert item.overall is not None
+        figures = difference_text(item.overall)
+        yield f"{quote(data.name(item.llm_after))}: {verdict(item.overall)} than before, {figures}."
+    if not real:
+        yield "No difference to the base is established."
+
+
+def _main_cause(data: ReportData) -> Iterator[str]:
+    named = [group for group in data.issue_groups if group.detector_id not in _WITHOUT_CAUSE]
+    if named and named[0].lost_share > 0:
+        first = named[0]
+        title = f"{first.title[:1].lower()}{first.title[1:]}"
+        yield f"Most score is lost to: {title} ({first.lost_share:.0%} of what is lost)."
+
+
+def _missing(data: ReportData) -> Iterator[str]:
+    if data.failures:
+        n_failed, n_all = len(data.failures), len(data.results)
+        yield f"{n_failed} of {n_all} trials could not be run; they count in no score."

@@ -1,0 +1,144 @@
+"""What became of each LLM since the base."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from poor_bench.comparison.compared_group import ComparedGroup
+from poor_bench.comparison.compared_test import Outcome
+from poor_bench.comparison.llm_comparison import LLMComparison
+from poor_bench.comparison.wording import counted, names_text, obstacles_text, p_text, verdict
+from poor_bench.reports.html.scale import percent
+from poor_bench.reports.number_text import time_text
+from poor_bench.reports.report_data import ReportData
+
+_ORDER = ("worse", "better", "")
+_LEAST_SCALE = 0.1
+_LISTED = (
+    ("Broken", Outcome.BROKEN),
+    ("Fixed", Outcome.FIXED),
+    ("Scored less", Outcome.WORSE),
+    ("Scored more", Outcome.BETTER),
+)
+
+
+class ChangeRow(NamedTuple):
+    """A group of tests before and after."""
+
+    scope: str
+    is_whole: bool
+    n_tests: int
+    before: str
+    after: str
+    difference: str
+    x: str
+    """Places of difference and interval on a scale around zero."""
+    x_low: str
+    x_high: str
+    p: str
+    counts: list[str]
+    """Fixed, broken, better, worse; empty for none."""
+    kind: str
+    """`better` or `worse` where that is established, else empty."""
+
+
+class ChangedTests(NamedTuple):
+    """The tests of one outcome."""
+
+    title: str
+    tests: list[tuple[str, str]]
+    """Test id and its scores before and after."""
+
+
+class Change(NamedTuple):
+    """What became of one LLM."""
+
+    name: str
+    verdict: str
+    kind: str
+    rows: list[ChangeRow]
+    lists: list[ChangedTests]
+    notes: list[str]
+
+
+def changes(data: ReportData) -> list[Change]:
+    """Return what became of each LLM, established losses first; nothing without a base."""
+    found = [_change(item, data) for item in (data.base.llms if data.base else ())]
+    return sorted(found, key=lambda change: _ORDER.index(change.kind))
+
+
+def _change(item: LLMComparison, data: ReportData) -> Change:
+    whole = [item.overall] if item.overall else []
+    classes = item.by_class if len(item.by_class) > 1 else ()
+    groups = [*whole, *classes, *item.by_change]
+    edge = _edge(groups)
+    lists = [
+        ChangedTests(
+            f"{title} ({len(tests)})",
+            [(test.test_id, f"{test.before or 0:.2f} → {test.after or 0:.2f}") for test in tests],
+        )
+        for title, outcome in _LISTED
+        if (tests := item.with_outcome(outcome))
+    ]
+    return Change(
+        name=data.name(item.llm_after),
+        verdict=verdict(item.overall) if item.overall else "nothing is comparable",
+        kind=_kind(item.overall) if item.overall else "",
+        rows=[_row(group, edge) for group in groups],
+        lists=lists,
+        notes=list(_notes(item)),
+    )
+
+
+def _edge(groups: Sequence[ComparedGroup]) -> float:
+    """Return where the scale ends on both sides of zero."""
+    reach = [abs(limit) for g in groups for limit in (g.difference.low, g.difference.high)]
+    return max([_LEAST_SCALE, *reach])
+
+
+def _row(group: ComparedGroup, edge: float) -> ChangeRow:
+    estimate = group.difference
+    x, x_low, x_high = (
+        percent(0.5 + limit / edge / 2) for limit in (estimate.value, estimate.low, estimate.high)
+    )
+    scope = "all" if group.class_id is None else group.class_id or "(unknown class)"
+    outcomes = (Outcome.FIXED, Outcome.BROKEN, Outcome.BETTER, Outcome.WORSE)
+    return ChangeRow(
+        scope=f"({obstacles_text(group.changes)})" if group.changes else scope,
+        is_whole=group.class_id is None and not group.changes,
+        n_tests=len(group.tests),
+        before=f"{group.mean_before:.3f}",
+        after=f"{group.mean_after:.3f}",
+        difference=f"{estimate.value:+.3f}",
+        x=x,
+        x_low=x_low,
+        x_high=x_high,
+        p=p_text(group.p_adjusted),
+        counts=[str(group.count(outcome) or "") for outcome in outcomes],
+        kind=_kind(group),
+    )
+
+
+def _kind(group: ComparedGroup) -> str:
+    return verdict(group) if group.is_real() else ""
+
+
+def _notes(item: LLMComparison) -> Iterator[str]:
+    for reasons, test_ids in item.not_comparable().items():
+        n_tests = counted(len(test_ids), "test")
+        yield f"Not compared, {obstacles_text(reasons)}: {n_tests} ({names_text(test_ids)})"
+    for change, count in item.despite_changes().items():
+        yield f"Compared although {change.text}: {counted(count, 'test')}"
+    if item.n_unverified:
+        n_tests = counted(item.n_unverified, "test")
+        yield f"{n_tests} with older results, which do not tell whether prompt or evaluator changed"
+    times = item.times.times
+    if times is None:
+        yield f"Times are not compared: {item.times.problem}"
+    else:
+        yield (
+            f"Time: median {time_text(times.median_before_ms)} → "
+            f"{time_text(times.median_after_ms)}, per test {times.ratio.value:.2f}-fold "
+            f"({times.ratio.low:.2f} to {times.ratio.high:.2f})"
+        )

@@ -1,0 +1,104 @@
+"""One self-contained HTML page: works offline, prints, asks nobody for anything.
+
+All text is escaped by the template engine. The content security policy of the page allows its one
+stylesheet and its one script by their hashes and nothing else, so that even a text that got through
+could not run or load anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from poor_bench import __version__
+from poor_bench.comparison.times import machine_problem, machine_text
+from poor_bench.reports.findings import findings
+from poor_bench.reports.html.answers import answers
+from poor_bench.reports.html.changes import changes
+from poor_bench.reports.html.heat_map import heat_map
+from poor_bench.reports.html.leaderboard import leaderboard
+from poor_bench.reports.html.scale import HEAT_STEPS
+from poor_bench.reports.html.scatter import scatter
+from poor_bench.reports.html.time_bars import time_bars
+from poor_bench.reports.report_data import ReportData
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def report_to_html(data: ReportData) -> str:
+    """Return the report as one HTML page."""
+    environment = _environment()
+    style = environment.get_template("report.css").render(heat_steps=HEAT_STEPS).strip()
+    script = environment.get_template("report.js").render().strip()
+    return environment.get_template("report.html").render(
+        style=style,
+        script=script,
+        policy=content_security_policy(style, script),
+        **_content(data),
+    )
+
+
+def content_security_policy(style: str, script: str) -> str:
+    """Return the policy that allows one stylesheet and one script, and nothing else.
+
+    Args:
+        style: Exactly what stands between the style tags.
+        script: Exactly what stands between the script tags.
+
+    Source:
+        W3C, Content Security Policy Level 3, section 2.3.1 (hash sources).
+    """
+    return (
+        f"default-src 'none'; style-src {_hash_source(style)}; script-src {_hash_source(script)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash_source(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("poor_bench.reports.html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _content(data: ReportData) -> dict[str, Any]:
+    return {
+        "data": data,
+        "version": __version__,
+        "n_llms": len({result.llm_id for result in data.results}),
+        "n_tests": len({result.test_id for result in data.results}),
+        "findings": list(findings(data, str)),
+        "leaders": leaderboard(data),
+        "heat_rows": heat_map(data),
+        "scatter": scatter(data),
+        "time_bars": time_bars(data),
+        "changes": changes(data),
+        "answers": answers(data),
+        "failures": _failure_counts(data),
+        "machines": sorted({machine_text(machine) for machine in data.machines}),
+        "time_note": machine_problem(data.machines) if len(data.machines) > 1 else "",
+    }
+
+
+def _failure_counts(data: ReportData) -> list[tuple[str, str, str, int]]:
+    """Return LLM, kind, message and number of the trials that could not be run."""
+    counts: dict[tuple[str, str, str], int] = {}
+    for result in data.failures:
+        assert result.failure is not None
+        kind = result.failure.kind.value.replace("_", " ")
+        key = (data.name(result.llm_id), kind, result.failure.message[:500])
+        counts[key] = counts.get(key, 0) + 1
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    return [(*key, count) for key, count in ordered]

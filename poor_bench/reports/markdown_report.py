@@ -1,0 +1,167 @@
+"""A short report for a pull request; all that is not ours stands in code spans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from poor_bench.comparison.compared_test import ComparedTest, Outcome
+from poor_bench.comparison.llm_comparison import LLMComparison
+from poor_bench.comparison.wording import counted, obstacles_text, p_text, verdict
+from poor_bench.reports.findings import findings, tie_letters
+from poor_bench.reports.markdown_text import code_span, details, table
+from poor_bench.reports.report_data import ReportData
+from poor_bench.statistics.summary import GroupBy, Summary
+
+_LISTED = 15
+_ISSUES = 8
+
+
+def report_to_markdown(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
+    """Return the report as GitHub Flavored Markdown, much below GitHub's limit for a comment.
+
+    Args:
+        data: The report.
+        by: What a row of the table of scores stands for.
+    """
+    n_tests = len({result.test_id for result in data.results})
+    n_llms = len({result.llm_id for result in data.results})
+    parts = [
+        f"## poor_bench: {counted(n_llms, 'LLM')}, {counted(n_tests, 'test')}",
+        "\n".join(f"- {sentence}" for sentence in findings(data, code_span)),
+        _scores(data, by),
+        *_changes(data),
+        *_folded(data, by),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _scores(data: ReportData, by: GroupBy) -> str:
+    letters = tie_letters(data) if by is GroupBy.LLM else {}
+    rows = [_score_row(summary, data, letters) for summary in data.summaries(by)]
+    used = [index for index in range(len(_HEADINGS)) if any(row[index] for row in rows)]
+    return table(
+        [_HEADINGS[index] for index in used],
+        [[row[index] for index in used] for row in rows],
+        right=_n_left(used),
+    )
+
+
+_HEADINGS = (
+    "LLM", "Class", "Level", "Tied", "Score", "95 % interval", "Before", "Passed",
+    "Could not run", "Median", "Cost",
+)  # fmt: skip
+_LEFT = 4
+
+
+def _n_left(used: Sequence[int]) -> int:
+    return sum(index < _LEFT for index in used)
+
+
+def _score_row(summary: Summary, data: ReportData, letters: dict[str, str]) -> list[str]:
+    group, score = summary.group, summary.score
+    return [
+        code_span(data.name(group.llm_id)),
+        code_span(group.class_id or ""),
+        str(group.level or ""),
+        letters.get(group.llm_id, ""),
+        f"**{score.value:.3f}**" if score else "",
+        f"{score.low:.2f} to {score.high:.2f}" if score else "",
+        _before(summary, data),
+        f"{summary.n_passed}/{summary.n_scored}",
+        str(summary.n_failed or ""),
+        f"{summary.time.median_ms / 1000:.2f} s" if summary.time else "",
+        f"${summary.cost_usd:.4f}" if summary.cost_usd is not None else "",
+    ]
+
+
+def _before(summary: Summary, data: ReportData) -> str:
+    """Return the base's score on the comparable tests and the difference."""
+    item = data.base.of_llm(summary.group.llm_id) if data.base else None
+    if item is None or item.overall is None or summary.group.class_id is not None:
+        return ""
+    sign = {"better": " ▲", "worse": " ▼"}.get(verdict(item.overall), "")
+    return f"{item.overall.mean_before:.3f} ({item.overall.difference.value:+.3f}{sign})"
+
+
+def _changes(data: ReportData) -> Iterator[str]:
+    """Yield what became of each LLM since the base; broken tests are not folded up."""
+    for item in data.base.llms if data.base else ():
+        lines = [*_outcome_lines(item), *_reservation_lines(item)]
+        if lines:
+            heading = f"**{code_span(data.name(item.llm_after))} against the base**"
+            yield "\n".join([heading, "", *(f"- {line}" for line in lines)])
+
+
+def _outcome_lines(item: LLMComparison) -> Iterator[str]:
+    for title, outcome in (("Broken", Outcome.BROKEN), ("Fixed", Outcome.FIXED)):
+        tests = item.with_outcome(outcome)
+        if tests:
+            yield f"{title} ({len(tests)}): {_listed(tests)}"
+    if item.overall is not None:
+        n_tests, p_value = len(item.overall.tests), p_text(item.overall.p_adjusted)
+        yield f"{verdict(item.overall).capitalize()} on {n_tests} tests, p {p_value}"
+
+
+def _listed(tests: Sequence[ComparedTest]) -> str:
+    shown = ", ".join(
+        f"{code_span(test.test_id)} {test.before or 0:.2f} → {test.after or 0:.2f}"
+        for test in tests[:_LISTED]
+    )
+    n_more = len(tests) - _LISTED
+    return f"{shown} and {n_more} more" if n_more > 0 else shown
+
+
+def _reservation_lines(item: LLMComparison) -> Iterator[str]:
+    for reasons, test_ids in item.not_comparable().items():
+        shown = ", ".join(code_span(test_id) for test_id in test_ids[:4])
+        more = ", ..." if len(test_ids) > 4 else ""
+        n_tests = counted(len(test_ids), "test")
+        yield f"Not compared, {obstacles_text(reasons)}: {n_tests} ({shown}{more})"
+    for change, count in item.despite_changes().items():
+        yield f"Compared although {change.text}: {counted(count, 'test')}"
+
+
+def _folded(data: ReportData, by: GroupBy) -> Iterator[str]:
+    if by is GroupBy.LLM and len(data.class_ids) > 1:
+        yield details("Scores by class", _class_table(data))
+    if data.issue_groups:
+        yield details("Why score is lost, and what to try", _issue_table(data))
+    if data.failures:
+        yield details("What could not be run", _failure_list(data))
+
+
+def _class_table(data: ReportData) -> str:
+    cells = {
+        (row.group.llm_id, row.group.class_id): f"{row.score.value:.3f}"
+        for row in data.summaries(GroupBy.LLM_CLASS)
+        if row.score
+    }
+    rows = [
+        [
+            code_span(data.name(row.group.llm_id)),
+            *(cells.get((row.group.llm_id, class_id), "") for class_id in data.class_ids),
+        ]
+        for row in data.summaries()
+    ]
+    return table(["LLM", *(code_span(class_id) for class_id in data.class_ids)], rows, right=1)
+
+
+def _issue_table(data: ReportData) -> str:
+    rows = [
+        [group.title, str(group.n_trials), f"{group.lost_share:.0%}", group.advice]
+        for group in data.issue_groups[:_ISSUES]
+    ]
+    return table(["Cause", "Trials", "Of lost score", "Try"], rows)
+
+
+def _failure_list(data: ReportData) -> str:
+    counts: dict[tuple[str, str], int] = {}
+    for result in data.failures:
+        assert result.failure is not None
+        reason = f"{result.failure.kind.value}: {result.failure.message}"
+        counts[result.llm_id, reason] = counts.get((result.llm_id, reason), 0) + 1
+    lines = [
+        f"- {code_span(data.name(llm_id))}, {count} times: {code_span(reason)}"
+        for (llm_id, reason), count in list(counts.items())[:_LISTED]
+    ]
+    return "\n".join(lines)

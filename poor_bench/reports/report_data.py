@@ -1,0 +1,125 @@
+"""What a report is about, and the figures that follow, each computed when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from poor_bench.comparison.llm_comparison import LLMComparison
+from poor_bench.comparison.side import Side
+from poor_bench.issues.background import background_of
+from poor_bench.issues.detect import detect_issues
+from poor_bench.issues.format_tax import FormatTax, format_tax
+from poor_bench.issues.grouping import group_issues
+from poor_bench.issues.issue import IssueGroup
+from poor_bench.models.llm import LLM
+from poor_bench.models.result import Result
+from poor_bench.models.test import Test
+from poor_bench.models.test_class import TestClass
+from poor_bench.statistics.comparison import Comparison, compare_llms
+from poor_bench.statistics.effort import Effort, efforts
+from poor_bench.statistics.items import analyse_items
+from poor_bench.statistics.summarise import Summariser
+from poor_bench.statistics.summary import GroupBy, Summary
+
+
+class BaseComparison(NamedTuple):
+    """What a report compares its results with, and what came of it."""
+
+    before: Side
+    after: Side
+    llms: Sequence[LLMComparison]
+
+    def of_llm(self, llm_id: str) -> LLMComparison | None:
+        """Return what became of an LLM, or None where the base does not have it."""
+        return next((item for item in self.llms if item.llm_after == llm_id), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportData:
+    """The results of a report and what is needed to understand them."""
+
+    title: str
+    created: str
+    """ISO 8601."""
+    results: Sequence[Result]
+    tests: Mapping[str, Test]
+    """By id, in the order of their file."""
+    test_classes: Mapping[str, TestClass] = field(default_factory=dict)
+    llms: Mapping[str, LLM] = field(default_factory=dict)
+    base: BaseComparison | None = None
+    machines: Sequence[Mapping[str, object]] = ()
+    """Facts of the machines that times were measured on, where they are known."""
+    pass_score: float = 1.0
+
+    def name(self, llm_id: str) -> str:
+        """Return what screens call an LLM."""
+        llm = self.llms.get(llm_id)
+        return llm.label or llm.id if llm else llm_id
+
+    def summaries(self, by: GroupBy = GroupBy.LLM) -> list[Summary]:
+        """Return the figures of each group, best score first."""
+        rows = self._summariser.rows(by)
+        return sorted(rows, key=lambda row: -(row.score.value if row.score else -1.0))
+
+    @cached_property
+    def standing(self) -> Comparison:
+        """Which differences between LLMs are real, ranks as ranges, tie groups."""
+        return compare_llms(self.results)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """LLM id to its place by score, from 0."""
+        return {summary.group.llm_id: place for place, summary in enumerate(self.summaries())}
+
+    @cached_property
+    def class_ids(self) -> list[str]:
+        """Ids of the classes with results, in the order of the tests."""
+        used = {result.test_id for result in self.results}
+        return list(dict.fromkeys(t.class_id for t in self.tests.values() if t.test_id in used))
+
+    @cached_property
+    def issue_groups(self) -> list[IssueGroup]:
+        """What goes wrong, by cause, the most costly first."""
+        items = analyse_items(self.results, self.tests, pass_score=self.pass_score)
+        background = replace(
+            background_of(self.tests, self.test_classes, self.llms),
+            suspicious_tests={item.test_id: item.suspicion for item in items if item.suspicion},
+            previous_scores=self._previous_scores,
+            pass_score=self.pass_score,
+        )
+        return group_issues(detect_issues(self.results, background))
+
+    @cached_property
+    def format_taxes(self) -> list[FormatTax]:
+        """What format alone costs, by LLM and class; only where it costs something."""
+        facts = background_of(self.tests, self.test_classes, self.llms).facts
+        return [row for row in format_tax(self.results, facts) if row.tax > 1e-9]
+
+    @cached_property
+    def efforts(self) -> list[Effort]:
+        """What the trials of each LLM took."""
+        return efforts(self.results)
+
+    @cached_property
+    def failures(self) -> list[Result]:
+        """Trials that could not be run."""
+        return [result for result in self.results if result.failure is not None]
+
+    @cached_property
+    def _summariser(self) -> Summariser:
+        summariser = Summariser(self.tests, pass_score=self.pass_score)
+        for result in self.results:
+            summariser.add(result)
+        return summariser
+
+    @property
+    def _previous_scores(self) -> dict[tuple[str, str], float]:
+        return {
+            (item.llm_after, test.test_id): test.before
+            for item in (self.base.llms if self.base else ())
+            for test in item.tests
+            if test.before is not None and test.is_comparable(item.allowed)
+        }

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from poor_bench.cli.main import main
+from poor_bench.report_generator import ReportGenerator
+from tests.conftest import WorkspaceFiles
+from tests.runner.running import open_runner
+
+
+@pytest.fixture
+def files(workspace_files: WorkspaceFiles) -> WorkspaceFiles:
+    """A workspace with two runs of two LLMs; the second run broke half of the tests of one."""
+    workspace_files.add_tests(8)
+    workspace_files.add_llm("a", "4", label="\x1b[2JAnn")
+    workspace_files.add_llm("b", "none")
+    call(workspace_files, "run")
+    workspace_files.llms[0]["parameters"]["responses"] = {"/: [1-4] /": "none", "+": "4"}
+    call(workspace_files, "run")
+    return workspace_files
+
+
+def call(files: WorkspaceFiles, *arguments: str) -> int:
+    return main(["--data", str(files.write()), *arguments])
+
+
+def test_table_says_who_leads_and_what_changed(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert call(files, "report", "--compare", "previous", "--allow", "parameters") == 0
+    shown = capsys.readouterr().out
+    assert "0.500" in shown
+    assert "Broken: sum_001 (1.00 -> 0.00)" in shown
+    assert "Compared although parameters changed: 8 tests" in shown
+    assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("report.html", "<!DOCTYPE html>"),
+        ("report.xml", "<testsuites"),
+        ("report.json", '"summaries"'),
+        ("report.csv", "llm_id,test_id"),
+        ("report.md", "## poor_bench: 2 LLMs, 8 tests"),
+        ("report", "## poor_bench: 2 LLMs, 8 tests"),
+    ],
+)
+def test_ending_of_the_file_says_the_form(
+    files: WorkspaceFiles, tmp_path: Path, name: str, words: str
+) -> None:
+    output = tmp_path / name
+    assert call(files, "report", "--output", str(output), "--compare", "previous") == 0
+    assert words in output.read_text()
+
+
+def test_json_report_is_a_base_for_later_comparisons(
+    files: WorkspaceFiles, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = tmp_path / "base.json"
+    call(files, "report", "--output", str(base))
+    capsys.readouterr()
+    assert call(files, "compare", str(base), "now", "--json") == 0
+    first, _ = json.loads(capsys.readouterr().out)["llms"]
+    assert first["overall"]["difference"]["value"] == 0.0
+    assert first["times_problem"] == ""
+
+
+def test_filters_and_pass_mark_hold_for_every_form(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    arguments = ("--llm", "scripted:b", "--test", "sum_00[12]", "--pass-mark", "0.5", "--json")
+    assert call(files, "report", *arguments) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {(row["llm_id"], row["test_id"]) for row in told["results"]} == {
+        ("scripted:b", "sum_001"), ("scripted:b", "sum_002"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json", "junit", "md", "html"])
+def test_workspace_without_results_has_an_empty_report(
+    workspace_files: WorkspaceFiles, form: str
+) -> None:
+    workspace_files.add_tests(1)
+    assert call(workspace_files, "report", "--format", form) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--compare", "nothing"], "is no LLM, run or file"),
+        (["--format", "pdf"], "--format"),
+        (["--output", "no/such/folder/report.html"], "cannot be written"),
+    ],
+)
+def test_wrong_use_gets_one_clear_message(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    capsys.readouterr()
+    assert call(files, "report", *arguments) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_unknown_form_is_refused(files: WorkspaceFiles) -> None:
+    generator = ReportGenerator(open_runner(files.folder).config)
+    with pytest.raises(ValueError, match="unknown form 'pdf'"):
+        generator.render("pdf")

@@ -1,0 +1,19 @@
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import poor_bench.reports
+
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(
+        poor_bench.reports.__path__, poor_bench.reports.__name__ + "."
+    )
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_the_docstrings_are_true(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from poor_bench.reports.findings import findings, tie_letters
+from tests.comparison.builders import scored
+from tests.reports.builders import make_report, make_results, with_base
+
+
+def test_clear_leader_is_named() -> None:
+    told = list(findings(make_report(make_results()), str))
+    assert told[0] == "good is better than every other LLM, beyond chance."
+    assert told[-1] == "1 of 24 trials could not be run; they count in no score."
+
+
+def test_llms_that_cannot_be_told_apart_are_named_together() -> None:
+    results = [scored(f"t{n}", (n + shift) % 2, llm_id=llm_id) for n in range(6)
+               for shift, llm_id in enumerate("abcde")]  # fmt: skip
+    report = make_report(results)
+    told = list(findings(report, lambda name: f"<{name}>"))
+    assert told[0].startswith("The best 5 cannot be told apart: <a>, ")
+    assert told[0].endswith(" and 1 more.")
+    assert set(tie_letters(report).values()) == {"a"}
+
+
+def test_different_llms_have_different_letters() -> None:
+    assert tie_letters(make_report(make_results())) == {"good": "a", "bad": "b"}
+
+
+def test_established_change_is_told_and_else_that_there_is_none() -> None:
+    results = make_results()
+    perfect = [scored(f"t{n}", 1.0, llm_id="bad") for n in range(11)]
+    worse = with_base(make_report(results), perfect)
+    assert any(line.startswith("bad: worse than before, -1.000") for line in findings(worse, str))
+    same = with_base(make_report(results), results)
+    assert "No difference to the base is established." in list(findings(same, str))
+
+
+def test_single_llm_leads_nobody() -> None:
+    assert not list(findings(make_report([scored()]), str))

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from poor_bench.reports.json_report import report_to_json
+from poor_bench.reports.report_data import ReportData
+from poor_bench.statistics.summary import GroupBy
+from tests.reports.builders import make_report, make_results, with_base
+
+
+def document(report: ReportData, runs: dict[str, Any] | None = None) -> Any:
+    return json.loads(report_to_json(report, GroupBy.LLM, runs or {}))
+
+
+def test_document_holds_figures_issues_and_results() -> None:
+    told = document(make_report(make_results()))
+    assert [row["group"]["llm_id"] for row in told["summaries"]] == ["good", "bad"]
+    assert told["tie_groups"] == [["good"], ["bad"]]
+    assert told["issues"]
+    assert len(told["results"]) == 24
+    assert told["comparison"] is None
+
+
+def test_only_runs_of_the_results_are_told() -> None:
+    runs = {"r": {"machine": {"cpu": "x"}}, "other": {}}
+    assert document(make_report(make_results()), runs)["runs"] == {"r": {"machine": {"cpu": "x"}}}
+
+
+def test_comparison_is_part_of_it() -> None:
+    results = make_results()
+    told = document(with_base(make_report(results), results))["comparison"]
+    assert (told["before"], told["after"]) == ("base", "now")
+    assert {llm["llm_after"] for llm in told["llms"]} == {"good", "bad"}

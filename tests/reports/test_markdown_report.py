@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import re
+
+from poor_bench.reports.markdown_report import report_to_markdown
+from poor_bench.statistics.summary import GroupBy
+from tests.comparison.builders import make_tests, scored
+from tests.reports.builders import (
+    HOSTILE,
+    make_hostile_report,
+    make_report,
+    make_results,
+    with_base,
+)
+
+OURS = re.compile(r"</?(details|summary)>")
+CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+
+
+def test_leaderboard_shows_ties_intervals_and_failures() -> None:
+    shown = report_to_markdown(make_report(make_results()))
+    assert "## poor_bench: 2 LLMs, 12 tests" in shown
+    assert "| `good` | a | **1.000** | 0.76 to 1.00 | 12/12 |  | 0.20 s |" in shown
+    assert "| `bad` | b | **0.000** |" in shown
+    assert "- `bad`, 1 times: `connection: refused`" in shown
+
+
+def test_changes_name_broken_tests_and_what_was_not_compared() -> None:
+    results = make_results()
+    before = [scored(f"t{n}", 1.0, llm_id="bad") for n in range(8)]
+    before += [scored(f"t{n}", 1.0, llm_id="bad", evaluator_fingerprint="x") for n in (8, 9)]
+    shown = report_to_markdown(with_base(make_report(results), before))
+    assert "**`bad` against the base**" in shown
+    assert "- Broken (8): `t0` 1.00 → 0.00, `t1` 1.00 → 0.00" in shown
+    assert "- Worse on 8 tests, p 0.008" in shown
+    assert "- Not compared, evaluator changed: 2 tests (`t8`, `t9`)" in shown
+    assert "1.000 (-1.000 ▼)" in shown
+
+
+def test_classes_are_a_table_of_their_own() -> None:
+    tests = make_tests("t", class_id="a") | make_tests("u", class_id="b")
+    report = make_report([scored("t"), scored("u", 0.0)], tests=tests)
+    assert "| LLM | `a` | `b` |" in report_to_markdown(report)
+    by_class = report_to_markdown(report, GroupBy.LLM_CLASS)
+    assert "| LLM | Class | Score |" in by_class
+    assert "| `a` | `b` | **0.000** |" in by_class
+
+
+def test_nothing_hostile_stands_outside_of_code_spans() -> None:
+    hostile = make_hostile_report()
+    shown = report_to_markdown(with_base(hostile, hostile.results))
+    outside = CODE_SPAN.sub("", OURS.sub("", shown))
+    assert HOSTILE[:20] in shown
+    for mark in ("<", "@", "http:", "#1", "\x1b", "img", "`"):
+        assert mark not in outside
+
+
+def test_report_stays_far_below_the_limit_of_a_comment() -> None:
+    results = [scored(f"test_{n}", n % 2, llm_id=llm_id, details="x" * 5000)
+               for n in range(400) for llm_id in ("a", "b", "c")]  # fmt: skip
+    before = [scored(f"test_{n}", 1 - n % 2, llm_id=llm_id)
+              for n in range(400) for llm_id in ("a", "b", "c")]  # fmt: skip
+    assert len(report_to_markdown(with_base(make_report(results), before))) < 20_000

@@ -48,6 +48,11 @@ class FailureKind(StrEnum):
         return self in _RETRYABLE
 
     @property
+    def comes_after_response(self) -> bool:
+        """Whether the LLM had answered: the answer can be scored without asking again."""
+        return self in _AFTER_RESPONSE
+
+    @property
     def scope(self) -> FailureScope:
         """What else is sure to fail for the same reason."""
         return _SCOPES.get(self, FailureScope.REQUEST)
@@ -69,6 +74,9 @@ _RETRYABLE = frozenset(
         FailureKind.SERVER_ERROR,
         FailureKind.MALFORMED_REPLY,
     }
+)
+_AFTER_RESPONSE = frozenset(
+    {FailureKind.EVALUATOR, FailureKind.SANDBOX, FailureKind.JUDGE, FailureKind.INTERNAL}
 )
 _SCOPES = {
     FailureKind.CONNECTION: FailureScope.ENDPOINT,

@@ -64,6 +64,13 @@ class Result:
     failure: Failure | None = None
 
     @property
+    def can_be_scored(self) -> bool:
+        """Whether it holds an answer of the LLM, scored or not; a transport error is none."""
+        if self.failure is None:
+            return True
+        return self.failure.kind.comes_after_response and bool(self.response or self.thinking)
+
+    @property
     def key(self) -> tuple[str, str, int]:
         """What identifies a trial: LLM id, test id, trial number."""
         return self.llm_id, self.test_id, self.trial

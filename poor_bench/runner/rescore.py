@@ -30,11 +30,6 @@ class Rescored(NamedTuple):
         return before != (self.new.score, self.new.strict_score, self.new.details)
 
 
-def has_response(result: Result) -> bool:
-    """Return whether a result holds what a score can be computed from."""
-    return result.failure is None or bool(result.response or result.thinking)
-
-
 def rescore(
     results: Iterable[Result],
     test_of: Callable[[Result], Test | None],
@@ -43,15 +38,9 @@ def rescore(
     """Yield what becomes of each result that has a response and whose test still exists."""
     for result in results:
         test = test_of(result)
-        if test is None or not has_response(result):
+        if test is None or not result.can_be_scored:
             continue
-        unscored = result_without_failure(result)
         try:
-            yield Rescored(result, scorer.scored(unscored, test), "")
+            yield Rescored(result, scorer.scored(replace(result, failure=None), test), "")
         except RecordedError as error:
             yield Rescored(result, None, str(error))
-
-
-def result_without_failure(result: Result) -> Result:
-    """Return a result as it was before it was scored or failed."""
-    return replace(result, failure=None)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import Protocol
 
-from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -38,10 +37,6 @@ class Fingerprints(Protocol):
 
     def of_evaluator(self, test: Test) -> str:
         """Return the fingerprint of how it would be scored."""
-
-
-_AFTER_THE_RESPONSE = frozenset({FailureKind.EVALUATOR, FailureKind.SANDBOX, FailureKind.INTERNAL})
-"""Failures that leave a response behind, which can be scored without asking again."""
 
 
 class TrialStates:
@@ -109,7 +104,7 @@ def _state_of(result: Result, states: TrialStates, fingerprints: Fingerprints) -
     asked, scored = result.request_fingerprint, result.evaluator_fingerprint
     asked_otherwise = bool(asked) and asked != fingerprints.of_request(llm, test)
     if result.failure is not None:
-        only_unscored = result.failure.kind in _AFTER_THE_RESPONSE and result.response
+        only_unscored = result.can_be_scored
         return (
             TrialState.STALE_SCORE if only_unscored and not asked_otherwise else TrialState.FAILED
         )

@@ -305,3 +305,19 @@ def test_nothing_to_run_is_an_error_that_says_why(workspace_files: WorkspaceFile
     workspace_files.add_llm("a", "4", enabled=False)
     with pytest.raises(ConfigError, match="no LLM is enabled"):
         open_runner(workspace_files.write()).plan()
+
+
+def test_transport_errors_of_older_tools_are_never_scored(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("a", "4")
+    folder = workspace_files.write()
+    rows = [
+        {"test_id": "sum_001", "score": 0.0, "response": "[API ERROR] 500"},
+        {"test_id": "sum_002", "score": 0.0, "response": "4"},
+    ]
+    stored = {"version": "1.0", "results": {"scripted:a": rows}}
+    (folder / "results.json").write_text(json.dumps(stored))
+    runner = open_runner(folder)
+    [rescored] = runner.rescore(Selection())
+    assert (rescored.old.test_id, rescored.new and rescored.new.score) == ("sum_002", 1.0)
+    assert runner.plan().n_items == 1

@@ -1,0 +1,164 @@
+"""Classes and tests as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dash import html
+
+from poor_bench.dashboard.addresses import toggled
+from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.score import score_badge
+from poor_bench.dashboard.components.states import empty_state
+from poor_bench.dashboard.components.stay_link import StayLinks
+from poor_bench.dashboard.pages.tests.ids import TestsIds as Ids
+from poor_bench.dashboard.pages.tests.selection import TestSelection
+from poor_bench.dashboard.services.test_reports import FoundFaults
+from poor_bench.models.test import Test
+from poor_bench.models.test_class import TestClass
+from poor_bench.statistics.item import Item
+from poor_bench.statistics.level_order import LevelOrder
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+PAGE_SIZE = 50
+_LINKS = StayLinks(Ids.SEARCH)
+_CLASS_HEADINGS = ("Class", "Tests", "Evaluator", "Hardness by level", "What is wrong")
+_TEST_HEADINGS = ("Test", "Level", "Mean score", "Tells apart", "What it asks", "What is wrong")
+
+
+def listed_classes(
+    classes: Mapping[str, TestClass],
+    tests: Sequence[Test],
+    orders: Mapping[str, LevelOrder],
+    faults: FoundFaults | None,
+    selection: TestSelection,
+) -> Component:
+    """Return the table of the classes.
+
+    Args:
+        classes: By id.
+        tests: All tests.
+        orders: Class id to whether hardness follows the levels.
+        faults: What is wrong; None while it is looked for.
+        selection: State of the page.
+    """
+    rows = [
+        html.Tr(
+            [
+                html.Th(_class_link(class_id, selection), scope="row"),
+                html.Td(str(sum(test.class_id == class_id for test in tests))),
+                html.Td(
+                    test_class.evaluator.name if test_class.evaluator else "-", className="quiet"
+                ),
+                html.Td(_hardness(orders.get(class_id))),
+                html.Td(_problems(faults.by_class.get(class_id, ()) if faults else ())),
+            ]
+        )
+        for class_id, test_class in classes.items()
+    ]
+    return _sheet("Test classes", _CLASS_HEADINGS, rows)
+
+
+def _class_link(class_id: str, selection: TestSelection) -> Component:
+    is_chosen = class_id in selection.classes
+    return _LINKS.link(
+        class_id,
+        selection.changed(classes=toggled(selection.classes, class_id), test="").search,
+        className="class-link is-active" if is_chosen else "class-link",
+        **aria(current="true" if is_chosen else "false"),
+    )
+
+
+def _hardness(order: LevelOrder | None) -> Component:
+    if order is None:
+        return html.Span("no results yet", className="quiet")
+    levels = " · ".join(f"{level}: {hard:.2f}" for level, hard in order.difficulty.items())
+    return html.Div(
+        [html.Span(levels), html.Div(f"order {order.verdict.value}", className="quiet")]
+    )
+
+
+def listed_tests(
+    tests: Sequence[Test],
+    items: Mapping[str, Item],
+    faults: FoundFaults | None,
+    selection: TestSelection,
+) -> Component:
+    """Return one page of the tests.
+
+    Args:
+        tests: All tests that the filters find.
+        items: Test id to what the results say.
+        faults: What is wrong; None while it is looked for.
+        selection: State of the page.
+    """
+    if not tests:
+        return empty_state("No such test", "No test matches these filters.")
+    start = (selection.page - 1) * PAGE_SIZE
+    by_test = faults.by_test if faults else {}
+    rows = [
+        _test(test, items.get(test.test_id), by_test.get(test.test_id, ()), selection)
+        for test in tests[start : start + PAGE_SIZE]
+    ]
+    return html.Div([_sheet("Tests", _TEST_HEADINGS, rows), _steps(selection, len(tests))])
+
+
+def _test(
+    test: Test, item: Item | None, problems: Sequence[Any], selection: TestSelection
+) -> Component:
+    is_open = test.test_id == selection.test
+    search = selection.changed(test="" if is_open else test.test_id).search
+    text = " ".join((test.text or " | ".join(test.texts or ())).split())
+    apart = item.discrimination if item else None
+    against = [item.suspicion] if item and item.suspicion else []
+    return html.Tr(
+        [
+            html.Th(_LINKS.link(test.test_id, search, className="strip-name"), scope="row"),
+            html.Td(str(test.level)),
+            html.Td(score_badge(item.mean_score) if item else "-"),
+            html.Td(
+                "-" if apart is None else f"{apart.value:+.2f}",
+                title="Correlation with the score on all other tests",
+            ),
+            html.Td(text[:140], className="quiet test-asks"),
+            html.Td(_problems(problems, against)),
+        ],
+        className="is-open" if is_open else "",
+    )
+
+
+def _problems(problems: Sequence[Any], further: Sequence[str] = ()) -> Component | None:
+    texts = [*(problem.message for problem in problems), *further]
+    if not texts:
+        return None
+    return html.Ul([html.Li(text[:200]) for text in texts], className="problem-list")
+
+
+def _steps(selection: TestSelection, n_tests: int) -> Component | None:
+    n_pages = -(-n_tests // PAGE_SIZE)
+    if n_pages <= 1:
+        return None
+    links = [
+        _LINKS.link(text, selection.changed(page=page).search, className="page-step")
+        if 1 <= page <= n_pages
+        else html.Span(text, className="page-step is-off")
+        for text, page in (("Previous", selection.page - 1), ("Next", selection.page + 1))
+    ]
+    shown = html.Span(f"page {selection.page:,} of {n_pages:,}", className="quiet")
+    return html.Nav(
+        [links[0], shown, links[1]], className="page-steps", **aria(label="Pages of tests")
+    )
+
+
+def _sheet(label: str, headings: Sequence[str], rows: Sequence[Component]) -> Component:
+    head = html.Tr([html.Th(heading, scope="col") for heading in headings])
+    return html.Div(
+        html.Table([html.Thead(head), html.Tbody(rows)], className="sheet"),
+        className="sheet-frame",
+        tabIndex="0",
+        role="region",
+        **aria(label=label),
+    )

@@ -1,0 +1,157 @@
+"""One test: what is asked of whom, what is known of it, and the form that changes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import dash_mantine_components as dmc
+from dash import html
+
+from poor_bench.dashboard.components.icon import icon
+from poor_bench.dashboard.components.plain_text import folded, plain_text
+from poor_bench.dashboard.components.stay_link import StayLinks
+from poor_bench.dashboard.pages.tests.ids import FormIds, form_id
+from poor_bench.dashboard.pages.tests.ids import TestsIds as Ids
+from poor_bench.dashboard.pages.tests.selection import TestSelection
+from poor_bench.dashboard.services.rendered_prompts import RenderedPrompt
+from poor_bench.dashboard.text.figures_text import count_text
+from poor_bench.models.problem import Problem
+from poor_bench.models.test import Test
+from poor_bench.models.test_class import TestClass
+from poor_bench.statistics.item import Item
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+_LINKS = StayLinks(Ids.SEARCH)
+
+
+def panel(
+    test: Test,
+    test_class: TestClass,
+    prompts: Sequence[RenderedPrompt],
+    problems: Sequence[Problem],
+    item: Item | None,
+    selection: TestSelection,
+) -> list[Component]:
+    """Return the panel of one test.
+
+    Args:
+        test: The test.
+        test_class: Its class.
+        prompts: Its wordings.
+        problems: What is wrong with it.
+        item: What the results say about it.
+        selection: State of the page.
+    """
+    close = _LINKS.link(
+        icon("close"),
+        selection.changed(test="").search,
+        label="Close (Escape)",
+        key="escape",
+        className="panel-button",
+    )
+    title = html.Div(
+        [html.H2(test.test_id), html.P(f"{test.class_id} · level {test.level}")],
+        className="details-title",
+    )
+    return [
+        html.Div([title, close], className="details-head"),
+        html.Div(
+            [
+                _against(problems, item),
+                *(_prompt(prompt) for prompt in prompts),
+                _form(test),
+                _template_form(test, test_class),
+                html.Div(id=form_id(FormIds.RESULT, test.test_id), className="form-result"),
+            ],
+            className="details-body",
+        ),
+    ]
+
+
+def _against(problems: Sequence[Problem], item: Item | None) -> Component | None:
+    texts = [f"{problem.message}. {problem.hint}".strip() for problem in problems]
+    texts += [item.suspicion] if item and item.suspicion else []
+    if not texts:
+        return None
+    return html.Section([html.H3("What is wrong"), html.Ul([html.Li(text) for text in texts])])
+
+
+def _prompt(prompt: RenderedPrompt) -> Component:
+    return html.Section(
+        [
+            html.H3(f"What {count_text(len(prompt.llm_ids), 'LLM')} would be asked"),
+            folded("System", plain_text(prompt.system)) if prompt.system else None,
+            plain_text(prompt.user),
+            folded("Who", html.P(", ".join(prompt.llm_ids), className="quiet")),
+        ]
+    )
+
+
+def _form(test: Test) -> Component:
+    parameters: dict[str, Any] = dict(test.evaluator.parameters) if test.evaluator else {}
+    text = test.text if test.text is not None else json.dumps(test.texts, ensure_ascii=False)
+    label = "Text" if test.text is not None else "Texts (a JSON list)"
+    shown = json.dumps(parameters, ensure_ascii=False, indent=2)
+    return html.Section(
+        [
+            html.H3("Change the test"),
+            html.Div(
+                [
+                    _area(FormIds.TEXT, test.test_id, label, text),
+                    dmc.NumberInput(
+                        id=form_id(FormIds.LEVEL, test.test_id),
+                        label="Level",
+                        value=test.level,
+                        min=1,
+                        allowDecimal=False,
+                        size="xs",
+                    ),
+                    _area(
+                        FormIds.REFERENCE,
+                        test.test_id,
+                        "Reference response, which must score 1.0",
+                        test.reference_response or "",
+                    ),
+                    _area(FormIds.PARAMETERS, test.test_id, "Evaluator's parameters (JSON)", shown),
+                    html.Div(_button(FormIds.SAVE, test.test_id, "Save test")),
+                ],
+                className="form-stack",
+            ),
+        ]
+    )
+
+
+def _template_form(test: Test, test_class: TestClass) -> Component:
+    return html.Section(
+        [
+            html.H3(f"Change the template of {test_class.id}"),
+            html.Div(
+                [
+                    _area(
+                        FormIds.TEMPLATE,
+                        test.test_id,
+                        "Default template, for all tests of the class",
+                        test_class.templates["default"],
+                    ),
+                    html.Div(_button(FormIds.SAVE_TEMPLATE, test.test_id, "Save template")),
+                ],
+                className="form-stack",
+            ),
+        ]
+    )
+
+
+def _area(kind: FormIds, test_id: str, label: str, value: str) -> Component:
+    area: Component = dmc.Textarea(
+        id=form_id(kind, test_id), label=label, value=value, autosize=True, maxRows=14, size="xs"
+    )
+    return area
+
+
+def _button(kind: FormIds, test_id: str, text: str) -> Component:
+    button: Component = dmc.Button(text, id=form_id(kind, test_id), size="xs", n_clicks=0)
+    return button

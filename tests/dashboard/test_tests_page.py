@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from poor_bench.dashboard.pages.tests import callbacks
+from poor_bench.dashboard.pages.tests.form import form_to_changes
+from poor_bench.dashboard.pages.tests.selection import TestSelection, selection_of
+from poor_bench.dashboard.services.services import Services
+from poor_bench.dashboard.services.test_reports import TestReports
+from poor_bench.errors import ConfigError
+from poor_bench.models.test import Test
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import services_of, services_with
+from tests.dashboard.seen_text import text_of
+
+
+def finished(services: Services) -> TestReports:
+    reports = TestReports(services)
+    while not callbacks.show(services, reports, "")[-1]:
+        pass
+    return reports
+
+
+def test_tests_stand_with_their_scores_and_what_speaks_against_them(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    scores = {name: [1, 0, 1] for name in ("a", "b", "c")}
+    services = services_with(workspace_files, scores)
+    reports = finished(services)
+    note, classes, _, listed, _ = callbacks.show(services, reports, "")
+    assert note == "3 tests in 1 class"
+    assert "sums 3" in text_of(classes)
+    assert "nobody passes" in text_of(listed)
+    assert [test.test_id for test in callbacks.found_tests(services, reports, "?text=2+%2B+2")] == [
+        "sum_002"
+    ]
+
+
+def test_the_panel_shows_what_each_llm_would_be_asked(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    workspace_files.add_llm("a", ["4"])
+    workspace_files.add_llm("b", ["4"], base_system_prompt="Be brief.")
+    services = services_of(workspace_files.write())
+    shown = text_of(callbacks.show_panel(services, finished(services), "?test=sum_001"))
+    assert "Solve: 1 + 1" in shown
+    assert "Be brief." in shown
+
+
+def test_a_changed_test_is_saved(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(2)
+    services = services_of(workspace_files.write())
+    _, is_saved = callbacks.save_test(services, "sum_001", "3 + 3", 2, "6", '{"expected": "6"}')
+    assert is_saved
+    test = services.config().workspace.tests_by_id["sum_001"]
+    assert (test.text, test.level, test.reference_response) == ("3 + 3", 2, "6")
+    assert test.evaluator is not None
+    assert test.evaluator.parameters == {"expected": "6"}
+
+
+def test_what_cannot_be_saved_says_why_and_changes_nothing(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    folder = workspace_files.write()
+    services = services_of(folder)
+    before = (folder / "tests.json").read_bytes()
+    shown, is_saved = callbacks.save_test(services, "sum_001", "1 + 1", "hard", "", "{}")
+    assert not is_saved
+    assert "level" in text_of(shown)
+    shown, is_saved = callbacks.save_test(services, "sum_001", "1 + 1", 1, "", "[1]")
+    assert not is_saved
+    assert "JSON object" in text_of(shown)
+    assert (folder / "tests.json").read_bytes() == before
+
+
+def test_a_template_without_its_placeholder_is_refused(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    services = services_of(workspace_files.write())
+    _, is_saved = callbacks.save_template(services, "sum_001", "Work out {problem}, please")
+    assert is_saved
+    _, is_saved = callbacks.save_template(services, "sum_001", "")
+    assert not is_saved
+    classes = services.config().workspace.test_classes
+    assert classes["sums"].templates["default"] == "Work out {problem}, please"
+
+
+def test_only_what_was_changed_is_written() -> None:
+    test = Test(test_id="t", class_id="c", level=1, texts=("a", "b"))
+    assert form_to_changes(test, json.dumps(["a", "b"]), 1, "", "{}") == {}
+    assert form_to_changes(test, '["a"]', 2, "x", "") == {
+        "texts": ["a"],
+        "level": 2,
+        "reference_response": "x",
+    }
+    with pytest.raises(ConfigError, match="JSON list"):
+        form_to_changes(test, "a", 1, "", "")
+
+
+def test_the_whole_state_survives_the_address() -> None:
+    selection = TestSelection(classes=("a",), text="x", only_suspicious=True, page=2, test="t")
+    assert selection_of(selection.search) == selection

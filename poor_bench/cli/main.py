@@ -11,6 +11,7 @@ import click
 
 from poor_bench import __version__
 from poor_bench.cli.context import AppContext
+from poor_bench.cli.streams import open_missing_streams, write_to_nobody
 from poor_bench.errors import PoorBenchError
 
 COMMANDS = {
@@ -98,8 +99,10 @@ def main(arguments: list[str] | None = None) -> int:
         0 fine, 1 a gate failed, 2 usage or configuration, 3 some tests could not be run,
         4 the store, 130 interrupted.
     """
+    open_missing_streams()
     try:
-        value: Any = root.main(args=arguments, prog_name="main.py", standalone_mode=False)
+        with root.make_context("main.py", sys.argv[1:] if arguments is None else arguments) as ctx:
+            value: Any = root.invoke(ctx)
     except (click.ClickException, PoorBenchError) as error:
         _show(error)
         return error.exit_code
@@ -124,8 +127,8 @@ def _show(error: click.ClickException | PoorBenchError) -> None:
 
 def _report_os_error(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
-        sys.stderr.close()
+        write_to_nobody()
         return 0
-    where = f" {error.filename}" if error.filename else ""
-    click.echo(f"Error:{where}: {error.strerror or error}", err=True)
+    where = f"{error.filename}: " if error.filename else ""
+    click.echo(f"Error: {where}{error.strerror or error}", err=True)
     return 2

@@ -22,15 +22,16 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 Column = str | tuple[str, str]
 """A heading, or heading and justification ("left", "right")."""
 _PIPED_WIDTH = 200
+_NARROWEST_TEXT = 12
 
 
 def console(*, stderr: bool = False) -> Console:
     """Return a console; when it is piped it has no colours and room for long lines."""
-    from rich.console import Console
+    from poor_bench.cli.screen import Screen
 
     is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
     width = None if is_terminal else _PIPED_WIDTH
-    return Console(stderr=stderr, highlight=False, emoji=False, width=width)
+    return Screen(stderr=stderr, highlight=False, emoji=False, width=width)
 
 
 def harmless(text: str) -> str:
@@ -53,7 +54,7 @@ def _visible(character: str) -> str:
 
 
 def plain_table(columns: Iterable[Column], rows: Iterable[Sequence[str]]) -> Table:
-    """Return a table of harmless cells.
+    """Return a table of harmless cells, whose figures are never cut.
 
     Args:
         columns: A heading each, or heading and justification ("left", "right").
@@ -64,16 +65,20 @@ def plain_table(columns: Iterable[Column], rows: Iterable[Sequence[str]]) -> Tab
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
+    cells = [[Text(harmless(cell)) for cell in row] for row in rows]
+    for position, column in enumerate(columns):
         heading, justify = (column, "left") if isinstance(column, str) else column
+        is_figure = justify == "right"
+        width = max(len(heading), *(row[position].cell_len for row in cells), 0)
         table.add_column(
             heading,
-            justify="right" if justify == "right" else "left",
+            justify="right" if is_figure else "left",
             overflow="fold",
-            no_wrap=justify == "right",
+            no_wrap=is_figure,
+            min_width=width if is_figure else min(width, _NARROWEST_TEXT),
         )
-    for row in rows:
-        table.add_row(*(Text(harmless(cell)) for cell in row))
+    for row in cells:
+        table.add_row(*row)
     return table
 
 

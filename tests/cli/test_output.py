@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from poor_bench.cli.output import harmless, plain_table
+from poor_bench.cli.screen import Screen
+from tests.conftest import WorkspaceFiles
+from tests.runner.running import run_all
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("width", [10, 40, 80])
+def test_figures_and_names_are_never_cut(width: int) -> None:
+    table = plain_table(
+        ["LLM", ("Score", "right"), ("95 % interval", "right")],
+        [["scripted:a-rather-long-name", "0.123", "0.57-1.00"], ["b", "1.000", "0.44-1.00"]],
+    )
+    output = io.StringIO()
+    Screen(file=output, width=width).print(table)
+    text = output.getvalue()
+    assert "Score" in text
+    assert "0.123" in text
+    assert "0.57-1.00" in text
+    assert "scripted:a-r" in text
+
+
+def test_control_characters_become_visible() -> None:
+    assert harmless("a\x1b[31mb\x07\u202ec\n\td") == "a\u241b[31mb\u2407\ufffdc\n\td"
+
+
+@pytest.fixture
+def folder(workspace_files: WorkspaceFiles) -> Path:
+    workspace_files.add_tests(300)
+    workspace_files.add_llm("a", "4")
+    folder = workspace_files.write()
+    run_all(folder)
+    return folder
+
+
+@pytest.mark.parametrize("command", ["status", "results", "results --json", "tests list", "--help"])
+def test_reader_that_goes_away_is_no_error(folder: Path, command: str) -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    arguments = [sys.executable, "main.py", "--data", str(folder), *command.split()]
+    finished = subprocess.run(
+        arguments, cwd=ROOT, stdout=write_end, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(write_end)
+    assert (finished.returncode, finished.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_are_no_error(folder: Path, closed: str) -> None:
+    shell = f'"$0" main.py --data "$1" run --force --level 1 {closed}'
+    finished = subprocess.run(
+        ["sh", "-c", shell, sys.executable, str(folder)], cwd=ROOT, capture_output=True, check=False
+    )
+    assert finished.returncode == 0
+    assert b"Traceback" not in finished.stderr

@@ -15,7 +15,6 @@ from poor_bench.calls.endpoint_gate import EndpointGate
 from poor_bench.calls.retry import RetryPolicy
 from poor_bench.errors import PoorBenchError, ProviderError
 from poor_bench.models.completion import ChatRequest, Completion, Message
-from poor_bench.models.failure import FailureScope
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Clock, Provider, Reachability
 from poor_bench.providers.registry import (
@@ -103,14 +102,8 @@ class LLMManager:
             ProviderError: If it cannot be loaded.
             RunCancelledError: If `cancelled()` turned true.
         """
-        caller = self._caller(llm)
         control = CallControl(timeouts=llm.timeouts, cancelled=cancelled, fetched=fetched)
-        try:
-            return caller.provider.preload(control)
-        except ProviderError as error:
-            if error.kind.scope is FailureScope.ENDPOINT:
-                caller.gate.close(error)
-            raise
+        return self._caller(llm).preload(control)
 
     def unload(self, llm: LLM) -> None:
         """Free the model's memory, where the provider has such a step."""

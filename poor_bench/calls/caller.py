@@ -6,6 +6,7 @@ import random
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from poor_bench.calls.endpoint_gate import EndpointGate
 from poor_bench.calls.retry import RetryPolicy, next_wait
@@ -14,6 +15,8 @@ from poor_bench.models.completion import ChatRequest, Completion
 from poor_bench.models.failure import FailureKind, FailureScope
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Clock, Provider
+
+Answer = TypeVar("Answer")
 
 
 class Caller:
@@ -51,17 +54,29 @@ class Caller:
             RunCancelledError: If `cancelled()` turned true.
         """
         control = CallControl(timeouts=self.llm.timeouts, cancelled=cancelled)
+        return self._repeated(lambda: self.provider.complete(request, control), cancelled)
+
+    def preload(self, control: CallControl) -> float | None:
+        """Bring the model into memory; return milliseconds, or None where there is no such step.
+
+        Raises:
+            ProviderError: If it cannot be loaded; see `complete`.
+            RunCancelledError: If `control.cancelled()` turned true.
+        """
+        return self._repeated(lambda: self.provider.preload(control), control.cancelled)
+
+    def _repeated(self, ask: Callable[[], Answer], cancelled: Callable[[], bool]) -> Answer:
         attempt = 0
         while True:
             attempt += 1
             try:
                 with self.gate.permit(cancelled):
-                    completion = self.provider.complete(request, control)
+                    answer = ask()
             except ProviderError as error:
                 self._wait_or_give_up(error, attempt, cancelled)
             else:
                 self.gate.succeeded()
-                return completion
+                return answer
 
     def _wait_or_give_up(
         self, error: ProviderError, attempt: int, cancelled: Callable[[], bool]

@@ -111,8 +111,11 @@ def _one_line(text: str) -> str:
 
 
 def _print_whole(result: Result) -> None:
+    from rich.text import Text
+
     out = console()
-    out.rule(harmless(f"{result.test_id}  {result.llm_id}  trial {result.trial}"), align="left")
+    title = f"{result.test_id}  {result.llm_id}  trial {result.trial}"
+    out.rule(Text(harmless(title)), align="left")
     if result.failure is not None:
         _section(out, "Could not be run", f"{result.failure.kind}: {result.failure.message}")
     for title, text in (

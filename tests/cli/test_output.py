@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from poor_bench.cli.main import main
 from poor_bench.cli.output import harmless, plain_table
 from poor_bench.cli.screen import Screen
 from tests.conftest import WorkspaceFiles
@@ -54,6 +55,17 @@ def test_reader_that_goes_away_is_no_error(folder: Path, command: str) -> None:
     )
     os.close(write_end)
     assert (finished.returncode, finished.stderr) == (0, "")
+
+
+def test_ids_that_look_like_markup_are_shown_as_they_are(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace_files.add_tests(1, test_id="[bold]m[/]")
+    workspace_files.add_llm("a", "4")
+    folder = workspace_files.write()
+    run_all(folder)
+    assert main(["--data", str(folder), "results", "[bold]m[/]"]) == 0
+    assert "[bold]m[/]  scripted:a" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])

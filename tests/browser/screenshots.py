@@ -1,0 +1,81 @@
+"""Take the screenshots of the README: `python -m tests.browser.screenshots docs/screenshots`.
+
+They show what a user sees: the real dashboard over a real workspace, in Chromium.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.browser.chromium import started_browser
+from tests.browser.served import served
+from tests.browser.watched import heading
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+RECORDED = Path(__file__).parents[2] / "examples" / "recorded"
+SIZE = {"width": 1440, "height": 900}
+PATIENCE_MS = 60_000
+_COLOURS = 128
+_PAGES = ("overview", "model", "compare", "issues", "tests", "run")
+
+
+def main() -> None:
+    """Take all screenshots."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="Where the files go.")
+    parser.add_argument("--data", type=Path, default=RECORDED, help="The workspace to show.")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        workspace = Path(shutil.copytree(arguments.data, Path(scratch) / arguments.data.name))
+        with served(workspace) as address, started_browser() as browser:
+            for name, content in screenshots(browser, address):
+                path = arguments.folder / f"{name}.png"
+                path.write_bytes(content)
+                print(f"{path}: {len(content) / 1000:.0f} kB")
+
+
+def screenshots(browser: Browser, address: str) -> Iterator[tuple[str, bytes]]:
+    """Yield name and PNG of every page, light and dark."""
+    for scheme in ("light", "dark"):
+        context = browser.new_context(
+            base_url=address, viewport=SIZE, color_scheme=scheme, reduced_motion="reduce"
+        )
+        context.set_default_timeout(PATIENCE_MS)
+        page = context.new_page()
+        for name in _PAGES:
+            open_page(page, name)
+            yield f"{name}-{scheme}", small_png(page.screenshot())
+        context.close()
+
+
+def open_page(page: Page, name: str) -> None:
+    """Open a page and wait until everything in sight is there."""
+    from playwright.sync_api import expect
+
+    page.goto("/" if name == "overview" else f"/{name}")
+    heading(page, name.capitalize())
+    expect(page.locator(".loading-state").first).not_to_be_in_viewport(timeout=PATIENCE_MS)
+    page.wait_for_load_state("networkidle")
+
+
+def small_png(content: bytes) -> bytes:
+    """Return a picture with a palette, which is a third of the size and looks the same."""
+    from PIL import Image
+
+    stream = io.BytesIO()
+    picture = Image.open(io.BytesIO(content)).convert("RGB")
+    picture.quantize(_COLOURS, dither=Image.Dither.NONE).save(stream, "PNG", optimize=True)
+    return stream.getvalue()
+
+
+if __name__ == "__main__":
+    main()

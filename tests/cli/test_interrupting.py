@@ -65,7 +65,8 @@ def test_second_ctrl_c_stops_at_once_and_loses_nothing(workspace_files: Workspac
     evaluator.write_text(
         '"""Right the first two times, then stuck as soon as those are stored."""\n\n'
         "import sys\nimport threading\nfrom pathlib import Path\n\n_CALLS = []\n\n\n"
-        "def _n_stored():\n    [journal] = (Path(__file__).parents[1] / 'journal').glob('*.jsonl')\n"
+        "def _n_stored():\n    folder = Path(__file__).parents[1] / 'journal'\n"
+        "    [journal] = folder.glob('*.jsonl')\n"
         "    return journal.read_text().count('test_id')\n\n\n"
         "def evaluate(response, parameters):\n    _CALLS.append(1)\n    if len(_CALLS) > 2:\n"
         "        while _n_stored() < 2:\n            pass\n"

@@ -1,0 +1,57 @@
+"""What a newcomer finds in `data/`: checked, and small enough for a first run."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from poor_bench.config_manager import ConfigManager
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+@pytest.fixture(scope="module")
+def config() -> ConfigManager:
+    return ConfigManager(DATA)
+
+
+def test_nothing_is_wrong_with_it(config: ConfigManager) -> None:
+    found = [str(finding.problem) for finding in config.lint()]
+
+    assert [*map(str, config.workspace.problems), *found] == []
+
+
+def test_every_test_has_a_reference_response(config: ConfigManager) -> None:
+    assert [t.test_id for t in config.workspace.tests if not t.reference_response] == []
+
+
+def test_every_class_has_tests_of_five_levels(config: ConfigManager) -> None:
+    workspace = config.workspace
+    per_level = Counter((test.class_id, test.level) for test in workspace.tests)
+
+    assert {"math_problems", "sentiment_analysis", "python_coding"} < set(workspace.test_classes)
+    assert set(per_level) == {(name, n) for name in workspace.test_classes for n in range(1, 6)}
+    assert min(per_level.values()) >= 3
+
+
+def test_it_asks_one_model_in_two_ways_without_key_or_network(config: ConfigManager) -> None:
+    llms = config.workspace.enabled_llms
+
+    assert [llm.id for llm in llms] == ["embedded:smollm2-135m", "embedded:smollm2-135m:json"]
+    assert [llm.parameters.get("response_format") for llm in llms] == [None, "class"]
+
+
+def test_example_of_other_llms_is_valid(tmp_path: Path) -> None:
+    for name in ("test_classes.yaml", "tests.json"):
+        shutil.copy(DATA / name, tmp_path / name)
+    shutil.copy(DATA / "llms.example.json", tmp_path / "llms.json")
+
+    workspace = ConfigManager(tmp_path).workspace
+
+    assert workspace.problems == ()
+    assert {llm.provider for llm in workspace.llms} >= {
+        "ollama", "openai", "anthropic", "openrouter", "llamacpp", "lmstudio",
+    }  # fmt: skip

@@ -1,0 +1,33 @@
+"""Why a child died."""
+
+from __future__ import annotations
+
+import signal
+
+from poor_bench.sandbox.outcomes import Exit
+
+_KILLED = -9
+_CPU_TOLERANCE_S = 0.1
+"""The kernel's own count and the one it reports differ by a few clock ticks."""
+
+
+def ran_out_of_cpu(end: Exit, cpu_s: int) -> bool:
+    """Return whether the kernel killed a child for its use of CPU time."""
+    return end.status == _KILLED and end.cpu_s >= cpu_s - _CPU_TOLERANCE_S
+
+
+def describe_exit(end: Exit) -> str:
+    """Return how a process ended, as the end of a sentence.
+
+    Example:
+        >>> describe_exit(Exit(status=3, cpu_s=0.1))
+        'exited with code 3'
+    """
+    if end.status >= 0:
+        return f"exited with code {end.status}"
+    if end.status == _KILLED:
+        return "was killed"
+    try:
+        return f"was killed by {signal.Signals(-end.status).name}"
+    except ValueError:
+        return f"was killed by signal {-end.status}"

@@ -1,0 +1,65 @@
+"""What the rest of the sandbox knows of a child, however it was started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from poor_bench.sandbox.host.output_file import OutputFile
+from poor_bench.sandbox.levels import Mechanism
+from poor_bench.sandbox.outcomes import Exit
+from poor_bench.sandbox.wire.channel import Channel
+
+
+class ChildProcess(Protocol):
+    """A child that was started and waits for its order."""
+
+    channel: Channel
+    output: OutputFile
+
+    def hand_over_to(self, other: Channel) -> bool:
+        """Give our end of the channel to the child behind another channel, if that can be done.
+
+        Returns:
+            Whether it was done; `channel` is of no more use then.
+
+        Raises:
+            ChannelClosedError: If the other child is gone.
+        """
+
+    def end(self) -> Exit:
+        """Kill the child and all that it started; return once they are gone.
+
+        Raises:
+            SandboxError: If nothing is known of its end.
+        """
+
+
+class Launcher(Protocol):
+    """Starts children; used from many threads.
+
+    Attributes:
+        links_children: Whether they can be handed over to each other.
+    """
+
+    links_children: bool
+
+    def missing(self) -> Mapping[Mechanism, str]:
+        """Return which mechanisms are not in force, and why.
+
+        Raises:
+            SandboxError: If children cannot be started at all.
+        """
+
+    def launch(self, output_bytes: int) -> ChildProcess:
+        """Start a child.
+
+        Args:
+            output_bytes: How much of its output to keep.
+
+        Raises:
+            SandboxError: If it cannot be started.
+        """
+
+    def close(self) -> None:
+        """End all children."""

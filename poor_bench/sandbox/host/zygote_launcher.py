@@ -1,0 +1,85 @@
+"""Children that a zygote forks: fast, and locked in as far as the system allows."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Collection, Mapping
+from contextlib import ExitStack, suppress
+
+from poor_bench.errors import SandboxError
+from poor_bench.models.failure import FailureKind
+from poor_bench.sandbox.host.output_file import OutputFile
+from poor_bench.sandbox.host.zygote_process import ZygoteKeeper
+from poor_bench.sandbox.levels import Mechanism
+from poor_bench.sandbox.outcomes import Exit
+from poor_bench.sandbox.wire.channel import Channel, SocketConnection
+from poor_bench.sandbox.wire.reports import unpack_report
+
+_END_TIMEOUT_S = 30.0
+_MAX_REPORT = 4096
+
+
+class ZygoteChild:
+    """A child that a zygote forked; see `ChildProcess`."""
+
+    def __init__(self, link: socket.socket, control: socket.socket, output: OutputFile) -> None:
+        self.channel = Channel(SocketConnection(link))
+        self.output = output
+        self._link = link
+        self._control = control
+
+    def hand_over_to(self, other: Channel) -> bool:
+        """Give our end of the channel to the child behind another one; see `ChildProcess`."""
+        assert isinstance(other.connection, SocketConnection)
+        other.connection.write_with_socket(b".", self._link)
+        self._link.close()
+        return True
+
+    def end(self) -> Exit:
+        """Kill the child and all that it started; see `ChildProcess`."""
+        with self._control, self._link:
+            report = self._read_report()
+        end = unpack_report(report)
+        if isinstance(end, Exit):
+            return end
+        raise SandboxError(f"a program could not be run: {end}", kind=FailureKind.SANDBOX)
+
+    def _read_report(self) -> bytes:
+        with suppress(OSError):
+            self._control.shutdown(socket.SHUT_WR)
+        self._control.settimeout(_END_TIMEOUT_S)
+        with suppress(OSError):
+            return self._control.recv(_MAX_REPORT)
+        return b""
+
+
+class ZygoteLauncher:
+    """Starts children through a zygote; see `Launcher`."""
+
+    links_children = True
+
+    def __init__(self, avoided: Collection[Mechanism] = ()) -> None:
+        self._keeper = ZygoteKeeper(avoided)
+
+    def missing(self) -> Mapping[Mechanism, str]:
+        """Return which mechanisms are not in force; see `Launcher`."""
+        return self._keeper.missing()
+
+    def launch(self, output_bytes: int) -> ZygoteChild:
+        """Start a child; see `Launcher`."""
+        with ExitStack() as on_failure:
+            link, its_link = socket.socketpair()
+            control, its_control = socket.socketpair()
+            output = OutputFile(output_bytes)
+            for ours in (link, control):
+                on_failure.enter_context(ours)
+            on_failure.callback(output.close)
+            with its_link, its_control:
+                descriptors = [its_link.fileno(), output.fileno(), its_control.fileno()]
+                self._keeper.request(descriptors)
+            on_failure.pop_all()
+        return ZygoteChild(link, control, output)
+
+    def close(self) -> None:
+        """End all children."""
+        self._keeper.close()

@@ -1,0 +1,1 @@
+"""What runs in processes of the sandbox: the zygote, and the children that it forks."""

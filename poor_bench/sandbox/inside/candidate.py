@@ -1,0 +1,95 @@
+"""A child that holds a program and calls one of its functions.
+
+Everything here runs beside hostile code, which can read and change all of it. That is why the
+worst it can achieve is to send another value, or none: what is right is not known here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from poor_bench.sandbox.inside.attempt import Attempt, describe_error
+from poor_bench.sandbox.inside.passing import Arguments, arguments_of
+from poor_bench.sandbox.inside.streams import Output
+from poor_bench.sandbox.wire.channel import Channel
+from poor_bench.sandbox.wire.encoding import encode
+from poor_bench.sandbox.wire.plain import name_of_type
+from poor_bench.sandbox.wire.messages import CandidateOrder
+
+_MODULE = "solution"
+_FILE = "<solution>"
+_MAX_FUNCTIONS = 20
+
+
+def serve_candidate(channel: Channel, order: CandidateOrder, output: Output) -> None:
+    """Load a program, then answer calls until nobody is there to ask."""
+    loaded = _load(order.source, order.function)
+    calls: Sequence[Arguments] = ()
+    if callable(loaded):
+        calls = arguments_of(loaded, order.inputs)
+    output.flush()
+    channel.send(("loaded",) if callable(loaded) else loaded)
+    while callable(loaded):
+        arguments = _requested(channel.receive_trusted(), calls)
+        answer = _answer(loaded, arguments)
+        output.flush()
+        channel.send_encoded(answer)
+
+
+def run_source(source: str, file: str, module: ModuleType) -> tuple[str, BaseException] | None:
+    """Run Python source as the body of a module.
+
+    Returns:
+        None if it ran to its end; else the word `syntax` or `raised`, and the exception.
+    """
+    sys.modules[module.__name__] = module
+    with Attempt() as compiling:
+        code: CodeType = compile(source, file, "exec", dont_inherit=True)
+    if compiling.error is not None:
+        return "syntax", compiling.error
+    with Attempt() as running:
+        FunctionType(code, module.__dict__)()
+    return None if running.error is None else ("raised", running.error)
+
+
+def _load(source: str, name: str | None) -> Callable[..., Any] | tuple[Any, ...]:
+    """Return the function, or the message that says why there is none."""
+    module = ModuleType(_MODULE)
+    failure = run_source(source, _FILE, module)
+    if failure is not None:
+        reason, error = failure
+        return "not_loaded", reason, describe_error(error, _FILE), []
+    functions = _functions_of(module)
+    function = module.__dict__.get(name or next(reversed(functions), ""))
+    if callable(function):
+        return function
+    return "not_loaded", "missing", None, functions[:_MAX_FUNCTIONS]
+
+
+def _functions_of(module: ModuleType) -> list[str]:
+    """Return the names of public functions that the program itself defines, in order."""
+    return [
+        name
+        for name, value in module.__dict__.items()
+        if type(value) is FunctionType and value.__module__ == _MODULE and name[:1] != "_"
+    ]
+
+
+def _requested(message: Any, calls: Sequence[Arguments]) -> Arguments:
+    if message[0] == "case":
+        return calls[message[1]]
+    return message[1], message[2]
+
+
+def _answer(function: Callable[..., Any], arguments: Arguments) -> bytes:
+    positional, named = arguments
+    with Attempt() as calling:
+        value = function(*positional, **named)
+    if calling.error is not None:
+        return encode(("raised", describe_error(calling.error, _FILE)))
+    with Attempt() as encoding:
+        return encode(("returned", value))
+    return encode(("unsendable", str(encoding.error) or name_of_type(encoding.error)))

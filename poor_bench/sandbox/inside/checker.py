@@ -1,0 +1,114 @@
+"""A child that carries out tests on candidates, which live in other processes.
+
+Tests come from the workspace and know the answers. What they get as their candidate is a stand-in
+for a function elsewhere: it sends its arguments and gets plain data back, so nothing can be forged.
+
+A checker goes on to the next test for as long as tests leave no trace in it that shows.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from poor_bench.sandbox.inside.attempt import Attempt, describe_error
+from poor_bench.sandbox.inside.candidate import run_source
+from poor_bench.sandbox.inside.stand_in import CheckStoppedError, StandIn
+from poor_bench.sandbox.outcomes import CheckEnd, LoadEnd
+from poor_bench.sandbox.wire.channel import Channel, SocketConnection
+from poor_bench.sandbox.wire.messages import CheckerOrder, CheckRequest, message_to_request
+
+_MODULE = "test"
+_SETUP_FILE, _TEST_FILE = "<setup>", "<test>"
+_MAX_CPU_SHARE = 0.5
+"""Of its CPU time that a checker may have used and still take another test."""
+
+
+def serve_checker(channel: Channel, order: CheckerOrder) -> None:
+    """Carry out tests until there is nobody to ask for one, or this process is spent."""
+    import random  # costs every fork, if the zygote has it
+
+    untouched = _visible_state()
+    is_spent = False
+    while not is_spent:
+        candidate_channel = _candidate_channel(channel) if order.is_linked else channel
+        request = message_to_request(channel.receive_trusted())
+        random.seed(0)
+        message = _carry_out(request, candidate_channel)
+        used_up = time.process_time() > order.cpu_s * _MAX_CPU_SHARE
+        is_spent = used_up or _visible_state() != untouched
+        channel.send((*message, is_spent))
+
+
+def _candidate_channel(channel: Channel) -> Channel:
+    connection = channel.connection
+    assert isinstance(connection, SocketConnection)
+    return Channel(SocketConnection(connection.read_with_socket(1)))
+
+
+def _visible_state() -> tuple[object, ...]:
+    """Return what a test may have changed for the tests after it."""
+    n_threads = len(sys._current_frames())
+    return dict(vars(builtins)), sys.getrecursionlimit(), n_threads, sys.stdout, sys.stderr
+
+
+def _carry_out(request: CheckRequest, candidate_channel: Channel) -> tuple[Any, ...]:
+    """Carry out one test and return the message about it, but for its last word."""
+    candidate = StandIn(candidate_channel, request.function, request.call_s)
+    reason = candidate.wait_until_ready()
+    if reason:
+        return "failed", reason
+    with Attempt() as checking:
+        _check(request, candidate)
+    end = _end_of(checking.error, candidate)
+    report = _report(checking.error, candidate)
+    last_call = candidate.last_call() if end is not CheckEnd.PASSED else ""
+    return "checked", end.value, report, candidate.load_message, last_call
+
+
+def _check(request: CheckRequest, candidate: StandIn) -> None:
+    check = _load_check(request, candidate)
+    if candidate.wait_until_loaded() is LoadEnd.LOADED:
+        check(candidate.call)
+    else:
+        raise CheckStoppedError(CheckEnd.NOT_LOADED)
+
+
+def _load_check(request: CheckRequest, candidate: StandIn) -> Callable[[object], object]:
+    """Return the test's function `check`."""
+    module = ModuleType(_MODULE)
+    _run(request.setup, _SETUP_FILE, module)
+    module.__dict__[request.function] = candidate.call
+    _run(request.source, _TEST_FILE, module)
+    check = module.__dict__.get("check")
+    if callable(check):
+        return check
+    raise CheckStoppedError(CheckEnd.BROKEN) from NameError("the test defines no function check")
+
+
+def _run(source: str, file: str, module: ModuleType) -> None:
+    failure = run_source(source, file, module)
+    if failure is not None:
+        raise CheckStoppedError(CheckEnd.BROKEN) from failure[1]
+
+
+def _report(error: BaseException | None, candidate: StandIn) -> tuple[str, str, int | None] | None:
+    if error is None:
+        return None
+    if error is candidate.raised and candidate.report is not None:
+        return candidate.report.type_name, candidate.report.message, candidate.report.line
+    return describe_error(error.__cause__ or error, _TEST_FILE)
+
+
+def _end_of(error: BaseException | None, candidate: StandIn) -> CheckEnd:
+    if candidate.stopped is not None:
+        return candidate.stopped.end
+    if error is None:
+        return CheckEnd.PASSED
+    if isinstance(error, CheckStoppedError):
+        return error.end
+    return CheckEnd.RAISED if error is candidate.raised else CheckEnd.FAILED

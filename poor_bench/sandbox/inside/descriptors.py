@@ -1,0 +1,38 @@
+"""Which descriptors mean what in the zygote's children."""
+
+from __future__ import annotations
+
+import os
+
+CHANNEL = 3
+"""To whoever gives the order."""
+RULESET = 4
+"""Rules for files, where all children have the same."""
+_FIRST_FREE = 5
+_OUT_OF_THE_WAY = 64
+_MORE_THAN_OPEN = 65536
+
+
+def move_away(descriptor: int) -> int:
+    """Move a descriptor to where it is not in the way, and return the new one."""
+    import fcntl  # not on Windows
+
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _OUT_OF_THE_WAY)
+    os.close(descriptor)
+    return moved
+
+
+def reserve_descriptors() -> None:
+    """Keep the descriptors that have a meaning from being used for anything else meanwhile."""
+    empty = move_away(os.open(os.devnull, os.O_RDONLY))
+    for descriptor in (CHANNEL, RULESET):
+        os.dup2(empty, descriptor)
+    os.close(empty)
+
+
+def arrange_descriptors(output: int, channel: int) -> None:
+    """Give a child what it may have, and close all else; stdin is empty already."""
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.dup2(channel, CHANNEL)
+    os.closerange(_FIRST_FREE, _MORE_THAN_OPEN)

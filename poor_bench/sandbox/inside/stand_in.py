@@ -1,0 +1,128 @@
+"""The function that a test gets as its candidate; the real one lives in another process."""
+
+from __future__ import annotations
+
+import builtins
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from poor_bench.sandbox.describing import describe_call, describe_value
+from poor_bench.sandbox.outcomes import CaseEnd, CheckEnd, ErrorReport, LoadEnd
+from poor_bench.sandbox.wire.channel import Channel, ChannelClosedError, DeadlineError
+from poor_bench.sandbox.wire.decoding import DecodeError
+from poor_bench.sandbox.wire.encoding import encode
+from poor_bench.sandbox.wire.plain import EncodeError
+from poor_bench.sandbox.wire.messages import message_to_case, message_to_load, message_to_readiness
+
+
+class CheckStoppedError(BaseException):
+    """The check cannot go on; not an Exception, so that no test takes it for an expected one."""
+
+    def __init__(self, end: CheckEnd) -> None:
+        super().__init__(end.value)
+        self.end = end
+
+
+class CandidateError(Exception):
+    """Stands for an exception of the candidate that is not one of Python's own."""
+
+
+class StandIn:
+    """Passes calls on to a candidate.
+
+    Attributes:
+        load_message: The candidate's first message; None until it came.
+        raised: What the last call raised in the candidate's name, if it did.
+        report: What the candidate said of it.
+        stopped: Why the check cannot go on; a test may have caught it.
+    """
+
+    def __init__(self, channel: Channel, name: str, call_s: float) -> None:
+        self.load_message: Any = None
+        self.raised: BaseException | None = None
+        self.report: ErrorReport | None = None
+        self.stopped: CheckStoppedError | None = None
+        self._channel = channel
+        self._name = name
+        self._call_s = call_s
+        self._last_arguments: tuple[Sequence[Any], Mapping[str, Any]] | None = None
+        self._last_value: Any = None
+
+    def wait_until_ready(self) -> str:
+        """Return why the candidate could not be locked in; empty once it is."""
+        return message_to_readiness(self._channel.receive())
+
+    def wait_until_loaded(self) -> LoadEnd:
+        """Return how loading the candidate ended, once it did."""
+        try:
+            message = self._receive(time.monotonic() + self._call_s)
+            end = message_to_load(message).end
+        except (DeadlineError, ChannelClosedError, DecodeError) as error:
+            self._stop(error)
+        self.load_message = message
+        return end
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the candidate; return what it returns, raise what it raises."""
+        if self.stopped is not None:
+            raise self.stopped
+        self._last_arguments = args, kwargs
+        deadline = time.monotonic() + self._call_s
+        try:
+            self._channel.send_encoded(encode(("call", args, kwargs), only_plain=True), deadline)
+            return self._value_of(self._receive(deadline))
+        except (DeadlineError, ChannelClosedError, DecodeError, EncodeError) as error:
+            self._stop(error)
+
+    def last_call(self) -> str:
+        """Return the last call as text; empty if there was none."""
+        if self._last_arguments is None:
+            return ""
+        args, kwargs = self._last_arguments
+        call = describe_call(self._name, args, kwargs)
+        if self.raised is None and self.stopped is None:
+            call += f" returned {describe_value(self._last_value)}"
+        return call
+
+    def _receive(self, deadline: float) -> Any:
+        message = self._channel.receive(deadline)
+        match message:
+            case ("silent", "timed out"):
+                raise DeadlineError
+            case ("silent", "died"):
+                raise ChannelClosedError
+        return message
+
+    def _value_of(self, reply: Any) -> Any:
+        self.raised = self.report = None
+        outcome = message_to_case(reply)
+        if outcome.end is CaseEnd.RETURNED:
+            self._last_value = outcome.value
+            return outcome.value
+        if outcome.error is not None:
+            self.report = outcome.error
+            self.raised = _exception(outcome.error)
+        else:
+            self.raised = CandidateError(f"returned {outcome.cause}")
+        raise self.raised
+
+    def _stop(self, error: Exception) -> NoReturn:
+        ends = {
+            DeadlineError: CheckEnd.TIMED_OUT,
+            ChannelClosedError: CheckEnd.DIED,
+            DecodeError: CheckEnd.GARBLED,
+            EncodeError: CheckEnd.BROKEN,
+        }
+        self.stopped = CheckStoppedError(ends[type(error)])
+        raise self.stopped from error
+
+
+def _exception(report: ErrorReport) -> BaseException:
+    kind = getattr(builtins, report.type_name, None)
+    if isinstance(kind, type) and issubclass(kind, Exception):
+        try:
+            return kind(report.message)
+        except TypeError:
+            pass
+    return CandidateError(f"{report.type_name}: {report.message}")

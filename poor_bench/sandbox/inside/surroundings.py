@@ -1,0 +1,98 @@
+"""The zygote's own walls, which all its children share."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from poor_bench.sandbox.inside.python_files import readable_files
+from poor_bench.sandbox.levels import Mechanism
+from poor_bench.sandbox.linux import libc, namespaces, privileges, root_filesystem
+
+_ONLY_LINUX = (
+    Mechanism.SYSTEM_CALL_FILTER,
+    Mechanism.FILE_RULES,
+    Mechanism.BARE_ROOT,
+    Mechanism.OWN_NETWORK,
+    Mechanism.OWN_PROCESSES,
+)
+_MORE_DESCRIPTORS_THAN_OPEN = 4096
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """Where children are forked.
+
+    Attributes:
+        missing: Mechanisms that are not in force, and why.
+        readable: Files and folders that children may read.
+        renew_processes: Gives the next child a pid namespace of its own.
+    """
+
+    missing: dict[Mechanism, str]
+    readable: Sequence[str] = ()
+    renew_processes: Callable[[], None] = lambda: None
+
+    def attempt(self, mechanism: Mechanism, action: Callable[[], None]) -> None:
+        """Put up one wall, or note why it cannot stand."""
+        if mechanism in self.missing:
+            return
+        try:
+            action()
+        except OSError as error:
+            self.missing[mechanism] = error.strerror or str(error)
+
+
+def enter_surroundings(avoided: Collection[Mechanism]) -> Surroundings:
+    """Lock this process in as far as the system allows, and say how far that is.
+
+    Where processes can be kept apart, the rest of the program runs in a new process; this one
+    waits for its end and ends with it.
+
+    Args:
+        avoided: Mechanisms to do without.
+    """
+    surroundings = Surroundings(missing=dict.fromkeys(avoided, "switched off"))
+    if sys.platform != "linux":
+        for mechanism in _ONLY_LINUX:
+            surroundings.missing.setdefault(mechanism, "only Linux has it")
+        return surroundings
+    _enter_linux_surroundings(surroundings)
+    return surroundings
+
+
+def _enter_linux_surroundings(surroundings: Surroundings) -> None:
+    def share_no_processes() -> None:
+        namespaces.enter_new(libc.CLONE_NEWPID)
+        _continue_in_child()
+        privileges.die_with_parent()
+        surroundings.renew_processes = namespaces.PidNamespaces().renew
+
+    def share_no_files() -> None:
+        namespaces.enter_new(libc.CLONE_NEWNS)
+        root_filesystem.enter_bare_root(surroundings.readable)
+
+    with suppress(OSError):
+        namespaces.become_namespace_owner()
+    surroundings.readable = readable_files()
+    privileges.adopt_orphans()
+    surroundings.attempt(
+        Mechanism.OWN_NETWORK,
+        lambda: namespaces.enter_new(libc.CLONE_NEWNET | libc.CLONE_NEWIPC),
+    )
+    surroundings.attempt(Mechanism.OWN_PROCESSES, share_no_processes)
+    surroundings.attempt(Mechanism.BARE_ROOT, share_no_files)
+    privileges.forbid_new_privileges()
+
+
+def _continue_in_child() -> None:
+    """Go on in a new process, for which this one waits; returns in the new process only."""
+    child = os.fork()
+    if child == 0:
+        return
+    os.closerange(0, _MORE_DESCRIPTORS_THAN_OPEN)
+    _, status = os.waitpid(child, 0)
+    os._exit(os.waitstatus_to_exitcode(status) & 0xFF)

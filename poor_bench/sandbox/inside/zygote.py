@@ -1,0 +1,154 @@
+"""The zygote: a small process without threads or secrets that forks a child per program.
+
+It is started once, enters its surroundings, and then waits for requests on its link to us. A
+request is one byte with three descriptors: the channel over which the child takes its order, the
+file for its output, and a control socket. The zygote never reads orders. When the other end of the
+control socket is shut, the child is killed; when the child is gone, so are all processes that it
+started, and the zygote says on the control socket how it ended. When the link is closed,
+everything ends.
+
+Memory that zygote or children touch after a fork is copied, page by page, and that is most of what
+a fork costs. This is why little is done here, and with little.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+from contextlib import suppress
+from typing import NoReturn
+
+from poor_bench.sandbox.inside.child import live
+from poor_bench.sandbox.inside.descriptors import (
+    CHANNEL,
+    arrange_descriptors,
+    move_away,
+    reserve_descriptors,
+)
+from poor_bench.sandbox.inside.orphans import Orphans
+from poor_bench.sandbox.inside.preload import forget_project, freeze, preload
+from poor_bench.sandbox.inside.python_files import import_folders
+from poor_bench.sandbox.inside.rehearsal import rehearse
+from poor_bench.sandbox.inside.streams import Output
+from poor_bench.sandbox.inside.surroundings import Surroundings, enter_surroundings
+from poor_bench.sandbox.inside.walls import Walls
+from poor_bench.sandbox.levels import Mechanism
+from poor_bench.sandbox.wire.channel import Channel, DescriptorConnection, SocketConnection
+from poor_bench.sandbox.wire.reports import pack_exit, pack_failure
+
+_N_DESCRIPTORS = 3
+_MANY = 4096
+_STOPS_ORPHANS = {Mechanism.OWN_PROCESSES, Mechanism.SYSTEM_CALL_FILTER}
+
+
+def main(link_descriptor: str, avoided: str) -> None:
+    """Run the zygote.
+
+    Args:
+        link_descriptor: Number of the inherited socket to whoever started it.
+        avoided: Mechanisms to do without, separated by commas.
+    """
+    link = socket.socket(fileno=move_away(int(link_descriptor)))
+    reserve_descriptors()
+    preload()
+    orphans = Orphans()
+    surroundings = enter_surroundings([Mechanism(name) for name in avoided.split(",") if name])
+    walls = Walls(surroundings.missing, surroundings.readable)
+    walls.prepare()
+    zygote = _Zygote(link, surroundings, walls, orphans)
+    forget_project(import_folders())
+    Channel(SocketConnection(link)).send(walls.missing)
+    zygote.serve()
+
+
+class _Zygote:
+    def __init__(
+        self, link: socket.socket, surroundings: Surroundings, walls: Walls, orphans: Orphans
+    ) -> None:
+        self._link = link
+        self._renew_processes = surroundings.renew_processes
+        self._walls = walls
+        self._orphans = orphans
+        self._may_leave_orphans = walls.missing.keys() >= _STOPS_ORPHANS
+        self._control_of: dict[int, int] = {}
+        self._child_of: dict[int, int] = {}
+        self._poll = select.poll()
+        self._ended, self._waking = os.pipe()
+        self._output = Output()
+        self._channel = Channel(DescriptorConnection(CHANNEL, CHANNEL))
+
+    def serve(self) -> NoReturn:
+        os.set_blocking(self._waking, False)
+        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+        signal.set_wakeup_fd(self._waking, warn_on_full_buffer=False)
+        self._poll.register(self._link, select.POLLIN)
+        self._poll.register(self._ended, select.POLLIN)
+        rehearse(self._output)
+        freeze()
+        while True:
+            for descriptor, _ in self._poll.poll():
+                if descriptor == self._ended:
+                    self._reap()
+                elif descriptor in self._child_of:
+                    self._kill(descriptor)
+                else:
+                    self._accept()
+
+    def _accept(self) -> None:
+        request, descriptors, _, _ = socket.recv_fds(self._link, 1, _N_DESCRIPTORS)
+        if not request:
+            self._end_everything()
+        channel, output, control = descriptors
+        try:
+            self._renew_processes()
+            child = os.fork()
+        except OSError as error:
+            self._finish(control, pack_failure(error.strerror))
+        else:
+            if child == 0:
+                self._become_child(channel, output)
+            self._control_of[child] = control
+            self._child_of[control] = child
+            self._poll.register(control, select.POLLIN)
+        os.close(channel)
+        os.close(output)
+
+    def _become_child(self, channel: int, output: int) -> NoReturn:
+        os.setsid()
+        signal.set_wakeup_fd(-1)
+        arrange_descriptors(output, channel)
+        live(self._channel, self._walls, self._output)
+
+    def _kill(self, control: int) -> None:
+        self._poll.unregister(control)
+        os.kill(self._child_of.pop(control), signal.SIGKILL)
+
+    def _reap(self) -> None:
+        os.read(self._ended, _MANY)
+        while self._control_of:
+            child, status, usage = os.wait4(-1, os.WNOHANG)
+            if child == 0:
+                return
+            control = self._control_of.pop(child, None)
+            if control is None:
+                continue
+            if self._may_leave_orphans:
+                self._orphans.kill(child, keep=self._control_of)
+            if self._child_of.pop(control, None) is not None:
+                self._poll.unregister(control)
+            cpu_s = usage.ru_utime + usage.ru_stime
+            self._finish(control, pack_exit(os.waitstatus_to_exitcode(status), cpu_s))
+
+    def _finish(self, control: int, report: bytes) -> None:
+        with suppress(OSError):
+            os.write(control, report)
+        os.close(control)
+
+    def _end_everything(self) -> NoReturn:
+        for child in self._control_of:
+            os.kill(child, signal.SIGKILL)
+            if self._may_leave_orphans:
+                self._orphans.kill(child, keep=())
+        os._exit(0)

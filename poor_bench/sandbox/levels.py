@@ -1,0 +1,81 @@
+"""How well candidate code is locked in on this machine, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+
+class Mechanism(StrEnum):
+    """One wall of the sandbox."""
+
+    RESOURCE_LIMITS = "resource limits"
+    """CPU time, memory, size of files and number of open files are limited by the kernel."""
+    SYSTEM_CALL_FILTER = "system call filter"
+    """seccomp: no new processes or programs, no sockets, no signals to others."""
+    FILE_RULES = "file rules"
+    """Landlock: nothing outside the scratch folder and Python's own files can be opened."""
+    BARE_ROOT = "bare root"
+    """A mount namespace in which only Python's own files exist, all of them read-only."""
+    OWN_NETWORK = "own network"
+    """A network namespace without any interface, not even loopback, and an ipc namespace."""
+    OWN_PROCESSES = "own processes"
+    """A pid namespace per program: others are out of sight, and all of it dies at once."""
+
+
+class Level(IntEnum):
+    """Degrees of isolation, in order; each includes the ones below."""
+
+    NONE = 0
+    """Asks for nothing."""
+    PROCESS = 1
+    """A process of its own with an empty environment and a scratch folder, ended in time."""
+    LIMITS = 2
+    """CPU, memory and files limited by the kernel."""
+    ISOLATED = 3
+    """No network, no other files, no signals, no surviving processes; each by one wall at least."""
+    FULL = 4
+    """Every wall stands: all that `ISOLATED` promises holds twice."""
+
+    @property
+    def label(self) -> str:
+        """The name that users read and write."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxStatus:
+    """What is in force on this machine."""
+
+    level: Level
+    missing: Mapping[Mechanism, str]
+    """Each mechanism that is not in force, and why."""
+
+
+def status_of(missing: Mapping[Mechanism, str]) -> SandboxStatus:
+    """Return the level that is left without some mechanisms."""
+    return SandboxStatus(level=_level_without(frozenset(missing)), missing=missing)
+
+
+def _level_without(missing: frozenset[Mechanism]) -> Level:
+    if Mechanism.RESOURCE_LIMITS in missing:
+        return Level.PROCESS
+    if Mechanism.SYSTEM_CALL_FILTER in missing:
+        return Level.LIMITS
+    if {Mechanism.FILE_RULES, Mechanism.BARE_ROOT} <= missing:
+        return Level.LIMITS
+    return Level.ISOLATED if missing else Level.FULL
+
+
+def parse_level(name: str) -> Level:
+    """Return the level of a name such as `isolated`.
+
+    Raises:
+        ValueError: If there is none of that name; the message lists them.
+    """
+    for level in Level:
+        if level.label == name.strip().lower():
+            return level
+    known = ", ".join(level.label for level in Level)
+    raise ValueError(f"there is no sandbox level {name!r}; there are {known}")

@@ -1,0 +1,1 @@
+"""What the Linux kernel offers to lock a process in; each part raises OSError where it does not."""

@@ -1,0 +1,55 @@
+"""Namespaces: views of the system in which the rest of it does not exist."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from poor_bench.sandbox.linux import libc
+
+
+def become_namespace_owner() -> None:
+    """Enter a new user namespace, in which this process may create other namespaces.
+
+    User and group keep their ids. Inside, the process has every capability over what it creates
+    there, and none over anything else.
+
+    Raises:
+        OSError: If the kernel or its administrator does not allow it.
+    """
+    user, group = os.geteuid(), os.getegid()
+    libc.system_call("unshare", libc.CLONE_NEWUSER)
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+    Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+
+
+def enter_new(flags: int) -> None:
+    """Enter new namespaces of some kinds, given as `CLONE_NEW...`.
+
+    A new pid namespace begins with the next child of this process.
+
+    Raises:
+        OSError: If the kernel does not allow it.
+    """
+    libc.system_call("unshare", flags)
+
+
+class PidNamespaces:
+    """Gives every child a pid namespace of its own.
+
+    Made in the process that forks them, which must itself be in a pid namespace that it may
+    administer: a process can ask for a new one only after it went back to its own.
+    """
+
+    def __init__(self) -> None:
+        self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+
+    def renew(self) -> None:
+        """Make the next child the first process of a new pid namespace.
+
+        Raises:
+            OSError: If the kernel does not allow it.
+        """
+        libc.system_call("setns", self._own, libc.CLONE_NEWPID)
+        libc.system_call("unshare", libc.CLONE_NEWPID)

@@ -1,0 +1,93 @@
+"""A root folder that holds nothing but what Python programs need to run, all of it read-only.
+
+Programs have one place for files of their own. A file system is mounted there for each program,
+within a folder for which one Landlock rule, made once, suffices. `/tmp` is a link to it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from struct import Struct
+
+from poor_bench.sandbox.linux import libc
+
+SCRATCH_PARENT = "/poor_bench"
+SCRATCH = f"{SCRATCH_PARENT}/tmp"
+_BUILDING_SITE = Path("/sys")
+"""Any folder that exists everywhere and is not needed any more; it is hidden meanwhile."""
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
+_MOUNT_ATTRIBUTES = Struct("=QQQQ")
+"""struct mount_attr: attr_set, attr_clr, propagation, userns_fd."""
+_READ_ONLY_WITHOUT_SETUID = 0b11
+_AT_RECURSIVE = 0x8000
+_MAX_SCRATCH_FILES = 10_000
+
+
+def enter_bare_root(readable: Sequence[str]) -> None:
+    """Move this process, in a mount namespace of its own, into a new root folder.
+
+    Args:
+        readable: Files and folders of the old root that the new one shows at the same places;
+            none of them within another one.
+
+    Raises:
+        OSError: If the kernel does not allow it.
+    """
+    _mount(None, "/", None, libc.MS_REC | libc.MS_PRIVATE)
+    _mount("tmpfs", _BUILDING_SITE, "tmpfs", 0, b"mode=755,size=4m")
+    Path(f"{_BUILDING_SITE}{SCRATCH}").mkdir(parents=True)
+    for path in (*readable, *_DEVICES):
+        _show(Path(path))
+    if not (_BUILDING_SITE / "tmp").exists():
+        (_BUILDING_SITE / "tmp").symlink_to(SCRATCH)
+    _make_read_only(_BUILDING_SITE)
+    os.chdir(_BUILDING_SITE)
+    libc.system_call("pivot_root", b".", b".")
+    libc.system_call("umount2", b".", libc.MNT_DETACH)
+    os.chdir("/")
+
+
+def enter_private_scratch(size_bytes: int) -> None:
+    """Give this process an empty scratch folder that no other sees.
+
+    Raises:
+        OSError: If the kernel does not allow it.
+    """
+    libc.system_call("unshare", libc.CLONE_NEWNS)
+    options = b"mode=700,size=%d,nr_inodes=%d" % (size_bytes, _MAX_SCRATCH_FILES)
+    libc.system_call("mount", b"tmpfs", SCRATCH.encode(), b"tmpfs", 0, options)
+
+
+def _show(path: Path) -> None:
+    target = Path(f"{_BUILDING_SITE}{path}")
+    if path.is_dir():
+        target.mkdir(parents=True, exist_ok=True)
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch()
+    _mount(path, target, None, libc.MS_BIND | libc.MS_REC)
+
+
+def _make_read_only(path: Path) -> None:
+    attributes = _MOUNT_ATTRIBUTES.pack(_READ_ONLY_WITHOUT_SETUID, 0, 0, 0)
+    libc.system_call(
+        "mount_setattr", -1, os.fsencode(path), _AT_RECURSIVE, attributes, len(attributes)
+    )
+
+
+def _mount(
+    source: Path | str | None, target: Path | str, kind: str | None, flags: int, options: bytes = b""
+) -> None:
+    try:
+        libc.system_call(
+            "mount",
+            os.fsencode(source) if source else None,
+            os.fsencode(target),
+            os.fsencode(kind) if kind else None,
+            flags,
+            options or None,
+        )
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror} ({target})") from error

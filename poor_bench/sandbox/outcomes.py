@@ -1,0 +1,125 @@
+"""How candidate code ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorReport:
+    """An exception, as the process that raised it tells."""
+
+    type_name: str
+    message: str
+    line: int | None = None
+    """Line of the program, from 1; None where none is known."""
+
+
+class LoadEnd(StrEnum):
+    """How loading a program ended."""
+
+    LOADED = "loaded"
+    SYNTAX_ERROR = "syntax error"
+    RAISED = "raised"
+    MISSING_FUNCTION = "missing function"
+    TIMED_OUT = "timed out"
+    DIED = "died"
+    GARBLED = "garbled"
+    """The program wrote something of its own where the answer should have been."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadOutcome:
+    """How loading a program ended, and why."""
+
+    end: LoadEnd
+    error: ErrorReport | None = None
+    functions: tuple[str, ...] = ()
+    """The functions that there are instead of the missing one."""
+    cause: str = ""
+    """What killed the process, if it died."""
+
+
+class CaseEnd(StrEnum):
+    """How one case ended."""
+
+    RETURNED = "returned"
+    RAISED = "raised"
+    TIMED_OUT = "timed out"
+    DIED = "died"
+    """The process ended: a crash, `os._exit`, a kill."""
+    GARBLED = "garbled"
+    """The program wrote something of its own where the answer should have been."""
+    UNSENDABLE = "unsendable"
+    """The value is too large or too deeply nested to be looked at."""
+    NOT_RUN = "not run"
+    """The program did not load, or the time in all was used up before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseOutcome:
+    """How one case ended."""
+
+    end: CaseEnd
+    value: Any = None
+    """What was returned, as plain data; an `OpaqueObject` stands for anything else."""
+    error: ErrorReport | None = None
+    cause: str = ""
+    """What killed the process, or what is wrong with the value."""
+    output: str = ""
+    """What the program wrote to stdout and stderr meanwhile, as far as it was kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramOutcome:
+    """How a program and its cases ended."""
+
+    load: LoadOutcome
+    cases: tuple[CaseOutcome, ...]
+    """One for each input, in order."""
+    output: str = ""
+    """What the program wrote while it was loaded."""
+
+
+class CheckEnd(StrEnum):
+    """How checking a candidate ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    """The test raised: an assertion does not hold, or it stumbled over a value."""
+    RAISED = "raised"
+    """The candidate raised, and the test did not expect it."""
+    TIMED_OUT = "timed out"
+    DIED = "died"
+    GARBLED = "garbled"
+    NOT_LOADED = "not loaded"
+    BROKEN = "broken"
+    """The test itself cannot be run: no fault of the candidate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOutcome:
+    """How checking a candidate ended."""
+
+    end: CheckEnd
+    load: LoadOutcome
+    error: ErrorReport | None = None
+    source_line: str = ""
+    """The line of the test at which it ended."""
+    last_call: str = ""
+    """The last call of the candidate and what became of it."""
+    cause: str = ""
+    """What killed the process, if it died."""
+    output: str = ""
+    """What the candidate wrote to stdout and stderr, as far as it was kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exit:
+    """How a child process ended."""
+
+    status: int
+    """Exit code, or minus the number of the signal that killed it."""
+    cpu_s: float

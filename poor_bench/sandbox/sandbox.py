@@ -1,0 +1,119 @@
+"""Runs candidate code; the one object that the rest of the package needs."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from poor_bench.errors import ConfigError
+from poor_bench.sandbox.case_run import CaseRun
+from poor_bench.sandbox.check_run import CheckRun
+from poor_bench.sandbox.host.checker import CheckerPool
+from poor_bench.sandbox.host.child_process import Launcher
+from poor_bench.sandbox.levels import Level, SandboxStatus, status_of
+from poor_bench.sandbox.outcomes import CheckOutcome, ProgramOutcome
+from poor_bench.sandbox.program import Check, Program
+
+
+class Sandbox:
+    """Runs programs of unknown intent, each in processes of its own.
+
+    Used from many threads. At most as many programs run at once as there are processors, so that
+    none runs out of time because of the others; further ones wait.
+
+    Attributes:
+        launcher: How processes are started.
+    """
+
+    def __init__(self, launcher: Launcher | None = None) -> None:
+        """Prepare; processes are started when they are first needed.
+
+        Args:
+            launcher: How; the best way of this system where None.
+        """
+        self.launcher = launcher or best_launcher()
+        self._checkers = CheckerPool(self.launcher)
+        self._turns = threading.BoundedSemaphore(_n_processors())
+
+    def run_cases(self, program: Program, inputs: Sequence[Any]) -> ProgramOutcome:
+        """Call a program's function once for each input.
+
+        The program gets inputs only, and sends back what the function returns: right answers are
+        compared with that here, and are never in its reach.
+
+        Args:
+            program: What to run.
+            inputs: A list is passed as positional arguments, a dict as keyword arguments, anything
+                else as one argument; a list or dict that fits the function's signature only as
+                one argument is passed as one. Plain data: None, bool, int, float, complex, str,
+                bytes, list, tuple, set, frozenset, dict.
+
+        Returns:
+            One outcome per input, whatever the program does.
+
+        Raises:
+            SandboxError: If processes cannot be started or locked in.
+            EncodeError: If program or inputs are larger than what can be sent.
+        """
+        with self._turns:
+            return CaseRun(self.launcher, program, inputs).run()
+
+    def run_check(self, program: Program, check: Check) -> CheckOutcome:
+        """Check a program with a test that lives in another process.
+
+        Raises:
+            SandboxError: If processes cannot be started or locked in.
+            EncodeError: If program or test are larger than what can be sent.
+        """
+        with self._turns:
+            return CheckRun(self.launcher, self._checkers, program, check).run()
+
+    def status(self) -> SandboxStatus:
+        """Return what is in force on this machine.
+
+        Raises:
+            SandboxError: If processes cannot be started.
+        """
+        return status_of(self.launcher.missing())
+
+    def require(self, level: Level) -> None:
+        """Make sure that programs are locked in at least this well.
+
+        Raises:
+            ConfigError: If they are not; the message says what is missing and why.
+            SandboxError: If processes cannot be started.
+        """
+        status = self.status()
+        if status.level >= level:
+            return
+        reasons = "; ".join(f"no {name}: {why}" for name, why in status.missing.items())
+        raise ConfigError(
+            f"sandbox level {level.label} is required, but only {status.level.label} is in force "
+            f"({reasons})",
+            hint=f"ask for level {status.level.label}, or run on a system that has what is missing",
+        )
+
+    def close(self) -> None:
+        """End all processes; a later run starts new ones."""
+        self._checkers.close()
+        self.launcher.close()
+
+
+def _n_processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def best_launcher() -> Launcher:
+    """Return the best way to start processes on this system."""
+    if hasattr(os, "fork") and hasattr(socket, "recv_fds"):
+        from poor_bench.sandbox.host.zygote_launcher import ZygoteLauncher
+
+        return ZygoteLauncher()
+    from poor_bench.sandbox.host.pipe_launcher import PipeLauncher
+
+    return PipeLauncher()

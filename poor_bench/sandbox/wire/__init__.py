@@ -1,0 +1,1 @@
+"""What crosses the border between this process and candidate code: values, messages, frames."""

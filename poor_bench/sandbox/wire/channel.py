@@ -1,0 +1,161 @@
+"""Values over a connection."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable
+from struct import Struct
+from typing import Any, Protocol
+
+from poor_bench.sandbox.wire.decoding import DecodeError, decode
+from poor_bench.sandbox.wire.encoding import MAX_BYTES, decode_trusted, encode
+
+_LENGTH = Struct(">I")
+_READ_SIZE = 65536
+
+
+class ChannelClosedError(Exception):
+    """The other side is gone."""
+
+
+class DeadlineError(Exception):
+    """The other side did not answer, or take what was sent, in time."""
+
+
+class Connection(Protocol):
+    """A stream of bytes in both directions.
+
+    Both methods raise ChannelClosedError when the other side is gone, and DeadlineError at the
+    deadline, in seconds of `time.monotonic`, where the connection knows deadlines.
+    """
+
+    def read(self, deadline: float | None) -> bytes:
+        """Return at least one byte."""
+
+    def write(self, content: bytes, deadline: float | None) -> None:
+        """Send all of `content`."""
+
+
+class SocketConnection:
+    """A connection over a connected stream socket."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+
+    def read(self, deadline: float | None) -> bytes:
+        """Return at least one byte; see `Connection`."""
+        content: bytes = self._attempt(lambda: self._socket.recv(_READ_SIZE), deadline)
+        if not content:
+            raise ChannelClosedError
+        return content
+
+    def write(self, content: bytes, deadline: float | None) -> None:
+        """Send all of `content`; see `Connection`."""
+        self._attempt(lambda: self._socket.sendall(content), deadline)
+
+    def write_with_socket(self, content: bytes, other: socket.socket) -> None:
+        """Send a few bytes, and with them a copy of another socket."""
+        self._attempt(lambda: socket.send_fds(self._socket, [content], [other.fileno()]), None)
+
+    def read_with_socket(self, length: int) -> socket.socket:
+        """Take `length` bytes that were sent with a socket, and return that.
+
+        Raises:
+            ChannelClosedError: If the other side is gone.
+        """
+        _, descriptors, _, _ = self._attempt(
+            lambda: socket.recv_fds(self._socket, length, 1), None
+        )
+        if not descriptors:
+            raise ChannelClosedError
+        return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=descriptors[0])
+
+    def _attempt(self, action: Callable[[], Any], deadline: float | None) -> Any:
+        remaining = None if deadline is None else deadline - time.monotonic()
+        if remaining is not None and remaining <= 0:
+            raise DeadlineError
+        try:
+            self._socket.settimeout(remaining)
+            return action()
+        except TimeoutError as error:
+            raise DeadlineError from error
+        except OSError as error:
+            raise ChannelClosedError from error
+
+
+class DescriptorConnection:
+    """A connection over descriptors of pipes or of a socket; knows no deadlines."""
+
+    def __init__(self, incoming: int, outgoing: int) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+
+    def read(self, _deadline: float | None) -> bytes:
+        """Return at least one byte; see `Connection`."""
+        try:
+            content = os.read(self._incoming, _READ_SIZE)
+        except OSError as error:
+            raise ChannelClosedError from error
+        if not content:
+            raise ChannelClosedError
+        return content
+
+    def write(self, content: bytes, _deadline: float | None) -> None:
+        """Send all of `content`; see `Connection`."""
+        try:
+            while content:
+                content = content[os.write(self._outgoing, content) :]
+        except OSError as error:
+            raise ChannelClosedError from error
+
+
+class Channel:
+    """Sends and receives values, each as 4 bytes of length and its encoding."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self._buffer = bytearray()
+
+    def send(self, value: object, deadline: float | None = None) -> None:
+        """Send one value.
+
+        Raises:
+            EncodeError: If the value is too large.
+            ChannelClosedError: If the other side is gone.
+            DeadlineError: If the other side did not take it in time.
+        """
+        self.send_encoded(encode(value), deadline)
+
+    def send_encoded(self, encoded: bytes, deadline: float | None = None) -> None:
+        """Send one value that is encoded already; raises as `send` does."""
+        self.connection.write(_LENGTH.pack(len(encoded)) + encoded, deadline)
+
+    def receive(self, deadline: float | None = None) -> Any:
+        """Return the next value; plain data, whoever sent it.
+
+        Raises:
+            DecodeError: If the other side sent something else than plain data.
+            ChannelClosedError: If the other side is gone.
+            DeadlineError: If nothing, or only a part, came in time.
+        """
+        return decode(self.receive_encoded(deadline))
+
+    def receive_trusted(self) -> Any:
+        """Return the next value of a sender that is not a candidate; raises as `receive` does."""
+        return decode_trusted(self.receive_encoded())
+
+    def receive_encoded(self, deadline: float | None = None) -> bytes:
+        """Return the next value as it came; raises as `receive` does if it is too long."""
+        (length,) = _LENGTH.unpack(self._take(_LENGTH.size, deadline))
+        if length > MAX_BYTES:
+            raise DecodeError("more bytes announced than a value may have")
+        return self._take(length, deadline)
+
+    def _take(self, length: int, deadline: float | None) -> bytes:
+        while len(self._buffer) < length:
+            self._buffer += self.connection.read(deadline)
+        taken = bytes(self._buffer[:length])
+        del self._buffer[:length]
+        return taken

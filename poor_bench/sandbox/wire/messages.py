@@ -1,0 +1,204 @@
+"""What the processes of the sandbox say to each other.
+
+Every message is a tuple of plain data that begins with a word:
+
+| from | to | message |
+|---|---|---|
+| us | any child | an order: `(role, settings)` |
+| any child | its user | first of all `("ready",)`, or `("failed", reason)` |
+| a candidate | its user | `("loaded",)` or `("not_loaded", reason, error, functions)` |
+| its user | a candidate | `("case", index)` or `("call", args, kwargs)` |
+| a candidate | its user | `("returned", value)`, `("raised", error)`, `("unsendable", reason)` |
+| us | a checker | `("check", settings)`, with a socket to the candidate where that can be sent |
+| us | a checker | `("silent", why)` for a candidate that it reaches through us |
+| a checker | us | `("checked", end, error, how the candidate loaded, last call, is_spent)` |
+| a checker | us | `("failed", reason, is_spent)` if its candidate did |
+
+A child is ready when it is locked in; only then does candidate code run. The user of a checker is
+this process; that of a candidate is this process or a checker. An error is `(type, message, line or
+None)`, or None. How the candidate loaded is its own message, or None where none came, and `end`
+says why. What candidates say is hostile: it is read with the functions below, which take nothing
+else than these forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from poor_bench.sandbox.limits import Limits
+from poor_bench.sandbox.outcomes import (
+    CaseEnd,
+    CaseOutcome,
+    CheckEnd,
+    CheckOutcome,
+    ErrorReport,
+    LoadEnd,
+    LoadOutcome,
+)
+from poor_bench.sandbox.wire.decoding import DecodeError
+
+
+class CandidateOrder(NamedTuple):
+    """Load a program; then call one of its functions when asked to.
+
+    Attributes:
+        source: The program.
+        function: Name of the function; None for the last one that the program defines.
+        inputs: What `("case", index)` refers to.
+        scratch: Folder for its files; None where it has a file system of its own.
+        limits: What the child may use.
+        cpu_s: CPU seconds after which the kernel ends the child.
+    """
+
+    source: str
+    function: str | None
+    inputs: list[Any]
+    scratch: str | None
+    limits: Limits
+    cpu_s: int
+
+
+class CheckerOrder(NamedTuple):
+    """Carry out tests, one after the other, on candidates in other processes.
+
+    Attributes:
+        scratch: As for a candidate.
+        limits: As for a candidate.
+        cpu_s: As for a candidate.
+        is_linked: Whether a socket to the candidate comes with every test.
+    """
+
+    scratch: str | None
+    limits: Limits
+    cpu_s: int
+    is_linked: bool
+
+
+class CheckRequest(NamedTuple):
+    """Carry out one test.
+
+    Attributes:
+        source: Defines `check(candidate)`.
+        setup: Runs before; what it defines, the test can use.
+        function: Name under which the test finds the candidate as well.
+        call_s: Wall-clock seconds for each call of the candidate.
+    """
+
+    source: str
+    setup: str
+    function: str
+    call_s: float
+
+
+Order = CandidateOrder | CheckerOrder
+_ROLES: Mapping[str, type[Order]] = {"candidate": CandidateOrder, "checker": CheckerOrder}
+
+
+def order_to_message(order: Order) -> tuple[str, Order]:
+    """Return the message that gives an order."""
+    return ("candidate" if isinstance(order, CandidateOrder) else "checker"), order
+
+
+def message_to_order(message: Any) -> Order:
+    """Return the order that a message of ours gives."""
+    role, settings = message
+    return _ROLES[role](*settings)
+
+
+def request_to_message(request: CheckRequest) -> tuple[str, CheckRequest]:
+    """Return the message that asks a checker for a test."""
+    return "check", request
+
+
+def message_to_request(message: Any) -> CheckRequest:
+    """Return the test that a message of ours asks for."""
+    return CheckRequest(*message[1])
+
+
+def message_to_readiness(message: Any) -> str:
+    """Return why a child is not ready; empty if it is.
+
+    Raises:
+        DecodeError: If the message is of no known form.
+    """
+    match message:
+        case ("ready",):
+            return ""
+        case ("failed", str() as reason):
+            return reason
+    raise DecodeError("neither ready nor failed")
+
+
+def message_to_case(message: Any) -> CaseOutcome:
+    """Return how a case ended, without its output.
+
+    Raises:
+        DecodeError: If the message is of no known form.
+    """
+    match message:
+        case ("returned", value):
+            return CaseOutcome(end=CaseEnd.RETURNED, value=value)
+        case ("raised", error):
+            return CaseOutcome(end=CaseEnd.RAISED, error=message_to_error(error))
+        case ("unsendable", str() as reason):
+            return CaseOutcome(end=CaseEnd.UNSENDABLE, cause=reason)
+    raise DecodeError("an answer of an unknown form")
+
+
+def message_to_load(message: Any) -> LoadOutcome:
+    """Return how loading a candidate ended.
+
+    Raises:
+        DecodeError: If the message is of no known form.
+    """
+    match message:
+        case ("loaded",):
+            return LoadOutcome(end=LoadEnd.LOADED)
+        case ("not_loaded", "missing", None, list() as functions) if _are_texts(functions):
+            return LoadOutcome(end=LoadEnd.MISSING_FUNCTION, functions=tuple(functions))
+        case ("not_loaded", "syntax", error, []):
+            return LoadOutcome(end=LoadEnd.SYNTAX_ERROR, error=message_to_error(error))
+        case ("not_loaded", "raised", error, []):
+            return LoadOutcome(end=LoadEnd.RAISED, error=message_to_error(error))
+    raise DecodeError("an answer of an unknown form")
+
+
+def message_to_error(message: Any) -> ErrorReport:
+    """Return what a program raised.
+
+    Raises:
+        DecodeError: If the message is of no known form.
+    """
+    match message:
+        case (str() as type_name, str() as text, int() | None as line):
+            return ErrorReport(type_name=type_name, message=text, line=line)
+    raise DecodeError("an error of an unknown form")
+
+
+def _are_texts(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def message_to_check(message: Any) -> CheckOutcome:
+    """Return how a check ended, without output.
+
+    Raises:
+        DecodeError: If the message is of no known form.
+    """
+    match message:
+        case ("checked", str() as end, error, load_message, str() as last_call, bool()):
+            return CheckOutcome(
+                end=CheckEnd(end),
+                load=_load_of_checked(end, load_message),
+                error=message_to_error(error) if error is not None else None,
+                last_call=last_call,
+            )
+    raise DecodeError("a check of an unknown form")
+
+
+def _load_of_checked(end: str, load_message: Any) -> LoadOutcome:
+    if load_message is not None:
+        return message_to_load(load_message)
+    ends = [item for item in LoadEnd if item.value == end]
+    return LoadOutcome(end=ends[0] if ends else LoadEnd.LOADED)

@@ -1,0 +1,93 @@
+"""Plain data: what may cross the border between this process and candidate code.
+
+None, bool, int, float, complex, str, bytes, list, tuple, set, frozenset and dict, nested; an
+`OpaqueObject` stands for anything else. Subclasses of these types count as what they hold, read
+with the plain type's own methods: what objects claim of themselves (`__class__`, `__eq__`,
+`__iter__`, ...) is never asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+MAX_DEPTH = 100
+"""Deepest nesting of one value."""
+_MAX_NAME = 100
+_SCALARS = frozenset({type(None), bool, int, float, complex, str, bytes})
+
+
+class EncodeError(Exception):
+    """A value cannot be sent; the message says what it is."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpaqueObject:
+    """Stands for an object that is not plain data; equals nothing but itself."""
+
+    type_name: str
+
+    def __repr__(self) -> str:
+        return f"<object of type {self.type_name}>"
+
+
+def name_of_type(value: object) -> str:
+    """Return the name of a value's type, whatever the type itself claims."""
+    name: str = type.__dict__["__name__"].__get__(type(value))
+    return name[:_MAX_NAME]
+
+
+def to_plain(value: Any, opaque: Callable[[str], Any], depth: int = MAX_DEPTH) -> Any:
+    """Return a value as plain data; the value itself if it is plain already.
+
+    Args:
+        value: Anything.
+        opaque: From the name of a type to what stands for objects of that type.
+        depth: How deeply the value may be nested.
+
+    Raises:
+        EncodeError: If it is nested more deeply, or has a set or dict that plain data cannot have.
+    """
+    kind = type(value)
+    if kind in _SCALARS:
+        return value
+    base = next((base for base in type.mro(kind) if base in _CONVERTERS), None)
+    if base is None:
+        return opaque(name_of_type(value))
+    if depth == 0:
+        raise EncodeError(f"a value nested deeper than {MAX_DEPTH} levels")
+    try:
+        return _CONVERTERS[base](value, lambda item: to_plain(item, opaque, depth - 1))
+    except TypeError as error:
+        raise EncodeError("a set or dict with items that cannot be hashed") from error
+
+
+_Convert = Callable[[Any, Callable[[Any], Any]], Any]
+
+
+def _container(kind: Any) -> _Convert:
+    def convert(value: Any, to_plain_item: Callable[[Any], Any]) -> Any:
+        if type(value) is kind and _SCALARS.issuperset(map(type, value)):
+            return value
+        return kind(map(to_plain_item, kind.__iter__(value)))
+
+    return convert
+
+
+def _dict(value: Any, to_plain_item: Callable[[Any], Any]) -> dict[Any, Any]:
+    return {to_plain_item(key): to_plain_item(item) for key, item in dict.items(value)}
+
+
+_CONVERTERS: dict[type, _Convert] = {
+    int: lambda value, _: int.__add__(value, 0),
+    float: lambda value, _: float.__float__(value),
+    complex: lambda value, _: complex.__complex__(value),
+    str: lambda value, _: str.__str__(value),
+    bytes: lambda value, _: bytes.join(b"", (value, b"")),
+    list: _container(list),
+    tuple: _container(tuple),
+    set: _container(set),
+    frozenset: _container(frozenset),
+    dict: _dict,
+}

@@ -1,0 +1,31 @@
+"""What the zygote says of a child: how it ended, or why there is none."""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from poor_bench.sandbox.outcomes import Exit
+
+_ENDED, _FAILED = b"e", b"f"
+_EXIT = Struct("=id")
+"""Exit code or minus the signal's number; CPU seconds."""
+
+
+def pack_exit(status: int, cpu_s: float) -> bytes:
+    """Return the report of an end."""
+    return _ENDED + _EXIT.pack(status, cpu_s)
+
+
+def pack_failure(reason: str) -> bytes:
+    """Return the report of a child that could not be started."""
+    return _FAILED + reason.encode()
+
+
+def unpack_report(report: bytes) -> Exit | str:
+    """Return how a child ended, or why nothing is known of it."""
+    if report[:1] == _ENDED and len(report) == 1 + _EXIT.size:
+        status, cpu_s = _EXIT.unpack_from(report, 1)
+        return Exit(status=status, cpu_s=cpu_s)
+    if report[:1] == _FAILED:
+        return report[1:].decode()
+    return "the process that watches it ended"

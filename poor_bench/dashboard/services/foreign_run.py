@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import threading
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -12,60 +13,88 @@ from poor_bench.result_store.journal import is_owned, read_header, read_journal
 from poor_bench.result_store.paths import StorePaths
 
 
-def foreign_run(paths: StorePaths) -> RunState | None:
-    """Return the newest run that some process is writing; None where there is none.
+class ForeignRuns:
+    """Follows the newest run of another process; each line of its journal is read once."""
 
-    Ask only while no run of this process is under way: its journal looks the same.
-    """
-    for path in reversed(paths.journals()):
-        if is_owned(path):
-            return _state_of(path)
-    return None
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._followed: _Followed | None = None
 
+    def state(self, paths: StorePaths) -> RunState | None:
+        """Return the newest run that some process is writing; None where there is none.
 
-def _state_of(path: Path) -> RunState:
-    header = read_header(path)
-    scored: Counter[str] = Counter()
-    failed: Counter[str] = Counter()
-    score_sums: defaultdict[str, float] = defaultdict(float)
-    with path.open("rb") as stream:
-        for line in read_journal(stream, lambda _number: None):
-            _count(line.record, scored, failed, score_sums)
-    planned = header.get("llms")
-    return RunState(
-        phase=RunPhase.RUNNING,
-        run_id=str(header.get("run_id", path.stem)),
-        is_foreign=True,
-        elapsed_s=_seconds_since(header.get("started")),
-        llms=tuple(
-            LLMProgress(
-                llm_id=llm_id,
-                n_items=n_items,
-                n_scored=scored[llm_id],
-                n_failed=failed[llm_id],
-                score_sum=score_sums[llm_id],
-                phase=_phase(scored[llm_id] + failed[llm_id], n_items),
-            )
-            for llm_id, n_items in (planned.items() if isinstance(planned, dict) else ())
-        ),
-    )
+        Ask only while no run of this process is under way: its journal looks the same.
+        """
+        path = next((path for path in reversed(paths.journals()) if is_owned(path)), None)
+        with self._lock:
+            if path is None:
+                self._followed = None
+                return None
+            if self._followed is None or self._followed.path != path:
+                self._followed = _Followed(path)
+            return self._followed.state()
 
 
-def _count(
-    record: dict[str, Any], scored: Counter[str], failed: Counter[str], score_sums: dict[str, float]
-) -> None:
-    llm_id = str(record.get("llm_id", ""))
-    if "failure" in record:
-        failed[llm_id] += 1
-    else:
-        scored[llm_id] += 1
-        score_sums[llm_id] += record.get("score") or 0.0
+class _Followed:
+    """One journal, and what was counted in it so far."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._header = read_header(path)
+        self._position = 0
+        planned = self._header.get("llms")
+        self._planned: dict[str, int] = planned if isinstance(planned, dict) else {}
+        self._counts = {llm_id: _Counts() for llm_id in self._planned}
+
+    def state(self) -> RunState:
+        self._read_on()
+        return RunState(
+            phase=RunPhase.RUNNING,
+            run_id=str(self._header.get("run_id", self.path.stem)),
+            is_foreign=True,
+            elapsed_s=_seconds_since(self._header.get("started")),
+            llms=tuple(
+                self._counts[llm_id].progress(llm_id, n_items)
+                for llm_id, n_items in self._planned.items()
+            ),
+        )
+
+    def _read_on(self) -> None:
+        with self.path.open("rb") as stream:
+            stream.seek(self._position)
+            added = stream.read()
+        complete = added[: added.rfind(b"\n") + 1]
+        self._position += len(complete)
+        for line in read_journal(BytesIO(complete), lambda _number: None):
+            counts = self._counts.get(str(line.record.get("llm_id")))
+            if counts is not None:
+                counts.add(line.record)
 
 
-def _phase(n_done: int, n_items: int) -> LLMPhase:
-    if n_done >= n_items:
-        return LLMPhase.FINISHED
-    return LLMPhase.RUNNING if n_done else LLMPhase.WAITING
+class _Counts:
+    def __init__(self) -> None:
+        self.n_scored = 0
+        self.n_failed = 0
+        self.score_sum = 0.0
+
+    def add(self, record: dict[str, Any]) -> None:
+        if "failure" in record:
+            self.n_failed += 1
+        else:
+            self.n_scored += 1
+            self.score_sum += record.get("score") or 0.0
+
+    def progress(self, llm_id: str, n_items: int) -> LLMProgress:
+        n_done = self.n_scored + self.n_failed
+        phase = LLMPhase.RUNNING if n_done else LLMPhase.WAITING
+        return LLMProgress(
+            llm_id=llm_id,
+            n_items=n_items,
+            n_scored=self.n_scored,
+            n_failed=self.n_failed,
+            score_sum=self.score_sum,
+            phase=LLMPhase.FINISHED if n_done >= n_items else phase,
+        )
 
 
 def _seconds_since(started: object) -> float:

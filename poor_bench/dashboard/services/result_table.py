@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -109,27 +109,28 @@ class ResultTable:
         places = self.integers["place"]
         return self.spool.records(int(places[row]) for row in rows)
 
-    def light(self, rows: Iterable[int]) -> Iterator[Result]:
+    def light(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Result]:
         """Yield results without their texts: all that statistics need, from memory."""
-        for row in rows:
-            yield self._light(int(row))
+        import numpy as np
 
-    def _light(self, row: int) -> Result:
-        kind = self.value("failure_kind", row)
-        numbers: dict[str, Any] = {name: self.number(name, row) for name in NUMBERS}
-        for name in _COUNTS:
-            if numbers[name] is not None:
-                numbers[name] = int(numbers[name])
-        return Result(
-            trial=int(self.integers["trial"][row]),
-            failure=None if kind is None else Failure(kind=kind, message=""),
-            llm_id=self.value("llm_id", row),
-            test_id=self.value("test_id", row),
-            think=self.value("think", row),
-            run_id=self.value("run_id", row),
-            finish_reason=self.value("finish_reason", row),
-            marks=self.value("marks", row),
-            found=self.value("found", row),
-            timestamp=self.value("timestamp", row),
-            **numbers,
-        )
+        chosen = np.asarray(rows, dtype=np.int64)
+        columns = [self._decoded(name, chosen) for name in CODES]
+        columns += [
+            _without_nan(self.numbers[name][chosen], is_count=name in _COUNTS) for name in NUMBERS
+        ]
+        names = (*CODES, *NUMBERS, "trial")
+        for values in zip(*columns, self.integers["trial"][chosen].tolist(), strict=True):
+            fields = dict(zip(names, values, strict=True))
+            kind = fields.pop("failure_kind")
+            failure = None if kind is None else Failure(kind=kind, message="")
+            yield Result(failure=failure, **fields)
+
+    def _decoded(self, field: str, rows: NDArray[np.int64]) -> list[Any]:
+        values = self.values[field]
+        return [values[code] for code in self.codes[field][rows].tolist()]
+
+
+def _without_nan(column: NDArray[np.float64], *, is_count: bool) -> list[float | None]:
+    if is_count:
+        return [None if math.isnan(value) else int(value) for value in column.tolist()]
+    return [None if math.isnan(value) else value for value in column.tolist()]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.foreign_run import foreign_run
+from poor_bench.dashboard.services.foreign_run import ForeignRuns
 from poor_bench.dashboard.services.run_state import RunPhase, RunState
 from poor_bench.dashboard.services.run_watcher import RunWatcher
 from poor_bench.errors import PoorBenchError, RunRefusedError
@@ -39,6 +39,7 @@ class RunService:
         self._open_runner = open_runner
         self._open_store = open_store
         self._clock = clock
+        self._foreign_runs = ForeignRuns()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._selection: Selection | None = None
@@ -130,6 +131,6 @@ class RunService:
 
     def _foreign_run(self) -> RunState | None:
         try:
-            return foreign_run(self._open_store().paths)
+            return self._foreign_runs.state(self._open_store().paths)
         except PoorBenchError:
             return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from poor_bench.config.workspace import Workspace
@@ -10,6 +9,7 @@ from poor_bench.config_manager import ConfigManager
 from poor_bench.dashboard.services.class_means import ClassMeans
 from poor_bench.dashboard.services.failures import FailureGroup, failure_groups
 from poor_bench.dashboard.services.found import Found
+from poor_bench.dashboard.services.found_cache import FoundCache
 from poor_bench.dashboard.services.issue_cache import IssueCache
 from poor_bench.dashboard.services.last_run import LastRun, LastRunCache
 from poor_bench.dashboard.services.result_cache import ResultCache
@@ -28,8 +28,6 @@ from poor_bench.runner.selection import Selection
 from poor_bench.statistics.summary import GroupBy, Summary
 from poor_bench.test_runner import TestRunner
 
-_KEPT_QUERIES = 32
-
 
 class Services:
     """Answers about one workspace; shared by all pages and all browsers.
@@ -45,7 +43,7 @@ class Services:
         self._issues = IssueCache()
         self._last_run = LastRunCache()
         self.runs = RunService(lambda: TestRunner(open_config()), self._watch.store)
-        self._found: OrderedDict[tuple[int, ResultQuery], Found] = OrderedDict()
+        self._found = FoundCache()
 
     def workspace(self) -> Workspace:
         """Return the workspace as it stands in its files.
@@ -84,16 +82,13 @@ class Services:
             ConfigError: If the workspace is not valid.
             StoreError: If the results cannot be read.
         """
-        table = self.table()
-        key = (table.version, query)
-        found = self._found.get(key)
-        if found is None:
-            concerned = self._trials_with(query.llm_id, query.issue) if query.issue else None
-            rows = find_rows(table, self.workspace().tests_by_id, query, concerned)
-            found = self._found[key] = Found(table, rows)
-            while len(self._found) > _KEPT_QUERIES:
-                self._found.popitem(last=False)
-        return found
+        table, tests = self.table(), self.workspace().tests_by_id
+        return self._found.found(
+            table,
+            tests,
+            query,
+            lambda: Found(table, find_rows(table, tests, query, self._trials_with_issue(query))),
+        )
 
     def issues(self, llm_id: str) -> tuple[Issue, ...]:
         """Return what is wrong with the results of an LLM.
@@ -168,13 +163,15 @@ class Services:
         except PoorBenchError as error:
             return f"error {error}"
 
-    def _trials_with(self, llm_id: str, detector_id: str) -> frozenset[tuple[str, int]]:
-        return frozenset(
-            (issue.test_id, issue.trial)
-            for issue in self.issues(llm_id)
-            if issue.detector_id == detector_id
-        )
-
     def refresh(self) -> None:
         """Read everything anew when it is next asked for."""
         self._results.forget()
+
+    def _trials_with_issue(self, query: ResultQuery) -> frozenset[tuple[str, int]] | None:
+        if not query.issue:
+            return None
+        return frozenset(
+            (issue.test_id, issue.trial)
+            for issue in self.issues(query.llm_id)
+            if issue.detector_id == query.issue
+        )

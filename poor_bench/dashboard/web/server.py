@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.web.access import Access
 from poor_bench.errors import ConfigError, PoorBenchError
+from poor_bench.statistics.summary import GroupBy
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
@@ -82,11 +83,14 @@ def _greet(access: Access, data_dir: Path, say: Callable[[str], None]) -> None:
 
 
 def _read_ahead(services: Services) -> None:
-    """Read results and files before the first browser asks; errors show on the page."""
+    """Do what takes time once, before the first browser asks; errors show on the page."""
     from contextlib import suppress
 
+    from poor_bench.dashboard.figures.score_bars import score_bars_figure
+
     with suppress(PoorBenchError):
-        services.table()
+        services.summaries(GroupBy.LLM)
+    score_bars_figure([], [])
 
 
 def _quieten_waitress() -> None:

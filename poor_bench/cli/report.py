@@ -24,6 +24,8 @@ Examples:
 """
 _GROUPS = {"llm": "llm", "class": "llm_class", "level": "llm_level", "both": "llm_class_level"}
 _TABLE = "table"
+_QUICKLY_READ = 20_000
+"""Results whose responses are read in a few seconds."""
 _FORM_OF_SUFFIX = {
     ".csv": "csv", ".json": "json", ".xml": "junit", ".md": "md", ".html": "html", ".htm": "html",
 }  # fmt: skip
@@ -93,15 +95,16 @@ def _print_table(generator: ReportGenerator, grouping: str) -> int:
     from poor_bench.cli.comparison_view import print_comparison
     from poor_bench.cli.summary_table import summary_table
     from poor_bench.reports.findings import findings
+    from poor_bench.statistics.summary import GroupBy
 
-    summaries = generator.summaries(grouping)
-    if not summaries:
+    data = generator.data
+    if not data.results:
         click.echo("There are no results yet. Next: python main.py run")
         return 0
-    console().print(summary_table(summaries, generator.names))
-    for sentence in findings(generator.data, str):
+    console().print(summary_table(data.summaries(GroupBy(grouping)), generator.names))
+    for sentence in findings(data, str, with_cause=len(data.results) <= _QUICKLY_READ):
         click.echo(harmless(sentence))
-    base = generator.data.base
+    base = data.base
     if base is not None:
         click.echo()
         print_comparison(base.before, base.after, base.llms, generator.names)

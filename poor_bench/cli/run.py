@@ -11,6 +11,7 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option, print_json
+from poor_bench.cli.run_checks import check_before_run
 from poor_bench.cli.sandbox_option import demand_sandbox, require_sandbox_option
 from poor_bench.cli.selection_options import selection_from, selection_options
 
@@ -40,6 +41,7 @@ Examples:
 )
 @click.option("--force", is_flag=True, help="Run also what has a result already.")
 @click.option("--dry-run", is_flag=True, help="Show what would be run; ask nobody.")
+@click.option("--unchecked", is_flag=True, help="Do not check the tests themselves before.")
 @require_sandbox_option
 @json_option
 @pass_app
@@ -49,6 +51,7 @@ def command(
     trials: int,
     force: bool,
     dry_run: bool,
+    unchecked: bool,
     require_sandbox: str | None,
     as_json: bool,
     **filters: Any,
@@ -61,11 +64,12 @@ def command(
     from poor_bench.test_runner import TestRunner
 
     demand_sandbox(require_sandbox)
-    _print_warnings(app)
     runner = TestRunner(app.config)
     plan = runner.plan(selection_from(filters, trials=trials, force=force))
     if dry_run:
         return _print_plan(plan, as_json=as_json)
+    if not unchecked and not plan.is_empty:
+        check_before_run(app)
     try:
         finished = None if plan.is_empty else _run(runner, plan, quiet=as_json)
         return _report(runner, plan, finished, as_json=as_json)
@@ -138,11 +142,3 @@ def _print_plan(plan: Plan, *, as_json: bool) -> int:
     if plan.is_empty:
         click.echo("Nothing is pending.")
     return 0
-
-
-def _print_warnings(app: AppContext) -> None:
-    problems = app.workspace.problems
-    for problem in problems[:5]:
-        click.echo(f"Warning: {problem}", err=True)
-    if len(problems) > 5:
-        click.echo(f"... and {len(problems) - 5} more: python main.py validate", err=True)

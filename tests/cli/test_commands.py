@@ -189,3 +189,16 @@ def test_llm_is_added_and_shown(folder: Path, capsys: pytest.CaptureFixture[str]
 def test_prompt_goes_to_one_llm(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(folder, "llms", "test", "scripted:a", "what is 1 + 1") == 0
     assert capsys.readouterr().out.strip() == "4"
+
+
+def test_run_refuses_tests_that_cannot_be_right(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace_files.add_tests(2, reference_response="five")
+    workspace_files.add_llm("a", "4")
+    folder = workspace_files.write()
+    assert call(folder, "run") == 2
+    complaint = capsys.readouterr().err
+    assert "reference" in complaint
+    assert "--unchecked" in complaint
+    assert call(folder, "run", "--unchecked") == 0

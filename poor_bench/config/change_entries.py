@@ -13,6 +13,7 @@ from poor_bench.config.files import (
     decode_tests_file,
     llms_file,
 )
+from poor_bench.config.unknown_keys import is_comment
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
 from poor_bench.models.test_class import TestClass
@@ -85,4 +86,11 @@ def _put(entry: dict[str, Any], changes: Mapping[str, Any]) -> None:
         if value is None:
             entry.pop(key, None)
         else:
-            entry[key] = value
+            entry[key] = _with_comments(value, entry.get(key))
+
+
+def _with_comments(value: Any, before: Any) -> Any:
+    """Return a new value with the comments (keys with `_`) that stood in the old one."""
+    if not (isinstance(value, dict) and isinstance(before, dict)):
+        return value
+    return {key: old for key, old in before.items() if is_comment(key)} | value

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from poor_bench.dashboard.pages.llms import callbacks
+from poor_bench.dashboard.pages.llms import callbacks, edit_callbacks
+from poor_bench.dashboard.pages.llms.changes import LLMField, form_of, form_to_changes
 from poor_bench.dashboard.pages.llms.entry import form_to_entry
 from poor_bench.dashboard.services.llm_service import LLMService
 from poor_bench.errors import ConfigError
+from poor_bench.models.llm import LLM, Prices
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of
 from tests.dashboard.seen_text import text_of
@@ -40,8 +44,7 @@ def test_a_prompt_that_cannot_be_asked_says_why(workspace_files: WorkspaceFiles)
 def test_the_form_adds_an_llm(workspace_files: WorkspaceFiles) -> None:
     services = services_of(workspace_files.write())
     fields = ("ollama", " gemma3:1b ", "", "", 1, "temperature=0 think=false")
-    _, is_added = callbacks.add(services, *fields)
-    assert is_added
+    assert callbacks.add(services, *fields).is_saved
     [llm] = services.config().load_llms()
     assert (llm.name, llm.size, dict(llm.parameters)) == (
         "gemma3:1b",
@@ -54,9 +57,10 @@ def test_a_form_that_makes_no_sense_writes_nothing(workspace_files: WorkspaceFil
     folder = workspace_files.write()
     services = services_of(folder)
     before = (folder / "llms.json").read_bytes()
-    shown, is_added = callbacks.add(services, "no-such-provider", "x", "", "", None, "")
-    assert not is_added
-    assert "no-such-provider" in text_of(shown)
+    answer = callbacks.add(services, "no-such-provider", "x", "", "", None, "")
+    assert not answer.is_saved
+    assert "no-such-provider" in answer.errors["provider"]
+    assert list(callbacks.add(services, "ollama", " ", "", "", None, "").errors) == ["name"]
     assert (folder / "llms.json").read_bytes() == before
 
 
@@ -72,3 +76,95 @@ def test_an_llm_is_switched_off_and_on(workspace_files: WorkspaceFiles) -> None:
     assert not services.config().workspace.enabled_llms
     callbacks.switch(services, "scripted:a")
     assert services.config().workspace.enabled_llms
+
+
+def test_a_form_that_nobody_touched_changes_nothing() -> None:
+    llm = LLM(
+        id="ollama:m",
+        provider="ollama",
+        name="m",
+        label="M",
+        size=0.5,
+        prices=Prices(input=0.0),
+        base_system_prompt="Be brief.\n",
+        parameters={"temperature": 0, "stop": ["a", "b"]},
+    )
+    assert form_to_changes(llm, form_of(llm)) == {}
+
+
+def test_the_form_changes_what_was_written_in_it() -> None:
+    llm = LLM(
+        id="ollama:m", provider="ollama", name="m", label="M", prices=Prices(input=1.0, output=2.0)
+    )
+    values = {
+        LLMField.LABEL: " ",
+        LLMField.PRICE_OUTPUT: 0,
+        LLMField.ENABLED: "no",
+        LLMField.PARAMETERS: "temperature: 0.5\nthink: low",
+    }
+    assert form_to_changes(llm, values) == {
+        "label": None,
+        "prices": {"input": 1.0, "output": 0},
+        "enabled": False,
+        "parameters": {"temperature": 0.5, "think": "low"},
+    }
+
+
+def test_an_llm_is_changed_and_comments_stay(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_llm("a", ["4"], parameters={"_note": "keep me"})
+    workspace_files.add_llm("b", ["4"])
+    folder = workspace_files.write()
+    services = services_of(folder)
+    parameters = '{"responses": ["5"], "temperature": 1}'
+    values = {LLMField.LABEL: "The first", LLMField.SIZE: 3, LLMField.PARAMETERS: parameters}
+    assert edit_callbacks.save(services, "scripted:a", values).is_saved
+    first, second = json.loads((folder / "llms.json").read_text())["llms"]
+    assert first["parameters"] == {"_note": "keep me", "responses": ["5"], "temperature": 1}
+    assert (first["label"], first["size"]) == ("The first", 3)
+    assert second == workspace_files.llms[1]
+    assert edit_callbacks.open_form(services, "scripted:a")[0] == "The first"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        (LLMField.CONCURRENCY, 0, "at least 1"),
+        (LLMField.PRICE_INPUT, -1, "at least 0"),
+        (LLMField.PARAMETERS, "{", "mapping"),
+        (LLMField.PARAMETERS, "- a", "mapping"),
+        (LLMField.PARAMETERS, '{"temperature": "hot"}', "temperature"),
+        (LLMField.KEY, "not a name", ""),
+    ],
+)
+def test_what_is_wrong_stands_beside_its_field(
+    workspace_files: WorkspaceFiles, field: LLMField, value: object, told: str
+) -> None:
+    workspace_files.add_llm("a", ["4"])
+    workspace_files.add_llm("b", ["4"])
+    folder = workspace_files.write()
+    before = (folder / "llms.json").read_bytes()
+    answer = edit_callbacks.save(services_of(folder), "scripted:b", {field: value})
+    assert list(answer.errors) == [field]
+    assert told in answer.errors[field]
+    assert (folder / "llms.json").read_bytes() == before
+
+
+def test_an_llm_that_is_gone_is_told(workspace_files: WorkspaceFiles) -> None:
+    services = services_of(workspace_files.write())
+    answer = edit_callbacks.save(services, "scripted:gone", {LLMField.LABEL: "x"})
+    assert not answer.errors
+    assert "gone" in text_of(answer.shown)
+    with pytest.raises(ConfigError, match="gone"):
+        edit_callbacks.open_form(services, "scripted:gone")
+
+
+def test_llms_become_a_file_that_carries_no_key(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_KEY", "hidden")
+    workspace_files.add_llm("a", ["4"], api_key_env="SOME_KEY")
+    services = services_of(workspace_files.write())
+    content = callbacks.llms_csv(services, LLMService(services), 0)["content"]
+    assert "scripted:a" in content
+    assert "SOME_KEY" in content
+    assert "hidden" not in content

@@ -4,8 +4,10 @@ import json
 
 import pytest
 
-from poor_bench.dashboard.pages.tests import callbacks
+from poor_bench.dashboard.pages.tests import callbacks, form_callbacks
+from poor_bench.dashboard.pages.tests.files import classes_csv
 from poor_bench.dashboard.pages.tests.form import form_to_changes
+from poor_bench.dashboard.pages.tests.found import found_tests
 from poor_bench.dashboard.pages.tests.selection import TestSelection, selection_of
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.services.test_reports import TestReports
@@ -33,9 +35,7 @@ def test_tests_stand_with_their_scores_and_what_speaks_against_them(
     assert note == "3 tests in 1 class"
     assert "sums 3" in text_of(classes)
     assert "nobody passes" in text_of(listed)
-    assert [test.test_id for test in callbacks.found_tests(services, reports, "?text=2+%2B+2")] == [
-        "sum_002"
-    ]
+    assert [test.test_id for test in found_tests(services, reports, "?text=2+%2B+2")] == ["sum_002"]
 
 
 def test_the_panel_shows_what_each_llm_would_be_asked(workspace_files: WorkspaceFiles) -> None:
@@ -51,37 +51,57 @@ def test_the_panel_shows_what_each_llm_would_be_asked(workspace_files: Workspace
 def test_a_changed_test_is_saved(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(2)
     services = services_of(workspace_files.write())
-    _, is_saved = callbacks.save_test(services, "sum_001", "3 + 3", 2, "6", '{"expected": "6"}')
-    assert is_saved
+    fields = ("3 + 3", 2, "6", '{"expected": "6"}')
+    assert form_callbacks.save_test(services, "sum_001", *fields).is_saved
     test = services.config().workspace.tests_by_id["sum_001"]
     assert (test.text, test.level, test.reference_response) == ("3 + 3", 2, "6")
     assert test.evaluator is not None
     assert test.evaluator.parameters == {"expected": "6"}
 
 
-def test_what_cannot_be_saved_says_why_and_changes_nothing(workspace_files: WorkspaceFiles) -> None:
-    workspace_files.add_tests(1)
+def test_what_cannot_be_saved_says_why_beside_its_field_and_changes_nothing(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(2)
     folder = workspace_files.write()
     services = services_of(folder)
     before = (folder / "tests.json").read_bytes()
-    shown, is_saved = callbacks.save_test(services, "sum_001", "1 + 1", "hard", "", "{}")
-    assert not is_saved
-    assert "level" in text_of(shown)
-    shown, is_saved = callbacks.save_test(services, "sum_001", "1 + 1", 1, "", "[1]")
-    assert not is_saved
-    assert "JSON object" in text_of(shown)
+    answer = form_callbacks.save_test(services, "sum_002", "1 + 1", "hard", "", "{}")
+    assert not answer.is_saved
+    assert list(answer.errors) == ["level"]
+    assert "marked fields" in text_of(answer.shown)
+    answer = form_callbacks.save_test(services, "sum_002", "1 + 1", 1, "", "[1]")
+    assert not answer.is_saved
+    assert "JSON object" in answer.errors["evaluation_module"]
     assert (folder / "tests.json").read_bytes() == before
+
+
+def test_what_belongs_to_no_field_is_told_below_the_form(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    services = services_of(workspace_files.write())
+    answer = form_callbacks.save_test(services, "gone", "1 + 1", 1, "", "{}")
+    assert not answer.errors
+    assert "gone" in text_of(answer.shown)
 
 
 def test_a_template_without_its_placeholder_is_refused(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(1)
     services = services_of(workspace_files.write())
-    _, is_saved = callbacks.save_template(services, "sum_001", "Work out {problem}, please")
-    assert is_saved
-    _, is_saved = callbacks.save_template(services, "sum_001", "")
-    assert not is_saved
+    template = "Work out {problem}, please"
+    assert form_callbacks.save_template(services, "sum_001", template).is_saved
+    answer = form_callbacks.save_template(services, "sum_001", "")
+    assert not answer.is_saved
+    assert list(answer.errors) == ["work_prompt_template"]
     classes = services.config().workspace.test_classes
-    assert classes["sums"].templates["default"] == "Work out {problem}, please"
+    assert classes["sums"].templates["default"] == template
+
+
+def test_classes_become_a_file(workspace_files: WorkspaceFiles) -> None:
+    scores = {name: [1, 0, 1] for name in ("a", "b", "c")}
+    services = services_with(workspace_files, scores)
+    content = classes_csv(services, finished(services))["content"].splitlines()
+    assert content[0].startswith("class_id,tests,evaluator,order,hardness_")
+    assert content[1].startswith("sums,3,has_expected,")
 
 
 def test_only_what_was_changed_is_written() -> None:

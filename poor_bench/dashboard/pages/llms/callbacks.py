@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
 
 from poor_bench.dashboard.components.choice import options_of
+from poor_bench.dashboard.components.downloads import text_file
+from poor_bench.dashboard.components.form_answer import FormAnswer, refused, saved
 from poor_bench.dashboard.components.notice import notice
 from poor_bench.dashboard.components.states import error_banner, loading_state
+from poor_bench.dashboard.field_problems import Entry
 from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.pages.llms import edit_callbacks
 from poor_bench.dashboard.pages.llms.answer import tried_answer
 from poor_bench.dashboard.pages.llms.entry import form_to_entry
 from poor_bench.dashboard.pages.llms.ids import ADD_FOUND, SWITCH
 from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
 from poor_bench.dashboard.pages.llms.listed import found_models, listed_llms
 from poor_bench.dashboard.services.llm_service import LLMService
+from poor_bench.dashboard.text.csv_text import csv_text
 from poor_bench.dashboard.text.figures_text import count_text
 from poor_bench.errors import PoorBenchError
 
@@ -25,6 +31,11 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
 
 Notices = list[dict[str, Any]]
+_FIELDS = ("provider", "name", "endpoint", "api_key_env", "size", "parameters")
+_COLUMNS = (
+    "id", "label", "provider", "name", "enabled", "reachable", "message", "size", "endpoint",
+    "api_key_env", "concurrency", "requests_per_minute", "parameters",
+)  # fmt: skip
 
 
 def show_listed(services: Services, llms: LLMService, look: int) -> tuple[str, Component, bool]:
@@ -67,14 +78,28 @@ def add_found(
     return [notice("Added", f"{name} stands in llms.json now.")]
 
 
-def add(services: Services, *fields: Any) -> tuple[Any, bool]:
-    """Add what the form describes; return what to show below it, and whether it was added."""
+def add(services: Services, *fields: Any) -> FormAnswer:
+    """Add what the form describes; return what to show."""
     try:
         entry = form_to_entry(*fields)
         services.config().add_llms([entry])
     except PoorBenchError as error:
-        return error_banner(error), False
-    return html.P(f"{entry['provider']}:{entry['name']} stands in llms.json now."), True
+        added = Entry(file=edit_callbacks.FILE, number=len(services.workspace().llms))
+        return refused(error, added, _FIELDS)
+    return saved(f"{entry['provider']}:{entry['name']} stands in llms.json now.")
+
+
+def llms_csv(services: Services, llms: LLMService, look: int) -> dict[str, Any]:
+    """Return the configured LLMs as a file, with whether they can be asked as far as known."""
+    checks = llms.checks(look).value or {}
+    rows = []
+    for llm in services.workspace().llms:
+        row = {name: getattr(llm, name, None) for name in _COLUMNS}
+        row["parameters"] = json.dumps(dict(llm.parameters), ensure_ascii=False)
+        if (check := checks.get(llm.id)) is not None:
+            row |= {"reachable": check.reachable, "message": check.message}
+        rows.append(row)
+    return text_file("llms.csv", csv_text([(name, name) for name in _COLUMNS], rows))
 
 
 def ask(llms: LLMService, llm_id: str | None, prompt: str | None) -> Component:
@@ -92,6 +117,8 @@ def register(app: Dash, services: Services) -> None:
     llms = LLMService(services)
     _register_shown(app, services, llms)
     _register_changes(app, services, llms)
+    _register_adding(app, services)
+    edit_callbacks.register(app, services)
 
 
 def _register_shown(app: Dash, services: Services, llms: LLMService) -> None:
@@ -116,6 +143,15 @@ def _register_shown(app: Dash, services: Services, llms: LLMService) -> None:
         found = show_found(llms, endpoint, looks)
         is_found = getattr(found, "role", "") != "status"
         return note, listed, found, options(services), is_checked and is_found
+
+    @app.callback(
+        Output(Ids.DOWNLOAD, "data"),
+        Input(Ids.CSV, "n_clicks"),
+        State(Ids.CHECK, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def _download(_clicks: int, checks: int) -> Any:
+        return llms_csv(services, llms, checks)
 
     @app.callback(
         Output(Ids.ANSWER, "children"),
@@ -156,20 +192,21 @@ def _register_changes(app: Dash, services: Services, llms: LLMService) -> None:
         name = ctx.triggered_id["index"]
         return add_found(services, llms, endpoint, look, name), services.version()
 
+
+def _register_adding(app: Dash, services: Services) -> None:
+    fields = (Ids.PROVIDER, Ids.NAME, Ids.ADD_ENDPOINT, Ids.KEY, Ids.SIZE, Ids.PARAMETERS)
+
     @app.callback(
         Output(Ids.ADD_RESULT, "children"),
         Output(ShellIds.VERSION, "data", allow_duplicate=True),
+        [Output(field, "error") for field in fields],
         Input(Ids.ADD, "n_clicks"),
-        State(Ids.PROVIDER, "value"),
-        State(Ids.NAME, "value"),
-        State(Ids.ADD_ENDPOINT, "value"),
-        State(Ids.KEY, "value"),
-        State(Ids.SIZE, "value"),
-        State(Ids.PARAMETERS, "value"),
+        [State(field, "value") for field in fields],
         prevent_initial_call=True,
     )
-    def _add(clicks: int, *fields: Any) -> Any:
+    def _add(clicks: int, values: list[Any]) -> Any:
         if not clicks:
-            return no_update, no_update
-        shown, is_added = add(services, *fields)
-        return shown, services.version() if is_added else no_update
+            return no_update, no_update, [no_update] * len(fields)
+        answer = add(services, *values)
+        version = services.version() if answer.is_saved else no_update
+        return answer.shown, version, [answer.errors.get(name, "") for name in _FIELDS]

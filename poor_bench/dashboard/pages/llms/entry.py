@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from poor_bench.errors import ConfigError
+from poor_bench.dashboard.field_problems import form_error
 
 
 def form_to_entry(
@@ -25,8 +25,10 @@ def form_to_entry(
         {'provider': 'ollama', 'name': 'gemma3:1b', 'size': 1, 'parameters': {'temperature': 0, \
 'think': False}}
     """
-    if not provider or not (name or "").strip():
-        raise ConfigError("an LLM needs a provider and a model")
+    needed = {"provider": provider, "name": (name or "").strip()}
+    missing = {key: f"an LLM needs a {key}" for key, value in needed.items() if not value}
+    if missing:
+        raise form_error(missing)
     fields: dict[str, Any] = {
         "provider": provider,
         "name": (name or "").strip(),
@@ -43,8 +45,8 @@ def _parameter(text: str) -> tuple[str, Any]:
 
     name, separator, value = text.partition("=")
     if not separator or not name:
-        raise ConfigError(f"{text!r} is no parameter", hint="Write name=value, as temperature=0.")
+        raise form_error({"parameters": f"{text!r} is not of the form temperature=0"})
     try:
         return name, yaml.safe_load(value)
     except yaml.YAMLError as error:
-        raise ConfigError(f"the value of {name!r} cannot be read") from error
+        raise form_error({"parameters": f"the value of {name!r} cannot be read"}) from error

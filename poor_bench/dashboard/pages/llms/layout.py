@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
+from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.buttons import csv_button
 from poor_bench.dashboard.components.card import card, page_head
 from poor_bench.dashboard.components.choice import options_of, single_choice
 from poor_bench.dashboard.components.icon import icon
@@ -40,13 +42,15 @@ def layout(_search: Search) -> Component:
                 "Configured",
                 html.Div(loading_state(4), id=Ids.LISTED),
                 note="As they stand in llms.json. Runs ask those that are switched on.",
-                tools=check,
+                tools=[check, csv_button(Ids.CSV, "the LLMs")],
             ),
             html.Div(
                 [_try_card(), html.Div([_found_card(), _add_card()], className="page-body")],
                 className="card-row",
             ),
+            dmc.Modal(id=Ids.EDITOR, size="xl", closeButtonProps=aria(label="Close"), children=[]),
             dcc.Interval(id=Ids.WAIT, interval=WAIT_MS, disabled=True),
+            dcc.Download(id=Ids.DOWNLOAD),
         ],
         className="page-body",
     )

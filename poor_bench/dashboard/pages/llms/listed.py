@@ -11,7 +11,7 @@ from dash import dcc, html
 from poor_bench.dashboard.components.attributes import aria
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.links import model_link
-from poor_bench.dashboard.pages.llms.ids import add_found_id, switch_id
+from poor_bench.dashboard.pages.llms.ids import add_found_id, edit_id, switch_id
 from poor_bench.models.llm import LLM
 from poor_bench.ports import Reachability
 
@@ -55,6 +55,14 @@ def _row(llm: LLM, checks: Mapping[str, Reachability] | None) -> Component:
         n_clicks=0,
         **aria(label=f"Switch {llm.id} {'off' if llm.enabled else 'on'}"),
     )
+    edit = dmc.Button(
+        "Edit",
+        id=edit_id(llm.id),
+        variant="default",
+        size="compact-xs",
+        n_clicks=0,
+        **aria(label=f"Edit {llm.id}"),
+    )
     return html.Tr(
         [
             html.Th(
@@ -68,7 +76,7 @@ def _row(llm: LLM, checks: Mapping[str, Reachability] | None) -> Component:
             html.Td(f"{llm.size:g} B" if llm.size else "-"),
             html.Td(llm.endpoint or "the provider's own", className="quiet"),
             html.Td(parameters[:120] or "-", className="quiet"),
-            html.Td(switch),
+            html.Td(html.Div([edit, switch], className="row-buttons")),
         ],
         className="" if llm.enabled else "is-off",
     )

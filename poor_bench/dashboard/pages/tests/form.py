@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from poor_bench.errors import ConfigError
+from poor_bench.dashboard.field_problems import form_error
 from poor_bench.models.test import Test
 
 
@@ -19,7 +19,7 @@ def form_to_changes(
     """
     changes: dict[str, Any] = {}
     if test.text is None:
-        texts = _json(text, list, "the texts must be a JSON list")
+        texts = _json("texts", text, list, "the texts must be a JSON list")
         if texts != list(test.texts or ()):
             changes["texts"] = texts
     elif text != test.text:
@@ -32,7 +32,8 @@ def form_to_changes(
 
 
 def _changed_evaluator(test: Test, parameters: str | None) -> dict[str, Any]:
-    values = _json(parameters or "{}", dict, "the parameters must be a JSON object")
+    problem = "the parameters must be a JSON object"
+    values = _json("evaluation_module", parameters or "{}", dict, problem)
     present = dict(test.evaluator.parameters) if test.evaluator else {}
     if values == present:
         return {}
@@ -40,11 +41,11 @@ def _changed_evaluator(test: Test, parameters: str | None) -> dict[str, Any]:
     return {"evaluation_module": {**name, "parameters": values}}
 
 
-def _json(text: str | None, kind: type, problem: str) -> Any:
+def _json(field: str, text: str | None, kind: type, problem: str) -> Any:
     try:
         value = json.loads(text or "")
     except ValueError as error:
-        raise ConfigError(f"{problem}: {error}") from error
+        raise form_error({field: f"{problem}: {error}"}) from error
     if not isinstance(value, kind):
-        raise ConfigError(problem)
+        raise form_error({field: problem})
     return value

@@ -17,6 +17,7 @@ class TestsIds(StrEnum):
     DETAILS = "tests-details-panel"
     WAIT = "tests-wait-interval"
     CSV = "tests-csv-button"
+    CLASSES_CSV = "tests-classes-csv-button"
     DOWNLOAD = "tests-file-download"
 
 

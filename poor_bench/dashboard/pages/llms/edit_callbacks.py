@@ -1,0 +1,95 @@
+"""Handlers of the form that changes a listed LLM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dash import ALL, Dash, Input, Output, State, ctx, no_update
+
+from poor_bench.dashboard.components.form_answer import FormAnswer, refused, saved
+from poor_bench.dashboard.components.notice import notice
+from poor_bench.dashboard.field_problems import Entry
+from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.pages.llms.changes import LLMField, form_to_changes
+from poor_bench.dashboard.pages.llms.edit_form import edit_form
+from poor_bench.dashboard.pages.llms.ids import EDIT, EditIds
+from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
+from poor_bench.errors import ConfigError, PoorBenchError
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.services.services import Services
+
+FILE = "llms.json"
+
+
+def open_form(services: Services, llm_id: str) -> tuple[str, Component]:
+    """Return title and content of the form of an LLM.
+
+    Raises:
+        ConfigError: If the LLM is not listed any more.
+    """
+    llm = services.llm(llm_id)
+    if llm is None:
+        raise ConfigError(f"{FILE} holds no LLM {llm_id!r} any more", hint="Look again.")
+    return llm.label or llm.id, edit_form(llm)
+
+
+def save(services: Services, llm_id: str, values: Mapping[str, Any]) -> FormAnswer:
+    """Write what the form changes; return what to show.
+
+    Args:
+        services: The workspace.
+        llm_id: Whose form it is.
+        values: Name of each field to what stands in it.
+    """
+    llms = services.workspace().llms
+    number = next((number for number, llm in enumerate(llms) if llm.id == llm_id), -1)
+    try:
+        if number < 0:
+            raise ConfigError(f"{FILE} holds no LLM {llm_id!r} any more", hint="Look again.")
+        services.config().change_llm(llm_id, form_to_changes(llms[number], values))
+    except PoorBenchError as error:
+        return refused(error, Entry(file=FILE, number=number), set(LLMField))
+    return saved(f"Saved in {FILE}.")
+
+
+def register(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+
+    @app.callback(
+        Output(Ids.EDITOR, "opened"),
+        Output(Ids.EDITOR, "title"),
+        Output(Ids.EDITOR, "children"),
+        Input({"type": EDIT, "index": ALL}, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def _open(clicks: list[int]) -> Any:
+        if not any(clicks) or not isinstance(ctx.triggered_id, dict):
+            return (no_update,) * 3
+        return True, *open_form(services, ctx.triggered_id["index"])
+
+    fields = {"type": EditIds.FIELD, "index": ALL, "field": ALL}
+
+    @app.callback(
+        Output(fields, "error"),
+        Output({"type": EditIds.RESULT, "index": ALL}, "children"),
+        Output(Ids.EDITOR, "opened", allow_duplicate=True),
+        Output(ShellIds.NOTICES, "sendNotifications", allow_duplicate=True),
+        Output(ShellIds.VERSION, "data", allow_duplicate=True),
+        Input({"type": EditIds.SAVE, "index": ALL}, "n_clicks"),
+        State(fields, "value"),
+        prevent_initial_call=True,
+    )
+    def _save(clicks: list[int], values: list[Any]) -> Any:
+        names = [part["id"]["field"] for part in ctx.states_list[0]]
+        if not any(clicks) or not isinstance(ctx.triggered_id, dict):
+            return [no_update] * len(names), [no_update] * len(clicks), *(no_update,) * 3
+        llm_id = ctx.triggered_id["index"]
+        answer = save(services, llm_id, dict(zip(names, values, strict=True)))
+        errors = [answer.errors.get(name, "") for name in names]
+        if not answer.is_saved:
+            return errors, [answer.shown], *(no_update,) * 3
+        return errors, [None], False, [notice("Saved", f"{llm_id} is changed.")], services.version()

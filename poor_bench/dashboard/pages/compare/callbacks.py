@@ -22,6 +22,8 @@ from poor_bench.dashboard.text.figures_text import count_text
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
 
+_CLASS_COLUMNS = ("class_id", "llm_id", "score", "difference", "low", "high")
+
 
 def view_of(services: Services, compare: CompareService, search: str | None) -> CompareView:
     """Return the state of the page that an address describes."""
@@ -80,6 +82,15 @@ def strip_csv(services: Services, compare: CompareService, search: str | None) -
         return no_update
     lines = view.strip_lines(compare.comparison(view.columns).value)
     return text_file("comparison.csv", csv_text(STRIP_COLUMNS, strip_rows(lines)))
+
+
+def classes_csv(services: Services, compare: CompareService, search: str | None) -> Any:
+    """Return the scores by class as a file."""
+    view = view_of(services, compare, search)
+    if not view.columns:
+        return no_update
+    columns = [(name, name) for name in _CLASS_COLUMNS]
+    return text_file("compared_classes.csv", csv_text(columns, view.class_rows()))
 
 
 def tests_csv(services: Services, compare: CompareService, search: str | None) -> Any:
@@ -162,6 +173,15 @@ def _register_files(app: Dash, services: Services, compare: CompareService) -> N
     )
     def _download_strip(_clicks: int, search: str) -> Any:
         return strip_csv(services, compare, search)
+
+    @app.callback(
+        Output(Ids.DOWNLOAD, "data", allow_duplicate=True),
+        Input(Ids.CLASSES_CSV, "n_clicks"),
+        State(Ids.SEARCH, "data"),
+        prevent_initial_call=True,
+    )
+    def _download_classes(_clicks: int, search: str) -> Any:
+        return classes_csv(services, compare, search)
 
     @app.callback(
         Output(Ids.DOWNLOAD, "data", allow_duplicate=True),

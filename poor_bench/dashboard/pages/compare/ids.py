@@ -19,5 +19,6 @@ class CompareIds(StrEnum):
     DETAILS = "compare-details-panel"
     WAIT = "compare-wait-interval"
     STRIP_CSV = "compare-strip-csv-button"
+    CLASSES_CSV = "compare-classes-csv-button"
     TESTS_CSV = "compare-tests-csv-button"
     DOWNLOAD = "compare-file-download"

@@ -72,6 +72,7 @@ def layout(search: Search) -> Component:
                 html.Div(loading_state(3), id=Ids.CLASSES),
                 note="Score, and difference to the base. Choose a cell to see the tests of its "
                 "class only; bold differences are clear of chance when looked at alone.",
+                tools=csv_button(Ids.CLASSES_CSV, "the scores by class"),
             ),
             _tests_card(selection),
             dcc.Store(id=Ids.SEARCH, data=selection.search),

@@ -100,6 +100,18 @@ class CompareView:
             for line in self.lines()
         ]
 
+    def class_rows(self) -> list[dict[str, Any]]:
+        """Return one row for each class and LLM."""
+        rows = []
+        for class_id, scores in class_scores(self._grid(), self._tests).items():
+            for llm_id, of_class in zip(self.columns, scores, strict=True):
+                row = {"class_id": class_id, "llm_id": llm_id, "score": of_class.score}
+                seen = of_class.against_base
+                if seen is not None:
+                    row |= {"difference": seen.value, "low": seen.low, "high": seen.high}
+                rows.append(row)
+        return rows
+
     def lines(self) -> NDArray[np.int64]:
         """Return the lines of the grid that are listed, in their order."""
         grid = self._grid()

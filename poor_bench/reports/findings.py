@@ -14,16 +14,18 @@ _WITHOUT_CAUSE = frozenset({"score_zero", "partly_wrong"})
 """Detectors that say no more than that the answer is wrong."""
 
 
-def findings(data: ReportData, quote: Quote) -> Iterator[str]:
+def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iterator[str]:
     """Yield sentences: who leads, what changed since the base, why score is lost, what is missing.
 
     Args:
         data: The report.
         quote: Applied to every name that is not ours.
+        with_cause: Whether to look why score is lost, which reads every response.
     """
     yield from _leader(data, quote)
     yield from _changes(data, quote)
-    yield from _main_cause(data)
+    if with_cause:
+        yield from _main_cause(data)
     yield from _missing(data)
 
 

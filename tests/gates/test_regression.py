@@ -59,7 +59,7 @@ def test_tests_that_are_not_comparable_warn_by_reason() -> None:
     [found] = compare_sides(before, after)
     finding = check_regression(found, None)
     assert finding.status == "warning"
-    assert "evaluator changed: 1 tests not compared" in finding.reason
+    assert "evaluator changed: 1 test not compared" in finding.reason
 
 
 def test_nothing_comparable_fails() -> None:

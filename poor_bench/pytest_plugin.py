@@ -1,0 +1,177 @@
+"""pytest plug-in: every test of a workspace, for every LLM, is a pytest item.
+
+```
+pytest -p poor_bench.pytest_plugin --poor-bench data
+pytest -p poor_bench.pytest_plugin --poor-bench data --poor-bench-run -k "math and gemma3"
+```
+
+An item passes where the mean score reaches the pass mark. A trial that could not be run, has no
+result yet or is out of date is an error, never a failure: nothing is known of the LLM then.
+Without `--poor-bench` the plug-in does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from poor_bench.models.llm import LLM
+    from poor_bench.models.result import Result
+    from poor_bench.models.test import Test
+    from poor_bench.pytest_bench import Bench
+
+
+_TESTS_FILE = "tests.json"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options; all begin with `--poor-bench`."""
+    group = parser.getgroup("poor_bench", "poor_bench: tests of LLMs")
+    group.addoption("--poor-bench", metavar="DIR", help="Workspace whose tests become items.")
+    group.addoption(
+        "--poor-bench-run", action="store_true", help="Ask the LLMs what is pending first."
+    )
+    group.addoption(
+        "--poor-bench-llm", action="append", default=[], metavar="ID", help="LLM id, label or glob."
+    )
+    group.addoption(
+        "--poor-bench-pass-mark",
+        type=_pass_mark,
+        default=1.0,
+        metavar="X",
+        help="From which mean score on an item passes; 1.0 by default.",
+    )
+    group.addoption(
+        "--poor-bench-trials", type=_trials, default=1, metavar="N", help="Trials of every test."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Collect the workspace: alone, or beside what is named on the command line."""
+    tests_file = _tests_file(config)
+    if tests_file is None:
+        return
+    if config.args_source is not pytest.Config.ArgsSource.ARGS:
+        config.args = []
+    if str(tests_file) not in config.args and not any("::" in arg for arg in config.args):
+        config.args.append(str(tests_file))
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Take the file with the workspace's tests."""
+    if file_path == _tests_file(parent.config):
+        return TestsFile.from_parent(parent, path=file_path)
+    return None
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Ask what is pending of the items that are left after `-k` and `-m`."""
+    config = session.config
+    items = [item for item in session.items if isinstance(item, BenchItem)]
+    if items and config.getoption("--poor-bench-run") and not config.option.collectonly:
+        with _uncaptured(config):
+            items[0].bench.run_pending((item.llm, item.test) for item in items)
+
+
+class TestsFile(pytest.File):
+    """The tests of a workspace."""
+
+    def collect(self) -> Iterator[BenchItem]:
+        """Yield an item for every LLM and test.
+
+        Raises:
+            CollectError: If the workspace is not valid or a filter matches nothing.
+        """
+        from poor_bench.errors import ConfigError, PoorBenchError
+        from poor_bench.pytest_bench import Bench
+
+        llms, trials = (self.config.getoption(f"--poor-bench-{name}") for name in ("llm", "trials"))
+        try:
+            bench = Bench(self.path.parent, llms, trials)
+        except PoorBenchError as error:
+            problems = error.problems if isinstance(error, ConfigError) else ()
+            lines = [str(error), *(f"  {problem}" for problem in problems), error.hint]
+            raise self.CollectError("\n".join(filter(None, lines))) from error
+        for llm in bench.llms:
+            for test in bench.tests:
+                name = f"{test.class_id}/{test.test_id}[{llm.id}]"
+                yield BenchItem.from_parent(self, name=name, bench=bench, llm=llm, test=test)
+
+
+class BenchItem(pytest.Item):
+    """One test for one LLM."""
+
+    def __init__(self, *, bench: Bench, llm: LLM, test: Test, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.bench = bench
+        self.llm = llm
+        self.test = test
+        self.score = 0.0
+
+    def setup(self) -> None:
+        """Find the score; that there is none is an error, since pytest calls it so in a setup."""
+        problem = self.bench.problem_of(self.llm, self.test)
+        if problem:
+            _fail(problem)
+        self.score = self.bench.score_of(self.llm, self.test)
+        self.user_properties += [
+            ("llm_id", self.llm.id), ("class_id", self.test.class_id), ("score", self.score),
+        ]  # fmt: skip
+
+    def runtest(self) -> None:
+        """Compare the score with the pass mark."""
+        mark = self.config.getoption("--poor-bench-pass-mark")
+        if self.score < mark:
+            results = self.bench.results_of(self.llm, self.test)
+            _fail(_explanation(self.score, mark, results))
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Return where the test stands."""
+        return self.path, None, self.name
+
+
+def _fail(text: str) -> None:
+    """End an item without a traceback; what LLMs and servers said cannot command the terminal."""
+    from poor_bench.cli.output import harmless
+
+    pytest.fail(harmless(text), pytrace=False)
+
+
+def _explanation(score: float, mark: float, results: Iterable[Result]) -> str:
+    lines = [f"score {score:.3f} is below {mark:g}"]
+    for result in results:
+        if result.score is not None and result.score < mark:
+            told = {"response": result.response, "evaluation": result.details}
+            lines += [f"--- {name}\n{text[:2000]}" for name, text in told.items() if text]
+    return "\n".join(lines)
+
+
+def _tests_file(config: pytest.Config) -> Path | None:
+    folder = config.getoption("--poor-bench", default=None)
+    return (config.invocation_params.dir / folder / _TESTS_FILE).resolve() if folder else None
+
+
+def _uncaptured(config: pytest.Config) -> Any:
+    """Return a context in which output reaches the terminal."""
+    from contextlib import nullcontext
+
+    manager = config.pluginmanager.getplugin("capturemanager")
+    return manager.global_and_fixture_disabled() if manager else nullcontext()
+
+
+def _pass_mark(text: str) -> float:
+    value = float(text)
+    if not 0 < value <= 1:
+        raise ValueError(text)
+    return value
+
+
+def _trials(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value

@@ -34,10 +34,10 @@ def files(workspace_files: WorkspaceFiles) -> WorkspaceFiles:
 def run_pytest(files: WorkspaceFiles, *arguments: str) -> tuple[int, str]:
     """Run pytest beside the workspace and return its exit code and output."""
     ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:dash",
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider",
          "-p", "poor_bench.pytest_plugin", "--color=no", *arguments],
         cwd=files.folder.parent,
-        env={**os.environ, "PYTHONPATH": str(PROJECT), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONPATH": str(PROJECT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         timeout=120,

@@ -28,6 +28,7 @@ COMMANDS = {
     "validate": "Check all files of the workspace.",
     "init": "Make a new workspace with commented examples.",
     "dashboard": "Serve the dashboard on this machine.",
+    "sandbox": "Show and try how well model-written code is locked in.",
     "doctor": "Show what is installed, reachable and in force.",
 }
 """Name of each command, which is also its module in `poor_bench.cli`, and its help line."""

@@ -1,0 +1,82 @@
+"""`sandbox`: how well model-written code is locked in on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.cli.output import console, json_option, plain_table, print_json
+
+if TYPE_CHECKING:
+    from poor_bench.sandbox.selftest.run import Finding
+
+_EPILOG = """\b
+Examples:
+  python main.py sandbox                          the level in force, and what is missing
+  python main.py sandbox selftest                 try real escapes and print what held
+"""
+
+
+@click.group(invoke_without_command=True, epilog=_EPILOG)
+@json_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> int:
+    """Show how well model-written code is locked in on this machine."""
+    if ctx.invoked_subcommand is not None:
+        return 0
+    from poor_bench.sandbox import sandbox_status
+
+    status = sandbox_status()
+    missing = {str(mechanism): reason for mechanism, reason in status.missing.items()}
+    if as_json:
+        print_json({"level": status.level.label, "missing": missing})
+        return 0
+    click.echo(f"Level in force: {status.level.label}")
+    for mechanism, reason in missing.items():
+        click.echo(f"  without {mechanism}: {reason}")
+    return 0
+
+
+@command.command()
+@json_option
+def selftest(as_json: bool) -> int:
+    """Try real escapes on this machine and print what held.
+
+    Ends with 1 where an escape succeeded that the level in force promises to withstand.
+    """
+    from poor_bench.sandbox import sandbox_status, shared_sandbox
+    from poor_bench.sandbox.selftest.run import TRIALS, run_selftest
+
+    level = sandbox_status().level
+    findings = []
+    with console(stderr=True).status("") as shown:
+        for number, finding in enumerate(run_selftest(shared_sandbox()), start=1):
+            findings.append(finding)
+            shown.update(f"{number} of {len(TRIALS)} escapes tried")
+    broken = [item for item in findings if not item.held and level >= item.holds_from]
+    if as_json:
+        print_json({"level": level.label, "escapes": [_record(item) for item in findings]})
+    else:
+        rows = [
+            [_verdict(item, broken=item in broken), item.name, item.evidence] for item in findings
+        ]
+        console().print(plain_table(["", "Escape", "What got through"], rows))
+        n_held = sum(item.held for item in findings)
+        click.echo(f"{n_held} of {len(findings)} escapes held at level {level.label}.")
+    return 1 if broken else 0
+
+
+def _verdict(finding: Finding, *, broken: bool) -> str:
+    if finding.held:
+        return "held"
+    return "BROKEN" if broken else f"open (needs level {finding.holds_from.label})"
+
+
+def _record(finding: Finding) -> dict[str, Any]:
+    return {
+        "name": finding.name,
+        "held": finding.held,
+        "holds_from": finding.holds_from.label,
+        "evidence": finding.evidence,
+    }

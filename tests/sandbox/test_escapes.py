@@ -1,0 +1,84 @@
+"""Each way to break out, tried for real; and tried where nothing holds, to know that it works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from poor_bench.errors import ConfigError
+from poor_bench.sandbox import Level, Sandbox, parse_level
+from poor_bench.sandbox.host.pipe_launcher import PipeLauncher
+from poor_bench.sandbox.selftest.ground import Ground, prepared_ground
+from poor_bench.sandbox.selftest.run import TRIALS
+from poor_bench.sandbox.selftest.trial import Trial
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    opened = Sandbox()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def weak_sandbox() -> Iterator[Sandbox]:
+    """A child process and little more, as on systems without the kernel's walls."""
+    opened = Sandbox(PipeLauncher())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def ground() -> Iterator[Ground]:
+    with prepared_ground() as prepared:
+        yield prepared
+
+
+def named(name: str) -> Trial:
+    return next(trial for trial in TRIALS if trial.name == name)
+
+
+@pytest.mark.parametrize("trial", TRIALS, ids=lambda trial: trial.name)
+def test_escape_is_withstood(trial: Trial, sandbox: Sandbox, ground: Ground) -> None:
+    level = sandbox.status().level
+    evidence = trial.evidence(sandbox, ground)
+    if level >= trial.holds_from:
+        assert not evidence
+    else:
+        pytest.skip(f"level {level.label} does not promise it: {sandbox.status().missing}")
+
+
+@pytest.mark.parametrize("name", ["network of this machine", "reading the workspace"])
+def test_escape_works_where_nothing_holds_it(
+    name: str, weak_sandbox: Sandbox, ground: Ground
+) -> None:
+    assert named(name).evidence(weak_sandbox, ground)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["endless loop", "forged replies", "leaving at once", "leaving politely", "killing itself"],
+)
+def test_verdicts_hold_even_in_a_mere_process(
+    name: str, weak_sandbox: Sandbox, ground: Ground
+) -> None:
+    assert not named(name).evidence(weak_sandbox, ground)
+
+
+def test_weak_sandbox_says_what_is_missing(weak_sandbox: Sandbox) -> None:
+    status = weak_sandbox.status()
+    assert status.level < Level.ISOLATED
+    assert all(status.missing.values())
+
+
+def test_demand_above_what_is_in_force_is_refused_with_reasons(weak_sandbox: Sandbox) -> None:
+    weak_sandbox.require(Level.PROCESS)
+    with pytest.raises(ConfigError, match="sandbox level full is required"):
+        weak_sandbox.require(Level.FULL)
+
+
+def test_unknown_level_lists_the_known_ones() -> None:
+    assert parse_level(" Isolated ") is Level.ISOLATED
+    with pytest.raises(ValueError, match="none, process, limits, isolated, full"):
+        parse_level("fort knox")

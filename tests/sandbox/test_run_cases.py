@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from poor_bench.sandbox import (
+    CaseEnd,
+    Check,
+    CheckEnd,
+    Limits,
+    LoadEnd,
+    OpaqueObject,
+    Program,
+    ProgramOutcome,
+    Sandbox,
+)
+
+QUICK = Limits(case_s=2.0, total_s=8.0)
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    opened = Sandbox()
+    yield opened
+    opened.close()
+
+
+def run(sandbox: Sandbox, source: str, *inputs: Any, limits: Limits = QUICK) -> ProgramOutcome:
+    return sandbox.run_cases(Program(source=source, function="f", limits=limits), inputs)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "None", "True", "2**200", "-0.5", "float('inf')", "1+2j", "'\\ud800 text'", "b'\\x00'",
+        "[1, (2, {3})]", "frozenset({1})", "{(1, 2): [None], 'a': {}}", "set()", "()",
+    ],
+)  # fmt: skip
+def test_plain_values_come_back_as_they_are(sandbox: Sandbox, value: str) -> None:
+    [case] = run(sandbox, f"def f(): return {value}", []).cases
+    assert case.end is CaseEnd.RETURNED
+    expected = eval(value)
+    assert (type(case.value), case.value) == (type(expected), expected)
+
+
+def test_objects_come_back_as_what_they_are(sandbox: Sandbox) -> None:
+    source = (
+        "class Liar(int):\n    __class__ = str\n    def __eq__(self, other): return True\n"
+        "    def __repr__(self): return 'right'\n    __hash__ = None\n"
+        "class Thing: pass\ndef f(): return [Liar(3), Thing(), f]"
+    )
+    [case] = run(sandbox, source, []).cases
+    number, thing, function = case.value
+    assert (type(number), number) == (int, 3)
+    assert isinstance(thing, OpaqueObject)
+    assert thing.type_name == "Thing"
+    assert isinstance(function, OpaqueObject)
+    assert thing != thing.type_name
+
+
+def test_each_case_has_a_verdict_of_its_own(sandbox: Sandbox) -> None:
+    source = (
+        "import os\ndef f(x):\n    if x == 1: raise KeyError('gone')\n    if x == 2: os._exit(3)\n"
+        "    if x == 3:\n        while True: pass\n    return x"
+    )
+    outcome = run(sandbox, source, 0, 1, 2, 3, 4)
+    ends = [case.end for case in outcome.cases]
+    assert ends == [
+        CaseEnd.RETURNED, CaseEnd.RAISED, CaseEnd.DIED, CaseEnd.TIMED_OUT, CaseEnd.RETURNED,
+    ]  # fmt: skip
+    error = outcome.cases[1].error
+    assert error is not None
+    assert (error.type_name, error.line) == ("KeyError", 3)
+
+
+@pytest.mark.parametrize(
+    ("source", "end"),
+    [
+        ("def f(:", LoadEnd.SYNTAX_ERROR),
+        ("raise ValueError('no')", LoadEnd.RAISED),
+        ("def g(): pass", LoadEnd.MISSING_FUNCTION),
+        ("while True: pass", LoadEnd.TIMED_OUT),
+        ("import os; os._exit(0)", LoadEnd.DIED),
+        ("import sys; sys.exit(0)", LoadEnd.RAISED),
+    ],
+    ids=str,
+)
+def test_program_that_does_not_load_says_why(sandbox: Sandbox, source: str, end: LoadEnd) -> None:
+    outcome = run(sandbox, source, 1, limits=Limits(case_s=1.0, total_s=4.0))
+    assert outcome.load.end is end
+    assert [case.end for case in outcome.cases] == [CaseEnd.NOT_RUN]
+
+
+def test_time_in_all_is_kept(sandbox: Sandbox) -> None:
+    limits = Limits(case_s=0.5, total_s=1.2)
+    outcome = run(sandbox, "def f(x):\n    while True: pass", *range(8), limits=limits)
+    assert outcome.cases[0].end is CaseEnd.TIMED_OUT
+    assert outcome.cases[-1].end is CaseEnd.NOT_RUN
+
+
+def test_output_is_kept_up_to_its_limit(sandbox: Sandbox) -> None:
+    limits = Limits(case_s=5.0, output_bytes=1000)
+    [case] = run(sandbox, "def f(): print('x' * 100_000); return 1", [], limits=limits).cases
+    assert (case.end, case.value) == (CaseEnd.RETURNED, 1)
+    assert 0 < len(case.output) < 2000
+
+
+def test_memory_beyond_the_limit_is_an_error_of_the_program(sandbox: Sandbox) -> None:
+    [case] = run(sandbox, "def f(): return len(bytearray(3 * 2**30))", []).cases
+    assert case.end in {CaseEnd.RAISED, CaseEnd.DIED}
+
+
+def test_value_that_is_too_large_is_told(sandbox: Sandbox) -> None:
+    source = "def f():\n    x = []\n    for _ in range(5000): x = [x]\n    return x"
+    [case] = run(sandbox, source, []).cases
+    assert case.end is CaseEnd.UNSENDABLE
+
+
+def test_many_threads_share_one_sandbox(sandbox: Sandbox) -> None:
+    values: list[Any] = []
+
+    def work(number: int) -> None:
+        values.append(run(sandbox, "def f(x): return x + 1", number).cases[0].value)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(values) == list(range(1, 17))
+
+
+CHECK = Check(source="def check(candidate):\n    assert candidate(2) == 4, 'two'\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "end"),
+    [
+        ("def f(x): return x * 2", CheckEnd.PASSED),
+        ("def f(x): return x + 3", CheckEnd.FAILED),
+        ("def f(x): raise OSError('x')", CheckEnd.RAISED),
+        ("def f(x):\n    import os\n    os._exit(0)", CheckEnd.DIED),
+        ("import sys\ndef f(x): sys.exit(0)", CheckEnd.RAISED),
+        ("def g(x): return 4", CheckEnd.NOT_LOADED),
+        ("class A:\n    def __eq__(self, o): return True\ndef f(x): return A()", CheckEnd.FAILED),
+        ("import builtins\nbuiltins.AssertionError = OSError\ndef f(x): return 5", CheckEnd.FAILED),
+    ],
+    ids=["right", "wrong", "raises", "dies", "exits", "missing", "liar", "tampers"],
+)
+def test_check_decides_from_another_process(sandbox: Sandbox, source: str, end: CheckEnd) -> None:
+    program = Program(source=source, function="f", limits=QUICK)
+    assert sandbox.run_check(program, CHECK).end is end
+
+
+def test_broken_check_is_no_fault_of_the_candidate(sandbox: Sandbox) -> None:
+    program = Program(source="def f(x): return 4", function="f", limits=QUICK)
+    assert sandbox.run_check(program, Check(source="def check(")).end is CheckEnd.BROKEN

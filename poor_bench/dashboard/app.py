@@ -49,7 +49,7 @@ def create_app(services: Services, access: Access) -> Dash:
     untyped.validation_layout = html.Div(
         [app.layout, *(html.Div([page.layout({}), *page.parts()]) for page in PAGES)]
     )
-    routing.register(app)
+    routing.register(app, services)
     live.register(app, services)
     for page in PAGES:
         page.register(app, services)

@@ -14,16 +14,21 @@ from poor_bench.dashboard.shell import navigation, page_not_found
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
+    from poor_bench.dashboard.services.services import Services
 
-def show_page(path: str | None, search: str | None) -> tuple[Component, list[Component]]:
+
+def show_page(
+    services: Services, path: str | None, search: str | None
+) -> tuple[Component, list[Component]]:
     """Return the page at an address, still without data, and the navigation."""
     page = page_at(path)
     if page is None:
         return page_not_found(), navigation(PAGES, "")
-    return page.layout(read_search(search)), navigation(PAGES, page.path)
+    state = read_search(search) or page.start(services)
+    return page.layout(state), navigation(PAGES, page.path)
 
 
-def register(app: Dash) -> None:
+def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
 
     @app.callback(
@@ -33,4 +38,4 @@ def register(app: Dash) -> None:
         Input(ShellIds.URL, "search"),
     )
     def _show_page(path: str | None, search: str | None) -> Any:
-        return show_page(path, search)
+        return show_page(services, path, search)

@@ -26,14 +26,15 @@ def test_a_path_leads_to_its_page_with_or_without_a_slash() -> None:
     assert page_at("/nowhere") is None
 
 
-def test_the_present_page_is_marked_in_the_navigation() -> None:
-    _, links = show_page("/run", "")
+def test_the_present_page_is_marked_in_the_navigation(workspace_files: WorkspaceFiles) -> None:
+    services = services_of(workspace_files.write())
+    _, links = show_page(services, "/run", "")
     active = [link.href for link in links if "is-active" in link.className]
     assert active == ["/run"]
 
 
-def test_an_unknown_address_leads_back() -> None:
-    page, _ = show_page("/<script>", "?x=1")
+def test_an_unknown_address_leads_back(workspace_files: WorkspaceFiles) -> None:
+    page, _ = show_page(services_of(workspace_files.write()), "/<script>", "?x=1")
     assert "There is no such page" in text_of(page)
     assert [link.href for link in of_type(page, "Link")] == ["/"]
 

@@ -16,6 +16,7 @@ from poor_bench.dashboard.pages.model import (
 from poor_bench.dashboard.pages.model.layout import layout
 from poor_bench.dashboard.pages.model.query import query_of, search_of, selected_key
 from poor_bench.dashboard.pages.model.results import COLUMNS
+from poor_bench.dashboard.routing import show_page
 from poor_bench.dashboard.services.result_query import Outcome
 from poor_bench.dashboard.services.result_table import TrialKey
 from poor_bench.dashboard.services.services import Services
@@ -114,8 +115,11 @@ def test_the_page_opens_with_the_filters_of_its_address() -> None:
 
 
 def test_the_first_llm_is_shown_where_the_address_names_none(services: Services) -> None:
-    assert filter_callbacks.default_llm(services, None) == "scripted:one"
-    assert filter_callbacks.default_llm(services, "a:b") == "a:b"
+    assert filter_callbacks.start(services) == {"llm": ["scripted:one"]}
+    page, _ = show_page(services, "/model", "")
+    assert of_type(page, "Select")[0].value == "scripted:one"
+    page, _ = show_page(services, "/model", "?llm=a%3Ab")
+    assert of_type(page, "Select")[0].value == "a:b"
 
 
 def test_all_that_can_be_chosen_is_offered(services: Services) -> None:

@@ -13,10 +13,12 @@ from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
 from poor_bench.dashboard.pages.model.query import search_of
 from poor_bench.dashboard.scripts import bind_script
 from poor_bench.dashboard.services.result_query import think_to_text
+from poor_bench.errors import PoorBenchError
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
+    from poor_bench.dashboard.links import Search
     from poor_bench.dashboard.services.services import Services
 
 Options = list[dict[str, str]]
@@ -27,9 +29,12 @@ def llm_options(services: Services) -> Options:
     return [{"value": name, "label": services.name(name)} for name in services.table().llm_ids]
 
 
-def default_llm(services: Services, chosen: str | None) -> str | None:
-    """Return the chosen LLM, or the first that has results."""
-    return chosen or next(iter(services.table().llm_ids), None)
+def start(services: Services) -> Search:
+    """Return the first LLM that has results, for an address that names none."""
+    try:
+        return {"llm": list(services.table().llm_ids[:1])}
+    except PoorBenchError:
+        return {}
 
 
 def no_results() -> Component:
@@ -67,17 +72,15 @@ def register(app: Dash, services: Services) -> None:
 def _register_filters(app: Dash, services: Services) -> None:
     @app.callback(
         Output(Ids.LLM, "data"),
-        Output(Ids.LLM, "value"),
         Output(Ids.CLASSES, "data"),
         Output(Ids.LEVELS, "data"),
         Output(Ids.THINKS, "data"),
         Input(ShellIds.VERSION, "data"),
-        State(Ids.LLM, "value"),
     )
-    def _show_options(version: str | None, chosen: str | None) -> Any:
+    def _show_options(version: str | None) -> Any:
         if version is None:
-            return (no_update,) * 5
-        return llm_options(services), default_llm(services, chosen), *filter_options(services)
+            return (no_update,) * 4
+        return llm_options(services), *filter_options(services)
 
     @app.callback(
         Output(Ids.EMPTY, "children"),
@@ -123,6 +126,7 @@ def _register_query(app: Dash) -> None:
         Input(Ids.OUTCOME, "value"),
         Input(Ids.TEXT, "value"),
         Input(Ids.ISSUE, "data"),
+        prevent_initial_call=True,
     )
     def _collect(llm_id: str | None, *filters: Any) -> Any:
         return search_of(llm_id, *filters) if llm_id else no_update

@@ -13,6 +13,7 @@ from poor_bench.dashboard.components.card import card, page_head
 from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.states import loading_state
 from poor_bench.dashboard.components.table import paged_table
+from poor_bench.dashboard.links import write_search
 from poor_bench.dashboard.pages.model.details_panel import panel
 from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
 from poor_bench.dashboard.pages.model.query import first
@@ -63,7 +64,7 @@ def parts() -> list[Component]:
 def _stores(search: Search) -> list[Component]:
     test_id = first(search, "test")
     return [
-        dcc.Store(id=Ids.QUERY),
+        dcc.Store(id=Ids.QUERY, data=write_search(search) if first(search, "llm") else None),
         dcc.Store(id=Ids.SORT),
         dcc.Store(id=Ids.ISSUE, data=first(search, "issue")),
         dcc.Store(id=Ids.SELECTED, data=[test_id, 1, False] if test_id else None),

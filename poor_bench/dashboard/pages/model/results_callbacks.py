@@ -81,6 +81,7 @@ def register(app: Dash, services: Services) -> None:
         Output(Ids.RESULTS, "id"),
         Input(ShellIds.VERSION, "data"),
         Input(Ids.QUERY, "data"),
+        prevent_initial_call=True,
     )
 
     @app.callback(

@@ -55,6 +55,8 @@ def _summaries(runner: TestRunner, plan: Plan) -> list[Summary]:
 
 def _not_scored(finished: RunFinished) -> str:
     n_pending = finished.n_failed + finished.n_skipped
+    if finished.cancelled:
+        return f"Stopped: {n_pending} trials stay pending. `python main.py run` goes on with them."
     return (
         f"{n_pending} of the trials could not be run and stay pending "
         "(reasons: python main.py results --failed). `python main.py run` tries them again."

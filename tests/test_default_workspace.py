@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from poor_bench.config_manager import ConfigManager
+from tests.providers.embedded_file import real_model
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -55,3 +58,32 @@ def test_example_of_other_llms_is_valid(tmp_path: Path) -> None:
     assert {llm.provider for llm in workspace.llms} >= {
         "ollama", "openai", "anthropic", "openrouter", "llamacpp", "lmstudio",
     }  # fmt: skip
+
+
+@pytest.mark.embedded
+def test_run_ends_with_real_scored_results_and_then_nothing_is_pending(tmp_path: Path) -> None:
+    folder = shutil.copytree(DATA, tmp_path / "data", ignore=shutil.ignore_patterns("r*", "j*"))
+    real_model()
+
+    first = run_main("--data", str(folder), "run", "--test", "math_003")
+    second = run_main("--data", str(folder), "run", "--test", "math_003")
+
+    assert first.returncode == 0, first.stderr
+    results = ConfigManager(folder).load_results()
+    assert {result.llm_id for result in results} == {
+        "embedded:smollm2-135m",
+        "embedded:smollm2-135m:json",
+    }
+    assert all(result.score is not None and "42" in result.response for result in results)
+    assert "nothing is pending" in second.stdout.lower()
+
+
+def run_main(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "main.py", *arguments],
+        cwd=DATA.parent,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -28,6 +29,7 @@ def create_app(services: Services, access: Access) -> Dash:
         services: What pages may ask.
         access: Who may ask the dashboard.
     """
+    import_module("numpy")  # complete before any thread draws: plotly looks at it half-imported
     from dash import Dash, html
 
     from poor_bench.dashboard import live, routing
@@ -41,7 +43,7 @@ def create_app(services: Services, access: Access) -> Dash:
         title="poor_bench",
         update_title="",
         index_string=_INDEX.read_text(encoding="utf-8"),
-        on_error=_report,
+        on_error=lambda error: _report(services, error),
         add_log_handler=False,
     )
     app.layout = shell(PAGES)
@@ -58,15 +60,24 @@ def create_app(services: Services, access: Access) -> Dash:
     return app
 
 
-def _report(error: Exception) -> None:
-    """Tell the user what went wrong in a callback; only errors of ours say more than that."""
+def _report(services: Services, error: Exception) -> None:
+    """Tell the user what went wrong in a callback, unless the shell shows it already."""
     from dash import set_props
 
-    if isinstance(error, PoorBenchError):
-        message = notice("This did not work", f"{error} {error.hint}".strip(), is_error=True)
-    else:
-        number = uuid4().hex[:8]
-        _LOG.error("a callback failed (%s)", number, exc_info=error)
-        text = f"An error of poor_bench itself; its log has the details under {number}."
+    text = told_about(services, error)
+    if text:
         message = notice("This did not work", text, is_error=True)
-    set_props(ShellIds.NOTICES, {"sendNotifications": [message]})
+        set_props(ShellIds.NOTICES, {"sendNotifications": [message]})
+
+
+def told_about(services: Services, error: Exception) -> str:
+    """Return what the user is told of an error; empty where the shell shows it already.
+
+    Only errors of ours say more than that there was one.
+    """
+    if isinstance(error, PoorBenchError):
+        is_shown = str(services.problem()) == str(error)
+        return "" if is_shown else f"{error} {error.hint}".strip()
+    number = uuid4().hex[:8]
+    _LOG.error("a callback failed (%s)", number, exc_info=error)
+    return f"An error of poor_bench itself; its log has the details under {number}."

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
+from poor_bench.dashboard.components.blocked_state import blocked_state
 from poor_bench.dashboard.components.notice import notice
 from poor_bench.dashboard.components.run_status import run_status
-from poor_bench.dashboard.components.states import error_banner
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.services.run_state import RunState
 from poor_bench.dashboard.shell import CLOCK_BUSY_MS, CLOCK_IDLE_MS
@@ -41,14 +41,16 @@ def refresh(services: Services) -> tuple[str, list[dict[str, Any]]]:
     return version, [notice("Up to date", text)]
 
 
-def show_problems(services: Services) -> Any:
-    """Return what keeps the workspace or its results from being read, or nothing."""
-    try:
-        services.workspace()
-        services.table()
-    except PoorBenchError as error:
-        return error_banner(error)
-    return None
+def show_problems(services: Services, path: str | None) -> tuple[Any, str]:
+    """Return what keeps workspace or results from being read, and the class of the page.
+
+    A page that cannot be filled is hidden; a run that goes on stays in sight.
+    """
+    problem = services.problem()
+    if problem is None:
+        return None, "page"
+    is_run = (path or "").rstrip("/") == "/run" and services.runs.state().is_active
+    return blocked_state(problem), "page" if is_run else "page is-blocked"
 
 
 def register(app: Dash, services: Services) -> None:
@@ -75,8 +77,9 @@ def register(app: Dash, services: Services) -> None:
 
     @app.callback(
         Output(ShellIds.PROBLEMS, "children"),
+        Output(ShellIds.PAGE, "className"),
         Input(ShellIds.VERSION, "data"),
-        prevent_initial_call=True,
+        Input(ShellIds.URL, "pathname"),
     )
-    def _show(_version: str) -> Any:
-        return show_problems(services)
+    def _show(_version: str | None, path: str | None) -> Any:
+        return show_problems(services, path)

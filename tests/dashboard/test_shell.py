@@ -3,12 +3,14 @@ from __future__ import annotations
 from dash import no_update
 
 from poor_bench.dashboard import live
+from poor_bench.dashboard.app import told_about
+from poor_bench.dashboard.components.blocked_state import blocked_state
 from poor_bench.dashboard.components.states import error_banner
 from poor_bench.dashboard.pages.registry import PAGES, page_at
 from poor_bench.dashboard.routing import show_page
 from poor_bench.dashboard.services.run_state import RunPhase, RunState
 from poor_bench.dashboard.shell import CLOCK_BUSY_MS, CLOCK_IDLE_MS
-from poor_bench.errors import ConfigError
+from poor_bench.errors import ConfigError, StoreError
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of, services_with
 from tests.dashboard.seen_text import of_type, text_of
@@ -62,13 +64,38 @@ def test_refreshing_says_what_is_there(workspace_files: WorkspaceFiles) -> None:
 def test_problems_of_the_workspace_stand_on_every_page(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(1, class_id="no such class")
     services = services_of(workspace_files.write())
-    assert "no such class" in text_of(live.show_problems(services))
+    shown, page_class = live.show_problems(services, "/model")
+    assert "no such class" in text_of(shown)
+    assert page_class == "page is-blocked"
     _, [message] = live.refresh(services)
     assert message["title"] == "Refresh failed"
 
 
 def test_without_problems_nothing_is_shown(workspace_files: WorkspaceFiles) -> None:
-    assert live.show_problems(services_with(workspace_files, {"one": [1]})) is None
+    services = services_with(workspace_files, {"one": [1]})
+    assert live.show_problems(services, "/") == (None, "page")
+
+
+def test_what_stands_on_every_page_is_not_told_once_more(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1, class_id="no such class")
+    services = services_of(workspace_files.write())
+    problem = services.problem()
+    assert problem is not None
+    assert told_about(services, problem) == ""
+    assert "other" in told_about(services, ConfigError("other"))
+
+
+def test_an_error_of_our_own_shows_nothing_but_a_number(workspace_files: WorkspaceFiles) -> None:
+    told = told_about(services_of(workspace_files.write()), ValueError("secret"))
+    assert "its log has the details" in told
+    assert "secret" not in told
+
+
+def test_results_that_cannot_be_read_are_told_as_a_whole() -> None:
+    shown = text_of(blocked_state(StoreError("disk <b> broken", hint="try another")))
+    assert "The results cannot be read" in shown
+    assert "disk <b> broken" in shown
+    assert "try another" in shown
 
 
 def test_a_banner_shows_the_way_out() -> None:

@@ -156,6 +156,15 @@ class Services:
         llm = self.llm(llm_id)
         return llm.label or llm.id if llm is not None else llm_id
 
+    def problem(self) -> PoorBenchError | None:
+        """Return what keeps workspace or results from being read; None where both can be."""
+        try:
+            self.workspace()
+            self.table()
+        except PoorBenchError as error:
+            return error
+        return None
+
     def version(self) -> str:
         """Return a text that changes whenever a page has something new to show; cheap to ask."""
         try:

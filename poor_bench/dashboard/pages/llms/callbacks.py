@@ -199,14 +199,14 @@ def _register_adding(app: Dash, services: Services) -> None:
     @app.callback(
         Output(Ids.ADD_RESULT, "children"),
         Output(ShellIds.VERSION, "data", allow_duplicate=True),
-        [Output(field, "error") for field in fields],
+        *(Output(field, "error") for field in fields),
         Input(Ids.ADD, "n_clicks"),
-        [State(field, "value") for field in fields],
+        *(State(field, "value") for field in fields),
         prevent_initial_call=True,
     )
-    def _add(clicks: int, values: list[Any]) -> Any:
+    def _add(clicks: int, *values: Any) -> Any:
         if not clicks:
-            return no_update, no_update, [no_update] * len(fields)
+            return no_update, no_update, *[no_update] * len(fields)
         answer = add(services, *values)
         version = services.version() if answer.is_saved else no_update
-        return answer.shown, version, [answer.errors.get(name, "") for name in _FIELDS]
+        return answer.shown, version, *(answer.errors.get(name, "") for name in _FIELDS)

@@ -75,17 +75,17 @@ def register(app: Dash, services: Services) -> None:
     @app.callback(
         Output(part(FormIds.RESULT), "children"),
         Output(ShellIds.VERSION, "data", allow_duplicate=True),
-        [Output(part(kind), "error") for kind in _FORM],
+        *(Output(part(kind), "error") for kind in _FORM),
         Input(part(FormIds.SAVE), "n_clicks"),
         Input(part(FormIds.SAVE_TEMPLATE), "n_clicks"),
-        [State(part(kind), "value") for kind in _FORM],
+        *(State(part(kind), "value") for kind in _FORM),
         prevent_initial_call=True,
     )
-    def _save(saves: list[int], template_saves: list[int], fields: list[list[Any]]) -> Any:
+    def _save(saves: list[int], template_saves: list[int], *fields: list[Any]) -> Any:
         button = ctx.triggered_id
         if not any([*saves, *template_saves]) or not isinstance(button, dict):
             nothing = [no_update] * len(saves)
-            return nothing, no_update, [nothing] * len(_FORM)
+            return nothing, no_update, *[nothing] * len(_FORM)
         *test_fields, template = (values[0] for values in fields)
         if button["type"] == FormIds.SAVE:
             answer = save_test(services, button["index"], *test_fields)
@@ -93,4 +93,4 @@ def register(app: Dash, services: Services) -> None:
             answer = save_template(services, button["index"], template or "")
         version = services.version() if answer.is_saved else no_update
         errors = {_FIELD_OF[field]: text for field, text in answer.errors.items()}
-        return [answer.shown], version, [[errors.get(kind, "")] for kind in _FORM]
+        return [answer.shown], version, *([errors.get(kind, "")] for kind in _FORM)

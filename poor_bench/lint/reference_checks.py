@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from poor_bench.errors import PoorBenchError
+from poor_bench.errors import PoorBenchError, SandboxError
 from poor_bench.lint.evaluator_facts import EvaluatorFacts
 from poor_bench.lint.finding import Finding
 from poor_bench.lint.subject import Subject
@@ -23,7 +23,7 @@ def check_reference(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding
             ("reference_response",),
             f"the reference response {_outcome(score)}, and must score 1.0",
             hint="either the reference or what the evaluator expects is wrong",
-            severity=Severity.ERROR,
+            severity=_severity(score),
         )
 
 
@@ -36,16 +36,29 @@ def check_blank(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
             ("evaluation_module",),
             f"an empty response {_outcome(score)}, and must score 0",
             hint="tell the evaluator what to expect",
-            severity=Severity.ERROR,
+            severity=_severity(score),
         )
+
+
+class Unscored(str):
+    """In words why a response has no score, for a reason that is not the test's."""
+
+    __slots__ = ()
 
 
 def score_or_reason(subject: Subject, response: str, facts: EvaluatorFacts) -> float | str:
     """Return a score, or in words why there is none."""
     try:
         return facts.score(subject.spec, response)
+    except SandboxError as error:
+        return Unscored(f"cannot be checked on this machine: {error}")
     except PoorBenchError as error:
         return f"cannot be scored: {error}"
+
+
+def _severity(score: float | str) -> Severity:
+    """A sandbox that does not start says nothing against a test."""
+    return Severity.WARNING if isinstance(score, Unscored) else Severity.ERROR
 
 
 def _outcome(score: float | str) -> str:

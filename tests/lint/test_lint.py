@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.errors import EvaluatorError
+from poor_bench.errors import EvaluatorError, SandboxError
 from poor_bench.models.evaluator_spec import EvaluatorSpec
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.problem import Severity
@@ -32,6 +32,16 @@ def test_an_evaluator_that_breaks_is_reported_for_the_test() -> None:
     found = lint(make_test(), facts=Broken())
     assert codes(found) == ["reference-fails", "blank-passes"]
     assert "cannot be scored: it broke" in found[0].problem.message
+
+
+def test_a_sandbox_that_does_not_start_says_nothing_against_the_test() -> None:
+    class Unlocked(FakeFacts):
+        def score(self, spec: EvaluatorSpec, response: str) -> float:
+            raise SandboxError("no processes", kind=FailureKind.SANDBOX)
+
+    found = lint(make_test(), facts=Unlocked())
+    assert {finding.problem.severity for finding in found} == {Severity.WARNING}
+    assert "cannot be checked on this machine: no processes" in found[0].problem.message
 
 
 def test_tests_without_reference_are_one_finding_with_fixes_that_hold() -> None:

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from tests.browser.watched import heading
+from tests.browser.workspaces import with_results
+from tests.conftest import WorkspaceFiles
+from tests.providers.servers import ollama_format
+from tests.providers.servers.fake_server import serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext
+
+Serve = Callable[[Path], str]
+NewVisitor = Callable[[str], "BrowserContext"]
+
+
+def entries(folder: Path, name: str) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads((folder / f"{name}.json").read_text())[name]
+    return found
+
+
+def test_a_test_is_changed_and_a_mistake_is_told_beside_its_field(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    folder = with_results(workspace_files, n_tests=3)
+    page = new_visitor(serve(folder)).new_page()
+    page.goto("/tests?test=sum_002")
+    panel = page.get_by_role("complementary", name="Test")
+    level = panel.get_by_label("Level")
+    level.fill("5000")
+    panel.get_by_role("button", name="Save test").click()
+    expect(panel.get_by_text("Nothing was saved")).to_be_visible()
+    expect(level).to_have_attribute("aria-invalid", "true")
+    level.fill("3")
+    panel.get_by_label("Text").fill("3 + 3")
+    panel.get_by_role("button", name="Save test").click()
+    expect(panel.get_by_text("Saved in tests.json.")).to_be_visible()
+    expect(page.get_by_role("region", name="Tests").get_by_text("3 + 3")).to_be_visible()
+    assert entries(folder, "tests")[1] == workspace_files.tests[1] | {"level": 3, "text": "3 + 3"}
+
+
+def test_an_llm_is_added_tried_changed_and_switched_off(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    workspace_files.add_llm("first", ["4"])
+    folder = workspace_files.write()
+    page = new_visitor(serve(folder)).new_page()
+    page.goto("/llms")
+    adding = page.get_by_role("region", name="Add another")
+    adding.get_by_label("Model").fill("x")
+    adding.get_by_label("Parameters").fill("temperature")
+    adding.get_by_role("button", name="Add to llms.json").click()
+    expect(adding.get_by_text("is not of the form")).to_be_visible()
+    adding.get_by_label("Parameters").fill("temperature=0")
+    adding.get_by_role("button", name="Add to llms.json").click()
+    expect(adding.get_by_text("ollama:x stands in llms.json now.")).to_be_visible()
+    page.get_by_role("button", name="Edit scripted:first").click()
+    form = page.get_by_role("dialog")
+    form.get_by_label("Label").fill("The first")
+    form.get_by_label("Requests at once").fill("5000")
+    form.get_by_role("button", name="Save").click()
+    expect(form.get_by_text("Nothing was saved")).to_be_visible()
+    form.get_by_label("Requests at once").fill("2")
+    form.get_by_role("button", name="Save").click()
+    expect(form).to_have_count(0)
+    page.get_by_role("button", name="Switch scripted:first off").click()
+    listed = page.get_by_role("region", name="Configured LLMs")
+    expect(listed.get_by_role("button", name="Switch scripted:first on")).to_be_visible()
+    first, added = entries(folder, "llms")
+    changed = {"label": "The first", "concurrency": 2, "enabled": False}
+    assert first == workspace_files.llms[0] | changed
+    assert added == {"provider": "ollama", "name": "x", "parameters": {"temperature": 0}}
+
+
+def test_a_model_of_a_local_ollama_is_found_and_added_by_one_click(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    folder = workspace_files.write()
+    with serving(ollama_format.ollama(ollama_format.reply())) as ollama:
+        page = new_visitor(serve(folder)).new_page()
+        page.goto("/llms")
+        heading(page, "LLMs")
+        page.get_by_role("region", name="Models of a local Ollama").get_by_label("Server").fill(
+            ollama.url
+        )
+        page.get_by_role("button", name="Look").click()
+        page.get_by_role("button", name="Add qwen3:1.7b").click()
+        listed = page.get_by_role("region", name="Configured LLMs")
+        expect(listed.get_by_text("ollama:qwen3:1.7b")).to_be_visible()
+        expect(listed.get_by_text("yes")).to_be_visible()
+    [added] = entries(folder, "llms")
+    assert (added["name"], added["endpoint"], added["size"]) == ("qwen3:1.7b", ollama.url, 2.0)

@@ -21,6 +21,11 @@ def difference_text(group: ComparedGroup) -> str:
     return f"{estimate.value:+.3f} ({estimate.low:+.3f} to {estimate.high:+.3f})"
 
 
+def change_text(group: ComparedGroup) -> str:
+    """Return what a comparison says of a group, such as `worse, -0.400 (...), p 0.008`."""
+    return f"{verdict(group)}, {difference_text(group)}, p {p_text(group.p_adjusted)}"
+
+
 def p_text(p_value: float) -> str:
     """Return a p-value as people write it.
 

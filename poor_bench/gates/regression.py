@@ -52,7 +52,9 @@ def check_regression(comparison: LLMComparison | None, class_id: str | None) -> 
 def _groups_of(comparison: LLMComparison, class_id: str | None) -> list[ComparedGroup]:
     if class_id is not None:
         return [group for group in comparison.by_class if group.class_id == class_id]
-    return [comparison.overall, *comparison.by_class] if comparison.overall else []
+    if comparison.overall is None:
+        return []
+    return [comparison.overall, *(comparison.by_class if len(comparison.by_class) > 1 else ())]
 
 
 def _doubts(comparison: LLMComparison, group: ComparedGroup, class_id: str | None) -> list[str]:

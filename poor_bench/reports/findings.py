@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from poor_bench.comparison.wording import difference_text, verdict
+from poor_bench.comparison.wording import difference_text, obstacles_text, verdict
 from poor_bench.reports.report_data import ReportData
 
 Quote = Callable[[str], str]
@@ -66,12 +66,15 @@ def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
 def _changes(data: ReportData, quote: Quote) -> Iterator[str]:
     if data.base is None:
         return
-    real = [item for item in data.base.llms if item.overall and item.overall.is_real()]
-    for item in real:
-        assert item.overall is not None
-        figures = difference_text(item.overall)
-        yield f"{quote(data.name(item.llm_after))}: {verdict(item.overall)} than before, {figures}."
-    if not real:
+    n_told = 0
+    for item in data.base.llms:
+        groups = [*([item.overall] if item.overall else []), *item.by_change]
+        for group in (group for group in groups if group.is_real()):
+            n_told += 1
+            since = f" since the {obstacles_text(group.changes)}" if group.changes else ""
+            figures = f"{verdict(group)} than before{since}, {difference_text(group)}"
+            yield f"{quote(data.name(item.llm_after))}: {figures}."
+    if not n_told:
         yield "No difference to the base is established."
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from poor_bench.comparison.compared_test import ComparedTest, Outcome
 from poor_bench.comparison.llm_comparison import LLMComparison
-from poor_bench.comparison.wording import counted, obstacles_text, p_text, verdict
+from poor_bench.comparison.wording import change_text, counted, obstacles_text, verdict
 from poor_bench.reports.findings import findings, tie_letters
 from poor_bench.reports.markdown_text import code_span, details, table
 from poor_bench.reports.report_data import ReportData
@@ -97,9 +97,9 @@ def _outcome_lines(item: LLMComparison) -> Iterator[str]:
         tests = item.with_outcome(outcome)
         if tests:
             yield f"{title} ({len(tests)}): {_listed(tests)}"
-    if item.overall is not None:
-        n_tests, p_value = len(item.overall.tests), p_text(item.overall.p_adjusted)
-        yield f"{verdict(item.overall).capitalize()} on {n_tests} tests, p {p_value}"
+    for group in (*([item.overall] if item.overall else []), *item.by_change):
+        scope = f", {obstacles_text(group.changes)}" if group.changes else ""
+        yield f"{counted(len(group.tests), 'test')}{scope}: {change_text(group)}"
 
 
 def _listed(tests: Sequence[ComparedTest]) -> str:

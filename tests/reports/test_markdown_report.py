@@ -32,7 +32,7 @@ def test_changes_name_broken_tests_and_what_was_not_compared() -> None:
     shown = report_to_markdown(with_base(make_report(results), before))
     assert "**`bad` against the base**" in shown
     assert "- Broken (8): `t0` 1.00 → 0.00, `t1` 1.00 → 0.00" in shown
-    assert "- Worse on 8 tests, p 0.008" in shown
+    assert re.search(r"- 8 tests: worse, -1\.000 \(-1\.000 to -0\.\d+\), p 0\.008", shown)
     assert "- Not compared, evaluator changed: 2 tests (`t8`, `t9`)" in shown
     assert "1.000 (-1.000 ▼)" in shown
 
@@ -61,3 +61,13 @@ def test_report_stays_far_below_the_limit_of_a_comment() -> None:
     before = [scored(f"test_{n}", 1 - n % 2, llm_id=llm_id)
               for n in range(400) for llm_id in ("a", "b", "c")]  # fmt: skip
     assert len(report_to_markdown(with_base(make_report(results), before))) < 20_000
+
+
+def test_effect_of_a_changed_prompt_stands_on_a_line_of_its_own() -> None:
+    results = make_results()
+    before = [scored(f"t{n}", 1.0, llm_id="bad", prompt="x", request_fingerprint="x")
+              for n in range(8)]  # fmt: skip
+    shown = report_to_markdown(with_base(make_report(results), before))
+    assert "- 8 tests, prompt changed: worse, -1.000" in shown
+    assert "- Not compared, prompt changed: 8 tests" in shown
+    assert "`bad`: worse than before since the prompt changed, -1.000" in shown

@@ -42,9 +42,9 @@ def test_columns_that_say_nothing_are_left_out(workspace_files: WorkspaceFiles) 
 def test_before_the_first_run_the_page_says_what_to_do(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(1)
     services = services_of(workspace_files.write())
-    for part in (callbacks.leaderboard(services), callbacks.scores_by_class(services, "")):
-        assert "No results yet" in text_of(part)
-        assert [link.href for link in of_type(part, "Link")] == ["/run"]
+    part = layout.nothing_yet()
+    assert "No results yet" in text_of(part)
+    assert [link.href for link in of_type(part, "Link")] == ["/run"]
     assert callbacks.note(services).startswith("0 results")
 
 

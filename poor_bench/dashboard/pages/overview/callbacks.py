@@ -42,7 +42,7 @@ def note(services: Services) -> str:
 def leaderboard(services: Services) -> Component:
     """Return the model comparison table."""
     rows = leaderboard_rows(services)
-    return layout.leaderboard(columns_for(rows), rows) if rows else layout.nothing_yet()
+    return layout.leaderboard(columns_for(rows), rows)
 
 
 def leaderboard_rows(services: Services) -> list[dict[str, Any]]:
@@ -54,11 +54,7 @@ def scores_by_class(services: Services, detail: str) -> Component:
     """Return the heat map; `detail` is "levels" for a column per class and level."""
     by = GroupBy.LLM_CLASS_LEVEL if detail else GroupBy.LLM_CLASS
     llm_ids = [row["id"] for row in leaderboard_rows(services)]
-    return (
-        heat_map(services.summaries(by), llm_ids, services.name)
-        if llm_ids
-        else layout.nothing_yet()
-    )
+    return heat_map(services.summaries(by), llm_ids, services.name)
 
 
 def charts(services: Services) -> list[Component]:
@@ -124,6 +120,15 @@ def register(app: Dash, services: Services) -> None:
         if version is None:
             return no_update, no_update
         return note(services), leaderboard(services)
+
+    @app.callback(
+        Output(Ids.EMPTY, "children"),
+        Output(Ids.BODY, "hidden"),
+        Input(ShellIds.VERSION, "data"),
+    )
+    def _show_empty(version: str | None) -> Any:
+        is_empty = version is not None and not services.table().llm_ids
+        return layout.nothing_yet() if is_empty else None, is_empty
 
     @app.callback(
         Output(Ids.CHANGES, "children"),

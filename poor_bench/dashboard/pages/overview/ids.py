@@ -8,6 +8,8 @@ from enum import StrEnum
 class OverviewIds(StrEnum):
     """What callbacks of the page refer to."""
 
+    EMPTY = "overview-empty-body"
+    BODY = "overview-body-container"
     NOTE = "overview-note-text"
     LEADERBOARD = "overview-leaderboard-grid"
     LEADERBOARD_BODY = "overview-leaderboard-body"

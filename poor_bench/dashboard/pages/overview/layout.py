@@ -26,6 +26,19 @@ if TYPE_CHECKING:
 
 def layout(_search: Search) -> Component:
     """Return the page without data."""
+    return html.Div(
+        [
+            page_head("Overview", html.Span(id=Ids.NOTE)),
+            html.Div(id=Ids.EMPTY),
+            html.Div(_cards(), id=Ids.BODY, className="page-body"),
+            dcc.Store(id=Ids.CHARTS_SEEN),
+            dcc.Download(id=Ids.DOWNLOAD),
+        ],
+        className="page-body",
+    )
+
+
+def _cards() -> list[Component]:
     levels = dmc.SegmentedControl(
         id=Ids.HEAT_MAP_LEVELS,
         data=[{"value": "", "label": "Classes"}, {"value": "levels", "label": "With levels"}],
@@ -33,37 +46,31 @@ def layout(_search: Search) -> Component:
         size="xs",
         **aria(label="Detail of the heat map"),
     )
-    return html.Div(
-        [
-            page_head("Overview", html.Span(id=Ids.NOTE)),
-            card(
-                "Model comparison",
-                html.Div(
-                    [loading_state(6), small_table(Ids.LEADERBOARD, "Model comparison", COLUMNS)],
-                    id=Ids.LEADERBOARD_BODY,
-                ),
-                note="Best first; the thin line at each score is its 95 % interval. "
-                "Where intervals overlap, the order may be chance.",
-                tools=csv_button(Ids.LEADERBOARD_CSV, "the model comparison"),
-            ),
-            card(
-                "Score by test class",
-                html.Div(loading_state(6), id=Ids.HEAT_MAP),
-                note="Choose a cell to see the results behind it.",
-                tools=[levels, csv_button(Ids.HEAT_MAP_CSV, "the scores by class")],
-            ),
-            html.Div(id=Ids.CHANGES),
+    return [
+        card(
+            "Model comparison",
             html.Div(
-                loading_state(6),
-                id=Ids.CHARTS,
-                className="card-row",
-                **data(seen_store=Ids.CHARTS_SEEN),
+                [loading_state(6), small_table(Ids.LEADERBOARD, "Model comparison", COLUMNS)],
+                id=Ids.LEADERBOARD_BODY,
             ),
-            dcc.Store(id=Ids.CHARTS_SEEN),
-            dcc.Download(id=Ids.DOWNLOAD),
-        ],
-        className="page-body",
-    )
+            note="Best first; the thin line at each score is its 95 % interval. "
+            "Where intervals overlap, the order may be chance.",
+            tools=csv_button(Ids.LEADERBOARD_CSV, "the model comparison"),
+        ),
+        card(
+            "Score by test class",
+            html.Div(loading_state(6), id=Ids.HEAT_MAP),
+            note="Choose a cell to see the results behind it.",
+            tools=[levels, csv_button(Ids.HEAT_MAP_CSV, "the scores by class")],
+        ),
+        html.Div(id=Ids.CHANGES),
+        html.Div(
+            loading_state(6),
+            id=Ids.CHARTS,
+            className="card-row",
+            **data(seen_store=Ids.CHARTS_SEEN),
+        ),
+    ]
 
 
 def leaderboard(

@@ -3,6 +3,8 @@ from __future__ import annotations
 from poor_bench.dashboard.pages.issues import callbacks
 from poor_bench.dashboard.pages.issues.selection import selection_of
 from poor_bench.dashboard.services.issue_reports import IssueReports
+from poor_bench.dashboard.services.result_query import ResultQuery
+from poor_bench.dashboard.services.result_table import TrialKey
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import of_type, text_of
@@ -92,3 +94,18 @@ def test_csv_holds_the_chosen_issues_without_formulas(workspace_files: Workspace
     assert "sum_001" in content
     assert ",=" not in content
     assert "sum_001" not in callbacks.issues_csv(reports, "?class=other")["content"]
+
+
+def test_results_of_suspicious_tests_are_found(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {name: [0, 1, 1] for name in ("a", "b", "c", "d")})
+    reports = finished(services.issue_reports)
+    answer = reports.report().value
+    assert answer is not None
+    [issue] = [
+        issue
+        for issue in answer.issues
+        if (issue.detector_id, issue.llm_id) == ("suspicious_test", "scripted:a")
+    ]
+    found = services.find(ResultQuery(llm_id="scripted:a", issue="suspicious_test"))
+    assert len(found) == 1
+    assert found.key_at(0) == TrialKey(issue.test_id, issue.trial, is_failure=False)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.result_table import ResultTable
     from poor_bench.dashboard.services.services import Services
 
+NEED_ALL_LLMS = frozenset({"suspicious_test"})
+"""Detectors that find nothing in the results of one LLM alone."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueReport:
@@ -39,6 +42,18 @@ class IssueReports:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._background: Background[IssueReport] = Background()
+
+    def finished(self) -> IssueReport:
+        """Return the report, and wait for it: some seconds with very many results.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        while True:
+            answer = self.report()
+            if answer.value is not None and answer.is_current:
+                return answer.value
 
     def report(self) -> Answer[IssueReport]:
         """Return what is known by now.

@@ -11,6 +11,7 @@ from poor_bench.dashboard.services.failures import FailureGroup, failure_groups
 from poor_bench.dashboard.services.found import Found
 from poor_bench.dashboard.services.found_cache import FoundCache
 from poor_bench.dashboard.services.issue_cache import IssueCache
+from poor_bench.dashboard.services.issue_reports import NEED_ALL_LLMS, IssueReports
 from poor_bench.dashboard.services.last_run import LastRun, LastRunCache
 from poor_bench.dashboard.services.result_cache import ResultCache
 from poor_bench.dashboard.services.result_details import ResultDetails, details_of
@@ -34,6 +35,7 @@ class Services:
 
     Attributes:
         runs: Starts, steers and shows runs.
+        issue_reports: What goes wrong in the results of all LLMs together.
     """
 
     def __init__(self, open_config: Callable[[], ConfigManager]) -> None:
@@ -44,6 +46,7 @@ class Services:
         self._last_run = LastRunCache()
         self.runs = RunService(lambda: TestRunner(open_config()), self._watch.store)
         self._found = FoundCache()
+        self.issue_reports = IssueReports(self)
 
     def workspace(self) -> Workspace:
         """Return the workspace as it stands in its files.
@@ -179,8 +182,10 @@ class Services:
     def _trials_with_issue(self, query: ResultQuery) -> frozenset[tuple[str, int]] | None:
         if not query.issue:
             return None
+        needs_all = query.issue in NEED_ALL_LLMS
+        issues = self.issue_reports.finished().issues if needs_all else self.issues(query.llm_id)
         return frozenset(
             (issue.test_id, issue.trial)
-            for issue in self.issues(query.llm_id)
-            if issue.detector_id == query.issue
+            for issue in issues
+            if (issue.llm_id, issue.detector_id) == (query.llm_id, query.issue)
         )

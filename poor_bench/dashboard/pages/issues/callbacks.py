@@ -96,7 +96,7 @@ def tax_csv(reports: IssueReports, search: str | None) -> Any:
 
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
-    reports = IssueReports(services)
+    reports = services.issue_reports
 
     @app.callback(
         Output(Ids.LLMS, "data"),

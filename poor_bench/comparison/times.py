@@ -16,6 +16,7 @@ from poor_bench.statistics.quantiles import t_quantile_95
 
 _ALIKE = ("system", "machine", "cpu", "cores", "memory_gb")
 _LEAST_TESTS = 3
+_SAME_GPU_SHARE = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,7 @@ def compare_times(
     """
     run_ids = {result.run_id for result in (*before, *after)}
     problem = machine_problem([runs.get(run_id, RunFacts()).machine for run_id in sorted(run_ids)])
+    problem = problem or _gpu_problem([*before, *after])
     if problem:
         return TimeVerdict(problem=problem)
     times_before, times_after = _mean_times(before), _mean_times(after)
@@ -82,6 +84,14 @@ def machine_problem(machines: Sequence[Mapping[str, Any]]) -> str:
     if len(kinds) > 1:
         named = "; ".join(machine_text(machine) for machine in kinds.values())
         return f"measured on different machines ({named})"
+    return ""
+
+
+def _gpu_problem(results: Sequence[Result]) -> str:
+    """Return that the model lay in GPU memory to different extents, or an empty string."""
+    shares = [result.gpu_share for result in results if result.gpu_share is not None]
+    if shares and max(shares) - min(shares) > _SAME_GPU_SHARE:
+        return f"GPU memory held {min(shares):.0%} to {max(shares):.0%} of the model"
     return ""
 
 

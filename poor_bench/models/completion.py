@@ -80,6 +80,10 @@ class Completion:
     timing: Timing
     model_digest: str | None = None
     """What exactly ran, where the server tells (digest, fingerprint, dated name)."""
+    memory_bytes: int | None = None
+    """How much memory the loaded model takes in all, where the server tells."""
+    gpu_share: float | None = None
+    """Share of it that lies in GPU memory, 0.0 to 1.0."""
     prompt_truncated: bool = False
     """The server's counters show that the beginning of the prompt was dropped."""
     notes: tuple[str, ...] = ()

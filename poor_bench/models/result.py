@@ -57,6 +57,10 @@ class Result:
     decode_ms: float | None = None
     cost_usd: float | None = None
     model_digest: str | None = None
+    memory_bytes: int | None = None
+    """How much memory the loaded model took in all, where the server tells."""
+    gpu_share: float | None = None
+    """Share of it that lay in GPU memory, 0.0 to 1.0."""
     request_fingerprint: str = ""
     """Hash of what was asked of whom; empty in older files."""
     evaluator_fingerprint: str = ""

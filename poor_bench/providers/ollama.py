@@ -35,6 +35,8 @@ class _ModelFacts:
 
     digest: str | None = None
     num_ctx: int | None = None
+    memory_bytes: int | None = None
+    gpu_share: float | None = None
 
 
 class OllamaProvider:
@@ -73,6 +75,8 @@ class OllamaProvider:
         return replace(
             completion,
             model_digest=facts.digest,
+            memory_bytes=facts.memory_bytes,
+            gpu_share=facts.gpu_share,
             prompt_truncated=_was_truncated(request, completion, facts),
         )
 
@@ -150,10 +154,20 @@ class OllamaProvider:
             with suppress(ProviderError):
                 reply = self._chat.get(self._wire, path, _IN_PASSING)
                 if model := _named(self._llm.name, mappings_at(reply, "models")):
-                    return _ModelFacts(
-                        text_at(model, "digest") or None, count_at(model, "context_length")
-                    )
+                    return _facts_of(model)
         return _ModelFacts()
+
+
+def _facts_of(model: Mapping[str, Any]) -> _ModelFacts:
+    """Return what the entry of a model tells; `/api/tags` tells nothing of memory."""
+    in_gpu, size = count_at(model, "size_vram"), count_at(model, "size")
+    is_loaded = in_gpu is not None and bool(size)
+    return _ModelFacts(
+        digest=text_at(model, "digest") or None,
+        num_ctx=count_at(model, "context_length"),
+        memory_bytes=size if is_loaded else None,
+        gpu_share=round(min(1.0, (in_gpu or 0) / (size or 1)), 4) if is_loaded else None,
+    )
 
 
 def _named(name: str, models: list[Mapping[str, Any]]) -> Mapping[str, Any] | None:

@@ -13,7 +13,8 @@ _FIELDS = (
     "llm_id", "test_id", "class_id", "level", "trial", "score", "strict_score", "details",
     "response", "failure", "execution_time_ms", "first_token_ms", "load_ms", "queue_ms",
     "prefill_ms", "decode_ms", "prompt_tokens", "cached_tokens", "completion_tokens",
-    "thinking_tokens", "cost_usd", "finish_reason", "marks", "model_digest", "timestamp", "run_id",
+    "thinking_tokens", "cost_usd", "finish_reason", "marks", "model_digest", "memory_bytes",
+    "gpu_share", "timestamp", "run_id",
 )  # fmt: skip
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 

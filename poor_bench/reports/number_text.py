@@ -38,6 +38,19 @@ def count_text(number: float | None) -> str:
     return f"{number:,.0f}" if number else ""
 
 
+def memory_text(n_bytes: int | None, gpu_share: float | None) -> str:
+    """Return what a model takes and how much of it lies on the GPU, or an empty string.
+
+    Example:
+        >>> memory_text(4_000_000_000, 0.75), memory_text(4_000_000_000, None)
+        ('4.0 GB, 75 % GPU', '4.0 GB')
+    """
+    if n_bytes is None:
+        return ""
+    on_gpu = "" if gpu_share is None else f", {100 * gpu_share:.0f} % GPU"
+    return f"{n_bytes / 1e9:.1f} GB{on_gpu}"
+
+
 def _decimals(value: float) -> int:
     if value >= 100:
         return 0

@@ -110,6 +110,8 @@ def _facts_of(completion: Completion, prices: Prices) -> dict[str, Any]:
         "cached_tokens": usage.cached_tokens,
         "cost_usd": cost_usd(usage, prices),
         "model_digest": completion.model_digest,
+        "memory_bytes": completion.memory_bytes,
+        "gpu_share": completion.gpu_share,
     }
 
 

@@ -55,6 +55,10 @@ class Effort:
     decode_tokens_per_s: float | None
     """Generated tokens per second of generating."""
     cost_usd: float | None
+    memory_bytes: int | None
+    """The most that the loaded model took, where the server tells."""
+    gpu_share: float | None
+    """The smallest share of it that lay in GPU memory, 0.0 to 1.0."""
 
 
 def efforts(results: Iterable[Result]) -> list[Effort]:
@@ -94,6 +98,8 @@ def _effort_of(llm_id: str, results: Sequence[Result]) -> Effort:
         result.execution_time_ms for result in scored if result.execution_time_ms is not None
     )
     loads = [result.load_ms for result in scored if result.load_ms]
+    sizes = [result.memory_bytes for result in scored if result.memory_bytes is not None]
+    gpu_shares = [result.gpu_share for result in scored if result.gpu_share is not None]
     costs = [result.cost_usd for result in results if result.cost_usd is not None]
     return Effort(
         llm_id=llm_id,
@@ -114,6 +120,8 @@ def _effort_of(llm_id: str, results: Sequence[Result]) -> Effort:
             (result.completion_tokens, result.decode_ms) for result in scored
         ),
         cost_usd=sum(costs) if costs else None,
+        memory_bytes=max(sizes, default=None),
+        gpu_share=min(gpu_shares, default=None),
     )
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from poor_bench.comparison.compare import compare_sides
 from poor_bench.comparison.side import RunFacts, Side
 from poor_bench.comparison.times import TimeVerdict, machine_text
@@ -41,6 +43,14 @@ def test_times_of_other_machines_are_not_compared() -> None:
 def test_times_of_an_unknown_machine_are_not_compared() -> None:
     unknown = side(*timed("new", 2.0).results)
     assert "do not tell" in verdict(timed("old", 1.0), unknown).problem
+
+
+def test_times_with_another_share_of_the_model_on_the_gpu_are_not_compared() -> None:
+    whole, half = timed("old", 1.0), timed("new", 2.0)
+    results = (replace(result, gpu_share=0.5) for result in half.results)
+    full = (replace(result, gpu_share=1.0) for result in whole.results)
+    found = verdict(side(*full, runs=whole.runs), side(*results, runs=half.runs))
+    assert found.problem == "GPU memory held 50% to 100% of the model"
 
 
 def test_python_version_does_not_make_another_machine() -> None:

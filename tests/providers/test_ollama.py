@@ -117,6 +117,18 @@ def test_the_digest_of_the_loaded_model_is_asked_for_once() -> None:
     assert len(asked) == 1
 
 
+def test_memory_and_gpu_share_are_of_the_loaded_model_alone() -> None:
+    loaded = {
+        "models": [{**wire.TAGS["models"][0], "size": 4_000_000_000, "size_vram": 3_000_000_000}]
+    }
+    with serving(wire.ollama(wire.reply(), ps=loaded)) as server:
+        completion = ask(ollama(server.url))
+    assert (completion.memory_bytes, completion.gpu_share) == (4_000_000_000, 0.75)
+    with serving(wire.ollama(wire.reply())) as server:
+        completion = ask(ollama(server.url))
+    assert (completion.memory_bytes, completion.gpu_share) == (None, None)
+
+
 def test_the_digest_comes_from_the_installed_models_otherwise() -> None:
     with serving(wire.ollama(wire.reply())) as server:
         assert ask(ollama(server.url)).model_digest == wire.DIGEST

@@ -51,6 +51,12 @@ def test_failed_trials_cost_money_and_no_time() -> None:
     assert (found.cost_usd, found.n_timed, found.median_ms) == (0.5, 0, None)
 
 
+def test_memory_is_the_most_and_gpu_share_the_least() -> None:
+    found = effort(trial(memory_bytes=4, gpu_share=1.0), trial(memory_bytes=5, gpu_share=0.5))
+    assert (found.memory_bytes, found.gpu_share) == (5, 0.5)
+    assert effort(trial()).gpu_share is None
+
+
 def test_thinking_share_is_by_tokens_before_text() -> None:
     assert thinking_share(trial(thinking="xx", response="xx")) == 0.5
     counted = trial(thinking="xx", response="xx", thinking_tokens=1, completion_tokens=4)

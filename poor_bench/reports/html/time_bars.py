@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from poor_bench.reports.html.scale import percent
-from poor_bench.reports.number_text import count_text, time_text
+from poor_bench.reports.number_text import count_text, memory_text, time_text
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.effort import Effort, TimeParts
 
@@ -30,6 +30,7 @@ class TimeBar(NamedTuple):
     load_text: str
     read_speed_text: str
     write_speed_text: str
+    memory_text: str
     tokens: list[str]
     """Sums of prompt, of them cached, generated, and of them thinking."""
 
@@ -70,6 +71,7 @@ def _bar(effort: Effort, parts: TimeParts, longest: float, data: ReportData) -> 
         load_text=load,
         read_speed_text=count_text(effort.prefill_tokens_per_s),
         write_speed_text=count_text(effort.decode_tokens_per_s),
+        memory_text=memory_text(effort.memory_bytes, effort.gpu_share),
         tokens=[
             count_text(effort.prompt_tokens),
             count_text(effort.cached_tokens),

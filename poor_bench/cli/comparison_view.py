@@ -22,15 +22,13 @@ from poor_bench.comparison.wording import (
 
 _COLUMNS: tuple[Column, ...] = (
     "Tests of",
-    *(
-        (heading, "right")
-        for heading in (
-            "Tests", "Before", "After", "Difference", "95 % interval", "p", "Fixed", "Broken",
-            "Better", "Worse",
-        )
-    ),
-    "",
-)  # fmt: skip
+    *((heading, "right") for heading in ("n", "Before", "After", "Change", "95 % interval", "p")),
+    *((heading, "right") for heading in ("Fixed", "Broken", "Better", "Worse")),
+)
+_NARROW, _NARROW_COLUMNS = 100, 7
+"""On a terminal with fewer characters, only the first columns have room."""
+_COUNTED = (Outcome.FIXED, Outcome.BROKEN, Outcome.BETTER, Outcome.WORSE)
+_SIGNS = {"better": " ▲", "worse": " ▼"}
 _LISTED = (
     ("Broken", (Outcome.BROKEN,)),
     ("Fixed", (Outcome.FIXED,)),
@@ -64,10 +62,20 @@ def _print_llm(comparison: LLMComparison, names: Mapping[str, str]) -> None:
     _say(f"\n{name}")
     groups = [*_groups_of(comparison), *comparison.by_change]
     if groups:
-        console().print(plain_table(_COLUMNS, [_row(group) for group in groups]))
+        _print_groups(groups)
     for line in (*_outcome_lines(comparison), *_reservations(comparison)):
         _say(line)
     _say(_times_line(comparison))
+
+
+def _print_groups(groups: Sequence[ComparedGroup]) -> None:
+    """Print a line per group; a column that is empty in every line is left out."""
+    out = console()
+    rows = [_row(group) for group in groups]
+    n_columns = len(_COLUMNS) if out.width >= _NARROW else _NARROW_COLUMNS
+    used = [index for index in range(n_columns) if any(row[index] for row in rows)]
+    columns = [_COLUMNS[index] for index in used]
+    out.print(plain_table(columns, [[row[index] for index in used] for row in rows]))
 
 
 def _groups_of(comparison: LLMComparison) -> list[ComparedGroup]:
@@ -78,17 +86,15 @@ def _groups_of(comparison: LLMComparison) -> list[ComparedGroup]:
 
 def _row(group: ComparedGroup) -> list[str]:
     estimate = group.difference
-    counts = (Outcome.FIXED, Outcome.BROKEN, Outcome.BETTER, Outcome.WORSE)
     return [
         _scope(group),
         str(len(group.tests)),
         f"{group.mean_before:.3f}",
         f"{group.mean_after:.3f}",
-        f"{estimate.value:+.3f}",
-        f"{estimate.low:+.2f} to {estimate.high:+.2f}",
+        f"{estimate.value:+.3f}{_SIGNS.get(verdict(group), '')}",
+        f"{estimate.low:+.2f}..{estimate.high:+.2f}",
         p_text(group.p_adjusted),
-        *(str(group.count(outcome) or "") for outcome in counts),
-        verdict(group) if group.is_real() else "",
+        *(str(group.count(outcome) or "") for outcome in _COUNTED),
     ]
 
 
@@ -101,7 +107,8 @@ def _scope(group: ComparedGroup) -> str:
 def _outcome_lines(comparison: LLMComparison) -> list[str]:
     if comparison.overall is None:
         return ["Nothing is comparable."]
-    lines = [f"Overall: {verdict(comparison.overall)}."]
+    counts = ", ".join(f"{comparison.overall.count(item)} {item.value}" for item in Outcome)
+    lines = [f"Overall: {verdict(comparison.overall)}; {counts}."]
     for title, outcomes in _LISTED:
         tests = comparison.with_outcome(*outcomes)
         if tests:

@@ -29,17 +29,21 @@ class TestPairing:
         self._runs = {**before.runs, **after.runs}
         self._results_before, self._results_after = before.by_llm(), after.by_llm()
         self._tests = tests
+        self._places = {test_id: place for place, test_id in enumerate(tests)}
         self._pass_score = pass_score
 
     def compared(self, pair: LLMPair) -> list[ComparedTest]:
-        """Return every test that the pair has a result of on either side."""
+        """Return every test that the pair has a result of on either side, in order."""
         before = by_test(self._results_before[pair[0]])
         after = by_test(self._results_after[pair[1]])
         same_llm = pair[0] == pair[1]
         return [
             self._test(test_id, before.get(test_id, []), after.get(test_id, []), same_llm=same_llm)
-            for test_id in dict.fromkeys([*before, *after])
+            for test_id in sorted({*before, *after}, key=self._place)
         ]
+
+    def _place(self, test_id: str) -> tuple[int, str]:
+        return self._places.get(test_id, len(self._places)), test_id
 
     def _test(
         self,

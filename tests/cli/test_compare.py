@@ -102,7 +102,7 @@ def test_two_llms_are_compared(
     capsys.readouterr()
     assert compare(workspace_files, "scripted:bad", "scripted:good") == 0
     shown = capsys.readouterr().out
-    assert "Overall: better." in shown
+    assert "Overall: better; 8 fixed, 0 broken" in shown
     assert "\x1b" not in shown
 
 

@@ -22,8 +22,6 @@ class Limits(NamedTuple):
     """Address space; a program that wants more gets a MemoryError."""
     file_bytes: int = 16 * _MEBIBYTE
     """Largest file, and most raw output."""
-    scratch_bytes: int = 64 * _MEBIBYTE
-    """All files in the scratch folder, where it is a file system of its own."""
     open_files: int = 64
     output_bytes: int = 64 * 1024
     """What is kept of stdout and stderr together."""

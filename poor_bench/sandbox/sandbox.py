@@ -16,6 +16,7 @@ from poor_bench.sandbox.host.child_process import Launcher
 from poor_bench.sandbox.levels import Level, SandboxStatus, status_of
 from poor_bench.sandbox.outcomes import CheckOutcome, ProgramOutcome
 from poor_bench.sandbox.program import Check, Program
+from poor_bench.sandbox.wire.plain import require_plain
 
 
 class Sandbox:
@@ -56,10 +57,10 @@ class Sandbox:
 
         Raises:
             SandboxError: If processes cannot be started or locked in.
-            EncodeError: If program or inputs are larger than what can be sent.
+            EncodeError: If the inputs are no plain data, or larger than what can be sent.
         """
         with self._turns:
-            return CaseRun(self.launcher, program, inputs).run()
+            return CaseRun(self.launcher, program, require_plain(list(inputs))).run()
 
     def run_check(self, program: Program, check: Check) -> CheckOutcome:
         """Check a program with a test that lives in another process.

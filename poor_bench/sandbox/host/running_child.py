@@ -60,7 +60,7 @@ def running_child(launcher: Launcher, order: Order) -> Iterator[RunningChild]:
     child = RunningChild(process)
     try:
         with _failing_to_start(child):
-            child.channel.send(order_to_message(order), time.monotonic() + _START_TIMEOUT_S)
+            child.channel.send_trusted(order_to_message(order), time.monotonic() + _START_TIMEOUT_S)
         yield child
     finally:
         try:

@@ -16,8 +16,8 @@ from poor_bench.sandbox.inside.passing import Arguments, arguments_of
 from poor_bench.sandbox.inside.streams import Output
 from poor_bench.sandbox.wire.channel import Channel
 from poor_bench.sandbox.wire.encoding import encode
-from poor_bench.sandbox.wire.plain import name_of_type
 from poor_bench.sandbox.wire.messages import CandidateOrder
+from poor_bench.sandbox.wire.plain import name_of_type
 
 _MODULE = "solution"
 _FILE = "<solution>"
@@ -39,31 +39,26 @@ def serve_candidate(channel: Channel, order: CandidateOrder, output: Output) -> 
         channel.send_encoded(answer)
 
 
-def run_source(source: str, file: str, module: ModuleType) -> tuple[str, BaseException] | None:
-    """Run Python source as the body of a module.
-
-    Returns:
-        None if it ran to its end; else the word `syntax` or `raised`, and the exception.
-    """
+def run_code(code: CodeType, module: ModuleType) -> BaseException | None:
+    """Run compiled source as the body of a module; return what it raised, if it did."""
     sys.modules[module.__name__] = module
-    with Attempt() as compiling:
-        code: CodeType = compile(source, file, "exec", dont_inherit=True)
-    if compiling.error is not None:
-        return "syntax", compiling.error
     with Attempt() as running:
         FunctionType(code, module.__dict__)()
-    return None if running.error is None else ("raised", running.error)
+    return running.error
 
 
 def _load(source: str, name: str | None) -> Callable[..., Any] | tuple[Any, ...]:
     """Return the function, or the message that says why there is none."""
     module = ModuleType(_MODULE)
-    failure = run_source(source, _FILE, module)
-    if failure is not None:
-        reason, error = failure
-        return "not_loaded", reason, describe_error(error, _FILE), []
+    with Attempt() as compiling:
+        code: CodeType = compile(source, _FILE, "exec", dont_inherit=True)
+    if compiling.error is not None:
+        return "not_loaded", "syntax", describe_error(compiling.error, _FILE), []
+    error = run_code(code, module)
+    if error is not None:
+        return "not_loaded", "raised", describe_error(error, _FILE), []
     functions = _functions_of(module)
-    function = module.__dict__.get(name or next(reversed(functions), ""))
+    function: object = module.__dict__.get(name or next(reversed(functions), ""))
     if callable(function):
         return function
     return "not_loaded", "missing", None, functions[:_MAX_FUNCTIONS]
@@ -79,9 +74,12 @@ def _functions_of(module: ModuleType) -> list[str]:
 
 
 def _requested(message: Any, calls: Sequence[Arguments]) -> Arguments:
-    if message[0] == "case":
-        return calls[message[1]]
-    return message[1], message[2]
+    match message:
+        case ("case", int() as index):
+            return calls[index]
+        case ("call", tuple() as args, dict() as kwargs):
+            return args, kwargs
+    raise ValueError("an unknown request")
 
 
 def _answer(function: Callable[..., Any], arguments: Arguments) -> bytes:

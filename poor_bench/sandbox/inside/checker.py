@@ -9,14 +9,15 @@ A checker goes on to the next test for as long as tests leave no trace in it tha
 from __future__ import annotations
 
 import builtins
+import functools
 import sys
 import time
 from collections.abc import Callable
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from poor_bench.sandbox.inside.attempt import Attempt, describe_error
-from poor_bench.sandbox.inside.candidate import run_source
+from poor_bench.sandbox.inside.candidate import run_code
 from poor_bench.sandbox.inside.stand_in import CheckStoppedError, StandIn
 from poor_bench.sandbox.outcomes import CheckEnd, LoadEnd
 from poor_bench.sandbox.wire.channel import Channel, SocketConnection
@@ -84,16 +85,24 @@ def _load_check(request: CheckRequest, candidate: StandIn) -> Callable[[object],
     _run(request.setup, _SETUP_FILE, module)
     module.__dict__[request.function] = candidate.call
     _run(request.source, _TEST_FILE, module)
-    check = module.__dict__.get("check")
+    check: object = module.__dict__.get("check")
     if callable(check):
         return check
     raise CheckStoppedError(CheckEnd.BROKEN) from NameError("the test defines no function check")
 
 
 def _run(source: str, file: str, module: ModuleType) -> None:
-    failure = run_source(source, file, module)
-    if failure is not None:
-        raise CheckStoppedError(CheckEnd.BROKEN) from failure[1]
+    with Attempt() as compiling:
+        code = _compiled(source, file)
+    error = compiling.error or run_code(code, module)
+    if error is not None:
+        raise CheckStoppedError(CheckEnd.BROKEN) from error
+
+
+@functools.lru_cache(maxsize=16)
+def _compiled(source: str, file: str) -> CodeType:
+    code: CodeType = compile(source, file, "exec", dont_inherit=True)
+    return code
 
 
 def _report(error: BaseException | None, candidate: StandIn) -> tuple[str, str, int | None] | None:

@@ -1,4 +1,4 @@
-"""A child's life: take an order, lock itself in, carry it out, end."""
+"""A child's life: lock itself in, wait for an order, carry it out, end."""
 
 from __future__ import annotations
 
@@ -10,44 +10,69 @@ from typing import NoReturn
 from poor_bench.sandbox.inside.attempt import Attempt
 from poor_bench.sandbox.inside.candidate import serve_candidate
 from poor_bench.sandbox.inside.checker import serve_checker
-from poor_bench.sandbox.inside.descriptors import CHANNEL
+from poor_bench.sandbox.inside.descriptors import CHANNEL, take_over
 from poor_bench.sandbox.inside.streams import Output
 from poor_bench.sandbox.inside.walls import Walls
 from poor_bench.sandbox.wire.channel import Channel, SocketConnection
 from poor_bench.sandbox.wire.messages import CandidateOrder, Order, message_to_order
 
 
-def live(channel: Channel, walls: Walls, output: Output) -> NoReturn:
-    """Carry out the order that comes over `channel`, and end this process."""
+def wait_and_live(channel: Channel, walls: Walls, output: Output) -> NoReturn:
+    """Lock this process in as far as possible, wait until it is needed, and live.
+
+    Args:
+        channel: Over the descriptor `CHANNEL`, as soon as that is taken over.
+        walls: What to put up.
+        output: Of this process.
+    """
+    with Attempt() as locking:
+        walls.put_up_early()
+    with Attempt():
+        take_over()
+        live(channel, walls, output, str(locking.error or ""))
+    os._exit(0)
+
+
+def live(channel: Channel, walls: Walls, output: Output, reason: str = "") -> NoReturn:
+    """Carry out the order that comes over `channel`, and end this process.
+
+    Args:
+        channel: To whoever gives the order.
+        walls: What to put up.
+        output: Of this process.
+        reason: Why this process could not be locked in; empty if it is, or is not yet.
+    """
     with Attempt():
         order = message_to_order(channel.receive_trusted())
-        if _is_locked_in(order, walls, channel):
+        reason = reason or _lock_in(order, walls)
+        if reason:
+            channel.send(("failed", reason))
+        else:
+            channel.send(("ready",))
             _carry_out(order, channel, output)
     os._exit(0)
 
 
-def _is_locked_in(order: Order, walls: Walls, channel: Channel) -> bool:
+def _lock_in(order: Order, walls: Walls) -> str:
     try:
-        walls.put_up(order.limits, order.cpu_s, order.scratch)
+        walls.put_up_rest(order.limits, order.cpu_s, order.scratch)
     except OSError as error:
-        channel.send(("failed", str(error)))
-        return False
-    channel.send(("ready",))
-    return True
+        return str(error)
+    return ""
 
 
 def _carry_out(order: Order, channel: Channel, output: Output) -> None:
-    output.n_bytes_left = order.limits.output_bytes
+    output.install(order.limits.output_bytes)
     if order.scratch is not None:
         os.environ.update(HOME=order.scratch, TMPDIR=order.scratch)
     sys.argv = ["solution"]
     if isinstance(order, CandidateOrder):
         serve_candidate(channel, order, output)
     else:
-        serve_checker(_with_sockets(channel) if order.is_linked else channel, order)
+        serve_checker(_channel_for_sockets() if order.is_linked else channel, order)
 
 
-def _with_sockets(channel: Channel) -> Channel:
+def _channel_for_sockets() -> Channel:
     """Return a channel over the same descriptor that takes sockets as well."""
     connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=CHANNEL)
     return Channel(SocketConnection(connected))

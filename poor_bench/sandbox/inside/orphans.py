@@ -46,9 +46,10 @@ class Orphans:
         if self._processes is None:
             return
         own = str(os.getpid())
-        for name in os.listdir(self._processes):
-            if name.isdigit() and self._parent_of(name) == own:
-                yield int(name)
+        with os.scandir(self._processes) as entries:
+            for entry in entries:
+                if entry.name.isdigit() and self._parent_of(entry.name) == own:
+                    yield int(entry.name)
 
     def _parent_of(self, process: str) -> str:
         """Return the process's parent; the status line is `pid (name) state parent ...`."""

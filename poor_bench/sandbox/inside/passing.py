@@ -43,10 +43,9 @@ def _spread(value: Any) -> Arguments:
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
-    signature = None
     with Attempt():
-        signature = inspect.signature(function)
-    return signature
+        return inspect.signature(function)
+    return None
 
 
 def _fits(signature: inspect.Signature, arguments: Arguments) -> bool:

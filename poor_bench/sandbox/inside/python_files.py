@@ -46,7 +46,11 @@ def readable_files() -> list[str]:
     None of them lies within another one.
     """
     shared = [Path(path).parent for path in _loaded_libraries()]
-    wanted = [*map(Path, (*_SYSTEM_FILES, *import_folders())), Path(sys.base_prefix, "lib"), *shared]
+    wanted = [
+        *map(Path, (*_SYSTEM_FILES, *import_folders())),
+        Path(sys.base_prefix, "lib"),
+        *shared,
+    ]
     kept: list[Path] = []
     for path in sorted(path for path in wanted if path.exists()):
         if not kept or not path.is_relative_to(kept[-1]):

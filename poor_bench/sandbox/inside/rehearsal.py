@@ -6,6 +6,8 @@ that does this anew touches, and so copies, memory that it would otherwise share
 
 from __future__ import annotations
 
+from typing import Any
+
 from poor_bench.sandbox.inside.candidate import serve_candidate
 from poor_bench.sandbox.inside.streams import Output
 from poor_bench.sandbox.limits import Limits
@@ -26,7 +28,11 @@ def solve(numbers: List[int], limit: float = 1.5) -> List[str]:
             number += 1
     return [text + "!" for _, text in chosen]
 '''
-_CALLS = (([[3, 1, 2]], {}), ([[]], {"limit": 2}), (["abc"], {}))
+_CALLS: tuple[tuple[Any, ...], ...] = (
+    ("call", ([3, 1, 2],), {}),
+    ("call", ([],), {"limit": 2}),
+    ("call", ("abc",), {}),
+)
 
 
 class _Script:
@@ -50,9 +56,8 @@ def rehearse(output: Output) -> None:
     order = CandidateOrder(
         source=_PROGRAM, function="solve", inputs=[], scratch=None, limits=Limits(), cpu_s=1
     )
-    calls = [("call", args, kwargs) for args, kwargs in _CALLS]
     for _ in range(_N_TIMES):
-        channel = Channel(_Script([order_to_message(order), *calls]))
+        channel = Channel(_Script([order_to_message(order), *_CALLS]))
         received = message_to_order(channel.receive_trusted())
         assert isinstance(received, CandidateOrder)
         try:

@@ -11,9 +11,8 @@ from poor_bench.sandbox.describing import describe_call, describe_value
 from poor_bench.sandbox.outcomes import CaseEnd, CheckEnd, ErrorReport, LoadEnd
 from poor_bench.sandbox.wire.channel import Channel, ChannelClosedError, DeadlineError
 from poor_bench.sandbox.wire.decoding import DecodeError
-from poor_bench.sandbox.wire.encoding import encode
-from poor_bench.sandbox.wire.plain import EncodeError
 from poor_bench.sandbox.wire.messages import message_to_case, message_to_load, message_to_readiness
+from poor_bench.sandbox.wire.plain import EncodeError, require_plain
 
 
 class CheckStoppedError(BaseException):
@@ -70,7 +69,8 @@ class StandIn:
         self._last_arguments = args, kwargs
         deadline = time.monotonic() + self._call_s
         try:
-            self._channel.send_encoded(encode(("call", args, kwargs), only_plain=True), deadline)
+            call = ("call", require_plain(args), require_plain(kwargs))
+            self._channel.send_trusted(call, deadline)
             return self._value_of(self._receive(deadline))
         except (DeadlineError, ChannelClosedError, DecodeError, EncodeError) as error:
             self._stop(error)

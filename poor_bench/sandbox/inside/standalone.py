@@ -19,4 +19,5 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     forget_project(import_folders())
-    live(channel, Walls(dict.fromkeys(Mechanism, ""), readable=()), Output())
+    walls = Walls(dict.fromkeys(Mechanism, ""), readable=())
+    live(channel, walls, Output())

@@ -15,16 +15,22 @@ _OUTPUT = 1
 
 
 class Output:
-    """stdout and stderr of this process and of those that it forks.
-
-    Attributes:
-        n_bytes_left: How much is still kept.
-    """
+    """stdout and stderr of a child; made in the zygote, put in place in the child."""
 
     def __init__(self) -> None:
-        self.n_bytes_left = 0
-        sys.stdout = self._text_stream()
-        sys.stderr = self._text_stream()
+        self._n_bytes_left = 0
+        self._streams = self._text_stream(), self._text_stream()
+
+    def install(self, n_bytes: int) -> None:
+        """Let `print` and its like write `n_bytes` in all, and do nothing from then on."""
+        self._n_bytes_left = n_bytes
+        sys.stdout, sys.stderr = self._streams
+
+    def write(self, content: memoryview) -> None:
+        """Write what is still allowed."""
+        kept = content[: self._n_bytes_left]
+        if kept:
+            self._n_bytes_left -= os.write(_OUTPUT, kept)
 
     def flush(self) -> None:
         """Write out what is buffered; programs may have put anything in the streams' place."""
@@ -54,7 +60,5 @@ class _BoundedFile(io.RawIOBase):
 
     def write(self, content: ReadableBuffer, /) -> int:
         view = memoryview(content)
-        kept = view[: self._output.n_bytes_left]
-        if kept:
-            self._output.n_bytes_left -= os.write(_OUTPUT, kept)
+        self._output.write(view)
         return len(view)

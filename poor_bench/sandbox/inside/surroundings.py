@@ -74,6 +74,7 @@ def _enter_linux_surroundings(surroundings: Surroundings) -> None:
     def share_no_files() -> None:
         namespaces.enter_new(libc.CLONE_NEWNS)
         root_filesystem.enter_bare_root(surroundings.readable)
+        os.environ.update(HOME=root_filesystem.SCRATCH, TMPDIR=root_filesystem.SCRATCH)
 
     with suppress(OSError):
         namespaces.become_namespace_owner()

@@ -20,10 +20,11 @@ import socket
 from contextlib import suppress
 from typing import NoReturn
 
-from poor_bench.sandbox.inside.child import live
+from poor_bench.sandbox.inside.child import wait_and_live
 from poor_bench.sandbox.inside.descriptors import (
     CHANNEL,
-    arrange_descriptors,
+    hand_over,
+    leave_only,
     move_away,
     reserve_descriptors,
 )
@@ -33,6 +34,7 @@ from poor_bench.sandbox.inside.python_files import import_folders
 from poor_bench.sandbox.inside.rehearsal import rehearse
 from poor_bench.sandbox.inside.streams import Output
 from poor_bench.sandbox.inside.surroundings import Surroundings, enter_surroundings
+from poor_bench.sandbox.inside.wall_trial import missing_walls
 from poor_bench.sandbox.inside.walls import Walls
 from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.wire.channel import Channel, DescriptorConnection, SocketConnection
@@ -55,11 +57,13 @@ def main(link_descriptor: str, avoided: str) -> None:
     preload()
     orphans = Orphans()
     surroundings = enter_surroundings([Mechanism(name) for name in avoided.split(",") if name])
-    walls = Walls(surroundings.missing, surroundings.readable)
+    candidates = [mechanism for mechanism in Mechanism if mechanism not in surroundings.missing]
+    missing = surroundings.missing | missing_walls(candidates)
+    walls = Walls(missing, surroundings.readable)
     walls.prepare()
     zygote = _Zygote(link, surroundings, walls, orphans)
     forget_project(import_folders())
-    Channel(SocketConnection(link)).send(walls.missing)
+    Channel(SocketConnection(link)).send(missing)
     zygote.serve()
 
 
@@ -74,6 +78,7 @@ class _Zygote:
         self._may_leave_orphans = walls.missing.keys() >= _STOPS_ORPHANS
         self._control_of: dict[int, int] = {}
         self._child_of: dict[int, int] = {}
+        self._waiting: list[tuple[int, socket.socket]] = []
         self._poll = select.poll()
         self._ended, self._waking = os.pipe()
         self._output = Output()
@@ -87,14 +92,15 @@ class _Zygote:
         self._poll.register(self._ended, select.POLLIN)
         rehearse(self._output)
         freeze()
+        self._hire()
         while True:
             for descriptor, _ in self._poll.poll():
                 if descriptor == self._ended:
                     self._reap()
+                elif descriptor == self._link.fileno():
+                    self._accept()
                 elif descriptor in self._child_of:
                     self._kill(descriptor)
-                else:
-                    self._accept()
 
     def _accept(self) -> None:
         request, descriptors, _, _ = socket.recv_fds(self._link, 1, _N_DESCRIPTORS)
@@ -102,24 +108,47 @@ class _Zygote:
             self._end_everything()
         channel, output, control = descriptors
         try:
-            self._renew_processes()
-            child = os.fork()
+            child = self._employ(output, channel)
         except OSError as error:
-            self._finish(control, pack_failure(error.strerror))
+            self._finish(control, pack_failure(str(error)))
         else:
-            if child == 0:
-                self._become_child(channel, output)
             self._control_of[child] = control
             self._child_of[control] = child
             self._poll.register(control, select.POLLIN)
         os.close(channel)
         os.close(output)
+        self._hire()
 
-    def _become_child(self, channel: int, output: int) -> NoReturn:
-        os.setsid()
-        signal.set_wakeup_fd(-1)
-        arrange_descriptors(output, channel)
-        live(self._channel, self._walls, self._output)
+    def _employ(self, output: int, channel: int) -> int:
+        """Give a child that waits, or else a new one, what it needs; return its process id."""
+        while self._waiting:
+            child, waiting = self._waiting.pop()
+            with suppress(OSError), waiting:
+                hand_over(waiting, output, channel)
+                return child
+        child, waiting = self._fork()
+        with waiting:
+            hand_over(waiting, output, channel)
+        return child
+
+    def _hire(self) -> None:
+        """Have a child wait for the next request, if children can."""
+        if self._walls.can_wait and not self._waiting:
+            with suppress(OSError):
+                self._waiting.append(self._fork())
+
+    def _fork(self) -> tuple[int, socket.socket]:
+        """Fork a child; return its process id and the socket on which it waits."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._renew_processes()
+            child = os.fork()
+            if child == 0:
+                os.setsid()
+                signal.set_wakeup_fd(-1)
+                leave_only(theirs.fileno())
+                wait_and_live(self._channel, self._walls, self._output)
+        return child, ours
 
     def _kill(self, control: int) -> None:
         self._poll.unregister(control)
@@ -127,7 +156,7 @@ class _Zygote:
 
     def _reap(self) -> None:
         os.read(self._ended, _MANY)
-        while self._control_of:
+        while self._control_of or self._waiting:
             child, status, usage = os.wait4(-1, os.WNOHANG)
             if child == 0:
                 return
@@ -135,11 +164,14 @@ class _Zygote:
             if control is None:
                 continue
             if self._may_leave_orphans:
-                self._orphans.kill(child, keep=self._control_of)
+                self._orphans.kill(child, keep=self._known_children())
             if self._child_of.pop(control, None) is not None:
                 self._poll.unregister(control)
             cpu_s = usage.ru_utime + usage.ru_stime
             self._finish(control, pack_exit(os.waitstatus_to_exitcode(status), cpu_s))
+
+    def _known_children(self) -> set[int]:
+        return {*self._control_of, *(child for child, _ in self._waiting)}
 
     def _finish(self, control: int, report: bytes) -> None:
         with suppress(OSError):
@@ -147,7 +179,7 @@ class _Zygote:
         os.close(control)
 
     def _end_everything(self) -> NoReturn:
-        for child in self._control_of:
+        for child in self._known_children():
             os.kill(child, signal.SIGKILL)
             if self._may_leave_orphans:
                 self._orphans.kill(child, keep=())

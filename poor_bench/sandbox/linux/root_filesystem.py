@@ -14,7 +14,7 @@ from struct import Struct
 from poor_bench.sandbox.linux import libc
 
 SCRATCH_PARENT = "/poor_bench"
-SCRATCH = f"{SCRATCH_PARENT}/tmp"
+SCRATCH = f"{SCRATCH_PARENT}/scratch"
 _BUILDING_SITE = Path("/sys")
 """Any folder that exists everywhere and is not needed any more; it is hidden meanwhile."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
@@ -22,7 +22,7 @@ _MOUNT_ATTRIBUTES = Struct("=QQQQ")
 """struct mount_attr: attr_set, attr_clr, propagation, userns_fd."""
 _READ_ONLY_WITHOUT_SETUID = 0b11
 _AT_RECURSIVE = 0x8000
-_MAX_SCRATCH_FILES = 10_000
+_SCRATCH_OPTIONS = b"mode=700,size=64m,nr_inodes=10k"
 
 
 def enter_bare_root(readable: Sequence[str]) -> None:
@@ -49,15 +49,14 @@ def enter_bare_root(readable: Sequence[str]) -> None:
     os.chdir("/")
 
 
-def enter_private_scratch(size_bytes: int) -> None:
-    """Give this process an empty scratch folder that no other sees.
+def enter_private_scratch() -> None:
+    """Give this process an empty scratch folder of limited size that no other sees.
 
     Raises:
         OSError: If the kernel does not allow it.
     """
     libc.system_call("unshare", libc.CLONE_NEWNS)
-    options = b"mode=700,size=%d,nr_inodes=%d" % (size_bytes, _MAX_SCRATCH_FILES)
-    libc.system_call("mount", b"tmpfs", SCRATCH.encode(), b"tmpfs", 0, options)
+    libc.system_call("mount", b"tmpfs", SCRATCH.encode(), b"tmpfs", 0, _SCRATCH_OPTIONS)
 
 
 def _show(path: Path) -> None:
@@ -78,7 +77,11 @@ def _make_read_only(path: Path) -> None:
 
 
 def _mount(
-    source: Path | str | None, target: Path | str, kind: str | None, flags: int, options: bytes = b""
+    source: Path | str | None,
+    target: Path | str,
+    kind: str | None,
+    flags: int,
+    options: bytes = b"",
 ) -> None:
     try:
         libc.system_call(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 
 def reach_outside() -> str:
+    """Find a way to an address that belongs to nobody; nothing is sent."""
     import socket
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -16,6 +17,7 @@ def reach_outside() -> str:
 
 
 def reach_loopback(port: int) -> str:
+    """Connect to a port of this machine."""
     import socket
 
     with socket.create_connection(("127.0.0.1", port), timeout=1):
@@ -23,6 +25,7 @@ def reach_loopback(port: int) -> str:
 
 
 def reach_unix_socket(name: str) -> str:
+    """Connect to a socket of this machine."""
     import socket
 
     with socket.socket(socket.AF_UNIX) as probe:
@@ -31,6 +34,7 @@ def reach_unix_socket(name: str) -> str:
 
 
 def read_files(*paths: str) -> str:
+    """Read the first of some files that can be read."""
     from pathlib import Path
 
     for path in map(Path, paths):
@@ -42,6 +46,7 @@ def read_files(*paths: str) -> str:
 
 
 def find_secret(secret: str, parent: int) -> str:
+    """Look for a secret in every environment within reach."""
     import os
     from pathlib import Path
 
@@ -55,16 +60,19 @@ def find_secret(secret: str, parent: int) -> str:
 
 
 def look_at_processes(parent: int) -> str:
+    """List other processes, and look at one."""
     import os
     from pathlib import Path
 
-    others = [name for name in os.listdir("/proc") if name.isdigit() and name != str(os.getpid())]
+    names = [path.name for path in Path("/proc").iterdir()]
+    others = [name for name in names if name.isdigit() and name != str(os.getpid())]
     if str(parent) in others:
         return f"{parent} runs {Path(f'/proc/{parent}/cmdline').read_bytes()[:40]!r}"
     return f"sees processes {others[:5]}" if others else ""
 
 
 def write_files(*paths: str) -> str:
+    """Overwrite files."""
     from pathlib import Path
 
     written = []
@@ -78,6 +86,7 @@ def write_files(*paths: str) -> str:
 
 
 def change_rights(path: str) -> str:
+    """Open a file to everybody."""
     from pathlib import Path
 
     Path(path).chmod(0o777)
@@ -85,6 +94,7 @@ def change_rights(path: str) -> str:
 
 
 def signal_process(process: int) -> str:
+    """Ask a process to end."""
     import os
     import signal
 
@@ -93,13 +103,16 @@ def signal_process(process: int) -> str:
 
 
 def start_program() -> str:
+    """Start another program."""
     import subprocess
     import sys
 
-    return subprocess.run([sys.executable, "-c", "print('ran')"], capture_output=True, text=True).stdout
+    command = [sys.executable, "-c", "print('ran')"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def fork_many() -> str:
+    """Fork until it fails, within reason."""
     import os
     import time
 
@@ -116,16 +129,19 @@ def fork_many() -> str:
 
 
 def take_memory(limit: int) -> str:
-    taken = []
+    """Take twice the memory that is allowed."""
+    piece = limit // 16
+    taken: list[bytearray] = []
     try:
-        while sum(map(len, taken)) < 2 * limit:
-            taken.append(bytearray(limit // 16))
+        while len(taken) < 32:
+            taken.append(bytearray(piece))
     except MemoryError:
         return ""
-    return f"took {sum(map(len, taken)) >> 20} MiB"
+    return f"took {len(taken) * piece >> 20} MiB"
 
 
 def flood_output(limit: int) -> str:
+    """Write twice the output that is allowed."""
     import os
 
     n_written = 0
@@ -138,11 +154,13 @@ def flood_output(limit: int) -> str:
 
 
 def loop_forever() -> str:
+    """Never return."""
     while True:
         pass
 
 
 def leave_daemon() -> str:
+    """Leave a process behind that has detached itself and goes on writing."""
     import os
     import time
 
@@ -157,24 +175,28 @@ def leave_daemon() -> str:
 
 
 def leave_at_once() -> None:
+    """End the process as if all were well."""
     import os
 
     os._exit(0)
 
 
 def exit_politely() -> None:
+    """End the program as if all were well."""
     import sys
 
     sys.exit(0)
 
 
 def kill_itself() -> None:
+    """Die by a signal."""
     import os
 
     os.kill(os.getpid(), 9)
 
 
 def crash() -> None:
+    """Die by reading where there is no memory."""
     import ctypes
 
     ctypes.string_at(0)
@@ -209,14 +231,16 @@ def forge_replies() -> object:
 
 
 def find_answer(mark: str) -> str:
+    """Look for a text that begins with a mark in all that can be inspected."""
     import gc
     import sys
 
-    frame = sys._getframe()
     seen = [str(item) for item in gc.get_objects() if isinstance(item, dict | list | tuple)]
-    while frame is not None:
-        seen.append(str(frame.f_locals))
-        frame = frame.f_back  # type: ignore[assignment]
+    for frame in sys._current_frames().values():
+        outer = frame
+        while outer.f_back is not None:
+            outer = outer.f_back
+            seen.append(str(outer.f_locals))
     start = mark + "-"
     for text in seen:
         position = text.find(start)

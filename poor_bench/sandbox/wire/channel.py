@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Callable
 from struct import Struct
 from typing import Any, Protocol
 
 from poor_bench.sandbox.wire.decoding import DecodeError, decode
-from poor_bench.sandbox.wire.encoding import MAX_BYTES, decode_trusted, encode
+from poor_bench.sandbox.wire.encoding import MAX_BYTES, decode_trusted, encode, encode_exact
 
 _LENGTH = Struct(">I")
 _READ_SIZE = 65536
@@ -46,18 +45,34 @@ class SocketConnection:
 
     def read(self, deadline: float | None) -> bytes:
         """Return at least one byte; see `Connection`."""
-        content: bytes = self._attempt(lambda: self._socket.recv(_READ_SIZE), deadline)
+        self._set_deadline(deadline)
+        try:
+            content = self._socket.recv(_READ_SIZE)
+        except OSError as error:
+            raise _translated(error) from error
         if not content:
             raise ChannelClosedError
         return content
 
     def write(self, content: bytes, deadline: float | None) -> None:
         """Send all of `content`; see `Connection`."""
-        self._attempt(lambda: self._socket.sendall(content), deadline)
+        self._set_deadline(deadline)
+        try:
+            self._socket.sendall(content)
+        except OSError as error:
+            raise _translated(error) from error
 
     def write_with_socket(self, content: bytes, other: socket.socket) -> None:
-        """Send a few bytes, and with them a copy of another socket."""
-        self._attempt(lambda: socket.send_fds(self._socket, [content], [other.fileno()]), None)
+        """Send a few bytes, and with them a copy of another socket.
+
+        Raises:
+            ChannelClosedError: If the other side is gone.
+        """
+        self._set_deadline(None)
+        try:
+            socket.send_fds(self._socket, [content], [other.fileno()])
+        except OSError as error:
+            raise _translated(error) from error
 
     def read_with_socket(self, length: int) -> socket.socket:
         """Take `length` bytes that were sent with a socket, and return that.
@@ -65,24 +80,27 @@ class SocketConnection:
         Raises:
             ChannelClosedError: If the other side is gone.
         """
-        _, descriptors, _, _ = self._attempt(
-            lambda: socket.recv_fds(self._socket, length, 1), None
-        )
+        self._set_deadline(None)
+        try:
+            _, descriptors, _, _ = socket.recv_fds(self._socket, length, 1)
+        except OSError as error:
+            raise _translated(error) from error
         if not descriptors:
             raise ChannelClosedError
         return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=descriptors[0])
 
-    def _attempt(self, action: Callable[[], Any], deadline: float | None) -> Any:
-        remaining = None if deadline is None else deadline - time.monotonic()
-        if remaining is not None and remaining <= 0:
+    def _set_deadline(self, deadline: float | None) -> None:
+        if deadline is None:
+            self._socket.settimeout(None)
+            return
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
             raise DeadlineError
-        try:
-            self._socket.settimeout(remaining)
-            return action()
-        except TimeoutError as error:
-            raise DeadlineError from error
-        except OSError as error:
-            raise ChannelClosedError from error
+        self._socket.settimeout(remaining)
+
+
+def _translated(error: OSError) -> DeadlineError | ChannelClosedError:
+    return DeadlineError() if isinstance(error, TimeoutError) else ChannelClosedError()
 
 
 class DescriptorConnection:
@@ -141,6 +159,13 @@ class Channel:
             DeadlineError: If nothing, or only a part, came in time.
         """
         return decode(self.receive_encoded(deadline))
+
+    def send_trusted(self, value: object, deadline: float | None = None) -> None:
+        """Send one value that is exactly plain data, by a sender that is not a candidate.
+
+        Raises as `send` does.
+        """
+        self.send_encoded(encode_exact(value), deadline)
 
     def receive_trusted(self) -> Any:
         """Return the next value of a sender that is not a candidate; raises as `receive` does."""

@@ -55,37 +55,37 @@ def decode(encoded: bytes) -> Any:
 class _Reader:
     def __init__(self, encoded: bytes) -> None:
         self._encoded = encoded
+        self._end = len(encoded)
         self._offset = 0
 
     @property
     def is_at_end(self) -> bool:
-        return self._offset == len(self._encoded)
+        return self._offset == self._end
 
     def value(self, depth: int) -> Any:
         return self.value_of_kind(self.take(1), depth)
 
     def value_of_kind(self, kind: bytes, depth: int) -> Any:
-        read = _READERS.get(kind)
-        if read is None:
+        if kind not in _READERS:
             raise DecodeError("an unknown kind of value")
-        return read(self, depth)
+        return _READERS[kind](self, depth)
 
     def take(self, length: int) -> bytes:
-        end = self._offset + length
-        if length < 0 or end > len(self._encoded):
+        start = self._offset
+        end = start + length
+        if not start <= end <= self._end:
             raise DecodeError("the bytes end too early")
-        taken = self._encoded[self._offset : end]
         self._offset = end
-        return taken
+        return self._encoded[start:end]
 
     def number(self) -> int:
-        number: int = _INT32.unpack(self.take(_INT32.size))[0]
+        number: int = _INT32.unpack(self.take(4))[0]
         return number
 
     def items(self, depth: int) -> list[Any]:
         self.require_depth(depth)
         count = self.number()
-        if not 0 <= count <= len(self._encoded) - self._offset:
+        if not 0 <= count <= self._end - self._offset:
             raise DecodeError("more items announced than there are bytes")
         return [self.value(depth - 1) for _ in range(count)]
 
@@ -112,7 +112,7 @@ def _read_str(reader: _Reader, _depth: int) -> str:
 
 def _read_tuple(reader: _Reader, depth: int) -> Any:
     items = tuple(reader.items(depth))
-    if any(item is ... for item in items):
+    if items and items[0] is ...:
         return _opaque(items)
     return items
 

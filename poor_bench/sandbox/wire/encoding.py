@@ -6,7 +6,7 @@ Its format is that of `poor_bench.sandbox.wire.decoding`, which reads what candi
 from __future__ import annotations
 
 import marshal
-from typing import Any, NoReturn
+from typing import Any
 
 from poor_bench.sandbox.wire.plain import EncodeError, to_plain
 
@@ -15,18 +15,22 @@ MAX_BYTES = 1024 * 1024
 _VERSION = 2
 
 
-def encode(value: object, *, only_plain: bool = False) -> bytes:
-    """Return the encoding of a value.
-
-    Args:
-        value: Objects in it that are not plain data are sent as the name of their type.
-        only_plain: Refuse such objects instead.
+def encode(value: object) -> bytes:
+    """Return the encoding of a value; an object that is not plain data becomes its type's name.
 
     Raises:
-        EncodeError: If the value is too large or too deeply nested, or refused.
+        EncodeError: If the value is too large or too deeply nested.
     """
-    plain = to_plain(value, _refuse if only_plain else _mark)
-    encoded = marshal.dumps(plain, _VERSION)
+    return encode_exact(to_plain(value, _mark))
+
+
+def encode_exact(value: Any) -> bytes:
+    """Return the encoding of a value that is plain data through and through.
+
+    Raises:
+        EncodeError: If the value is too large.
+    """
+    encoded = marshal.dumps(value, _VERSION)
     if len(encoded) > MAX_BYTES:
         raise EncodeError(f"a value of more than {MAX_BYTES:,} bytes")
     return encoded
@@ -39,7 +43,3 @@ def decode_trusted(encoded: bytes) -> Any:
 
 def _mark(type_name: str) -> tuple[object, str]:
     return ..., type_name
-
-
-def _refuse(type_name: str) -> NoReturn:
-    raise EncodeError(f"an object of type {type_name}")

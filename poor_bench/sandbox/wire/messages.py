@@ -95,20 +95,22 @@ Order = CandidateOrder | CheckerOrder
 _ROLES: Mapping[str, type[Order]] = {"candidate": CandidateOrder, "checker": CheckerOrder}
 
 
-def order_to_message(order: Order) -> tuple[str, Order]:
+def order_to_message(order: Order) -> tuple[str, tuple[Any, ...]]:
     """Return the message that gives an order."""
-    return ("candidate" if isinstance(order, CandidateOrder) else "checker"), order
+    role = "candidate" if isinstance(order, CandidateOrder) else "checker"
+    return role, tuple(tuple(item) if isinstance(item, Limits) else item for item in order)
 
 
 def message_to_order(message: Any) -> Order:
     """Return the order that a message of ours gives."""
     role, settings = message
-    return _ROLES[role](*settings)
+    order = _ROLES[role](*settings)
+    return order._replace(limits=Limits(*order.limits))
 
 
-def request_to_message(request: CheckRequest) -> tuple[str, CheckRequest]:
+def request_to_message(request: CheckRequest) -> tuple[str, tuple[Any, ...]]:
     """Return the message that asks a checker for a test."""
-    return "check", request
+    return "check", tuple(request)
 
 
 def message_to_request(message: Any) -> CheckRequest:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 MAX_DEPTH = 100
 """Deepest nesting of one value."""
@@ -61,6 +61,19 @@ def to_plain(value: Any, opaque: Callable[[str], Any], depth: int = MAX_DEPTH) -
         return _CONVERTERS[base](value, lambda item: to_plain(item, opaque, depth - 1))
     except TypeError as error:
         raise EncodeError("a set or dict with items that cannot be hashed") from error
+
+
+def require_plain(value: Any) -> Any:
+    """Return a value as plain data; see `to_plain`.
+
+    Raises:
+        EncodeError: If there is an object in it that is not, or it is nested too deeply.
+    """
+    return to_plain(value, _refuse)
+
+
+def _refuse(type_name: str) -> NoReturn:
+    raise EncodeError(f"an object of type {type_name}")
 
 
 _Convert = Callable[[Any, Callable[[Any], Any]], Any]

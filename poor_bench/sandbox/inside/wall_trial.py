@@ -1,0 +1,63 @@
+"""Finds out which walls a child can put up on this machine, by trying."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Collection
+
+from poor_bench.sandbox.inside.resource_limits import limit_resources, require_memory_limit
+from poor_bench.sandbox.levels import Mechanism
+from poor_bench.sandbox.limits import Limits
+from poor_bench.sandbox.linux import landlock, root_filesystem, seccomp
+from poor_bench.sandbox.wire.encoding import decode_trusted, encode
+
+
+def missing_walls(candidates: Collection[Mechanism]) -> dict[Mechanism, str]:
+    """Try in a child which of some mechanisms cannot be put in force, and return why."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, encode(_reasons(candidates)))
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as report:
+        reasons = decode_trusted(report.read())
+    os.waitpid(child, 0)
+    return {Mechanism(name): reason for name, reason in reasons.items()}
+
+
+def _reasons(candidates: Collection[Mechanism]) -> dict[str, str]:
+    reasons: dict[str, str] = {}
+    for mechanism, put_in_force in _steps():
+        try:
+            if mechanism in candidates:
+                put_in_force()
+        except OSError as error:
+            reasons[mechanism.value] = error.strerror or str(error)
+    return reasons
+
+
+def _steps() -> list[tuple[Mechanism, Callable[[], None]]]:
+    """Return what a zygote and its children do, in the same order."""
+    limits = Limits()
+    limiting: list[tuple[Mechanism, Callable[[], None]]] = [
+        (
+            Mechanism.RESOURCE_LIMITS,
+            lambda: limit_resources(limits, limits.cpu_s, may_fork=False),
+        ),
+        (Mechanism.RESOURCE_LIMITS, lambda: require_memory_limit(limits)),
+    ]
+    if sys.platform != "linux":
+        return limiting
+    return [
+        (Mechanism.SYSTEM_CALL_FILTER, seccomp.filter_forking_process),
+        (Mechanism.BARE_ROOT, root_filesystem.enter_private_scratch),
+        (Mechanism.FILE_RULES, _rule_files),
+        (Mechanism.SYSTEM_CALL_FILTER, seccomp.filter_child),
+        *limiting,
+    ]
+
+
+def _rule_files() -> None:
+    landlock.restrict_self(landlock.make_ruleset((), (os.devnull,)))

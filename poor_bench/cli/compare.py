@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.comparison_options import allowed_changes, comparison_options
+from poor_bench.cli.comparison_options import allowed_changes, comparison_options, rescore_option
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option, print_json
 from poor_bench.cli.selection_options import selection_from, selection_options
@@ -31,6 +31,7 @@ Examples:
 @click.argument("after", required=False)
 @selection_options
 @comparison_options
+@rescore_option
 @json_option
 @pass_app
 def command(
@@ -40,6 +41,7 @@ def command(
     after: str | None,
     pass_mark: float,
     allow: tuple[str, ...],
+    rescore: bool,
     as_json: bool,
     **filters: Any,
 ) -> int:
@@ -55,6 +57,12 @@ def command(
     opener = SideOpener(app.config)
     side_before = _chosen(app, opener.open(before or f"{BEFORE}{LAST}"), filters)
     side_after = _chosen(app, opener.open(after or (NOW if before else LAST)), filters)
+    if rescore:
+        from poor_bench.cli.rescored_side import rescored_side
+
+        side_before, side_after = (
+            rescored_side(side, app.config) for side in (side_before, side_after)
+        )
     comparisons = compare_sides(
         side_before,
         side_after,

@@ -20,6 +20,11 @@ pass_mark_option = click.option(
     show_default=True,
     help="From which score on a test passes.",
 )
+rescore_option = click.option(
+    "--rescore",
+    is_flag=True,
+    help="Compare the scores that today's evaluators give the stored responses.",
+)
 _OPTIONS = (
     pass_mark_option,
     click.option(

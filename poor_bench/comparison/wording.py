@@ -46,8 +46,8 @@ def way_out(obstacles: Collection[Obstacle]) -> str:
     if not obstacles or not all(obstacle in CHANGES for obstacle in obstacles):
         return ""
     allow = " ".join(f"--allow {obstacle.value}" for obstacle in obstacles)
-    if tuple(obstacles) == (Obstacle.EVALUATOR_CHANGED,):
-        return f"{allow}, or score the older responses again"
+    if Obstacle.EVALUATOR_CHANGED in obstacles:
+        return f"--rescore, or {allow}"
     return allow
 
 

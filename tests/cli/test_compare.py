@@ -81,6 +81,11 @@ def test_changed_evaluator_is_named(
     shown = capsys.readouterr().out
     assert "Nothing is comparable." in shown
     assert "Not compared, evaluator changed: 6 tests" in shown
+    assert "--rescore, or --allow evaluator" in shown
+    assert compare(files, "--rescore", "--json") == 0
+    [llm] = json_of(capsys)["llms"]
+    assert llm["not_comparable"] == []
+    assert (llm["overall"]["n_tests"], llm["overall"]["n_unchanged"]) == (6, 6)
 
 
 def test_filters_choose_tests_of_both_sides(

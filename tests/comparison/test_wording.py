@@ -8,7 +8,7 @@ def test_way_out_names_every_change() -> None:
     assert way_out((Obstacle.PROMPT_CHANGED, Obstacle.MODEL_MOVED)) == (
         "--allow prompt --allow model"
     )
-    assert "again" in way_out((Obstacle.EVALUATOR_CHANGED,))
+    assert way_out((Obstacle.EVALUATOR_CHANGED,)) == "--rescore, or --allow evaluator"
 
 
 def test_missing_results_have_no_way_out() -> None:

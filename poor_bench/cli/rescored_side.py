@@ -1,0 +1,28 @@
+"""One side of a comparison, its stored responses scored by today's evaluators."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from poor_bench.runner.rescore import rescore
+from poor_bench.test_runner import TestRunner
+
+if TYPE_CHECKING:
+    from poor_bench.comparison.side import Side
+    from poor_bench.config_manager import ConfigManager
+
+
+def rescored_side(side: Side, config: ConfigManager) -> Side:
+    """Return a side with the scores that today's evaluators give; nothing is stored or asked.
+
+    Results without a response, of tests that are gone, or that cannot be scored stay as they are.
+    """
+    runner = TestRunner(config)
+    tests = config.workspace.tests_by_id
+    try:
+        rescored = rescore(side.results, lambda result: tests.get(result.test_id), runner.scorer)
+        newer = {item.old.key: item.new for item in rescored if item.new is not None}
+    finally:
+        runner.close()
+    return replace(side, results=tuple(newer.get(r.key, r) for r in side.results))

@@ -24,6 +24,17 @@
     );
   };
 
+  cells.LatencySplit = function ({ value, data }) {
+    if (value === null || value === undefined) {
+      return "-";
+    }
+    const names = ["queue", "prompt", "generating", "other"];
+    const parts = data.latency_parts.map((share, index) =>
+      element("span", { key: index, className: `latency-${names[index]}`, style: { width: percent(share) } })
+    );
+    return element("div", { className: "latency", title: data.latency_text }, parts);
+  };
+
   cells.Score = function ({ value }) {
     if (value === null || value === undefined) {
       return element("span", { className: "score-badge is-failed" }, "failed");

@@ -6,11 +6,31 @@ from typing import TYPE_CHECKING
 
 import dash_mantine_components as dmc
 
-from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.attributes import aria, data
 from poor_bench.dashboard.components.icon import icon
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
+
+
+def image_buttons(what: str) -> list[Component]:
+    """Return the buttons that save the chart of the card around them.
+
+    Args:
+        what: What the chart shows: for screen readers, and the name of the file.
+    """
+    file_name = f"poor_bench-{what.lower().replace(' ', '-')}"
+    return [
+        dmc.Button(
+            form.upper(),
+            leftSection=icon("download"),
+            variant="default",
+            size="compact-sm",
+            **data(export=form, file_name=file_name),
+            **aria(label=f"Save {what} as {form.upper()}"),
+        )
+        for form in ("png", "svg")
+    ]
 
 
 def csv_button(button_id: str, what: str) -> Component:

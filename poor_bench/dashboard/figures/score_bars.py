@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.figures.style import styled
 from poor_bench.dashboard.services.test_scores import TestScore
-from poor_bench.dashboard.text.plot_text import plot_text
+from poor_bench.dashboard.text.plot_text import plot_id, plot_text
 from poor_bench.dashboard.theme import SERIES, series_style
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def score_bars_figure(bars: Sequence[TestScore], class_ids: Sequence[str]) -> go
         categoryarray=[bar.test_id for bar in bars],
         tickmode="array",
         tickvals=[bar.test_id for bar in bars],
-        ticktext=[plot_text(bar.test_id, 34) for bar in bars],
+        ticktext=[plot_id(bar.test_id, 31) for bar in bars],
         tickangle=-60,
         tickfont={"size": 10},
         showgrid=False,

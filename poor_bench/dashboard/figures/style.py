@@ -35,16 +35,11 @@ def styled(figure: go.Figure, *, height: int) -> go.Figure:
     return figure
 
 
-def graph_config(file_name: str) -> Any:
-    """Return the settings of `dcc.Graph`: buttons for PNG and SVG, no advertising.
-
-    Args:
-        file_name: Name of exported files, without its ending.
-    """
+def graph_config() -> Any:
+    """Return the settings of `dcc.Graph`: zooming only; `image_buttons` save the picture."""
     return {
         "displaylogo": False,
-        "displayModeBar": True,
-        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-        "toImageButtonOptions": {"format": "png", "filename": file_name, "scale": 2},
+        "displayModeBar": "hover",
+        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "toImage"],
         "responsive": True,
     }

@@ -13,6 +13,7 @@ from poor_bench.dashboard.services.found_cache import FoundCache
 from poor_bench.dashboard.services.issue_cache import IssueCache
 from poor_bench.dashboard.services.issue_reports import NEED_ALL_LLMS, IssueReports
 from poor_bench.dashboard.services.last_run import LastRun, LastRunCache
+from poor_bench.dashboard.services.latency import LatencySplit, latency_split
 from poor_bench.dashboard.services.result_cache import ResultCache
 from poor_bench.dashboard.services.result_details import ResultDetails, details_of
 from poor_bench.dashboard.services.result_query import ResultQuery, find_rows
@@ -77,6 +78,15 @@ class Services:
             StoreError: If the results cannot be read.
         """
         return self._summaries.summaries(self.table(), self.workspace().tests_by_id, by, llm_ids)
+
+    def latency(self, llm_id: str) -> LatencySplit | None:
+        """Return where the time of an LLM goes; None where no result tells.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        return latency_split(self.table(), llm_id)
 
     def find(self, query: ResultQuery) -> Found:
         """Return the results that a query finds.

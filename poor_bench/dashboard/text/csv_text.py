@@ -23,3 +23,9 @@ def csv_text(columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str, Any
     for row in rows:
         writer.writerow([without_formula(row.get(field)) for field, _ in columns])
     return stream.getvalue()
+
+
+def table_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as CSV, with the fields of the first one as its heading."""
+    columns = [(field, field) for field in rows[0]] if rows else []
+    return csv_text(columns, rows)

@@ -58,6 +58,8 @@ def test_the_plan_says_how_many_how_long_and_how_much(workspace_files: Workspace
     assert "3" in text_of(plan)
     assert "unknown" in text_of(plan)
     assert not is_off
+    lines = callbacks.plan_csv(services, Selection())["content"].splitlines()
+    assert lines[1] == "scripted:one,3,0,0,,0.0"
 
 
 def test_with_nothing_pending_there_is_nothing_to_start(workspace_files: WorkspaceFiles) -> None:
@@ -160,6 +162,10 @@ def test_failures_are_listed_and_can_be_retried(workspace_files: WorkspaceFiles)
     shown = callbacks.failures(services)
     assert "<b>no</b>" in text_of(shown)
     assert "Retry 1 failure" in text_of(shown)
+    assert "'<b>" not in callbacks.failures_csv(services)["content"]
+    assert (
+        "scripted:one,older_tool,sum_001,<b>no</b>" in callbacks.failures_csv(services)["content"]
+    )
     services.runs.start(retry_of(services.failures()))
     services.runs.wait(PATIENCE_S)
     assert services.failures() == []

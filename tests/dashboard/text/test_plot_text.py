@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.dashboard.text.plot_text import plot_text
+from poor_bench.dashboard.text.plot_text import plot_id, plot_text
 
 
 @given(st.text())
@@ -12,6 +12,11 @@ def test_no_markup_reaches_a_chart(text: str) -> None:
     assert "<" not in shown
     assert ">" not in shown
     assert "\n" not in shown
+
+
+@given(st.text(), st.integers(3, 60))
+def test_ids_are_no_markup_either(text: str, limit: int) -> None:
+    assert "<" not in plot_id(text, limit)
 
 
 def test_long_names_are_cut() -> None:

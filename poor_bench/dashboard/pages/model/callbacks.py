@@ -57,7 +57,7 @@ def chart(services: Services, search: str, page: int) -> tuple[Component, int]:
     graph = dcc.Graph(
         id=Ids.CHART_GRAPH,
         figure=score_bars_figure(scores, list(workspace.test_classes)),
-        config=graph_config("poor_bench-scores"),
+        config=graph_config(),
         className="chart",
     )
     return graph, -(-n_tests // BARS_AT_ONCE)

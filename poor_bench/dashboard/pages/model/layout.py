@@ -8,7 +8,7 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.components.buttons import csv_button
+from poor_bench.dashboard.components.buttons import csv_button, image_buttons
 from poor_bench.dashboard.components.card import card, page_head
 from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.states import loading_state
@@ -146,13 +146,14 @@ def _filters(search: Search) -> Component:
 
 
 def _chart_card() -> Component:
+    pages = dmc.Pagination(
+        id=Ids.CHART_PAGE, total=1, value=1, size="sm", siblings=1, display="none"
+    )
     return card(
         "Score by test",
         html.Div(loading_state(), id=Ids.CHART),
         note="Choose a bar to see its result.",
-        tools=dmc.Pagination(
-            id=Ids.CHART_PAGE, total=1, value=1, size="sm", siblings=1, display="none"
-        ),
+        tools=[pages, *image_buttons("Score by test")],
     )
 
 

@@ -14,7 +14,7 @@ from poor_bench.dashboard.pages.overview.changes import changes_card
 from poor_bench.dashboard.pages.overview.heat_map import heat_map
 from poor_bench.dashboard.pages.overview.ids import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS, columns_for, rows_of
-from poor_bench.dashboard.text.csv_text import csv_text
+from poor_bench.dashboard.text.csv_text import csv_text, table_csv
 from poor_bench.dashboard.text.figures_text import count_text
 from poor_bench.statistics.summary import GroupBy
 
@@ -47,7 +47,12 @@ def leaderboard(services: Services) -> Component:
 
 def leaderboard_rows(services: Services) -> list[dict[str, Any]]:
     """Return the rows of the model comparison, best score first."""
-    return rows_of(services.summaries(GroupBy.LLM), services.workspace().llms_by_id, services.name)
+    return rows_of(
+        services.summaries(GroupBy.LLM),
+        services.workspace().llms_by_id,
+        services.name,
+        services.latency,
+    )
 
 
 def scores_by_class(services: Services, detail: str) -> Component:
@@ -104,8 +109,7 @@ def heat_map_csv(services: Services, detail: str) -> dict[str, Any]:
         }
         for summary in services.summaries(by)
     ]
-    columns = [(name, name) for name in rows[0]] if rows else []
-    return text_file("scores_by_class.csv", csv_text(columns, rows))
+    return text_file("scores_by_class.csv", table_csv(rows))
 
 
 def register(app: Dash, services: Services) -> None:

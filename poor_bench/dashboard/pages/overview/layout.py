@@ -9,7 +9,7 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.attributes import aria, data
-from poor_bench.dashboard.components.buttons import csv_button
+from poor_bench.dashboard.components.buttons import csv_button, image_buttons
 from poor_bench.dashboard.components.card import card, page_head
 from poor_bench.dashboard.components.states import empty_state, loading_state
 from poor_bench.dashboard.components.table import small_table
@@ -50,7 +50,7 @@ def _cards() -> list[Component]:
         card(
             "Model comparison",
             html.Div(
-                [loading_state(6), small_table(Ids.LEADERBOARD, "Model comparison", COLUMNS)],
+                [loading_state(6), _early_table()],
                 id=Ids.LEADERBOARD_BODY,
             ),
             note="Best first; the thin line at each score is its 95 % interval. "
@@ -71,6 +71,11 @@ def _cards() -> list[Component]:
             **data(seen_store=Ids.CHARTS_SEEN),
         ),
     ]
+
+
+def _early_table() -> Component:
+    """Return a hidden table, so that the browser loads its script while the figures are made."""
+    return html.Div(small_table(Ids.LEADERBOARD, "Model comparison", COLUMNS), hidden=True)
 
 
 def leaderboard(
@@ -112,14 +117,14 @@ def _chart(title: str, points: Sequence[Point], x_title: str, missing: str) -> C
         title,
         _graph(title, points, x_title) if points else empty_state("Nothing to draw", missing),
         note="Diamonds are on the efficient frontier: nothing cheaper scores as high.",
+        tools=image_buttons(title) if points else None,
     )
 
 
 def _graph(title: str, points: Sequence[Point], x_title: str) -> Component:
-    name = title.lower().replace(" ", "-")
     graph = dcc.Graph(
         figure=frontier_figure(points, x_title),
-        config=graph_config(f"poor_bench-{name}"),
+        config=graph_config(),
         className="chart",
     )
     return html.Div(graph, role="img", **aria(label=_description(title, points)))

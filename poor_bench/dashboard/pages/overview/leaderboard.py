@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from poor_bench.dashboard.services.latency import LatencySplit
+from poor_bench.dashboard.text.figures_text import milliseconds_text
 from poor_bench.models.llm import LLM
 from poor_bench.statistics.summary import Summary
 
@@ -55,21 +57,35 @@ COLUMNS: tuple[dict[str, Any], ...] = (
     _number("mean_s", "Average Execution Time s", 2, headerTooltip="Without loading the model"),
     _number("median_s", "Median s", 2),
     _number("p95_s", "95 % s", 2, headerTooltip="95 of 100 trials were quicker"),
+    {
+        "field": "latency_ms",
+        "headerName": "Latency Split",
+        "cellRenderer": "LatencySplit",
+        "sortingOrder": ["asc", "desc"],
+        "minWidth": 150,
+        "flex": 1,
+        "headerTooltip": "Mean time: queue, reading the prompt, generating, other",
+    },
     _number("tokens_per_s", "Tokens / s", 0),
     _number("cost_usd", "Cost $", 4),
     _number("size", "Size B", 1, headerTooltip="Billions of parameters"),
 )
-_OPTIONAL = frozenset({"failed", "tokens_per_s", "cost_usd", "size"})
+_OPTIONAL = frozenset({"failed", "latency_ms", "tokens_per_s", "cost_usd", "size"})
 
 
 def rows_of(
     summaries: Sequence[Summary],
     llms: Mapping[str, LLM],
     name_of: Callable[[str], str],
+    latency_of: Callable[[str], LatencySplit | None],
 ) -> list[dict[str, Any]]:
     """Return a row for each LLM, best score first; figures that are not known are None."""
     ordered = sorted(summaries, key=lambda row: -(row.score.value if row.score else -1.0))
-    return [_row(summary, llms.get(summary.group.llm_id), name_of) for summary in ordered]
+    return [
+        _row(summary, llms.get(summary.group.llm_id), name_of)
+        | _latency(latency_of(summary.group.llm_id))
+        for summary in ordered
+    ]
 
 
 def columns_for(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -99,4 +115,24 @@ def _row(summary: Summary, llm: LLM | None, name_of: Callable[[str], str]) -> di
         "tokens_per_s": summary.tokens_per_s,
         "cost_usd": summary.cost_usd,
         "size": llm.size if llm else None,
+    }
+
+
+def _latency(split: LatencySplit | None) -> dict[str, Any]:
+    if split is None:
+        return {"latency_ms": None}
+    parts = {
+        "queue": split.queue_ms,
+        "prompt": split.prefill_ms,
+        "generating": split.decode_ms,
+        "other": split.other_ms,
+    }
+    told = [f"{name} {milliseconds_text(ms)}" for name, ms in parts.items() if ms]
+    if split.load_ms:
+        told.append(f"loading the model, apart: {milliseconds_text(split.load_ms)}")
+    total = sum(parts.values())
+    return {
+        "latency_ms": total,
+        "latency_parts": [ms / total for ms in parts.values()] if total else [],
+        "latency_text": ", ".join(told),
     }

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, ctx, no_update
 
+from poor_bench.dashboard.components.downloads import text_file
 from poor_bench.dashboard.components.states import error_banner
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.live import clock_ms
-from poor_bench.dashboard.pages.run.failures import failures_card
+from poor_bench.dashboard.pages.run.failures import failure_rows, failures_card
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
-from poor_bench.dashboard.pages.run.preview import preview, run_is_under_way
+from poor_bench.dashboard.pages.run.preview import preview, preview_rows, run_is_under_way
 from poor_bench.dashboard.pages.run.progress import run_card
 from poor_bench.dashboard.pages.run.selection import retry_of, selection_of
+from poor_bench.dashboard.text.csv_text import table_csv
 from poor_bench.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -63,6 +65,16 @@ def failures(services: Services) -> Component | None:
     return failures_card(services.failures(), services.name)
 
 
+def plan_csv(services: Services, selection: Selection) -> dict[str, Any]:
+    """Return the plan of a choice as a file."""
+    return text_file("plan.csv", table_csv(preview_rows(services.preview(selection))))
+
+
+def failures_csv(services: Services) -> dict[str, Any]:
+    """Return every test that could not be run as a file."""
+    return text_file("failures.csv", table_csv(failure_rows(services.failures())))
+
+
 def steer(services: Services, button: object) -> None:
     """Do what a button of the run says."""
     match button:
@@ -78,6 +90,26 @@ def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
     _register_choice(app, services)
     _register_run(app, services)
+    _register_files(app, services)
+
+
+def _register_files(app: Dash, services: Services) -> None:
+    @app.callback(
+        Output(Ids.DOWNLOAD, "data"),
+        Input(Ids.PREVIEW_CSV, "n_clicks"),
+        *_controls(State),
+        prevent_initial_call=True,
+    )
+    def _download_plan(_clicks: int, *controls: Any) -> Any:
+        return plan_csv(services, _selection(controls))
+
+    @app.callback(
+        Output(Ids.DOWNLOAD, "data", allow_duplicate=True),
+        Input(Ids.FAILURES_CSV, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def _download_failures(clicks: int | None) -> Any:
+        return failures_csv(services) if clicks else no_update
 
 
 def _register_choice(app: Dash, services: Services) -> None:

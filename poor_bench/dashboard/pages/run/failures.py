@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 
+from poor_bench.dashboard.components.buttons import csv_button
 from poor_bench.dashboard.components.card import card
 from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.links import model_link
@@ -42,13 +43,13 @@ def failures_card(
             className="run-table-frame",
         ),
         note="These have no score and count nowhere; they are pending until they run.",
-        tools=retry_button(sum(len(group.test_ids) for group in groups)),
+        tools=failures_tools(sum(len(group.test_ids) for group in groups)),
     )
 
 
-def retry_button(n_trials: int) -> Component:
-    """Return the button that tries failures again."""
-    button: Component = dmc.Button(
+def failures_tools(n_trials: int) -> list[Component]:
+    """Return the buttons that try failures again and save them as a file."""
+    retry = dmc.Button(
         f"Retry {count_text(n_trials, 'failure')}",
         id=Ids.RETRY,
         leftSection=icon("refresh"),
@@ -56,7 +57,21 @@ def retry_button(n_trials: int) -> Component:
         size="compact-sm",
         n_clicks=0,
     )
-    return button
+    return [retry, csv_button(Ids.FAILURES_CSV, "the failures")]
+
+
+def failure_rows(groups: Sequence[FailureGroup]) -> list[dict[str, Any]]:
+    """Return a row for each test that could not be run."""
+    return [
+        {
+            "model": group.llm_id,
+            "reason": group.kind.value,
+            "test": test_id,
+            "first_message": group.message,
+        }
+        for group in groups
+        for test_id in group.test_ids
+    ]
 
 
 def _row(group: FailureGroup, name: str) -> Component:

@@ -8,10 +8,11 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.buttons import csv_button
 from poor_bench.dashboard.components.card import card, page_head
 from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.states import loading_state
-from poor_bench.dashboard.pages.run.failures import retry_button
+from poor_bench.dashboard.pages.run.failures import failures_tools
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
 from poor_bench.dashboard.pages.run.progress import control_buttons
 from poor_bench.dashboard.pages.run.selection import MOST_TRIALS
@@ -42,8 +43,13 @@ def layout(search: Search) -> Component:
                     "All pending", id=Ids.ALL, variant="default", size="compact-sm", n_clicks=0
                 ),
             ),
-            card("Plan", html.Div(loading_state(3), id=Ids.PREVIEW), tools=start),
+            card(
+                "Plan",
+                html.Div(loading_state(3), id=Ids.PREVIEW),
+                tools=[csv_button(Ids.PREVIEW_CSV, "the plan"), start],
+            ),
             html.Div(id=Ids.FAILURES),
+            dcc.Download(id=Ids.DOWNLOAD),
             dcc.Interval(id=Ids.CLOCK, interval=CLOCK_MS, disabled=True),
         ],
         className="page-body",
@@ -52,7 +58,7 @@ def layout(search: Search) -> Component:
 
 def parts() -> list[Component]:
     """Return one of each component that callbacks put into the page."""
-    return [*control_buttons(RunState()), retry_button(0)]
+    return [*control_buttons(RunState()), *failures_tools(0)]
 
 
 def _choice(search: Search) -> Component:

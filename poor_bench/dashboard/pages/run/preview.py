@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from dash import html
 
@@ -41,6 +42,11 @@ def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
         ],
         className="page-body",
     )
+
+
+def preview_rows(planned: RunPreview) -> list[dict[str, Any]]:
+    """Return a row for each LLM of a plan; what is not known is None."""
+    return [asdict(llm) for llm in planned.llms]
 
 
 def run_is_under_way() -> Component:

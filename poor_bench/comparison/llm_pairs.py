@@ -26,6 +26,17 @@ def llm_pairs(before: Side, after: Side) -> list[LLMPair]:
     return []
 
 
+def llms_apart(before: Side, after: Side) -> tuple[list[str], list[str]]:
+    """Return the LLMs of each side that are compared with nothing."""
+    pairs = llm_pairs(before, after)
+    compared_before = {llm_id for llm_id, _ in pairs}
+    compared_after = {llm_id for _, llm_id in pairs}
+    return (
+        [llm_id for llm_id in before.by_llm() if llm_id not in compared_before],
+        [llm_id for llm_id in after.by_llm() if llm_id not in compared_after],
+    )
+
+
 def by_test(results: list[Result]) -> dict[str, list[Result]]:
     """Return the results of each test, in the order in which the tests first appear."""
     grouped: dict[str, list[Result]] = {}

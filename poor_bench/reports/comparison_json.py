@@ -9,6 +9,7 @@ from typing import Any
 from poor_bench.comparison.compared_group import ComparedGroup
 from poor_bench.comparison.compared_test import ComparedTest, Outcome
 from poor_bench.comparison.llm_comparison import LLMComparison
+from poor_bench.comparison.llm_pairs import llms_apart
 from poor_bench.comparison.side import Side
 from poor_bench.comparison.wording import verdict
 
@@ -17,9 +18,12 @@ def comparison_to_json(
     before: Side, after: Side, comparisons: Sequence[LLMComparison]
 ) -> dict[str, Any]:
     """Return what `compare --json` prints."""
+    only_before, only_after = llms_apart(before, after)
     return {
         "before": before.name,
         "after": after.name,
+        "llms_only_before": only_before,
+        "llms_only_after": only_after,
         "llms": [_llm_to_json(comparison) for comparison in comparisons],
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from poor_bench.comparison.wording import difference_text, obstacles_text, verdict
+from poor_bench.comparison.wording import difference_text, names_text, obstacles_text, verdict
 from poor_bench.reports.report_data import ReportData
 
 Quote = Callable[[str], str]
@@ -76,6 +76,9 @@ def _changes(data: ReportData, quote: Quote) -> Iterator[str]:
             yield f"{quote(data.name(item.llm_after))}: {figures}."
     if not n_told:
         yield "No difference to the base is established."
+    apart = [quote(data.name(llm_id)) for llm_id in data.base.llms_apart()]
+    if apart:
+        yield f"On one side only, so not compared: {names_text(apart)}."
 
 
 def _main_cause(data: ReportData) -> Iterator[str]:

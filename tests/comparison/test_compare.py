@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from poor_bench.comparison.compare import compare_sides
 from poor_bench.comparison.compared_test import Outcome
 from poor_bench.comparison.llm_comparison import LLMComparison
+from poor_bench.comparison.llm_pairs import llms_apart
 from poor_bench.comparison.obstacle import Obstacle
 from poor_bench.comparison.side import Side
 from poor_bench.models.result import Result
@@ -130,6 +131,12 @@ def test_each_llm_is_compared_with_itself() -> None:
     after = side(scored(llm_id="b", score=0.0), scored(llm_id="a"))
     pairs = [(item.llm_before, item.llm_after) for item in compare_sides(before, after)]
     assert pairs == [("b", "b"), ("a", "a")]
+
+
+def test_llms_of_one_side_only_are_named() -> None:
+    before = side(scored(llm_id="a"), scored(llm_id="old"))
+    after = side(scored(llm_id="new"), scored(llm_id="a"))
+    assert llms_apart(before, after) == (["old"], ["new"])
 
 
 def test_two_llms_are_compared_with_each_other() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from poor_bench.sandbox.inside.python_files import readable_files
@@ -30,11 +29,13 @@ class Surroundings:
         missing: Mechanisms that are not in force, and why.
         readable: Files and folders that children may read.
         renew_processes: Gives the next child a pid namespace of its own.
+        hint: What probably keeps mechanisms from being in force.
     """
 
     missing: dict[Mechanism, str]
     readable: Sequence[str] = ()
     renew_processes: Callable[[], None] = lambda: None
+    hint: str = ""
 
     def attempt(self, mechanism: Mechanism, action: Callable[[], None]) -> None:
         """Put up one wall, or note why it cannot stand."""
@@ -43,7 +44,7 @@ class Surroundings:
         try:
             action()
         except OSError as error:
-            self.missing[mechanism] = error.strerror or str(error)
+            self.missing[mechanism] = f"{error.strerror or error}{self.hint}"
 
 
 def enter_surroundings(avoided: Collection[Mechanism]) -> Surroundings:
@@ -76,8 +77,10 @@ def _enter_linux_surroundings(surroundings: Surroundings) -> None:
         root_filesystem.enter_bare_root(surroundings.readable)
         os.environ.update(HOME=root_filesystem.SCRATCH, TMPDIR=root_filesystem.SCRATCH)
 
-    with suppress(OSError):
+    try:
         namespaces.become_namespace_owner()
+    except OSError as error:
+        surroundings.hint = f" (no user namespace: {error.strerror})"
     surroundings.readable = readable_files()
     privileges.adopt_orphans()
     surroundings.attempt(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import tempfile
 from pathlib import Path
@@ -31,8 +30,11 @@ def _home(sandbox: Sandbox, _ground: Ground) -> str:
 
 
 def _files_in(folder: Path) -> list[str]:
-    files = (str(path) for path in sorted(folder.iterdir()) if path.is_file())
-    return list(itertools.islice(files, _MAX_FILES))
+    try:
+        files = [str(path) for path in sorted(folder.iterdir()) if path.is_file()]
+    except OSError:
+        return []
+    return files[:_MAX_FILES]
 
 
 def _writing(sandbox: Sandbox, ground: Ground) -> str:

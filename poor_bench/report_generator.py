@@ -147,7 +147,7 @@ class ReportGenerator:
         from poor_bench.comparison.side import Side
         from poor_bench.reports.report_data import BaseComparison
 
-        before = self._opener.open(self._base)
+        before = self._opener.open_base(self._base)
         known = self._config.workspace.tests_by_id
         kept = tuple(
             r for r in before.results if r.test_id in self._tests or r.test_id not in known

@@ -13,20 +13,22 @@ from poor_bench.errors import ConfigError
 from poor_bench.models.llm_id import resolve_llm_id
 from poor_bench.models.result import Result
 from poor_bench.result_store.results_file import newest_of_trials, read_results_file
-from poor_bench.result_store.run_history import KeptRun, kept_runs
+from poor_bench.result_store.run_history import (
+    LAST,
+    PREVIOUS,
+    KeptRun,
+    find_run,
+    kept_runs,
+    run_names,
+)
 
 if TYPE_CHECKING:
     from poor_bench.config_manager import ConfigManager
 
 NOW = "now"
 """Refers to the present results."""
-LAST = "last"
-"""Refers to the newest kept run."""
-PREVIOUS = "previous"
-"""Refers to the kept run before the newest one."""
 BEFORE = "before:"
 """With a run behind it, refers to the results as they were before that run."""
-_LEAST_PREFIX = 4
 
 
 class SideOpener:
@@ -59,6 +61,21 @@ class SideOpener:
         if Path(reference).is_file():
             return self._file_side(Path(reference))
         raise self._unknown(reference)
+
+    def open_base(self, reference: str) -> Side:
+        """Return the results that all LLMs are compared with: as `open`, but not one LLM's.
+
+        Raises:
+            ConfigError: As `open`, and if it refers to an LLM.
+            StoreError: If the results cannot be read.
+        """
+        side = self.open(reference)
+        if side.is_llm:
+            raise ConfigError(
+                f"{reference} is an LLM; a base is a run or a file of results",
+                hint=f"python main.py compare '{reference}' OTHER compares two LLMs",
+            )
+        return side
 
     @cached_property
     def present(self) -> list[Result]:
@@ -109,22 +126,15 @@ class SideOpener:
         if run is None:
             raise self._unknown(reference)
         earlier = self.kept_runs[: self.kept_runs.index(run)]
+        if not earlier:
+            raise ConfigError(
+                f"no run is kept from before {run.run_id}",
+                hint="a comparison needs two runs, two LLMs, or a file of results",
+            )
         return self._side(f"the results before run {run.run_id}", self._results_of(earlier))
 
     def _run(self, reference: str) -> KeptRun | None:
-        if reference in {LAST, PREVIOUS}:
-            position = -1 if reference == LAST else -2
-            if len(self.kept_runs) < -position:
-                n_runs = len(self.kept_runs)
-                message = f"there is no {reference} run: {n_runs} kept in this workspace"
-                raise ConfigError(message, hint="python main.py run makes one")
-            return self.kept_runs[position]
-        found = [run for run in self.kept_runs if run.run_id.startswith(reference)]
-        if len(reference) < _LEAST_PREFIX or not found:
-            return None
-        if len(found) > 1:
-            raise ConfigError(f"{reference!r} is the beginning of several runs", hint=_named(found))
-        return found[0]
+        return find_run(self.kept_runs, reference)
 
     def _results_of(self, runs: Sequence[KeptRun]) -> list[Result]:
         return newest_of_trials(
@@ -143,7 +153,7 @@ class SideOpener:
         llms = [name for llm in self._config.workspace.llms for name in (llm.id, llm.label) if name]
         nearest = nearest_name(reference, [NOW, LAST, PREVIOUS, *llms])
         hint = f"did you mean `{nearest}`? " if nearest else ""
-        hint += f"runs: {_named(self.kept_runs)}" if self.kept_runs else "no run is kept yet"
+        hint += f"runs: {run_names(self.kept_runs)}" if self.kept_runs else "no run is kept yet"
         return ConfigError(f"{reference!r} is no LLM, run or file of results", hint=hint)
 
 
@@ -154,7 +164,3 @@ def facts_of_header(header: Mapping[str, Any]) -> RunFacts:
         llm_fingerprints=fingerprints if isinstance(fingerprints, dict) else {},
         machine=machine if isinstance(machine, dict) else {},
     )
-
-
-def _named(runs: Sequence[KeptRun]) -> str:
-    return ", ".join(run.run_id for run in reversed(runs[-5:]))

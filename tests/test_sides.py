@@ -40,7 +40,6 @@ def scores(config: ConfigManager, reference: str) -> dict[tuple[str, str], float
         ("20261121", {("a", "1"): 0.0, ("a", "2"): 0.0}),
         (SECOND, {("a", "1"): 1.0, ("b", "1"): 1.0}),
         ("before:last", {("a", "1"): 0.0, ("a", "2"): 0.0}),
-        (f"before:{FIRST}", {}),
         ("scripted:b", {("b", "1"): 1.0}),
         ("Ann", {("a", "1"): 1.0, ("a", "2"): 0.0}),
     ],
@@ -70,6 +69,7 @@ def test_side_knows_the_runs_of_its_results(config: ConfigManager) -> None:
         ("scripted:c", "did you mean `scripted:"),
         ("before:nothing", "is no LLM, run or file"),
         ("nothing.json", f"runs: {SECOND}, {FIRST}"),
+        (f"before:{FIRST}", "no run is kept from before"),
     ],
 )
 def test_reference_to_nothing_names_what_there_is(
@@ -78,6 +78,13 @@ def test_reference_to_nothing_names_what_there_is(
     with pytest.raises(ConfigError) as caught:
         SideOpener(config).open(reference)
     assert words in f"{caught.value} {caught.value.hint}"
+
+
+def test_base_is_no_llm(config: ConfigManager) -> None:
+    opener = SideOpener(config)
+    assert opener.open_base("previous").results
+    with pytest.raises(ConfigError, match="is an LLM"):
+        opener.open_base("Ann")
 
 
 def test_missing_runs_and_results_say_what_to_do(workspace_files: WorkspaceFiles) -> None:

@@ -52,7 +52,8 @@ def command(
     Tests whose prompt, parameters, model or evaluator changed are named and not compared.
     """
     from poor_bench.comparison.compare import compare_sides
-    from poor_bench.sides import BEFORE, LAST, NOW, SideOpener
+    from poor_bench.result_store.run_history import LAST
+    from poor_bench.sides import BEFORE, NOW, SideOpener
 
     opener = SideOpener(app.config)
     side_before = _chosen(app, opener.open(before or f"{BEFORE}{LAST}"), filters)

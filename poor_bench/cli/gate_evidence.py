@@ -48,7 +48,7 @@ def gather_evidence(
         results=results,
         n_stale=_stale_counts(config, selection, now),
         comparisons={
-            baseline: _compared(opener.open(baseline), now, tests, config, pass_score)
+            baseline: _compared(opener.open_base(baseline), now, tests, config, pass_score)
             for baseline in baselines
         },
         named=frozenset(llm.id for llm in chosen.llms if {llm.id, llm.label} & set(selection.llms)),

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from poor_bench.errors import ConfigError
 from poor_bench.result_store.journal import read_header
 from poor_bench.result_store.paths import StorePaths
+
+LAST = "last"
+"""Refers to the newest kept run."""
+PREVIOUS = "previous"
+"""Refers to the kept run before the newest one."""
+_LEAST_PREFIX = 4
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,3 +43,32 @@ def kept_runs(paths: StorePaths) -> list[KeptRun]:
     """Return the kept runs, oldest first."""
     runs = [KeptRun(run_id=path.stem, path=path, header=read_header(path)) for path in paths.runs()]
     return sorted(runs, key=lambda run: run.age)
+
+
+def find_run(runs: Sequence[KeptRun], reference: str) -> KeptRun | None:
+    """Return the run that a reference stands for, or None where it is no run's.
+
+    Args:
+        runs: Oldest first.
+        reference: `last`, `previous`, or the id of a run or at least 4 characters of its beginning.
+
+    Raises:
+        ConfigError: If there is no last or previous run, or several runs begin like that.
+    """
+    if reference in {LAST, PREVIOUS}:
+        position = -1 if reference == LAST else -2
+        if len(runs) < -position:
+            message = f"there is no {reference} run: {len(runs)} kept in this workspace"
+            raise ConfigError(message, hint="python main.py run makes one")
+        return runs[position]
+    found = [run for run in runs if run.run_id.startswith(reference)]
+    if len(reference) < _LEAST_PREFIX or not found:
+        return None
+    if len(found) > 1:
+        raise ConfigError(f"{reference!r} is the beginning of several runs", hint=run_names(found))
+    return found[0]
+
+
+def run_names(runs: Sequence[KeptRun]) -> str:
+    """Return the ids of the newest runs, the newest first."""
+    return ", ".join(run.run_id for run in reversed(runs[-_NAMED:]))

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import os
 import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "poor_bench",
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("poor_bench")
 
 
 @pytest.fixture(autouse=True)

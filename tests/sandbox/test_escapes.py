@@ -53,7 +53,7 @@ def test_escape_is_withstood(trial: Trial, sandbox: Sandbox, ground: Ground) -> 
 def test_escape_works_where_nothing_holds_it(
     name: str, weak_sandbox: Sandbox, ground: Ground
 ) -> None:
-    assert named(name).evidence(weak_sandbox, ground)
+    assert any(named(name).evidence(weak_sandbox, ground) for _ in range(3))
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,8 @@ def print_comparison(
         _print_llm(comparison, names)
     for when, llm_ids in zip(("before", "after"), llms_apart(before, after), strict=True):
         if llm_ids:
-            _say(f"\nOnly {when}, so not compared: {names_text(llm_ids)}")
+            shown = names_text([names.get(llm_id, llm_id) for llm_id in llm_ids])
+            _say(f"\nOnly {when}, so not compared: {shown}")
     if len(comparisons) > 1:
         _say("\nIntervals are of each line alone; p holds for all lines of a kind together.")
 

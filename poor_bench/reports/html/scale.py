@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+_ENOUGH_TICKS = 3
 HEAT_STEPS = 20
 """The palette has this many steps, and one more."""
 
@@ -25,15 +26,19 @@ def heat_step(score: float) -> int:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Return round numbers (1, 2, 5 times a power of ten) from `low` to `high`, both above 0.
+    """Return round numbers from `low` to `high`, both above 0: 1, 2, 5 or, if few, every digit.
 
     Example:
-        >>> log_ticks(0.8, 30.0)
-        [1.0, 2.0, 5.0, 10.0, 20.0]
+        >>> log_ticks(0.8, 30.0), log_ticks(3.5, 6.5)
+        ([1.0, 2.0, 5.0, 10.0, 20.0], [4.0, 5.0, 6.0])
     """
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    ticks = [digit * 10.0**power for power in range(first, last + 1) for digit in (1, 2, 5)]
-    return [tick for tick in ticks if low <= tick <= high]
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1, 2, 5), range(1, 10)):
+        ticks = [digit * 10.0**power for power in powers for digit in digits]
+        shown = [tick for tick in ticks if low <= tick <= high]
+        if len(shown) >= _ENOUGH_TICKS:
+            break
+    return shown
 
 
 def spread_out(places: Sequence[float], gap: float) -> list[float]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from poor_bench.comparison.compare import compare_sides
 from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.config_manager import ConfigManager
-from poor_bench.sides import BEFORE, LAST, SideOpener
+from poor_bench.result_store.run_history import LAST
+from poor_bench.sides import BEFORE, SideOpener
 
 MOST_BYTES = 24_000_000
 """Size of all kept runs up to which they are compared without being asked to."""

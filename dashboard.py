@@ -1,4 +1,4 @@
-"""Web entry: `python dashboard.py`, then http://127.0.0.1:8050; see `python dashboard.py --help`."""
+"""Web entry: `python dashboard.py`, then http://127.0.0.1:8050; `--help` says more."""
 
 import sys
 

@@ -6,7 +6,6 @@ from typing import TypedDict, Unpack
 
 from poor_bench.scoring.verdict import Verdict
 
-
 MAX_SHOWN = 2_000
 """Characters of an answer that a verdict keeps; the response itself is stored in full."""
 

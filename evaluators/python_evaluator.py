@@ -109,8 +109,12 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     code = extract_code(response, wanted.function_name)
     if code is None:
         return Verdict(0.0, "no Python code found in the response", found="missing")
-    source = f"{wanted.setup_code}\n{code.value}" if wanted.setup_code else code.value
-    program = Program(source=source, function=wanted.function_name, limits=wanted.limits)
+    program = Program(
+        source=code.value,
+        function=wanted.function_name,
+        setup=wanted.setup_code,
+        limits=wanted.limits,
+    )
     if wanted.check_source is not None:
         score, details = _checked(program, wanted.check_source, wanted.setup_code)
     elif wanted.test_cases:

@@ -39,6 +39,7 @@ def candidate_session(
     limits = program.limits
     with scratch_folder(launcher.missing()) as scratch:
         order = CandidateOrder(
+            setup=program.setup,
             source=program.source,
             function=program.function,
             inputs=inputs,

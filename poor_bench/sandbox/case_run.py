@@ -34,7 +34,9 @@ class CaseRun:
         Raises:
             SandboxError: If children cannot be started or locked in.
         """
-        load, output = self._run_in_new_child()
+        load, output = LoadOutcome(end=LoadEnd.TOO_LARGE), ""
+        if not self._program.is_too_large:
+            load, output = self._run_in_new_child()
         is_loaded = load.end is LoadEnd.LOADED
         while is_loaded and self._is_unfinished():
             again, _ = self._run_in_new_child()

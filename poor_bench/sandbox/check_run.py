@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
+from typing import Any
 
 from poor_bench.errors import SandboxError
 from poor_bench.models.failure import FailureKind
@@ -13,9 +14,10 @@ from poor_bench.sandbox.host.checker import Checker, CheckerPool
 from poor_bench.sandbox.host.child_process import Launcher
 from poor_bench.sandbox.host.running_child import RunningChild, running_child
 from poor_bench.sandbox.host.scratch import scratch_folder
-from poor_bench.sandbox.outcomes import CheckEnd, CheckOutcome, LoadEnd, LoadOutcome
+from poor_bench.sandbox.outcomes import CheckEnd, CheckOutcome, ErrorReport, LoadEnd, LoadOutcome
 from poor_bench.sandbox.program import Check, Program
 from poor_bench.sandbox.wire.channel import ChannelClosedError, DeadlineError
+from poor_bench.sandbox.wire.decoding import DecodeError
 from poor_bench.sandbox.wire.messages import CandidateOrder, CheckRequest, message_to_check
 
 _ANY_NAME = "candidate"
@@ -46,45 +48,55 @@ class CheckRun:
             SandboxError: If children cannot be started or locked in.
             EncodeError: If program or test are too large to be sent.
         """
-        while True:
-            checker = self._checkers.take()
-            outcome = self._run_with(checker)
-            if outcome is not None:
-                return outcome
+        if self._program.is_too_large:
+            return CheckOutcome(end=CheckEnd.NOT_LOADED, load=LoadOutcome(end=LoadEnd.TOO_LARGE))
+        outcome = None
+        while outcome is None:
+            outcome = self._run_once()
+        return outcome
 
-    def _run_with(self, checker: Checker) -> CheckOutcome | None:
-        """Check the program with one checker; None if that died of something earlier."""
-        deadline = time.monotonic() + self._limits.total_s
+    def _run_once(self) -> CheckOutcome | None:
+        """Check the program; None if the checker had died of something earlier."""
         with (
             scratch_folder(self._launcher.missing()) as scratch,
             running_child(self._launcher, self._order(scratch)) as candidate,
         ):
-            outcome = self._outcome(checker, candidate, deadline)
+            outcome = self._outcome(self._checkers.take(), candidate)
             if outcome is None:
                 return None
             if outcome.end is CheckEnd.DIED and not outcome.cause:
                 outcome = self._explain_death(outcome, candidate)
-            return replace(outcome, output=candidate.take_output())
+            return replace(
+                outcome, source_line=self._failed_line(outcome), output=candidate.take_output()
+            )
 
-    def _outcome(
-        self, checker: Checker, candidate: RunningChild, deadline: float
-    ) -> CheckOutcome | None:
-        message = None
+    def _failed_line(self, outcome: CheckOutcome) -> str:
+        """Return the line of the test that failed; empty if none did."""
+        if outcome.end is not CheckEnd.FAILED or outcome.error is None:
+            return ""
+        lines = self._check.source.splitlines()
+        number = outcome.error.line or 0
+        return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+
+    def _outcome(self, checker: Checker, candidate: RunningChild) -> CheckOutcome | None:
+        deadline = time.monotonic() + self._limits.total_s
+        is_as_good_as_new = False
         try:
             message = checker.check(self._request(), candidate, deadline)
+            outcome, is_as_good_as_new = _read(message)
         except DeadlineError:
             return CheckOutcome(end=CheckEnd.TIMED_OUT, load=_LOADED)
         except ChannelClosedError:
             return None if checker.is_reused else _death_of(checker)
+        except DecodeError as error:
+            report = ErrorReport(type_name="DecodeError", message=f"its process sent {error}")
+            return CheckOutcome(end=CheckEnd.BROKEN, load=_LOADED, error=report)
         finally:
-            if message is None or message[-1]:
-                checker.end()
-            else:
+            if is_as_good_as_new:
                 self._checkers.give_back(checker)
-        if message[0] == "failed":
-            reason = f"a program cannot be locked in: {message[1]}"
-            raise SandboxError(reason, kind=FailureKind.SANDBOX)
-        return message_to_check(message)
+            else:
+                checker.end()
+        return outcome
 
     def _explain_death(self, outcome: CheckOutcome, candidate: RunningChild) -> CheckOutcome:
         end = candidate.end()
@@ -97,6 +109,7 @@ class CheckRun:
 
     def _order(self, scratch: str | None) -> CandidateOrder:
         return CandidateOrder(
+            setup=self._program.setup,
             source=self._program.source,
             function=self._program.function,
             inputs=[],
@@ -112,6 +125,17 @@ class CheckRun:
             function=self._program.function or _ANY_NAME,
             call_s=self._limits.case_s,
         )
+
+
+def _read(message: Any) -> tuple[CheckOutcome, bool]:
+    """Return how a check ended, and whether its checker is as good as new."""
+    match message:
+        case ("failed", str() as reason, bool()):
+            told = f"a program cannot be locked in: {reason}"
+            raise SandboxError(told, kind=FailureKind.SANDBOX)
+        case (*_, bool() as is_spent):
+            return message_to_check(message), not is_spent
+    raise DecodeError("a check of an unknown form")
 
 
 def _death_of(checker: Checker) -> CheckOutcome:

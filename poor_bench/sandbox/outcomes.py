@@ -21,6 +21,7 @@ class LoadEnd(StrEnum):
     """How loading a program ended."""
 
     LOADED = "loaded"
+    TOO_LARGE = "too large"
     SYNTAX_ERROR = "syntax error"
     RAISED = "raised"
     MISSING_FUNCTION = "missing function"

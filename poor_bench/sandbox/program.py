@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from poor_bench.sandbox.limits import Limits
 
+_MAX_CHARACTERS = 200_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
@@ -14,7 +16,14 @@ class Program:
     source: str
     function: str | None = None
     """Its name; None for the last public function that the program defines."""
+    setup: str = ""
+    """Python source of ours that runs before, in the same module."""
     limits: Limits = field(default_factory=Limits)
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether the source is longer than what is run."""
+        return len(self.source) > _MAX_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

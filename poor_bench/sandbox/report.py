@@ -19,6 +19,7 @@ _LONGEST_SPAN = 200
 _LONGEST_OUTPUT = 600
 _LOAD_ENDS = {
     LoadEnd.LOADED: "loaded",
+    LoadEnd.TOO_LARGE: "the code is too long to be run",
     LoadEnd.SYNTAX_ERROR: "syntax error",
     LoadEnd.RAISED: "the code raised an exception while it was loaded",
     LoadEnd.TIMED_OUT: "timed out while the code was loaded",

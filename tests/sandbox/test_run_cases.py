@@ -158,3 +158,71 @@ def test_check_decides_from_another_process(sandbox: Sandbox, source: str, end: 
 def test_broken_check_is_no_fault_of_the_candidate(sandbox: Sandbox) -> None:
     program = Program(source="def f(x): return 4", function="f", limits=QUICK)
     assert sandbox.run_check(program, Check(source="def check(")).end is CheckEnd.BROKEN
+
+
+def test_cpu_time_of_earlier_cases_does_not_count_against_later_ones(sandbox: Sandbox) -> None:
+    source = (
+        "import time\ndef f(x):\n    end = time.process_time() + x\n"
+        "    while time.process_time() < end: pass\n    return x"
+    )
+    inputs = [0.1] * 13
+    outcome = run(sandbox, source, *inputs, limits=Limits(case_s=1.0, total_s=30.0))
+    assert [case.value for case in outcome.cases] == inputs
+
+
+def test_threads_cannot_use_more_cpu_than_a_case_has(sandbox: Sandbox) -> None:
+    source = (
+        "import hashlib, threading\ndef burn():\n    while True: hashlib.sha256(bytes(10**7))\n"
+        "def f():\n    for _ in range(8): threading.Thread(target=burn).start()\n    burn()"
+    )
+    [case] = run(sandbox, source, [], limits=Limits(case_s=1.0, total_s=4.0)).cases
+    assert case.end is CaseEnd.TIMED_OUT
+
+
+def test_program_that_is_too_long_is_not_run(sandbox: Sandbox) -> None:
+    outcome = run(sandbox, "def f(): return 1\n#" + "x" * 2_000_000, [])
+    assert outcome.load.end is LoadEnd.TOO_LARGE
+    assert outcome.cases[0].end is CaseEnd.NOT_RUN
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["def f():\n\x00", "def f(): return '\udc80'", "(" * 5000, "-" * 100_000 + "1", "x = 9" * 9],
+    ids=["NUL", "surrogate", "brackets", "minus", "nonsense"],
+)
+def test_unreadable_source_is_the_programs_fault(sandbox: Sandbox, source: str) -> None:
+    assert run(sandbox, source, []).load.end in {LoadEnd.SYNTAX_ERROR, LoadEnd.DIED}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import asyncio\nasync def g(): return 1\ndef f(): return asyncio.run(g())",
+        "from dataclasses import *\n@dataclass\nclass A: x: int\ndef f(): return A(1).x",
+        "from multiprocessing.pool import ThreadPool\ndef f(): return sum(ThreadPool(9).map(int, '1'))",
+        "import random, hashlib, decimal, json\ndef f(): return 1",
+        "import sqlite3\ndef f(): return len([*sqlite3.connect(':memory:').execute('select 1')])",
+        "import time\ndef f(): time.sleep(0.01); return 1",
+        "if __name__ == '__main__':\n    input('never asked')\ndef f(): return 1",
+        "import sys\nsys.setrecursionlimit(10**6)\ndef f(n=9999): return n and f(n - 1) or 1",
+    ],
+    ids=[
+        "asyncio", "dataclass", "threads", "library", "sqlite", "sleep", "main", "recursion",
+    ],
+)  # fmt: skip
+def test_ordinary_programs_run(sandbox: Sandbox, source: str) -> None:
+    [case] = run(sandbox, source, []).cases
+    assert case.value == 1, case
+
+
+def test_sets_have_the_same_order_every_time(sandbox: Sandbox) -> None:
+    source = "def f(): return list({'apple', 'pear', 'plum', 'fig', 'date'})"
+    orders = {tuple(run(sandbox, source, []).cases[0].value) for _ in range(3)}
+    sandbox.close()
+    orders.add(tuple(run(sandbox, source, []).cases[0].value))
+    assert len(orders) == 1
+
+
+def test_changed_arguments_do_not_reach_later_cases(sandbox: Sandbox) -> None:
+    outcome = run(sandbox, "def f(x):\n    x.append(1)\n    return x", [[[0]]], [[[0]]])
+    assert [case.value for case in outcome.cases] == [[[0], 1]] * 2

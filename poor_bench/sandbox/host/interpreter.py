@@ -24,7 +24,8 @@ _ENVIRONMENT = {
     "TZ": "UTC",
     # the same order of sets every time, so that the same program gets the same score
     "PYTHONHASHSEED": "0",
-    # numerical libraries reserve memory for each thread they might start
+    # the C library and numerical ones reserve memory for each thread
+    "MALLOC_ARENA_MAX": "1",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",

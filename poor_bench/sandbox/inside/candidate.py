@@ -20,13 +20,13 @@ from poor_bench.sandbox.wire.messages import CandidateOrder
 from poor_bench.sandbox.wire.plain import name_of_type
 
 _MODULE = "solution"
-_FILE = "<solution>"
+_SETUP_FILE, _FILE = "<setup>", "<solution>"
 _MAX_FUNCTIONS = 20
 
 
 def serve_candidate(channel: Channel, order: CandidateOrder, output: Output) -> None:
     """Load a program, then answer calls until nobody is there to ask."""
-    loaded = _load(order.source, order.function)
+    loaded = _load(order)
     calls: Sequence[Arguments] = ()
     if callable(loaded):
         calls = arguments_of(loaded, order.inputs)
@@ -47,18 +47,28 @@ def run_code(code: CodeType, module: ModuleType) -> BaseException | None:
     return running.error
 
 
-def _load(source: str, name: str | None) -> Callable[..., Any] | tuple[Any, ...]:
+def compile_source(source: str, file: str) -> CodeType | BaseException:
+    """Return source as code, or what is wrong with it."""
+    with Attempt() as compiling:
+        code: CodeType = compile(source, file, "exec", dont_inherit=True)
+    return compiling.error or code
+
+
+def _load(order: CandidateOrder) -> Callable[..., Any] | tuple[Any, ...]:
     """Return the function, or the message that says why there is none."""
     module = ModuleType(_MODULE)
-    with Attempt() as compiling:
-        code: CodeType = compile(source, _FILE, "exec", dont_inherit=True)
-    if compiling.error is not None:
-        return "not_loaded", "syntax", describe_error(compiling.error, _FILE), []
-    error = run_code(code, module)
-    if error is not None:
-        return "not_loaded", "raised", describe_error(error, _FILE), []
+    sources = [(order.source, _FILE)]
+    if order.setup:
+        sources.insert(0, (order.setup, _SETUP_FILE))
+    for source, file in sources:
+        code = compile_source(source, file)
+        if isinstance(code, BaseException):
+            return "not_loaded", "syntax", describe_error(code, file), []
+        error = run_code(code, module)
+        if error is not None:
+            return "not_loaded", "raised", describe_error(error, file), []
     functions = _functions_of(module)
-    function: object = module.__dict__.get(name or next(reversed(functions), ""))
+    function: object = module.__dict__.get(order.function or next(reversed(functions), ""))
     if callable(function):
         return function
     return "not_loaded", "missing", None, functions[:_MAX_FUNCTIONS]

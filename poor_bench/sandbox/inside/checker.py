@@ -17,7 +17,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from poor_bench.sandbox.inside.attempt import Attempt, describe_error
-from poor_bench.sandbox.inside.candidate import run_code
+from poor_bench.sandbox.inside.candidate import compile_source, run_code
 from poor_bench.sandbox.inside.stand_in import CheckStoppedError, StandIn
 from poor_bench.sandbox.outcomes import CheckEnd, LoadEnd
 from poor_bench.sandbox.wire.channel import Channel, SocketConnection
@@ -92,25 +92,26 @@ def _load_check(request: CheckRequest, candidate: StandIn) -> Callable[[object],
 
 
 def _run(source: str, file: str, module: ModuleType) -> None:
-    with Attempt() as compiling:
-        code = _compiled(source, file)
-    error = compiling.error or run_code(code, module)
+    code = _compiled(source, file)
+    error = code if isinstance(code, BaseException) else run_code(code, module)
     if error is not None:
         raise CheckStoppedError(CheckEnd.BROKEN) from error
 
 
 @functools.lru_cache(maxsize=16)
-def _compiled(source: str, file: str) -> CodeType:
-    code: CodeType = compile(source, file, "exec", dont_inherit=True)
-    return code
+def _compiled(source: str, file: str) -> CodeType | BaseException:
+    return compile_source(source, file)
 
 
 def _report(error: BaseException | None, candidate: StandIn) -> tuple[str, str, int | None] | None:
     if error is None:
         return None
+    if isinstance(error, CheckStoppedError):
+        cause = error.__cause__ if error.end is CheckEnd.BROKEN else None
+        return describe_error(cause, _TEST_FILE) if cause is not None else None
     if error is candidate.raised and candidate.report is not None:
         return candidate.report.type_name, candidate.report.message, candidate.report.line
-    return describe_error(error.__cause__ or error, _TEST_FILE)
+    return describe_error(error, _TEST_FILE)
 
 
 def _end_of(error: BaseException | None, candidate: StandIn) -> CheckEnd:

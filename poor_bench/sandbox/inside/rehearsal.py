@@ -54,7 +54,13 @@ class _Script:
 def rehearse(output: Output) -> None:
     """Load and call a typical program in this process."""
     order = CandidateOrder(
-        source=_PROGRAM, function="solve", inputs=[], scratch=None, limits=Limits(), cpu_s=1
+        setup="",
+        source=_PROGRAM,
+        function="solve",
+        inputs=[],
+        scratch=None,
+        limits=Limits(),
+        cpu_s=1,
     )
     for _ in range(_N_TIMES):
         channel = Channel(_Script([order_to_message(order), *_CALLS]))

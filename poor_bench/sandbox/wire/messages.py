@@ -43,6 +43,7 @@ class CandidateOrder(NamedTuple):
     """Load a program; then call one of its functions when asked to.
 
     Attributes:
+        setup: Runs before the program, in the same module.
         source: The program.
         function: Name of the function; None for the last one that the program defines.
         inputs: What `("case", index)` refers to.
@@ -51,6 +52,7 @@ class CandidateOrder(NamedTuple):
         cpu_s: CPU seconds after which the kernel ends the child.
     """
 
+    setup: str
     source: str
     function: str | None
     inputs: list[Any]

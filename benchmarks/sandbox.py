@@ -1,0 +1,164 @@
+"""What isolation costs: programs per second in the sandbox against a bare fork per program.
+
+    python benchmarks/sandbox.py
+    python benchmarks/sandbox.py --humaneval HumanEval.jsonl.gz
+
+Two workers each, in turns within one run, because machines are noisy and differ. The bare fork
+runs program and test together in a child of a warm parent: nothing is isolated, captured or kept
+from forging its verdict. Ours runs the same with all that is in force on this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import gzip
+import importlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+N_WORKERS = 2
+WARM = "typing math re collections itertools functools heapq copy string operator enum"
+
+
+@dataclass(frozen=True)
+class Problem:
+    setup: str
+    solution: str
+    test: str
+    function: str
+
+
+def own_problems(number: int) -> list[Problem]:
+    """Return programs like those of HumanEval: a function of some lines, a test of some calls."""
+    setup = "from typing import Dict, List\n\n"
+    solution = (
+        "def count_words(text: str, least: int = 1) -> Dict[str, int]:\n"
+        '    """Count words that occur at least `least` times.\n\n'
+        "    >>> count_words('a b a', 2)\n    {'a': 2}\n"
+        '    """\n'
+        "    counts: Dict[str, int] = {}\n"
+        "    for word in text.split():\n"
+        "        counts[word] = counts.get(word, 0) + 1\n"
+        "    return {word: n for word, n in counts.items() if n >= least}\n"
+    )
+    asserts = [
+        f"    assert candidate('{'a b ' * n}c', {n}) == {{'a': {n}, 'b': {n}}}\n"
+        for n in range(2, 9)
+    ]
+    test = "def check(candidate):\n" + "".join(asserts)
+    return [Problem(setup, solution, test, "count_words")] * number
+
+
+def humaneval_problems(path: Path) -> list[Problem]:
+    with gzip.open(path, "rt") as file:
+        rows = [json.loads(line) for line in file]
+    problems = []
+    for row in rows:
+        start = row["prompt"].index(f"def {row['entry_point']}(")
+        solution = row["prompt"][start:] + row["canonical_solution"]
+        problems.append(Problem(row["prompt"][:start], solution, row["test"], row["entry_point"]))
+    return problems
+
+
+def fork_bare(problem: Problem) -> bool:
+    child = os.fork()
+    if child == 0:
+        source = f"{problem.setup}\n{problem.solution}\n{problem.test}\ncheck({problem.function})"
+        try:
+            exec(source, {})
+        except BaseException:  # noqa: BLE001 - whatever it raises, it failed
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def bare_passes(problems: Sequence[Problem]) -> bool:
+    """Run all problems in workers that take one after the other from a pipe."""
+    reading, writing = os.pipe()
+    os.write(writing, b"".join(index.to_bytes(2, "big") for index in range(len(problems))))
+    os.close(writing)
+    workers = []
+    for _ in range(N_WORKERS):
+        worker = os.fork()
+        if worker == 0:
+            passed = True
+            while index := os.read(reading, 2):
+                passed &= fork_bare(problems[int.from_bytes(index, "big")])
+            os._exit(0 if passed else 1)
+        workers.append(worker)
+    os.close(reading)
+    return all(os.waitpid(worker, 0)[1] == 0 for worker in workers)
+
+
+def print_bare_seconds() -> None:
+    """Run the problems that come over stdin, as a process that has done nothing else."""
+    for name in WARM.split():
+        importlib.import_module(name)
+    problems = [Problem(**fields) for fields in json.load(sys.stdin)]
+    gc.freeze()
+    start = time.perf_counter()
+    assert bare_passes(problems)
+    print(time.perf_counter() - start)
+
+
+def bare_seconds(problems: Sequence[Problem]) -> float:
+    command = [sys.executable, __file__, "--bare"]
+    content = json.dumps([asdict(problem) for problem in problems])
+    return float(
+        subprocess.run(command, input=content, capture_output=True, check=True, text=True).stdout
+    )
+
+
+def sandbox_seconds(problems: Sequence[Problem]) -> float:
+    from poor_bench.sandbox import Check, CheckEnd, Program, run_check
+
+    def passes(problem: Problem) -> bool:
+        program = Program(source=problem.solution, function=problem.function, setup=problem.setup)
+        outcome = run_check(program, Check(source=problem.test, setup=problem.setup))
+        return outcome.end is CheckEnd.PASSED
+
+    start = time.perf_counter()
+    with ThreadPoolExecutor(N_WORKERS) as workers:
+        assert all(workers.map(passes, problems))
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--humaneval", type=Path, help="the real file instead of own programs")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--bare", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.bare:
+        print_bare_seconds()
+        return
+    from poor_bench.sandbox import sandbox_status
+
+    problems = humaneval_problems(options.humaneval) if options.humaneval else own_problems(300)
+    print(f"{len(problems)} programs, {N_WORKERS} workers, level {sandbox_status().level.label}")
+    sandbox_seconds(problems)  # starts what is started once
+    bare, ours = [], []
+    for number in range(options.rounds):
+        bare.append(bare_seconds(problems))
+        ours.append(sandbox_seconds(problems))
+        print(
+            f"round {number + 1}: bare fork {len(problems) / bare[-1]:4.0f}/s, "
+            f"sandbox {len(problems) / ours[-1]:4.0f}/s, ratio {bare[-1] / ours[-1]:.2f}"
+        )
+    print(f"best of each: ratio {min(bare) / min(ours):.2f}; in all: {sum(bare) / sum(ours):.2f}")
+
+
+if __name__ == "__main__":
+    main()

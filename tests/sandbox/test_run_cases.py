@@ -199,7 +199,8 @@ def test_unreadable_source_is_the_programs_fault(sandbox: Sandbox, source: str) 
     [
         "import asyncio\nasync def g(): return 1\ndef f(): return asyncio.run(g())",
         "from dataclasses import *\n@dataclass\nclass A: x: int\ndef f(): return A(1).x",
-        "from multiprocessing.pool import ThreadPool\ndef f(): return sum(ThreadPool(9).map(int, '1'))",
+        ("from multiprocessing.pool import ThreadPool\n"
+        "def f(): return sum(ThreadPool(9).map(int, '1'))"),
         "import random, hashlib, decimal, json\ndef f(): return 1",
         "import sqlite3\ndef f(): return len([*sqlite3.connect(':memory:').execute('select 1')])",
         "import time\ndef f(): time.sleep(0.01); return 1",

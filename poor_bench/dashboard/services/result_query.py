@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from poor_bench.dashboard.services.result_order import SortKey, TestPlaces, ordered
 from poor_bench.dashboard.services.result_table import ResultTable
+from poor_bench.dashboard.text.think_text import think_to_text
 from poor_bench.models.test import Test
 
 if TYPE_CHECKING:
@@ -24,19 +26,6 @@ class Outcome(StrEnum):
     PASSED = "passed"
     NOT_PASSED = "not_passed"
     FAILED_TO_RUN = "failed_to_run"
-
-
-class SortKey(StrEnum):
-    """What results can be ordered by."""
-
-    FILE = "file"
-    """The order in which they are stored."""
-    TEST = "test"
-    SCORE = "score"
-    CLASS = "class"
-    LEVEL = "level"
-    TIME = "time"
-    THINK = "think"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,18 +46,6 @@ class ResultQuery:
     descending: bool = False
 
 
-def think_to_text(think: bool | str | None) -> str:
-    """Return a think parameter as screens show it.
-
-    Example:
-        >>> think_to_text(True), think_to_text("low"), think_to_text(None)
-        ('on', 'low', 'default')
-    """
-    if isinstance(think, bool):
-        return "on" if think else "off"
-    return think or "default"
-
-
 def find_rows(
     table: ResultTable,
     tests: Mapping[str, Test],
@@ -84,7 +61,7 @@ def find_rows(
         concerned: Test ids and trial numbers that have the issue of the query.
     """
     rows = table.rows_of(query.llm_id)
-    places = _Places(table, tests)
+    places = TestPlaces(table, tests)
     if query.classes:
         rows = rows[_is_in(places.classes[table.codes["test_id"][rows]], query.classes)]
     if query.levels:
@@ -98,19 +75,7 @@ def find_rows(
         rows = rows[_has_outcome(table, rows, query.outcomes)]
     if query.text:
         rows = _with_text(table, rows, query.text.casefold())
-    return _sorted(table, places, rows, query)
-
-
-class _Places:
-    """Class and level of every test id that results know, by the id's code."""
-
-    def __init__(self, table: ResultTable, tests: Mapping[str, Test]) -> None:
-        import numpy as np
-
-        known = [tests.get(test_id) for test_id in table.values["test_id"]]
-        self.classes = np.array([test.class_id if test else "" for test in known], dtype=object)
-        self.levels = np.array([test.level if test else 0 for test in known], dtype=np.int64)
-        self.ids = np.array(table.values["test_id"], dtype=object)
+    return ordered(table, places, rows, query.sort, descending=query.descending)
 
 
 def _is_in(values: NDArray[Any], wanted: frozenset[Any]) -> NDArray[np.bool_]:
@@ -167,40 +132,3 @@ def _holds(record: Mapping[str, Any], text: str) -> bool:
         return True
     failure = record.get("failure")
     return isinstance(failure, dict) and text in str(failure.get("message", "")).casefold()
-
-
-def _sorted(
-    table: ResultTable, places: _Places, rows: NDArray[np.int64], query: ResultQuery
-) -> NDArray[np.int64]:
-    import numpy as np
-
-    if query.sort is SortKey.FILE:
-        return rows
-    values = _sort_values(table, places, rows, query.sort)
-    _, ranks = np.unique(values, return_inverse=True)
-    ranks = ranks.astype(np.int64)
-    if values.dtype.kind == "f":
-        ranks[np.isnan(values)] = len(values) if not query.descending else -1
-    return rows[np.argsort(-ranks if query.descending else ranks, kind="stable")]
-
-
-def _sort_values(
-    table: ResultTable, places: _Places, rows: NDArray[np.int64], key: SortKey
-) -> NDArray[Any]:
-    import numpy as np
-
-    tests = table.codes["test_id"][rows]
-    match key:
-        case SortKey.SCORE:
-            return table.numbers["score"][rows]
-        case SortKey.TIME:
-            return table.numbers["execution_time_ms"][rows]
-        case SortKey.CLASS:
-            return places.classes[tests].astype(str)
-        case SortKey.LEVEL:
-            return places.levels[tests]
-        case SortKey.THINK:
-            texts = np.array([think_to_text(value) for value in table.values["think"]])
-            return texts[table.codes["think"][rows]]
-        case _:
-            return places.ids[tests].astype(str)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from poor_bench.dashboard.components.run_status import run_status
-from poor_bench.dashboard.pages.run import callbacks
+from poor_bench.dashboard.pages.run import callbacks, run_callbacks
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
 from poor_bench.dashboard.pages.run.layout import layout
 from poor_bench.dashboard.pages.run.progress import control_buttons, run_card
@@ -82,10 +82,10 @@ def test_a_run_is_started_and_its_end_is_shown(workspace_files: WorkspaceFiles) 
     workspace_files.add_tests(2)
     workspace_files.add_llm("one", "4")
     services = services_of(workspace_files.write())
-    assert callbacks.state(services)[0] is None
+    assert run_callbacks.state(services)[0] is None
     services.runs.start(Selection())
     services.runs.wait(PATIENCE_S)
-    card, is_still, _ = callbacks.state(services)
+    card, is_still, _ = run_callbacks.state(services)
     assert is_still
     assert "Finished" in text_of(card)
     assert "2 of 2 trials" in text_of(card)
@@ -145,9 +145,9 @@ def test_buttons_steer_the_run(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_llm("one", "4", parameters={"latency_ms": 200})
     services = services_of(workspace_files.write())
     services.runs.start(Selection())
-    callbacks.steer(services, Ids.PAUSE)
-    callbacks.steer(services, Ids.RESUME)
-    callbacks.steer(services, Ids.CANCEL)
+    run_callbacks.steer(services, Ids.PAUSE)
+    run_callbacks.steer(services, Ids.RESUME)
+    run_callbacks.steer(services, Ids.CANCEL)
     services.runs.wait(PATIENCE_S)
     assert services.runs.state().phase is RunPhase.CANCELLED
 
@@ -159,7 +159,7 @@ def test_failures_are_listed_and_can_be_retried(workspace_files: WorkspaceFiles)
     row = {"test_id": "sum_001", "score": 0.0, "details": "", "response": "[API ERROR] <b>no</b>"}
     write_results(folder, {"scripted:one": [row]})
     services = services_of(folder)
-    shown = callbacks.failures(services)
+    shown = run_callbacks.failures(services)
     assert "<b>no</b>" in text_of(shown)
     assert "Retry 1 failure" in text_of(shown)
     assert "'<b>" not in callbacks.failures_csv(services)["content"]
@@ -169,7 +169,7 @@ def test_failures_are_listed_and_can_be_retried(workspace_files: WorkspaceFiles)
     services.runs.start(retry_of(services.failures()))
     services.runs.wait(PATIENCE_S)
     assert services.failures() == []
-    assert callbacks.failures(services) is None
+    assert run_callbacks.failures(services) is None
 
 
 def test_llms_that_are_not_enabled_are_marked(workspace_files: WorkspaceFiles) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from poor_bench.dashboard.services.result_cache import ResultCache
-from poor_bench.dashboard.services.result_query import Outcome, ResultQuery, SortKey, find_rows
+from poor_bench.dashboard.services.result_order import SortKey
+from poor_bench.dashboard.services.result_query import Outcome, ResultQuery, find_rows
 from poor_bench.dashboard.services.result_table import ResultTable
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result

@@ -110,6 +110,10 @@ def register(app: Dash, services: Services) -> None:
     def _close(_clicks: int) -> Any:
         return None
 
+    _register_panel(app, services)
+
+
+def _register_panel(app: Dash, services: Services) -> None:
     bind_script(app, "grid", "mark_open", Output(Ids.RESULTS, "id"), Input(Ids.SELECTED, "data"))
 
     @app.callback(

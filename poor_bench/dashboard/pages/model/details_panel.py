@@ -13,10 +13,10 @@ from poor_bench.dashboard.components.plain_text import difference, folded, plain
 from poor_bench.dashboard.components.score import score_badge
 from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
 from poor_bench.dashboard.services.result_details import ResultDetails
-from poor_bench.dashboard.services.result_query import think_to_text
 from poor_bench.dashboard.text.differences import compare_texts
 from poor_bench.dashboard.text.figures_text import dollars_text, milliseconds_text
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
+from poor_bench.dashboard.text.think_text import think_to_text
 from poor_bench.issues.registry import DETECTORS
 from poor_bench.models.result import Result
 

@@ -12,7 +12,7 @@ from poor_bench.dashboard.pages.model.ids import ISSUE_ROW
 from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
 from poor_bench.dashboard.pages.model.query import search_of
 from poor_bench.dashboard.scripts import bind_script
-from poor_bench.dashboard.services.result_query import think_to_text
+from poor_bench.dashboard.text.think_text import think_to_text
 from poor_bench.errors import PoorBenchError
 
 if TYPE_CHECKING:

@@ -91,34 +91,11 @@ def _llm_select(search: Search) -> Any:
 def _filters(search: Search) -> Component:
     return html.Div(
         [
-            dmc.MultiSelect(
-                id=Ids.CLASSES,
-                value=search.get("class", []),
-                data=[],
-                placeholder="All classes",
-                clearable=True,
-                size="xs",
-                className="filter-wide",
-                **aria(label="Test classes"),
+            _multi_select(
+                Ids.CLASSES, search.get("class", []), "All classes", "Test classes", "filter-wide"
             ),
-            dmc.MultiSelect(
-                id=Ids.LEVELS,
-                value=search.get("level", []),
-                data=[],
-                placeholder="All levels",
-                clearable=True,
-                size="xs",
-                **aria(label="Levels"),
-            ),
-            dmc.MultiSelect(
-                id=Ids.THINKS,
-                value=search.get("think", []),
-                data=[],
-                placeholder="Think: any",
-                clearable=True,
-                size="xs",
-                **aria(label="Think"),
-            ),
+            _multi_select(Ids.LEVELS, search.get("level", []), "All levels", "Levels"),
+            _multi_select(Ids.THINKS, search.get("think", []), "Think: any", "Think"),
             dmc.SegmentedControl(
                 id=Ids.OUTCOME,
                 data=_OUTCOMES,
@@ -142,6 +119,18 @@ def _filters(search: Search) -> Component:
         className="filters",
         role="search",
         **aria(label="Filters"),
+    )
+
+
+def _multi_select(select_id: Ids, value: list[str], placeholder: str, label: str) -> Any:
+    return dmc.MultiSelect(
+        id=select_id,
+        value=value,
+        data=[],
+        placeholder=placeholder,
+        clearable=True,
+        size="xs",
+        **aria(label=label),
     )
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from poor_bench.dashboard.links import Search, read_search, write_search
-from poor_bench.dashboard.services.result_query import Outcome, ResultQuery, SortKey
+from poor_bench.dashboard.services.result_order import SortKey
+from poor_bench.dashboard.services.result_query import Outcome, ResultQuery
 from poor_bench.dashboard.services.result_table import TrialKey
 
 _SORT_KEYS = {

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from poor_bench.dashboard.pages.model.query import row_id
-from poor_bench.dashboard.services.result_query import think_to_text
 from poor_bench.dashboard.services.result_table import ResultTable
 from poor_bench.dashboard.text.safe_markdown import one_line_markdown
+from poor_bench.dashboard.text.think_text import think_to_text
 from poor_bench.models.test import Test
 
 COLUMNS: tuple[dict[str, Any], ...] = (

@@ -157,6 +157,10 @@ def register(app: Dash, services: Services) -> None:
     def _show_charts(version: str | None, seen: bool | None) -> Any:
         return charts(services) if version is not None and seen else no_update
 
+    _register_files(app, services)
+
+
+def _register_files(app: Dash, services: Services) -> None:
     @app.callback(
         Output(Ids.DOWNLOAD, "data"),
         Input(Ids.LEADERBOARD_CSV, "n_clicks"),

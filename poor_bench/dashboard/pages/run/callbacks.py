@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, State, ctx, no_update
+from dash import Dash, Input, Output, State, no_update
 
 from poor_bench.dashboard.components.downloads import text_file
 from poor_bench.dashboard.components.states import error_banner
 from poor_bench.dashboard.ids import ShellIds
-from poor_bench.dashboard.live import clock_ms
-from poor_bench.dashboard.pages.run.failures import failure_rows, failures_card
+from poor_bench.dashboard.pages.run import run_callbacks
+from poor_bench.dashboard.pages.run.controls import chosen, controls
+from poor_bench.dashboard.pages.run.failures import failure_rows
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
 from poor_bench.dashboard.pages.run.preview import preview, preview_rows, run_is_under_way
-from poor_bench.dashboard.pages.run.progress import run_card
-from poor_bench.dashboard.pages.run.selection import retry_of, selection_of
 from poor_bench.dashboard.text.csv_text import table_csv
 from poor_bench.errors import ConfigError
 
@@ -54,17 +53,6 @@ def plan(services: Services, selection: Selection) -> tuple[Component, bool]:
     return preview(planned, services.name), not planned.llms or services.runs.state().is_active
 
 
-def state(services: Services) -> tuple[Component | None, bool, int]:
-    """Return the run, whether there is nothing to follow, and how often the shell should look."""
-    current = services.runs.state()
-    return run_card(current, services.name), not current.is_active, clock_ms(current)
-
-
-def failures(services: Services) -> Component | None:
-    """Return what could not be run."""
-    return failures_card(services.failures(), services.name)
-
-
 def plan_csv(services: Services, selection: Selection) -> dict[str, Any]:
     """Return the plan of a choice as a file."""
     return text_file("plan.csv", table_csv(preview_rows(services.preview(selection))))
@@ -75,21 +63,10 @@ def failures_csv(services: Services) -> dict[str, Any]:
     return text_file("failures.csv", table_csv(failure_rows(services.failures())))
 
 
-def steer(services: Services, button: object) -> None:
-    """Do what a button of the run says."""
-    match button:
-        case Ids.PAUSE:
-            services.runs.pause()
-        case Ids.RESUME:
-            services.runs.resume()
-        case Ids.CANCEL:
-            services.runs.cancel()
-
-
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
     _register_choice(app, services)
-    _register_run(app, services)
+    run_callbacks.register(app, services)
     _register_files(app, services)
 
 
@@ -97,11 +74,11 @@ def _register_files(app: Dash, services: Services) -> None:
     @app.callback(
         Output(Ids.DOWNLOAD, "data"),
         Input(Ids.PREVIEW_CSV, "n_clicks"),
-        *_controls(State),
+        *controls(State),
         prevent_initial_call=True,
     )
-    def _download_plan(_clicks: int, *controls: Any) -> Any:
-        return plan_csv(services, _selection(controls))
+    def _download_plan(_clicks: int, *values: Any) -> Any:
+        return plan_csv(services, chosen(values))
 
     @app.callback(
         Output(Ids.DOWNLOAD, "data", allow_duplicate=True),
@@ -139,88 +116,11 @@ def _register_choice(app: Dash, services: Services) -> None:
         Output(Ids.START, "disabled"),
         Input(ShellIds.VERSION, "data"),
         Input(Ids.CLOCK, "disabled"),
-        *_controls(Input),
+        *controls(Input),
     )
-    def _show_plan(version: str | None, _is_still: bool, *controls: Any) -> Any:
+    def _show_plan(version: str | None, _is_still: bool, *values: Any) -> Any:
         if version is None:
             return no_update, no_update
         if services.runs.state().is_active:
             return run_is_under_way(), True
-        return plan(services, _selection(controls))
-
-
-def _register_run(app: Dash, services: Services) -> None:
-    @app.callback(
-        Output(Ids.STATE, "children"),
-        Output(Ids.CLOCK, "disabled"),
-        Input(Ids.CLOCK, "n_intervals"),
-        Input(ShellIds.VERSION, "data"),
-    )
-    def _show_state(_ticks: int | None, version: str | None) -> Any:
-        return (no_update, no_update) if version is None else state(services)[:2]
-
-    @app.callback(
-        Output(Ids.FAILURES, "children"),
-        Input(ShellIds.VERSION, "data"),
-    )
-    def _show_failures(version: str | None) -> Any:
-        return no_update if version is None else failures(services)
-
-    @app.callback(
-        Output(Ids.STATE, "children", allow_duplicate=True),
-        Output(Ids.CLOCK, "disabled", allow_duplicate=True),
-        Output(ShellIds.CLOCK, "interval", allow_duplicate=True),
-        Input(Ids.START, "n_clicks"),
-        *_controls(State),
-        prevent_initial_call=True,
-    )
-    def _start(clicks: int, *controls: Any) -> Any:
-        if not clicks:
-            return (no_update,) * 3
-        services.runs.start(_selection(controls))
-        return state(services)
-
-    @app.callback(
-        Output(Ids.STATE, "children", allow_duplicate=True),
-        Output(Ids.CLOCK, "disabled", allow_duplicate=True),
-        Output(ShellIds.CLOCK, "interval", allow_duplicate=True),
-        Input(Ids.RETRY, "n_clicks"),
-        prevent_initial_call=True,
-    )
-    def _retry(clicks: int) -> Any:
-        if not clicks:
-            return (no_update,) * 3
-        services.runs.start(retry_of(services.failures()))
-        return state(services)
-
-    @app.callback(
-        Output(Ids.STATE, "children", allow_duplicate=True),
-        Output(Ids.CLOCK, "disabled", allow_duplicate=True),
-        Output(ShellIds.CLOCK, "interval", allow_duplicate=True),
-        Input(Ids.PAUSE, "n_clicks"),
-        Input(Ids.RESUME, "n_clicks"),
-        Input(Ids.CANCEL, "n_clicks"),
-        prevent_initial_call=True,
-    )
-    def _steer(*clicks: int) -> Any:
-        if not any(clicks):
-            return (no_update,) * 3
-        steer(services, ctx.triggered_id)
-        return state(services)
-
-
-def _controls(kind: type[Input | State]) -> list[Any]:
-    fields = (
-        (Ids.LLMS, "value"),
-        (Ids.CLASSES, "value"),
-        (Ids.LEVELS, "value"),
-        (Ids.TESTS, "value"),
-        (Ids.TRIALS, "value"),
-        (Ids.FORCE, "checked"),
-    )
-    return [kind(control, name) for control, name in fields]
-
-
-def _selection(controls: tuple[Any, ...]) -> Selection:
-    llms, classes, levels, tests, trials, force = controls
-    return selection_of(llms, classes, levels, tests, trials, force=bool(force))
+        return plan(services, chosen(values))

@@ -1,0 +1,110 @@
+"""Handlers of the run itself: start, steer, follow, retry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dash import Dash, Input, Output, State, ctx, no_update
+
+from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.live import clock_ms
+from poor_bench.dashboard.pages.run.controls import chosen, controls
+from poor_bench.dashboard.pages.run.failures import failures_card
+from poor_bench.dashboard.pages.run.ids import RunIds as Ids
+from poor_bench.dashboard.pages.run.progress import run_card
+from poor_bench.dashboard.pages.run.selection import retry_of
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.services.services import Services
+
+
+def state(services: Services) -> tuple[Component | None, bool, int]:
+    """Return the run, whether there is nothing to follow, and how often the shell should look."""
+    current = services.runs.state()
+    return run_card(current, services.name), not current.is_active, clock_ms(current)
+
+
+def failures(services: Services) -> Component | None:
+    """Return what could not be run."""
+    return failures_card(services.failures(), services.name)
+
+
+def steer(services: Services, button: object) -> None:
+    """Do what a button of the run says."""
+    match button:
+        case Ids.PAUSE:
+            services.runs.pause()
+        case Ids.RESUME:
+            services.runs.resume()
+        case Ids.CANCEL:
+            services.runs.cancel()
+
+
+def register(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+    _register_shown(app, services)
+    _register_buttons(app, services)
+
+
+def _register_shown(app: Dash, services: Services) -> None:
+    @app.callback(
+        Output(Ids.STATE, "children"),
+        Output(Ids.CLOCK, "disabled"),
+        Input(Ids.CLOCK, "n_intervals"),
+        Input(ShellIds.VERSION, "data"),
+    )
+    def _show_state(_ticks: int | None, version: str | None) -> Any:
+        return (no_update, no_update) if version is None else state(services)[:2]
+
+    @app.callback(
+        Output(Ids.FAILURES, "children"),
+        Input(ShellIds.VERSION, "data"),
+    )
+    def _show_failures(version: str | None) -> Any:
+        return no_update if version is None else failures(services)
+
+
+def _register_buttons(app: Dash, services: Services) -> None:
+    @app.callback(
+        Output(Ids.STATE, "children", allow_duplicate=True),
+        Output(Ids.CLOCK, "disabled", allow_duplicate=True),
+        Output(ShellIds.CLOCK, "interval", allow_duplicate=True),
+        Input(Ids.START, "n_clicks"),
+        *controls(State),
+        prevent_initial_call=True,
+    )
+    def _start(clicks: int, *values: Any) -> Any:
+        if not clicks:
+            return (no_update,) * 3
+        services.runs.start(chosen(values))
+        return state(services)
+
+    @app.callback(
+        Output(Ids.STATE, "children", allow_duplicate=True),
+        Output(Ids.CLOCK, "disabled", allow_duplicate=True),
+        Output(ShellIds.CLOCK, "interval", allow_duplicate=True),
+        Input(Ids.RETRY, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def _retry(clicks: int) -> Any:
+        if not clicks:
+            return (no_update,) * 3
+        services.runs.start(retry_of(services.failures()))
+        return state(services)
+
+    @app.callback(
+        Output(Ids.STATE, "children", allow_duplicate=True),
+        Output(Ids.CLOCK, "disabled", allow_duplicate=True),
+        Output(ShellIds.CLOCK, "interval", allow_duplicate=True),
+        Input(Ids.PAUSE, "n_clicks"),
+        Input(Ids.RESUME, "n_clicks"),
+        Input(Ids.CANCEL, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def _steer(*clicks: int) -> Any:
+        if not any(clicks):
+            return (no_update,) * 3
+        steer(services, ctx.triggered_id)
+        return state(services)

@@ -1,0 +1,83 @@
+"""In which order a table shows results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from poor_bench.dashboard.services.result_table import ResultTable
+from poor_bench.dashboard.text.think_text import think_to_text
+from poor_bench.models.test import Test
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class SortKey(StrEnum):
+    """What results can be ordered by."""
+
+    FILE = "file"
+    """The order in which they are stored."""
+    TEST = "test"
+    SCORE = "score"
+    CLASS = "class"
+    LEVEL = "level"
+    TIME = "time"
+    THINK = "think"
+
+
+class TestPlaces:
+    """Class and level of every test id that results know, by the id's code."""
+
+    def __init__(self, table: ResultTable, tests: Mapping[str, Test]) -> None:
+        import numpy as np
+
+        known = [tests.get(test_id) for test_id in table.values["test_id"]]
+        self.classes = np.array([test.class_id if test else "" for test in known], dtype=object)
+        self.levels = np.array([test.level if test else 0 for test in known], dtype=np.int64)
+        self.ids = np.array(table.values["test_id"], dtype=object)
+
+
+def ordered(
+    table: ResultTable,
+    places: TestPlaces,
+    rows: NDArray[np.int64],
+    key: SortKey,
+    *,
+    descending: bool,
+) -> NDArray[np.int64]:
+    """Return rows in another order: stable where values are equal, the unknown last."""
+    import numpy as np
+
+    if key is SortKey.FILE:
+        return rows
+    values = _sort_values(table, places, rows, key)
+    _, ranks = np.unique(values, return_inverse=True)
+    ranks = ranks.astype(np.int64)
+    if values.dtype.kind == "f":
+        ranks[np.isnan(values)] = len(values) if not descending else -1
+    return rows[np.argsort(-ranks if descending else ranks, kind="stable")]
+
+
+def _sort_values(
+    table: ResultTable, places: TestPlaces, rows: NDArray[np.int64], key: SortKey
+) -> NDArray[Any]:
+    import numpy as np
+
+    tests = table.codes["test_id"][rows]
+    match key:
+        case SortKey.SCORE:
+            return table.numbers["score"][rows]
+        case SortKey.TIME:
+            return table.numbers["execution_time_ms"][rows]
+        case SortKey.CLASS:
+            return places.classes[tests].astype(str)
+        case SortKey.LEVEL:
+            return places.levels[tests]
+        case SortKey.THINK:
+            texts = np.array([think_to_text(value) for value in table.values["think"]])
+            return texts[table.codes["think"][rows]]
+        case _:
+            return places.ids[tests].astype(str)

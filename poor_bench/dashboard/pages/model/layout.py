@@ -91,9 +91,7 @@ def _llm_select(search: Search) -> Any:
 def _filters(search: Search) -> Component:
     return html.Div(
         [
-            _multi_select(
-                Ids.CLASSES, search.get("class", []), "All classes", "Test classes", "filter-wide"
-            ),
+            _multi_select(Ids.CLASSES, search.get("class", []), "All classes", "Test classes"),
             _multi_select(Ids.LEVELS, search.get("level", []), "All levels", "Levels"),
             _multi_select(Ids.THINKS, search.get("think", []), "Think: any", "Think"),
             dmc.SegmentedControl(

@@ -1,7 +1,8 @@
 """A root folder that holds nothing but what Python programs need to run, all of it read-only.
 
 Programs have one place for files of their own. A file system is mounted there for each program,
-within a folder for which one Landlock rule, made once, suffices. `/tmp` is a link to it.
+within a folder for which one Landlock rule, made once, suffices. `/tmp` and `/dev/shm` are links
+to it.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ def enter_bare_root(readable: Sequence[str]) -> None:
     Path(f"{_BUILDING_SITE}{SCRATCH}").mkdir(parents=True)
     for path in (*readable, *_DEVICES):
         _show(Path(path))
-    if not (_BUILDING_SITE / "tmp").exists():
-        (_BUILDING_SITE / "tmp").symlink_to(SCRATCH)
+    for place in ("tmp", "dev/shm"):
+        if not (_BUILDING_SITE / place).exists():
+            (_BUILDING_SITE / place).symlink_to(SCRATCH)
     _make_read_only(_BUILDING_SITE)
     os.chdir(_BUILDING_SITE)
     libc.system_call("pivot_root", b".", b".")

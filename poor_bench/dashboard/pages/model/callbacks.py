@@ -35,7 +35,7 @@ def note(services: Services, search: str) -> str:
     if llm is None:
         return "Not in llms.json any more; its results are kept."
     parts = [llm.id, llm.endpoint or "", f"{llm.size:g} B parameters" if llm.size else ""]
-    parts += [f"{name} {value}" for name, value in llm.parameters.items()]
+    parts += [f"{name} {value}"[:48] for name, value in llm.parameters.items()]
     return " · ".join(part for part in parts if part)
 
 

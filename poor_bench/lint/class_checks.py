@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from poor_bench.config.files import TEST_CLASSES_FILE
@@ -35,7 +35,9 @@ class _About:
     place: str
     name: str
 
-    def finding(self, code: str, message: str, hint: str, fixes: Iterable[Fix] = ()) -> Finding:
+    def finding(
+        self, code: str, message: str, hint: str, find_fixes: Callable[[], Iterable[Fix]] = tuple
+    ) -> Finding:
         problem = Problem(
             file=self.file,
             place=self.place,
@@ -44,7 +46,7 @@ class _About:
             severity=Severity.WARNING,
             code=code,
         )
-        return Finding(problem=problem, fixes=tuple(fixes))
+        return Finding(problem=problem, find_fixes=find_fixes)
 
 
 def _check_levels(subjects: Sequence[Subject], about: _About) -> Iterator[Finding]:
@@ -63,8 +65,11 @@ def _check_references(
     if lacking:
         message = f"{len(lacking)} of {len(subjects)} tests have no `reference_response`"
         hint = "with one, every check proves that the test can be passed"
-        fixes = (_with_reference(subject, facts) for subject in lacking)
-        yield about.finding("no-reference", message, hint, filter(None, fixes))
+
+        def find_fixes() -> Iterable[Fix]:
+            return filter(None, (_with_reference(subject, facts) for subject in lacking))
+
+        yield about.finding("no-reference", message, hint, find_fixes)
 
 
 def _with_reference(subject: Subject, facts: EvaluatorFacts) -> Fix | None:

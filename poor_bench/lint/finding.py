@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from poor_bench.config.report import Place
@@ -20,10 +22,15 @@ class Fix:
     """What shall stand there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """One thing that is wrong with a test or a class of tests."""
 
     problem: Problem
-    fixes: tuple[Fix, ...] = ()
-    """How to mend it, where that is safe."""
+    find_fixes: Callable[[], Iterable[Fix]] = tuple
+    """Finds out how to mend it; most who look for problems need not know."""
+
+    @cached_property
+    def fixes(self) -> tuple[Fix, ...]:
+        """How to mend it, where that is safe."""
+        return tuple(self.find_fixes())

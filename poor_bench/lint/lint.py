@@ -13,7 +13,6 @@ from poor_bench.lint.finding import Finding
 from poor_bench.lint.prompt_checks import (
     check_format,
     check_function_name,
-    check_json_keys,
     check_labels,
 )
 from poor_bench.lint.reference_checks import check_blank, check_reference
@@ -40,7 +39,6 @@ def _check_test(subject: Subject, workspace: Workspace, facts: EvaluatorFacts) -
     yield from check_function_name(subject)
     yield from check_inputs(subject)
     yield from check_format(subject, facts)
-    yield from check_json_keys(subject, facts)
     yield from check_labels(subject)
     yield from check_lengths(subject, facts)
     yield from check_context(subject, workspace.llms)

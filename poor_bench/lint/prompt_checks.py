@@ -50,10 +50,15 @@ def check_function_name(subject: Subject) -> Iterator[Finding]:
 
 
 def check_format(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
-    """Find prompts that do not ask for the format that the evaluator wants."""
+    """Find prompts that do not ask for the format that the evaluator wants, or not for its keys."""
     wanted = facts.wants(subject.spec)
-    if wanted is None or wanted not in _ASKS_FOR:
-        return
+    if wanted in _ASKS_FOR:
+        yield from _check_wording(subject, wanted)
+    if wanted is AnswerFormat.JSON_OBJECT:
+        yield from _check_json_keys(subject, facts)
+
+
+def _check_wording(subject: Subject, wanted: AnswerFormat) -> Iterator[Finding]:
     whom = _not_told(subject, _ASKS_FOR[wanted])
     if whom is not None:
         yield subject.finding(
@@ -65,10 +70,7 @@ def check_format(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
         )
 
 
-def check_json_keys(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
-    """Find prompts that never name a key that the evaluator looks for."""
-    if facts.wants(subject.spec) is not AnswerFormat.JSON_OBJECT:
-        return
+def _check_json_keys(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
     for key in _keys_of(facts.reference(subject.spec)):
         whom = _not_told(subject, rf"(?<!\w){re.escape(key)}(?!\w)")
         if whom is not None:

@@ -75,7 +75,7 @@ class Subject:
             severity=severity,
             code=code,
         )
-        return Finding(problem=problem, fixes=() if fix is None else (fix,))
+        return Finding(problem=problem, find_fixes=lambda: () if fix is None else (fix,))
 
     def fix(self, place: Place, value: Any) -> Fix:
         """Return the fix that puts `value` at `place` within the entry of this test."""

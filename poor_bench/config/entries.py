@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from poor_bench.config.document import Document
@@ -62,6 +62,11 @@ def _check_top_level(data: dict[str, Any], key: str, report: Report) -> None:
     for name in data:
         if name not in {key, "version"} and not is_comment(name) and key in data:
             report.warning((name,), "nothing reads this key", code="unknown-key")
+    check_version(data, report)
+
+
+def check_version(data: Mapping[str, Any], report: Report) -> None:
+    """Note a file whose format is of another major number than ours."""
     version = str(data.get("version", _FORMAT))
     if version.partition(".")[0] != _FORMAT:
         message = f"this is a file of format {version:.20}; format {_FORMAT}.0 is understood"

@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import Field, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
+from poor_bench.config.agent_file_models import AgentFile
 from poor_bench.config.file_models import FileModel, LLMEntry, TestClassEntry, TestEntry
 from poor_bench.config.gate_entries import GateEntry
 from poor_bench.models.failure import Failure
@@ -64,6 +65,7 @@ def json_schemas() -> dict[str, dict[str, Any]]:
         "tests": TestsFile,
         "llms": LLMsFile,
         "gates": GatesFile,
+        "agent": AgentFile,
     }
     schemas = {
         name: {"$schema": _DIALECT, **model.model_json_schema(schema_generator=_Draft7)}

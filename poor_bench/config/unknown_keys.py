@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from poor_bench.config.file_models import FileModel
@@ -37,13 +37,22 @@ def check_keys(
     for key, value in raw.items():
         if key in known:
             inner = known[key]
-            if inner is not None and isinstance(value, dict):
-                meant |= check_keys(value, inner, (*place, key), report)
+            for inside, part in _mappings_in(value):
+                if inner is not None:
+                    meant |= check_keys(part, inner, (*place, key, *inside), report)
         elif not is_comment(key) and not model.has_free_keys:
             near = _note_unknown(key, model, place, report)
             if near is not None:
                 meant.add((*place, near))
     return meant
+
+
+def _mappings_in(value: Any) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """Yield a mapping, or the mappings of a list, with their places."""
+    if isinstance(value, dict):
+        yield (), value
+    elif isinstance(value, list):
+        yield from (((index,), item) for index, item in enumerate(value) if isinstance(item, dict))
 
 
 def _note_unknown(key: str, model: type[FileModel], place: Place, report: Report) -> str | None:

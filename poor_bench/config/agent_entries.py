@@ -1,0 +1,165 @@
+"""From agents/*.yaml to agents; everything that is wrong with any of them is told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from poor_bench.config.agent_file_models import (
+    AgentCaseEntry,
+    AgentFile,
+    SimulatedUserEntry,
+    SkillEntry,
+)
+from poor_bench.config.document import Document, UnreadableError, open_document, read_text
+from poor_bench.config.entries import check_version
+from poor_bench.config.entry_validation import validate_entry
+from poor_bench.config.load import raise_errors
+from poor_bench.config.nearest_name import name_hint
+from poor_bench.config.report import Place, Report
+from poor_bench.config.yaml_document import parse_yaml
+from poor_bench.models.agent import Agent, AgentCase, SimulatedUser, Skill
+from poor_bench.models.problem import Problem
+
+AGENTS_FOLDER = "agents"
+
+CheckRubric = Callable[[str], Collection[str]]
+"""Says what is wrong with a rubric in Markdown; nothing where it is fine."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedAgents:
+    """The agents of a workspace."""
+
+    by_id: dict[str, Agent]
+    """In the order of their files' names."""
+    problems: tuple[Problem, ...]
+    """Warnings about their files."""
+
+
+def load_agents(
+    data_dir: Path, llm_ids: Collection[str], check_rubric: CheckRubric
+) -> LoadedAgents:
+    """Read and check the agents of a workspace.
+
+    Args:
+        data_dir: The workspace; its folder `agents` may be missing.
+        llm_ids: The LLMs that agents and simulated users may name.
+        check_rubric: Says what is wrong with a rubric.
+
+    Raises:
+        ConfigError: With every problem of every file, if one of them is an error.
+    """
+    agents: dict[str, Agent] = {}
+    problems: list[Problem] = []
+    for path in sorted((data_dir / AGENTS_FOLDER).glob("*.yaml")):
+        document, report = open_document(path, parse_yaml)
+        agent = _decode(document, path, llm_ids, check_rubric, report) if document else None
+        if agent is not None and agents.setdefault(agent.id, agent) is not agent:
+            report.error(("id",), f"the id `{agent.id}` is taken by another file", code="taken-id")
+        problems += report.problems
+    raise_errors(problems)
+    return LoadedAgents(agents, tuple(problems))
+
+
+def _decode(
+    document: Document,
+    path: Path,
+    llm_ids: Collection[str],
+    check_rubric: CheckRubric,
+    report: Report,
+) -> Agent | None:
+    if not isinstance(document.data, dict):
+        report.error((), "must be a mapping with the keys of one agent", code="bad-type")
+        return None
+    check_version(document.data, report)
+    entry = validate_entry(AgentFile, document.data, (), report)
+    if entry is None:
+        return None
+    _check_llms(entry, llm_ids, report)
+    _check_cases(entry, report)
+    return _to_agent(entry, path, _rubric_of(entry.skill, path, check_rubric, report))
+
+
+def _check_llms(entry: AgentFile, llm_ids: Collection[str], report: Report) -> None:
+    named: dict[Place, str] = {("llm",): entry.llm}
+    for index, case in enumerate(entry.cases):
+        if case.simulated_user is not None and case.simulated_user.llm:
+            named["cases", index, "simulated_user", "llm"] = case.simulated_user.llm
+    for place, llm_id in named.items():
+        if llm_id not in llm_ids:
+            hint = name_hint(llm_id, llm_ids)
+            report.error(place, f"there is no LLM `{llm_id}`", hint=hint, code="unknown-llm")
+
+
+def _check_cases(entry: AgentFile, report: Report) -> None:
+    seen: dict[str, int] = {}
+    for index, case in enumerate(entry.cases):
+        place = ("cases", index)
+        if (case.input is None) == (case.turns is None):
+            message = "give either `input` or `turns`"
+            report.error(place, message, code="input-or-turns")
+        if seen.setdefault(case.id, index) != index:
+            message = f"the id `{case.id}` is taken by cases[{seen[case.id]}]"
+            report.error((*place, "id"), message, code="duplicate-id")
+        user = case.simulated_user
+        if user is not None and len(case.turns or "1") >= user.max_turns:
+            message = "leaves the simulated user nothing to say: the written turns count, too"
+            report.warning((*place, "simulated_user", "max_turns"), message, code="no-turns-left")
+
+
+def _rubric_of(
+    skill: SkillEntry | None, path: Path, check_rubric: CheckRubric, report: Report
+) -> str | None:
+    if skill is None:
+        return None
+    place: Place = ("skill", "rubric_file" if skill.rubric_file else "rubric")
+    rubric = skill.rubric
+    if skill.rubric_file:
+        if rubric is not None:
+            report.error(place, "give either `rubric` or `rubric_file`", code="two-rubrics")
+        try:
+            rubric = read_text(path.parent / skill.rubric_file)
+        except UnreadableError as error:
+            report.error(place, f"{skill.rubric_file}: {error}", code="unreadable")
+            return None
+    for problem in check_rubric(rubric) if rubric is not None else ():
+        report.error(place, problem, code="bad-rubric")
+    return rubric
+
+
+def _to_agent(entry: AgentFile, path: Path, rubric: str | None) -> Agent:
+    agent_id = entry.id or path.stem
+    skill = None if entry.skill is None else Skill(name=entry.skill.name, rubric=rubric)
+    return Agent(
+        id=agent_id,
+        name=entry.name or agent_id,
+        description=entry.description,
+        system_prompt=entry.system_prompt.strip(),
+        llm_id=entry.llm,
+        skill=skill,
+        threshold=entry.threshold,
+        cases=tuple(_to_case(case, entry.llm) for case in entry.cases),
+    )
+
+
+def _to_case(entry: AgentCaseEntry, llm_id: str) -> AgentCase:
+    user = entry.simulated_user
+    return AgentCase(
+        id=entry.id,
+        turns=tuple(entry.turns or [entry.input or ""]),
+        expected_behavior=entry.expected_behavior.strip(),
+        simulated_user=None if user is None else _to_user(user, llm_id),
+        contains=tuple(entry.contains),
+        contains_not=tuple(entry.contains_not),
+    )
+
+
+def _to_user(entry: SimulatedUserEntry, llm_id: str) -> SimulatedUser:
+    return SimulatedUser(
+        persona=entry.persona.strip(),
+        llm_id=entry.llm or llm_id,
+        max_turns=entry.max_turns,
+        stop_phrase=entry.stop_phrase,
+    )

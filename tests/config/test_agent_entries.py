@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from poor_bench.config.agent_entries import LoadedAgents, load_agents
+from poor_bench.errors import ConfigError
+from poor_bench.models.agent import APPROVAL_THRESHOLD, SimulatedUser
+
+LLMS = ("scripted:seller", "scripted:buyer")
+GOOD = """\
+llm: scripted:seller
+system_prompt: You sell bicycles.
+skill: {name: Selling, rubric: "### 1. TONE (100%)"}
+cases:
+  - {id: hello, input: Hi, expected_behavior: Greets}
+  - id: talk
+    turns: [Hi, "How much?"]
+    contains: [euro]
+    simulated_user: {persona: In a hurry, llm: "scripted:buyer", max_turns: 5}
+"""
+
+
+def load(folder: Path, **files: str) -> LoadedAgents:
+    (folder / "agents").mkdir()
+    for name, text in files.items():
+        (folder / "agents" / f"{name}.yaml").write_text(text, encoding="utf-8")
+    return load_agents(folder, LLMS, lambda rubric: ["line 1: bad"] if "BAD" in rubric else [])
+
+
+def problems_of(folder: Path, **files: str) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        load(folder, **files)
+    return [str(problem).removeprefix(f"{folder}/agents/") for problem in caught.value.problems]
+
+
+def test_agent_is_read_with_its_cases(tmp_path: Path) -> None:
+    agent = load(tmp_path, bikes=GOOD).by_id["bikes"]
+    assert (agent.id, agent.name, agent.threshold) == ("bikes", "bikes", APPROVAL_THRESHOLD)
+    assert [case.turns for case in agent.cases] == [("Hi",), ("Hi", "How much?")]
+    assert agent.cases[1].contains == ("euro",)
+    assert agent.cases[1].simulated_user == SimulatedUser(
+        persona="In a hurry", llm_id="scripted:buyer", max_turns=5
+    )
+
+
+def test_simulated_user_is_played_by_the_agents_llm_by_default(tmp_path: Path) -> None:
+    text = GOOD.replace(', llm: "scripted:buyer"', "")
+    user = load(tmp_path, bikes=text).by_id["bikes"].cases[1].simulated_user
+    assert user is not None
+    assert user.llm_id == "scripted:seller"
+
+
+def test_workspace_without_agents_has_none(tmp_path: Path) -> None:
+    assert load_agents(tmp_path, LLMS, lambda _: []).by_id == {}
+
+
+def test_rubric_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "tone.md").write_text("### 1. TONE (100%)\n")
+    text = GOOD.replace('rubric: "### 1. TONE (100%)"', "rubric_file: ../tone.md")
+    skill = load(tmp_path, bikes=text).by_id["bikes"].skill
+    assert skill is not None
+    assert skill.rubric == "### 1. TONE (100%)\n"
+
+
+def test_problems_of_all_files_are_told_at_once_with_line_and_nearest_name(tmp_path: Path) -> None:
+    wrong_llm = GOOD.replace("llm: scripted:seller", "llm: scripted:sellar")
+    misspelt = GOOD.replace("expected_behavior", "expected_behaviour")
+    told = problems_of(tmp_path, a=wrong_llm, b=misspelt, c=GOOD.replace("TONE", "BAD"))
+    assert told == [
+        "a.yaml:1 llm: there is no LLM `scripted:sellar` (did you mean `scripted:seller`?)",
+        (
+            "b.yaml:5 cases[0].expected_behaviour: there is no key `expected_behaviour` "
+            "(did you mean `expected_behavior`? Keys that begin with `_` are comments)"
+        ),
+        "c.yaml:3 skill.rubric: line 1: bad",
+    ]
+
+
+def test_cases_that_cannot_be_had_are_errors(tmp_path: Path) -> None:
+    cases = """\
+llm: scripted:seller
+system_prompt: x
+cases:
+  - {id: a}
+  - {id: b, input: x, turns: [x]}
+  - {id: b, input: x}
+"""
+    assert problems_of(tmp_path, a=cases) == [
+        "a.yaml:4 cases[0]: give either `input` or `turns`",
+        "a.yaml:5 cases[1]: give either `input` or `turns`",
+        "a.yaml:6 cases[2].id: the id `b` is taken by cases[1]",
+    ]
+
+
+def test_id_that_two_files_claim_is_an_error(tmp_path: Path) -> None:
+    told = problems_of(tmp_path, a=GOOD, b=f"id: a\n{GOOD}")
+    assert told == ["b.yaml:1 id: the id `a` is taken by another file"]
+
+
+def test_file_of_another_format_is_refused(tmp_path: Path) -> None:
+    [told] = problems_of(tmp_path, a=f"version: '2.0'\n{GOOD}")
+    assert "format 1.0 is understood" in told
+
+
+def test_simulated_user_without_a_turn_left_is_a_warning(tmp_path: Path) -> None:
+    [problem] = load(tmp_path, a=GOOD.replace("max_turns: 5", "max_turns: 2")).problems
+    assert problem.place == "cases[1].simulated_user.max_turns"

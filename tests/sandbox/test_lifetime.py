@@ -119,5 +119,5 @@ def test_zygote_that_keeps_ending_is_an_error(monkeypatch: pytest.MonkeyPatch) -
     launcher = ZygoteLauncher()
     monkeypatch.setattr(ZygoteProcess, "request", refuse)
     with pytest.raises(SandboxError, match="keeps ending"):
-        launcher.launch(1000)
+        launcher.launch()
     launcher.close()

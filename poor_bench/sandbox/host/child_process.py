@@ -51,11 +51,8 @@ class Launcher(Protocol):
             SandboxError: If children cannot be started at all.
         """
 
-    def launch(self, output_bytes: int) -> ChildProcess:
-        """Start a child.
-
-        Args:
-            output_bytes: How much of its output to keep.
+    def launch(self) -> ChildProcess:
+        """Return a child that has just been started, or is waiting for its order.
 
         Raises:
             SandboxError: If it cannot be started.

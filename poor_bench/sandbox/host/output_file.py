@@ -14,8 +14,7 @@ class OutputFile:
     reader may share their position in it, which is why reading never moves that.
     """
 
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
+    def __init__(self) -> None:
         self._n_taken = 0
         self._path: Path | None = None
         if hasattr(os, "memfd_create"):
@@ -28,9 +27,9 @@ class OutputFile:
         """Return the descriptor that the child inherits."""
         return self._descriptor
 
-    def take(self) -> str:
-        """Return what was written since the last time, as far as it is kept."""
-        content = self._read(self._n_taken, self._max_bytes - self._n_taken)
+    def take(self, max_bytes: int) -> str:
+        """Return what was written since the last time, as far as it is within the first bytes."""
+        content = self._read(self._n_taken, max(0, max_bytes - self._n_taken))
         self._n_taken += len(content)
         return content.decode("utf-8", "replace")
 

@@ -43,9 +43,9 @@ class PipeLauncher:
         """Return which mechanisms are not in force: none is."""
         return dict.fromkeys(Mechanism, "this system cannot fork processes")
 
-    def launch(self, output_bytes: int) -> PipeChild:
+    def launch(self) -> PipeChild:
         """Start a child; see `Launcher`."""
-        output = OutputFile(output_bytes)
+        output = OutputFile()
         try:
             process = subprocess.Popen(
                 interpreter_command("standalone"),

@@ -21,8 +21,9 @@ _MAX_REASON = 2000
 class RunningChild:
     """A child that has its order."""
 
-    def __init__(self, process: ChildProcess) -> None:
+    def __init__(self, process: ChildProcess, output_bytes: int) -> None:
         self.process = process
+        self._output_bytes = output_bytes
         self._exit: Exit | None = None
 
     @property
@@ -32,7 +33,7 @@ class RunningChild:
 
     def take_output(self) -> str:
         """Return what the child wrote to stdout and stderr since the last time."""
-        return self.process.output.take()
+        return self.process.output.take(self._output_bytes)
 
     def end(self) -> Exit:
         """Kill the child and all that it started; return how it ended.
@@ -56,8 +57,8 @@ def running_child(launcher: Launcher, order: Order) -> Iterator[RunningChild]:
     Raises:
         SandboxError: If it cannot be started.
     """
-    process = launcher.launch(order.limits.output_bytes)
-    child = RunningChild(process)
+    process = launcher.launch()
+    child = RunningChild(process, order.limits.output_bytes)
     try:
         with _failing_to_start(child):
             child.channel.send_trusted(order_to_message(order), time.monotonic() + _START_TIMEOUT_S)

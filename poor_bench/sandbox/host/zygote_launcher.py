@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections import deque
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack, suppress
 
@@ -17,6 +18,7 @@ from poor_bench.sandbox.wire.reports import unpack_report
 
 _END_TIMEOUT_S = 30.0
 _MAX_REPORT = 4096
+_N_WAITING = 2
 
 
 class ZygoteChild:
@@ -44,6 +46,22 @@ class ZygoteChild:
             return end
         raise SandboxError(f"a program could not be run: {end}", kind=FailureKind.SANDBOX)
 
+    def is_alive(self) -> bool:
+        """Whether nothing is known of its end yet."""
+        try:
+            self._control.recv(_MAX_REPORT, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def close(self) -> None:
+        """Drop a child that never had an order."""
+        self._control.close()
+        self._link.close()
+        self.output.close()
+
     def _read_report(self) -> bytes:
         with suppress(OSError):
             self._control.shutdown(socket.SHUT_WR)
@@ -54,23 +72,48 @@ class ZygoteChild:
 
 
 class ZygoteLauncher:
-    """Starts children through a zygote; see `Launcher`."""
+    """Starts children through a zygote; see `Launcher`.
+
+    Some are started before they are needed, so that they are locked in already when they are.
+    """
 
     links_children = True
 
     def __init__(self, avoided: Collection[Mechanism] = ()) -> None:
         self._keeper = ZygoteKeeper(avoided)
+        self._waiting: deque[ZygoteChild] = deque()
 
     def missing(self) -> Mapping[Mechanism, str]:
         """Return which mechanisms are not in force; see `Launcher`."""
         return self._keeper.missing()
 
-    def launch(self, output_bytes: int) -> ZygoteChild:
-        """Start a child; see `Launcher`."""
+    def launch(self) -> ZygoteChild:
+        """Return a child that waits for its order; see `Launcher`."""
+        while len(self._waiting) < _N_WAITING:
+            self._waiting.append(self._start())
+        return self._waiting_child() or self._start()
+
+    def close(self) -> None:
+        """End all children."""
+        self._keeper.close()
+        while self._waiting:
+            self._waiting.popleft().close()
+
+    def _waiting_child(self) -> ZygoteChild | None:
+        """Return a child that is still alive; None if there is none."""
+        while self._waiting:
+            with suppress(IndexError):  # another thread may have been faster
+                child = self._waiting.popleft()
+                if child.is_alive():
+                    return child
+                child.close()
+        return None
+
+    def _start(self) -> ZygoteChild:
         with ExitStack() as on_failure:
             link, its_link = socket.socketpair()
             control, its_control = socket.socketpair()
-            output = OutputFile(output_bytes)
+            output = OutputFile()
             for ours in (link, control):
                 on_failure.enter_context(ours)
             on_failure.callback(output.close)
@@ -79,7 +122,3 @@ class ZygoteLauncher:
                 self._keeper.request(descriptors)
             on_failure.pop_all()
         return ZygoteChild(link, control, output)
-
-    def close(self) -> None:
-        """End all children."""
-        self._keeper.close()

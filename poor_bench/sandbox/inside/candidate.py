@@ -15,7 +15,7 @@ from poor_bench.sandbox.inside.attempt import Attempt, describe_error
 from poor_bench.sandbox.inside.passing import Arguments, arguments_of
 from poor_bench.sandbox.inside.streams import Output
 from poor_bench.sandbox.wire.channel import Channel
-from poor_bench.sandbox.wire.encoding import encode
+from poor_bench.sandbox.wire.encoding import encode_message
 from poor_bench.sandbox.wire.messages import CandidateOrder
 from poor_bench.sandbox.wire.plain import name_of_type
 
@@ -97,7 +97,7 @@ def _answer(function: Callable[..., Any], arguments: Arguments) -> bytes:
     with Attempt() as calling:
         value = function(*positional, **named)
     if calling.error is not None:
-        return encode(("raised", describe_error(calling.error, _FILE)))
+        return encode_message("raised", describe_error(calling.error, _FILE))
     with Attempt() as encoding:
-        return encode(("returned", value))
-    return encode(("unsendable", str(encoding.error) or name_of_type(encoding.error)))
+        return encode_message("returned", value)
+    return encode_message("unsendable", str(encoding.error) or name_of_type(encoding.error))

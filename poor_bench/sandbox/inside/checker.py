@@ -36,19 +36,24 @@ def serve_checker(channel: Channel, order: CheckerOrder) -> None:
     untouched = _visible_state()
     is_spent = False
     while not is_spent:
-        candidate_channel = _candidate_channel(channel) if order.is_linked else channel
+        candidate = _candidate_connection(channel) if order.is_linked else None
         request = message_to_request(channel.receive_trusted())
         random.seed(0)
-        message = _carry_out(request, candidate_channel)
+        if candidate is not None:
+            candidate.limit_waits(request.call_s)
+        message = _carry_out(request, Channel(candidate) if candidate else channel)
+        if candidate is not None:
+            candidate.close()  # what the test defined may keep it alive
         used_up = time.process_time() > order.cpu_s * _MAX_CPU_SHARE
         is_spent = used_up or _visible_state() != untouched
         channel.send((*message, is_spent))
 
 
-def _candidate_channel(channel: Channel) -> Channel:
+def _candidate_connection(channel: Channel) -> SocketConnection:
+    """Return a connection over the socket that comes before a request."""
     connection = channel.connection
     assert isinstance(connection, SocketConnection)
-    return Channel(SocketConnection(connection.read_with_socket(1)))
+    return SocketConnection(connection.read_with_socket(1))
 
 
 def _visible_state() -> tuple[object, ...]:
@@ -59,7 +64,7 @@ def _visible_state() -> tuple[object, ...]:
 
 def _carry_out(request: CheckRequest, candidate_channel: Channel) -> tuple[Any, ...]:
     """Carry out one test and return the message about it, but for its last word."""
-    candidate = StandIn(candidate_channel, request.function, request.call_s)
+    candidate = StandIn(candidate_channel, request.function)
     reason = candidate.wait_until_ready()
     if reason:
         return "failed", reason

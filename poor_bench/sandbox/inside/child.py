@@ -10,41 +10,26 @@ from typing import NoReturn
 from poor_bench.sandbox.inside.attempt import Attempt
 from poor_bench.sandbox.inside.candidate import serve_candidate
 from poor_bench.sandbox.inside.checker import serve_checker
-from poor_bench.sandbox.inside.descriptors import CHANNEL, take_over
+from poor_bench.sandbox.inside.descriptors import CHANNEL
 from poor_bench.sandbox.inside.streams import Output
 from poor_bench.sandbox.inside.walls import Walls
 from poor_bench.sandbox.wire.channel import Channel, SocketConnection
 from poor_bench.sandbox.wire.messages import CandidateOrder, Order, message_to_order
 
 
-def wait_and_live(channel: Channel, walls: Walls, output: Output) -> NoReturn:
-    """Lock this process in as far as possible, wait until it is needed, and live.
+def live(channel: Channel, walls: Walls, output: Output) -> NoReturn:
+    """Wait, locked in, for an order over `channel`; carry it out and end this process.
 
     Args:
-        channel: Over the descriptor `CHANNEL`, as soon as that is taken over.
+        channel: To whoever gives the order, maybe much later.
         walls: What to put up.
         output: Of this process.
     """
-    with Attempt() as locking:
+    with Attempt() as early:
         walls.put_up_early()
     with Attempt():
-        take_over()
-        live(channel, walls, output, str(locking.error or ""))
-    os._exit(0)
-
-
-def live(channel: Channel, walls: Walls, output: Output, reason: str = "") -> NoReturn:
-    """Carry out the order that comes over `channel`, and end this process.
-
-    Args:
-        channel: To whoever gives the order.
-        walls: What to put up.
-        output: Of this process.
-        reason: Why this process could not be locked in; empty if it is, or is not yet.
-    """
-    with Attempt():
         order = message_to_order(channel.receive_trusted())
-        reason = reason or _lock_in(order, walls)
+        reason = str(early.error or "") or _lock_in(order, walls)
         if reason:
             channel.send(("failed", reason))
         else:
@@ -54,6 +39,7 @@ def live(channel: Channel, walls: Walls, output: Output, reason: str = "") -> No
 
 
 def _lock_in(order: Order, walls: Walls) -> str:
+    """Put up what could not be put up before; return why that failed, or an empty text."""
     try:
         walls.put_up_rest(order.limits, order.cpu_s, order.scratch)
     except OSError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 
 CHANNEL = 3
 """To whoever gives the order."""
@@ -31,31 +30,9 @@ def reserve_descriptors() -> None:
     os.close(empty)
 
 
-def leave_only(waiting: int) -> None:
-    """Make `waiting` the channel of this process and close all that it has no use for."""
-    os.dup2(waiting, CHANNEL)
+def arrange_descriptors(output: int, channel: int) -> None:
+    """Give a child what it may have, and close all else; stdin is empty already."""
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.dup2(channel, CHANNEL)
     os.closerange(_FIRST_FREE, _MORE_THAN_OPEN)
-
-
-def hand_over(waiting: socket.socket, output: int, channel: int) -> None:
-    """Give a process that waits what it needs.
-
-    Raises:
-        OSError: If it is gone.
-    """
-    socket.send_fds(waiting, [b"."], [output, channel])
-
-
-def take_over() -> None:
-    """Wait for what `hand_over` gives, and put it in its place.
-
-    Raises:
-        OSError: If whoever was to give it is gone.
-    """
-    waiting = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=CHANNEL)
-    _, (output, channel), _, _ = socket.recv_fds(waiting, 1, 2)
-    waiting.detach()
-    for source, target in ((output, 1), (output, 2), (channel, CHANNEL)):
-        os.dup2(source, target)
-    os.close(output)
-    os.close(channel)

@@ -14,6 +14,8 @@ from poor_bench.sandbox.wire.decoding import DecodeError
 from poor_bench.sandbox.wire.messages import message_to_case, message_to_load, message_to_readiness
 from poor_bench.sandbox.wire.plain import EncodeError, require_plain
 
+_START_TIMEOUT_S = 60.0
+
 
 class CheckStoppedError(BaseException):
     """The check cannot go on; not an Exception, so that no test takes it for an expected one."""
@@ -37,25 +39,30 @@ class StandIn:
         stopped: Why the check cannot go on; a test may have caught it.
     """
 
-    def __init__(self, channel: Channel, name: str, call_s: float) -> None:
+    def __init__(self, channel: Channel, name: str) -> None:
+        """Prepare to talk.
+
+        Args:
+            channel: To the candidate; raises DeadlineError where that takes too long.
+            name: Of the function.
+        """
         self.load_message: Any = None
         self.raised: BaseException | None = None
         self.report: ErrorReport | None = None
         self.stopped: CheckStoppedError | None = None
         self._channel = channel
         self._name = name
-        self._call_s = call_s
         self._last_arguments: tuple[Sequence[Any], Mapping[str, Any]] | None = None
         self._last_value: Any = None
 
     def wait_until_ready(self) -> str:
         """Return why the candidate could not be locked in; empty once it is."""
-        return message_to_readiness(self._channel.receive())
+        return message_to_readiness(self._channel.receive(time.monotonic() + _START_TIMEOUT_S))
 
     def wait_until_loaded(self) -> LoadEnd:
         """Return how loading the candidate ended, once it did."""
         try:
-            message = self._receive(time.monotonic() + self._call_s)
+            message = self._receive()
             end = message_to_load(message).end
         except (DeadlineError, ChannelClosedError, DecodeError) as error:
             self._stop(error)
@@ -67,11 +74,9 @@ class StandIn:
         if self.stopped is not None:
             raise self.stopped
         self._last_arguments = args, kwargs
-        deadline = time.monotonic() + self._call_s
         try:
-            call = ("call", require_plain(args), require_plain(kwargs))
-            self._channel.send_trusted(call, deadline)
-            return self._value_of(self._receive(deadline))
+            self._channel.send_trusted(("call", require_plain(args), require_plain(kwargs)))
+            return self._value_of(self._receive())
         except (DeadlineError, ChannelClosedError, DecodeError, EncodeError) as error:
             self._stop(error)
 
@@ -85,8 +90,8 @@ class StandIn:
             call += f" returned {describe_value(self._last_value)}"
         return call
 
-    def _receive(self, deadline: float) -> Any:
-        message = self._channel.receive(deadline)
+    def _receive(self) -> Any:
+        message = self._channel.receive()
         match message:
             case ("silent", "timed out"):
                 raise DeadlineError

@@ -28,7 +28,6 @@ class Walls:
 
     Attributes:
         missing: Mechanisms to leave out, and why.
-        can_wait: Whether children can be locked in before their order is known.
     """
 
     def __init__(self, missing: dict[Mechanism, str], readable: Sequence[str]) -> None:
@@ -39,7 +38,7 @@ class Walls:
             readable: Files and folders that children may read.
         """
         self.missing = missing
-        self.can_wait = Mechanism.BARE_ROOT not in missing
+        self._has_bare_root = Mechanism.BARE_ROOT not in missing
         self._readable = (*readable, *_DEVICES)
         self._has_limits = Mechanism.RESOURCE_LIMITS not in missing
         self._has_file_rules = Mechanism.FILE_RULES not in missing
@@ -52,7 +51,7 @@ class Walls:
         Raises:
             OSError: If a mechanism that is not missing cannot be put in force.
         """
-        if self.can_wait and self._has_file_rules:
+        if self._has_bare_root and self._has_file_rules:
             ruleset = self._make_ruleset(root_filesystem.SCRATCH_PARENT)
             os.dup2(ruleset, RULESET)
             os.close(ruleset)
@@ -67,7 +66,7 @@ class Walls:
         Raises:
             OSError: If a mechanism that is not missing cannot be put in force.
         """
-        if self.can_wait:
+        if self._has_bare_root:
             root_filesystem.enter_private_scratch()
             self._lock_in(root_filesystem.SCRATCH)
 

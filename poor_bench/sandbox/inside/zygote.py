@@ -20,11 +20,10 @@ import socket
 from contextlib import suppress
 from typing import NoReturn
 
-from poor_bench.sandbox.inside.child import wait_and_live
+from poor_bench.sandbox.inside.child import live
 from poor_bench.sandbox.inside.descriptors import (
     CHANNEL,
-    hand_over,
-    leave_only,
+    arrange_descriptors,
     move_away,
     reserve_descriptors,
 )
@@ -78,7 +77,6 @@ class _Zygote:
         self._may_leave_orphans = walls.missing.keys() >= _STOPS_ORPHANS
         self._control_of: dict[int, int] = {}
         self._child_of: dict[int, int] = {}
-        self._waiting: list[tuple[int, socket.socket]] = []
         self._poll = select.poll()
         self._ended, self._waking = os.pipe()
         self._output = Output()
@@ -92,7 +90,6 @@ class _Zygote:
         self._poll.register(self._ended, select.POLLIN)
         rehearse(self._output)
         freeze()
-        self._hire()
         while True:
             for descriptor, _ in self._poll.poll():
                 if descriptor == self._ended:
@@ -108,47 +105,24 @@ class _Zygote:
             self._end_everything()
         channel, output, control = descriptors
         try:
-            child = self._employ(output, channel)
+            self._renew_processes()
+            child = os.fork()
         except OSError as error:
             self._finish(control, pack_failure(str(error)))
         else:
+            if child == 0:
+                self._become_child(channel, output)
             self._control_of[child] = control
             self._child_of[control] = child
             self._poll.register(control, select.POLLIN)
         os.close(channel)
         os.close(output)
-        self._hire()
 
-    def _employ(self, output: int, channel: int) -> int:
-        """Give a child that waits, or else a new one, what it needs; return its process id."""
-        while self._waiting:
-            child, waiting = self._waiting.pop()
-            with suppress(OSError), waiting:
-                hand_over(waiting, output, channel)
-                return child
-        child, waiting = self._fork()
-        with waiting:
-            hand_over(waiting, output, channel)
-        return child
-
-    def _hire(self) -> None:
-        """Have a child wait for the next request, if children can."""
-        if self._walls.can_wait and not self._waiting:
-            with suppress(OSError):
-                self._waiting.append(self._fork())
-
-    def _fork(self) -> tuple[int, socket.socket]:
-        """Fork a child; return its process id and the socket on which it waits."""
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._renew_processes()
-            child = os.fork()
-            if child == 0:
-                os.setsid()
-                signal.set_wakeup_fd(-1)
-                leave_only(theirs.fileno())
-                wait_and_live(self._channel, self._walls, self._output)
-        return child, ours
+    def _become_child(self, channel: int, output: int) -> NoReturn:
+        os.setsid()
+        signal.set_wakeup_fd(-1)
+        arrange_descriptors(output, channel)
+        live(self._channel, self._walls, self._output)
 
     def _kill(self, control: int) -> None:
         self._poll.unregister(control)
@@ -156,7 +130,7 @@ class _Zygote:
 
     def _reap(self) -> None:
         os.read(self._ended, _MANY)
-        while self._control_of or self._waiting:
+        while self._control_of:
             child, status, usage = os.wait4(-1, os.WNOHANG)
             if child == 0:
                 return
@@ -164,14 +138,11 @@ class _Zygote:
             if control is None:
                 continue
             if self._may_leave_orphans:
-                self._orphans.kill(child, keep=self._known_children())
+                self._orphans.kill(child, keep=self._control_of)
             if self._child_of.pop(control, None) is not None:
                 self._poll.unregister(control)
             cpu_s = usage.ru_utime + usage.ru_stime
             self._finish(control, pack_exit(os.waitstatus_to_exitcode(status), cpu_s))
-
-    def _known_children(self) -> set[int]:
-        return {*self._control_of, *(child for child, _ in self._waiting)}
 
     def _finish(self, control: int, report: bytes) -> None:
         with suppress(OSError):
@@ -179,7 +150,7 @@ class _Zygote:
         os.close(control)
 
     def _end_everything(self) -> NoReturn:
-        for child in self._known_children():
+        for child in self._control_of:
             os.kill(child, signal.SIGKILL)
             if self._may_leave_orphans:
                 self._orphans.kill(child, keep=())

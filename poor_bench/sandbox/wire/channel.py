@@ -42,6 +42,12 @@ class SocketConnection:
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
+        self._timeout = connected.gettimeout()
+        self._default_timeout: float | None = None
+
+    def limit_waits(self, seconds: float) -> None:
+        """Let every wait without a deadline end with DeadlineError after some seconds."""
+        self._default_timeout = seconds
 
     def read(self, deadline: float | None) -> bytes:
         """Return at least one byte; see `Connection`."""
@@ -89,14 +95,19 @@ class SocketConnection:
             raise ChannelClosedError
         return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=descriptors[0])
 
+    def close(self) -> None:
+        """Close the socket."""
+        self._socket.close()
+
     def _set_deadline(self, deadline: float | None) -> None:
-        if deadline is None:
-            self._socket.settimeout(None)
-            return
-        remaining = deadline - time.monotonic()
-        if remaining <= 0:
-            raise DeadlineError
-        self._socket.settimeout(remaining)
+        timeout = self._default_timeout
+        if deadline is not None:
+            timeout = deadline - time.monotonic()
+            if timeout <= 0:
+                raise DeadlineError
+        if timeout != self._timeout:
+            self._socket.settimeout(timeout)
+            self._timeout = timeout
 
 
 def _translated(error: OSError) -> DeadlineError | ChannelClosedError:

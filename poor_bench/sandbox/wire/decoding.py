@@ -21,16 +21,16 @@ dicts whose items were made to collide, which takes quadratic time, are refused.
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
 from collections.abc import Callable, Sequence
-from struct import Struct
 from typing import Any
 
 from poor_bench.sandbox.wire.plain import MAX_DEPTH, OpaqueObject
 
-_INT32, _DOUBLE, _TWO_DOUBLES = Struct("<i"), Struct("<d"), Struct("<dd")
-_DIGIT, _DIGIT_BITS = Struct("<H"), 15
-_END_OF_DICT = b"0"
+_INT32, _DOUBLE, _TWO_DOUBLES = struct.Struct("<i"), struct.Struct("<d"), struct.Struct("<dd")
+_DIGIT, _DIGIT_BITS = struct.Struct("<H"), 15
+_END_OF_DICT = ord("0")
 _MAX_EQUAL_HASHES = 16
 """Items of one set or dict that may share a hash; plain data has hardly any."""
 
@@ -46,57 +46,67 @@ def decode(encoded: bytes) -> Any:
         DecodeError: If they are not the encoding of plain data.
     """
     reader = _Reader(encoded)
-    value = reader.value(MAX_DEPTH)
-    if not reader.is_at_end:
+    try:
+        value = reader.value(MAX_DEPTH)
+    except (IndexError, struct.error) as error:
+        raise DecodeError("the bytes end too early") from error
+    if reader.offset != len(encoded):
         raise DecodeError("bytes after the end of the value")
     return value
 
 
 class _Reader:
-    def __init__(self, encoded: bytes) -> None:
-        self._encoded = encoded
-        self._end = len(encoded)
-        self._offset = 0
+    """Reads one value after the other; IndexError or struct.error if the bytes end too early."""
 
-    @property
-    def is_at_end(self) -> bool:
-        return self._offset == self._end
+    def __init__(self, encoded: bytes) -> None:
+        self.encoded = encoded
+        self.offset = 0
 
     def value(self, depth: int) -> Any:
-        return self.value_of_kind(self.take(1), depth)
-
-    def value_of_kind(self, kind: bytes, depth: int) -> Any:
-        if kind not in _READERS:
+        read = _READERS.get(self.kind())
+        if read is None:
             raise DecodeError("an unknown kind of value")
-        return _READERS[kind](self, depth)
+        return read(self, depth)
 
-    def take(self, length: int) -> bytes:
-        start = self._offset
-        end = start + length
-        if not start <= end <= self._end:
-            raise DecodeError("the bytes end too early")
-        self._offset = end
-        return self._encoded[start:end]
+    def kind(self) -> int:
+        kind = self.encoded[self.offset]
+        self.offset += 1
+        return kind
 
     def number(self) -> int:
-        number: int = _INT32.unpack(self.take(4))[0]
+        start = self.offset
+        self.offset = start + 4
+        number: int = _INT32.unpack_from(self.encoded, start)[0]
         return number
 
+    def content(self, length: int) -> bytes:
+        start = self.offset
+        if not 0 <= length <= len(self.encoded) - start:
+            raise IndexError
+        self.offset = start + length
+        return self.encoded[start : self.offset]
+
     def items(self, depth: int) -> list[Any]:
-        self.require_depth(depth)
+        if depth < 0:
+            raise DecodeError("nested too deeply")
         count = self.number()
-        if not 0 <= count <= self._end - self._offset:
+        if not 0 <= count <= len(self.encoded) - self.offset:
             raise DecodeError("more items announced than there are bytes")
         return [self.value(depth - 1) for _ in range(count)]
 
-    def require_depth(self, depth: int) -> None:
-        if depth < 0:
-            raise DecodeError("nested too deeply")
+
+def _read_float(reader: _Reader, _depth: int) -> float:
+    number: float = _DOUBLE.unpack(reader.content(_DOUBLE.size))[0]
+    return number
+
+
+def _read_complex(reader: _Reader, _depth: int) -> complex:
+    return complex(*_TWO_DOUBLES.unpack(reader.content(_TWO_DOUBLES.size)))
 
 
 def _read_long(reader: _Reader, _depth: int) -> int:
     count = reader.number()
-    digits = [digit for (digit,) in _DIGIT.iter_unpack(reader.take(2 * abs(count)))]
+    digits = [digit for (digit,) in _DIGIT.iter_unpack(reader.content(2 * abs(count)))]
     if not digits or max(digits) >> _DIGIT_BITS:
         raise DecodeError("a number with impossible digits")
     magnitude = int("".join(f"{digit:015b}" for digit in reversed(digits)), base=2)
@@ -105,7 +115,7 @@ def _read_long(reader: _Reader, _depth: int) -> int:
 
 def _read_str(reader: _Reader, _depth: int) -> str:
     try:
-        return reader.take(reader.number()).decode("utf-8", "surrogatepass")
+        return reader.content(reader.number()).decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
         raise DecodeError("text that is not UTF-8") from error
 
@@ -125,11 +135,13 @@ def _opaque(items: tuple[Any, ...]) -> OpaqueObject:
 
 
 def _read_dict(reader: _Reader, depth: int) -> dict[Any, Any]:
-    reader.require_depth(depth)
+    if depth < 0:
+        raise DecodeError("nested too deeply")
     keys, values = [], []
-    while (kind := reader.take(1)) != _END_OF_DICT:
-        keys.append(reader.value_of_kind(kind, depth - 1))
+    while reader.encoded[reader.offset] != _END_OF_DICT:
+        keys.append(reader.value(depth - 1))
         values.append(reader.value(depth - 1))
+    reader.offset += 1
     return dict(zip(_require_distinct(keys), values, strict=True))
 
 
@@ -143,20 +155,20 @@ def _require_distinct(items: Sequence[Any]) -> Sequence[Any]:
     return items
 
 
-_READERS: dict[bytes, Callable[[_Reader, int], Any]] = {
-    b"N": lambda _reader, _depth: None,
-    b"T": lambda _reader, _depth: True,
-    b"F": lambda _reader, _depth: False,
-    b".": lambda _reader, _depth: ...,
-    b"i": lambda reader, _depth: reader.number(),
-    b"l": _read_long,
-    b"g": lambda reader, _depth: _DOUBLE.unpack(reader.take(8))[0],
-    b"y": lambda reader, _depth: complex(*_TWO_DOUBLES.unpack(reader.take(16))),
-    b"u": _read_str,
-    b"s": lambda reader, _depth: reader.take(reader.number()),
-    b"[": lambda reader, depth: reader.items(depth),
-    b"(": _read_tuple,
-    b"<": lambda reader, depth: set(_require_distinct(reader.items(depth))),
-    b">": lambda reader, depth: frozenset(_require_distinct(reader.items(depth))),
-    b"{": _read_dict,
+_READERS: dict[int, Callable[[_Reader, int], Any]] = {
+    ord("N"): lambda _reader, _depth: None,
+    ord("T"): lambda _reader, _depth: True,
+    ord("F"): lambda _reader, _depth: False,
+    ord("."): lambda _reader, _depth: ...,
+    ord("i"): lambda reader, _depth: reader.number(),
+    ord("l"): _read_long,
+    ord("g"): _read_float,
+    ord("y"): _read_complex,
+    ord("u"): _read_str,
+    ord("s"): lambda reader, _depth: reader.content(reader.number()),
+    ord("["): lambda reader, depth: reader.items(depth),
+    ord("("): _read_tuple,
+    ord("<"): lambda reader, depth: set(_require_distinct(reader.items(depth))),
+    ord(">"): lambda reader, depth: frozenset(_require_distinct(reader.items(depth))),
+    ord("{"): _read_dict,
 }

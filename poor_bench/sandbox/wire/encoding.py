@@ -24,6 +24,11 @@ def encode(value: object) -> bytes:
     return encode_exact(to_plain(value, _mark))
 
 
+def encode_message(word: str, value: object) -> bytes:
+    """Return the encoding of a message with one value; raises as `encode` does."""
+    return encode_exact((word, to_plain(value, _mark)))
+
+
 def encode_exact(value: Any) -> bytes:
     """Return the encoding of a value that is plain data through and through.
 

@@ -8,7 +8,7 @@ with the plain type's own methods: what objects claim of themselves (`__class__`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -16,6 +16,7 @@ MAX_DEPTH = 100
 """Deepest nesting of one value."""
 _MAX_NAME = 100
 _SCALARS = frozenset({type(None), bool, int, float, complex, str, bytes})
+_CONTAINERS = frozenset({list, tuple, set, frozenset, dict})
 
 
 class EncodeError(Exception):
@@ -49,10 +50,9 @@ def to_plain(value: Any, opaque: Callable[[str], Any], depth: int = MAX_DEPTH) -
     Raises:
         EncodeError: If it is nested more deeply, or has a set or dict that plain data cannot have.
     """
-    kind = type(value)
-    if kind in _SCALARS:
+    if _is_plain(value, depth):
         return value
-    base = next((base for base in type.mro(kind) if base in _CONVERTERS), None)
+    base = next((base for base in type.mro(type(value)) if base in _CONVERTERS), None)
     if base is None:
         return opaque(name_of_type(value))
     if depth == 0:
@@ -61,6 +61,24 @@ def to_plain(value: Any, opaque: Callable[[str], Any], depth: int = MAX_DEPTH) -
         return _CONVERTERS[base](value, lambda item: to_plain(item, opaque, depth - 1))
     except TypeError as error:
         raise EncodeError("a set or dict with items that cannot be hashed") from error
+
+
+def _is_plain(value: Any, depth: int) -> bool:
+    """Return whether a value is plain through and through; quick where it is."""
+    kind = type(value)
+    if kind in _SCALARS:
+        return True
+    if kind not in _CONTAINERS or depth == 0:
+        return False
+    if kind is dict:
+        return _are_plain(value, depth) and _are_plain(value.values(), depth)
+    return _are_plain(value, depth)
+
+
+def _are_plain(items: Collection[Any], depth: int) -> bool:
+    return _SCALARS.issuperset(map(type, items)) or all(
+        _is_plain(item, depth - 1) for item in items
+    )
 
 
 def require_plain(value: Any) -> Any:
@@ -80,12 +98,7 @@ _Convert = Callable[[Any, Callable[[Any], Any]], Any]
 
 
 def _container(kind: Any) -> _Convert:
-    def convert(value: Any, to_plain_item: Callable[[Any], Any]) -> Any:
-        if type(value) is kind and _SCALARS.issuperset(map(type, value)):
-            return value
-        return kind(map(to_plain_item, kind.__iter__(value)))
-
-    return convert
+    return lambda value, to_plain_item: kind(map(to_plain_item, kind.__iter__(value)))
 
 
 def _dict(value: Any, to_plain_item: Callable[[Any], Any]) -> dict[Any, Any]:

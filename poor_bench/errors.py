@@ -9,6 +9,7 @@ PoorBenchError            one clear message; never shown with a traceback
   ProviderError           an LLM that could not be asked                  recorded; exit code 3
   EvaluatorError          an evaluator that raised or broke its contract  recorded
   SandboxError            a sandbox that could not be set up              recorded
+  AgentError              an agent (browser, endpoint) that cannot run    recorded; exit code 3
   RunRefusedError         a run while another one is under way            exit code 2
   RunCancelledError       the user stopped the run
 ```
@@ -111,6 +112,10 @@ class EvaluatorError(RecordedError):
 
 class SandboxError(RecordedError):
     """Candidate code could not be run for a reason that is not its own."""
+
+
+class AgentError(RecordedError):
+    """An agent could not be run for a reason that is not its own, such as a missing browser."""
 
 
 class RunRefusedError(PoorBenchError):

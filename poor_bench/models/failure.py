@@ -37,6 +37,8 @@ class FailureKind(StrEnum):
     """Candidate code could not be run for a reason that is not its own."""
     JUDGE = "judge"
     """The judge could not be asked or understood."""
+    AGENT = "agent"
+    """The agent under test could not be run: no browser, or its endpoint is gone."""
     INTERNAL = "internal"
     """An error of poor_bench itself: please report it."""
     OLDER_TOOL = "older_tool"

@@ -1,0 +1,1 @@
+"""Suites of cases for computer-using agents."""

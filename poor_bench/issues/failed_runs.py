@@ -79,6 +79,11 @@ _KINDS = {
         "The judge could not be asked or understood.",
         "Check the judge LLM, then rescore.",
     ),
+    FailureKind.AGENT: (
+        "Agent could not be run",
+        "The browser or the endpoint of the agent failed, not the agent itself.",
+        "Look at the message, then run the suite again.",
+    ),
     FailureKind.INTERNAL: (
         "Internal error",
         "A fault of this program.",

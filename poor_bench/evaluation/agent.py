@@ -34,6 +34,10 @@ class AgentTask:
     start_url: str | None = None
     max_steps: int = 50
     time_limit_s: float = 600.0
+    token_limit: int | None = None
+    """Input and output together; None for no limit."""
+    read_at_end: Mapping[str, str] = field(default_factory=dict)
+    """Dotted path in the data to a JavaScript expression that gives its value at the end."""
     thinking: str = "high"
     """`off`, `low`, `medium`, `high` or `max`."""
     output_schema: Mapping[str, Any] | None = None

@@ -17,12 +17,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from poor_bench.config.file_models import FileModel, LLMEntry, Name, Tags
+from poor_bench.config.file_models import FileModel, Name, Tags
 from poor_bench.models.failure import Failure
+from poor_bench.models.llm import LLM
 
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
@@ -89,6 +91,14 @@ class EvalCase(FileModel):
     time_limit_s: Annotated[float, Field(gt=0)] = Field(
         600.0, description="The agent is stopped, and has failed, after so many seconds."
     )
+    token_limit: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="The agent is stopped, and has failed, after so many tokens, in and out."
+    )
+    read_at_end: dict[Name, Name] = Field(
+        default_factory=dict,
+        description="Dotted path in the data to a JavaScript expression, evaluated in the page "
+        "when the trial ends; it takes the place of what the agent says.",
+    )
     thinking: Literal["off", "low", "medium", "high", "max"] = "high"
     output_schema: dict[str, Any] | None = Field(None, description="JSON Schema of the data.")
     playbook_params: dict[str, Any] = Field(default_factory=dict)
@@ -98,8 +108,8 @@ class EvalCase(FileModel):
     expect: Expectations = Expectations()
 
 
-class EvalSuite(FileModel):
-    """Cases that are run and reported together."""
+class SuiteHead(FileModel):
+    """What a suite is beside its cases and LLMs."""
 
     version: str | float = Field("1.0", description="Version of the file format.")
     name: Name
@@ -108,10 +118,16 @@ class EvalSuite(FileModel):
         None, description="`package.module:factory` of a WSGI application, started per trial."
     )
     llm: Name | None = Field(None, description="LLM id; the first of llms.json by default.")
-    llms: list[LLMEntry] = Field(
-        default_factory=list, description="LLMs of this suite, as they stand in llms.json."
-    )
-    cases: Annotated[list[EvalCase], Field(min_length=1)]
+
+
+class EvalSuite(SuiteHead):
+    """Cases that are run and reported together."""
+
+    llms: tuple[LLM, ...] = ()
+    """LLMs of this suite alone."""
+    cases: tuple[EvalCase, ...]
+    folder: Path | None = None
+    """Where the suite file stands: paths of playbooks start there."""
 
 
 class CaseStatus(StrEnum):

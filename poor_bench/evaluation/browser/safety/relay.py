@@ -1,0 +1,30 @@
+"""Bytes between two sockets, both ways, until one side ends."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+
+_PIECE = 65536
+
+
+def relay(one: socket.socket, other: socket.socket, *, idle_s: float) -> None:
+    """Copy bytes in both directions until one side closes or nothing comes for `idle_s` seconds.
+
+    Raises:
+        OSError: If a connection breaks.
+    """
+    peers = {one: other, other: one}
+    for end in peers:
+        end.settimeout(idle_s)
+    with selectors.DefaultSelector() as selector:
+        for end in peers:
+            selector.register(end, selectors.EVENT_READ)
+        while ready := selector.select(idle_s):
+            for key, _events in ready:
+                source = key.fileobj
+                assert isinstance(source, socket.socket)
+                piece = source.recv(_PIECE)
+                if not piece:
+                    return
+                peers[source].sendall(piece)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.comparison.side import RunFacts, Side
 from poor_bench.config.nearest_name import nearest_name
-from poor_bench.errors import ConfigError
+from poor_bench.errors import ConfigError, StoreError
 from poor_bench.models.llm_id import resolve_llm_id
 from poor_bench.models.result import Result
 from poor_bench.result_store.results_file import newest_of_trials, read_results_file
@@ -88,9 +88,17 @@ class SideOpener:
 
     @cached_property
     def kept_runs(self) -> list[KeptRun]:
-        """The kept runs, oldest first; runs that were killed are settled before."""
-        self._config.store.merge()
-        return kept_runs(self._config.store.paths)
+        """The kept runs, oldest first; runs that were killed are settled before.
+
+        Where that cannot be written, such as on a read-only disk, they stand among the others as
+        they are.
+        """
+        store = self._config.store
+        try:
+            store.merge()
+        except StoreError:
+            return kept_runs(store.paths, unmerged=True)
+        return kept_runs(store.paths)
 
     def run_facts(self) -> dict[str, RunFacts]:
         """Return what is known of every kept run."""

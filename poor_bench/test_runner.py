@@ -106,7 +106,7 @@ class TestRunner:
         if llm is None:
             raise ConfigError(f"there is no LLM {llm_id!r}")
         started = self.manager.clock.now_iso()
-        run_id = new_run_id(started)
+        run_id = new_run_id(started, self.config.store.newest_run_id())
         result, _ = self._executor.execute(WorkItem(llm, test, 1), run_id, lambda: False)
         header = {"started": started, "machine": machine_facts()}
         self.config.store.add([result], run_id, header)
@@ -138,7 +138,8 @@ class TestRunner:
         if new:
             started = self.manager.clock.now_iso()
             header = {"started": started, "kind": "rescore", "n_rescored": len(new)}
-            self.config.store.add(new, new_run_id(started), header)
+            store = self.config.store
+            store.add(new, new_run_id(started, store.newest_run_id()), header)
 
     def close(self) -> None:
         """Free the models and connections."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from poor_bench.config_manager import ConfigManager
-from poor_bench.errors import ConfigError
+from poor_bench.errors import ConfigError, StoreError
 from poor_bench.sides import SideOpener, facts_of_header
 from tests.conftest import WorkspaceFiles
 from tests.result_store.builders import make_result
@@ -100,3 +100,16 @@ def test_missing_runs_and_results_say_what_to_do(workspace_files: WorkspaceFiles
 def test_odd_headers_tell_nothing() -> None:
     facts = facts_of_header({"machine": "x86", "llm_fingerprints": None})
     assert facts.machine == facts.llm_fingerprints == {}
+
+
+def test_runs_that_cannot_be_merged_are_compared_as_they_are(config: ConfigManager) -> None:
+    third = "20261123T100000-cccccc"
+    journal = config.store.open_run(third, {"started": "2026-11-23T10:00:00Z"})
+    journal.append(make_result("sum_003", score=1.0))
+    journal.close()
+    config.store.paths.merge_lock.unlink(missing_ok=True)
+    config.store.paths.merge_lock.mkdir()  # as on a read-only disk: the lock cannot be had
+    with pytest.raises(StoreError):
+        config.store.merge()
+    assert scores(config, "last") == {("a", "3"): 1.0}
+    assert config.store.newest_run_id() == third

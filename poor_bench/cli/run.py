@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from poor_bench.runner.plan import Plan
     from poor_bench.test_runner import TestRunner
 
+_LAST_MOMENT_S = 1.0
+
 _EPILOG = """\b
 Examples:
   python main.py run                              all that is pending
@@ -90,11 +92,12 @@ def _run(runner: TestRunner, plan: Plan, *, quiet: bool) -> RunFinished:
 def _stop_on_signal(control: RunControl) -> Iterator[None]:
     """Stop cleanly at the first Ctrl-C and at once at the second.
 
-    Every result is on its way to the disk the moment it exists, so leaving at once loses none.
+    Answers that are there already are given a moment to be scored and stored even then.
     """
 
     def stop(number: int, _frame: object) -> None:
         if control.cancelled():
+            control.wait_until_idle(_LAST_MOMENT_S)
             _leave_at_once(128 + number)
         control.cancel()
         click.echo("\nStopping: what is finished is kept. Ctrl-C again stops at once.", err=True)

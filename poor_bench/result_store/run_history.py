@@ -39,9 +39,15 @@ class KeptRun:
         return self.run_id.partition("-")[0], self.started, self.run_id
 
 
-def kept_runs(paths: StorePaths) -> list[KeptRun]:
-    """Return the kept runs, oldest first."""
-    runs = [KeptRun(run_id=path.stem, path=path, header=read_header(path)) for path in paths.runs()]
+def kept_runs(paths: StorePaths, *, unmerged: bool = False) -> list[KeptRun]:
+    """Return the kept runs, oldest first.
+
+    Args:
+        paths: The store.
+        unmerged: Whether to take in also what is still in journals.
+    """
+    files = [*paths.runs(), *(paths.journals() if unmerged else ())]
+    runs = [KeptRun(run_id=path.stem, path=path, header=read_header(path)) for path in files]
     return sorted(runs, key=lambda run: run.age)
 
 

@@ -49,6 +49,10 @@ class ResultStore:
         path = self.paths.journal_dir / f"{run_id}.jsonl"
         return JournalWriter(path, {"run_id": run_id, **header})
 
+    def newest_run_id(self) -> str:
+        """Return the id of the newest run, be it merged or not; empty where there is none."""
+        return max((path.stem for path in (*self.paths.journals(), *self.paths.runs())), default="")
+
     def results(self) -> Iterator[Result]:
         """Yield the newest score and the newest unsettled failure of every trial.
 

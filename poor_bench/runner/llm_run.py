@@ -50,6 +50,7 @@ class LLMRun:
         self._n_taken = 0
         self._n_answered = 0
         self._n_lost_in_a_row = 0
+        self._last_lost: ProviderError | None = None
         self._given_up: ProviderError | None = None
 
     def run(self) -> None:
@@ -103,10 +104,11 @@ class LLMRun:
 
     def _run_one(self, item: WorkItem) -> None:
         n_answered = self._n_answered
-        result, error = self._executor.execute(item, self._progress.run_id, self._is_stopped)
-        lost = error if isinstance(error, ProviderError) else None
-        if self._is_kept(lost, n_answered):
-            self._progress.store(result)
+        with self._control.trial_under_way():
+            result, error = self._executor.execute(item, self._progress.run_id, self._is_stopped)
+            lost = error if isinstance(error, ProviderError) else None
+            if self._is_kept(lost, n_answered):
+                self._progress.store(result)
 
     def _is_kept(self, error: ProviderError | None, n_answered_before: int) -> bool:
         """Count a trial that ended; return whether its result is to be stored.
@@ -118,14 +120,20 @@ class LLMRun:
                 self._n_answered += 1
                 self._n_lost_in_a_row = 0
                 return True
-            if error.kind.is_retryable and self._n_answered == n_answered_before:
+            if self._may_be_hopeless(error) and self._n_answered == n_answered_before:
                 self._n_lost_in_a_row += 1
+            self._last_lost = error
             if not self._is_hopeless(error):
                 return True
             is_first = self._given_up is None
             self._given_up = self._given_up or error
             self._n_taken -= not is_first
             return is_first
+
+    def _may_be_hopeless(self, error: ProviderError) -> bool:
+        """Whether it may say more of the LLM than of this trial: a repeated refusal does, too."""
+        is_repeated = str(error) == str(self._last_lost)
+        return error.kind.is_retryable or (error.kind is FailureKind.BAD_REQUEST and is_repeated)
 
     def _is_hopeless(self, error: ProviderError) -> bool:
         is_one_of_many = self._n_lost_in_a_row >= MOST_LOST_IN_A_ROW

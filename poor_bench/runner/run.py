@@ -50,7 +50,7 @@ class Run:
             StoreError: If a result could not be stored; all that was stored before is kept.
         """
         started = self._manager.clock.now_iso()
-        run_id = new_run_id(started)
+        run_id = new_run_id(started, self._store.newest_run_id())
         journal = self._store.open_run(run_id, _header(self._plan, started))
         progress = Progress(run_id, journal, listener)
         try:

@@ -156,6 +156,33 @@ def test_endpoint_that_never_answers_is_given_up_after_some_trials(
     assert finished.n_skipped == 50 - MOST_LOST_IN_A_ROW
 
 
+def test_llm_that_refuses_all_requests_in_the_same_words_is_given_up(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(50)
+    refusal = {"failure": "bad_request", "message": "unsupported parameter: top_a"}
+    workspace_files.add_llm("strict", {"+": refusal}, concurrency=1)
+    listener = RecordingListener()
+    finished = run_all(workspace_files.write(), listener)
+    [event] = listener.of_kind(LLMUnavailable)
+    assert event.failure.message == "unsupported parameter: top_a"
+    assert finished.n_failed == MOST_LOST_IN_A_ROW + 1
+    assert finished.n_skipped == 50 - finished.n_failed
+
+
+def test_llm_that_refuses_each_request_in_other_words_is_asked_on(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(20)
+    refusals = {
+        f"{number} +": {"failure": "bad_request", "message": f"not {number}"}
+        for number in range(20, 0, -1)
+    }
+    workspace_files.add_llm("picky", refusals, concurrency=1)
+    finished = run_all(workspace_files.write())
+    assert (finished.n_failed, finished.n_skipped) == (20, 0)
+
+
 def test_endpoint_that_answers_now_and_then_is_not_given_up(
     workspace_files: WorkspaceFiles,
 ) -> None:

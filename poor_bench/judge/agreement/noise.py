@@ -1,0 +1,60 @@
+"""The noise floor of a judge: which differences it would also show between twins."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+
+from poor_bench.statistics.quantiles import t_quantile_95
+
+
+def noise_floor(repeats: Iterable[Sequence[float]], n_judgements: int = 1) -> float | None:
+    """Return the difference that a judge's chance alone exceeds in 5 % of all comparisons.
+
+    It is the repeatability limit of measuring instruments, with Student's quantile as the standard
+    deviation is estimated from few repeats.
+
+    Args:
+        repeats: Groups of scores that one judge gave to one and the same thing; groups may be of
+            different things, since only the distances within each group count.
+        n_judgements: Over how many judgements each of the two scores to be compared is a mean.
+
+    Returns:
+        At least 0.0, in the unit of the scores; 0.0 for a judge that always repeats itself. None
+        where nothing was judged twice.
+
+    Raises:
+        ValueError: If `n_judgements < 1`.
+
+    Source:
+        ISO 5725-6:1994, "Accuracy of measurement methods and results", 4.1 (repeatability limit).
+
+    Example:
+        >>> round(noise_floor([[6.0, 7.0, 8.0], [4.0, 4.5, 5.0]]), 2)
+        3.1
+    """
+    if n_judgements < 1:
+        raise ValueError(f"n_judgements must be at least 1, not {n_judgements}")
+    groups = [scores for scores in repeats if len(scores) >= 2]
+    freedom = sum(len(scores) - 1 for scores in groups)
+    if freedom == 0:
+        return None
+    squares = math.fsum(statistics.variance(scores) * (len(scores) - 1) for scores in groups)
+    deviation = math.sqrt(squares / freedom)
+    return t_quantile_95(freedom) * deviation * math.sqrt(2 / n_judgements)
+
+
+def within_noise(difference: float, floor: float | None) -> bool:
+    """Return whether a difference of two scores may be the judge's chance alone.
+
+    Args:
+        difference: Of two scores of one judge, in either direction.
+        floor: What `noise_floor` returned; where it is None, nothing is known and nothing is ruled
+            out, so every difference may be chance.
+
+    Example:
+        >>> within_noise(-0.4, 0.9), within_noise(1.2, 0.9), within_noise(3.0, None)
+        (True, False, True)
+    """
+    return floor is None or abs(difference) <= floor

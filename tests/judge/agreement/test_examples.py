@@ -9,7 +9,7 @@ import poor_bench.judge.agreement
 MODULES = [
     module.name
     for module in pkgutil.iter_modules(
-        poor_bench.judge.agreement.__path__, poor_bench.statistics.__name__ + "."
+        poor_bench.judge.agreement.__path__, poor_bench.judge.agreement.__name__ + "."
     )
 ]
 

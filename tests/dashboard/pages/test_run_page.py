@@ -3,12 +3,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from dash import html
 
+from poor_bench.dashboard.components.live_card import ABSENT
 from poor_bench.dashboard.components.run_status import run_status
 from poor_bench.dashboard.pages.run import callbacks, run_callbacks
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
 from poor_bench.dashboard.pages.run.layout import layout
-from poor_bench.dashboard.pages.run.progress import control_buttons, run_card
+from poor_bench.dashboard.pages.run.progress import run_body, run_class, run_head
 from poor_bench.dashboard.pages.run.selection import retry_of, selection_of
 from poor_bench.dashboard.services.run_state import (
     LLMPhase,
@@ -25,8 +27,8 @@ from tests.dashboard.seen_text import of_type, text_of
 PATIENCE_S = 20.0
 
 
-def shown_buttons(state: RunState) -> list[str]:
-    return [b.id for b in control_buttons(state) if getattr(b, "display", None) != "none"]
+def offered(state: RunState) -> set[str]:
+    return {mark for mark in run_class(state).split() if mark.startswith("can-")}
 
 
 def test_empty_controls_choose_everything_that_is_pending() -> None:
@@ -82,13 +84,14 @@ def test_a_run_is_started_and_its_end_is_shown(workspace_files: WorkspaceFiles) 
     workspace_files.add_tests(2)
     workspace_files.add_llm("one", "4")
     services = services_of(workspace_files.write())
-    assert run_callbacks.state(services)[0] is None
+    assert run_callbacks.state(services)[1] == ABSENT
     services.runs.start(Selection())
     services.runs.wait(PATIENCE_S)
-    card, is_still, _ = run_callbacks.state(services)
+    body, class_name, head, is_still, _ = run_callbacks.state(services)
     assert is_still
-    assert "Finished" in text_of(card)
-    assert "2 of 2 trials" in text_of(card)
+    assert class_name == "card run-card"
+    assert "Finished" in text_of(head)
+    assert "2 of 2 trials" in text_of(body)
 
 
 def test_other_pages_see_the_results_of_a_run(workspace_files: WorkspaceFiles) -> None:
@@ -103,11 +106,16 @@ def test_other_pages_see_the_results_of_a_run(workspace_files: WorkspaceFiles) -
 
 
 def test_buttons_fit_what_the_run_does() -> None:
-    assert shown_buttons(RunState()) == []
-    assert shown_buttons(RunState(phase=RunPhase.RUNNING)) == [Ids.PAUSE, Ids.CANCEL]
-    assert shown_buttons(RunState(phase=RunPhase.PAUSED)) == [Ids.RESUME, Ids.CANCEL]
-    assert shown_buttons(RunState(phase=RunPhase.STOPPING)) == []
-    assert shown_buttons(RunState(phase=RunPhase.RUNNING, is_foreign=True)) == []
+    assert offered(RunState()) == set()
+    assert offered(RunState(phase=RunPhase.RUNNING)) == {"can-pause", "can-cancel"}
+    assert offered(RunState(phase=RunPhase.PAUSED)) == {"can-resume", "can-cancel"}
+    assert offered(RunState(phase=RunPhase.STOPPING)) == set()
+    assert offered(RunState(phase=RunPhase.RUNNING, is_foreign=True)) == set()
+
+
+def test_no_button_is_drawn_anew_with_what_it_stands_beside() -> None:
+    state = RunState(phase=RunPhase.RUNNING, message="on")
+    assert of_type(html.Div([*run_head(state), *run_body(state, str)]), "Button") == []
 
 
 def test_progress_shows_every_llm_and_every_error() -> None:
@@ -123,14 +131,14 @@ def test_progress_shows_every_llm_and_every_error() -> None:
         ),
         errors=(RunError(llm_id="a", test_id="t", kind="timeout", message="<b>slow</b>"),),
     )  # fmt: skip
-    shown = text_of(run_card(state, str.upper))
+    shown = text_of(run_head(state)) + text_of(run_body(state, str.upper))
     for expected in ("2 / 4", "0.500", "200", "10 s", "<b>slow</b>", "first at t", "A"):
         assert expected in shown
 
 
 def test_a_run_elsewhere_can_only_be_watched() -> None:
     state = RunState(phase=RunPhase.RUNNING, is_foreign=True, run_id="r1")
-    assert "another process" in text_of(run_card(state, str))
+    assert "another process" in text_of(run_head(state))
 
 
 def test_the_header_shows_a_run_only_while_it_goes_on() -> None:
@@ -159,9 +167,9 @@ def test_failures_are_listed_and_can_be_retried(workspace_files: WorkspaceFiles)
     row = {"test_id": "sum_001", "score": 0.0, "details": "", "response": "[API ERROR] <b>no</b>"}
     write_results(folder, {"scripted:one": [row]})
     services = services_of(folder)
-    shown = run_callbacks.failures(services)
-    assert "<b>no</b>" in text_of(shown)
-    assert "Retry 1 failure" in text_of(shown)
+    table, _, head = run_callbacks.failures(services)
+    assert "<b>no</b>" in text_of(table)
+    assert "1 trial without a score" in text_of(head)
     assert "'<b>" not in callbacks.failures_csv(services)["content"]
     assert (
         "scripted:one,older_tool,sum_001,<b>no</b>" in callbacks.failures_csv(services)["content"]
@@ -169,7 +177,7 @@ def test_failures_are_listed_and_can_be_retried(workspace_files: WorkspaceFiles)
     services.runs.start(retry_of(services.failures()))
     services.runs.wait(PATIENCE_S)
     assert services.failures() == []
-    assert run_callbacks.failures(services) is None
+    assert run_callbacks.failures(services) == (None, ABSENT, [])
 
 
 def test_llms_that_are_not_enabled_are_marked(workspace_files: WorkspaceFiles) -> None:

@@ -9,8 +9,8 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.buttons import csv_button
-from poor_bench.dashboard.components.card import card
 from poor_bench.dashboard.components.icon import icon
+from poor_bench.dashboard.components.live_card import live_card, live_head
 from poor_bench.dashboard.links import model_link
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
 from poor_bench.dashboard.services.failures import FailureGroup
@@ -22,42 +22,49 @@ if TYPE_CHECKING:
 _SHOWN = 30
 
 
-def failures_card(
-    groups: Sequence[FailureGroup], name_of: Callable[[str], str]
-) -> Component | None:
-    """Return what could not be run, by LLM and reason; nothing where all went well."""
-    if not groups:
-        return None
-    heads = ("Model", "Reason", "Trials", "First message")
-    rows = [_row(group, name_of(group.llm_id)) for group in groups[:_SHOWN]]
-    return card(
-        "Failed to run",
-        html.Div(
-            html.Table(
-                [
-                    html.Thead(html.Tr([html.Th(name, scope="col") for name in heads])),
-                    html.Tbody(rows),
-                ],
-                className="run-table is-text",
-            ),
-            className="run-table-frame",
-        ),
-        note="These have no score and count nowhere; they are pending until they run.",
-        tools=failures_tools(sum(len(group.test_ids) for group in groups)),
-    )
-
-
-def failures_tools(n_trials: int) -> list[Component]:
-    """Return the buttons that try failures again and save them as a file."""
+def failures_frame() -> Component:
+    """Return the place of the failures, with the buttons that try them again and save them."""
     retry = dmc.Button(
-        f"Retry {count_text(n_trials, 'failure')}",
+        "Retry failures",
         id=Ids.RETRY,
         leftSection=icon("refresh"),
         variant="default",
         size="compact-sm",
         n_clicks=0,
     )
-    return [retry, csv_button(Ids.FAILURES_CSV, "the failures")]
+    return live_card(
+        "Failed to run",
+        frame_id=Ids.FAILURES_FRAME,
+        head_id=Ids.FAILURES_HEAD,
+        body_id=Ids.FAILURES,
+        tools=[retry, csv_button(Ids.FAILURES_CSV, "the failures")],
+    )
+
+
+def failures_head(groups: Sequence[FailureGroup]) -> list[Component]:
+    """Return how many trials could not be run."""
+    n_trials = sum(len(group.test_ids) for group in groups)
+    return live_head(
+        "Failed to run",
+        f"{count_text(n_trials, 'trial')} without a score: they count nowhere"
+        " and are pending until they run.",
+    )
+
+
+def failures_table(groups: Sequence[FailureGroup], name_of: Callable[[str], str]) -> Component:
+    """Return what could not be run, by LLM and reason."""
+    heads = ("Model", "Reason", "Trials", "First message")
+    rows = [_row(group, name_of(group.llm_id)) for group in groups[:_SHOWN]]
+    return html.Div(
+        html.Table(
+            [
+                html.Thead(html.Tr([html.Th(name, scope="col") for name in heads])),
+                html.Tbody(rows),
+            ],
+            className="run-table is-text",
+        ),
+        className="run-table-frame",
+    )
 
 
 def failure_rows(groups: Sequence[FailureGroup]) -> list[dict[str, Any]]:

@@ -12,11 +12,10 @@ from poor_bench.dashboard.components.buttons import csv_button
 from poor_bench.dashboard.components.card import card, page_head
 from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.states import loading_state
-from poor_bench.dashboard.pages.run.failures import failures_tools
+from poor_bench.dashboard.pages.run.failures import failures_frame
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
-from poor_bench.dashboard.pages.run.progress import control_buttons
+from poor_bench.dashboard.pages.run.progress import run_frame
 from poor_bench.dashboard.pages.run.selection import MOST_TRIALS
-from poor_bench.dashboard.services.run_state import RunState
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -34,7 +33,7 @@ def layout(search: Search) -> Component:
     return html.Div(
         [
             page_head("Run", "A run goes on when the browser is closed; come back any time."),
-            html.Div(id=Ids.STATE),
+            run_frame(),
             card(
                 "What to run",
                 _choice(search),
@@ -48,17 +47,12 @@ def layout(search: Search) -> Component:
                 html.Div(loading_state(3), id=Ids.PREVIEW),
                 tools=[csv_button(Ids.PREVIEW_CSV, "the plan"), start],
             ),
-            html.Div(id=Ids.FAILURES),
+            failures_frame(),
             dcc.Download(id=Ids.DOWNLOAD),
             dcc.Interval(id=Ids.CLOCK, interval=CLOCK_MS, disabled=True),
         ],
         className="page-body",
     )
-
-
-def parts() -> list[Component]:
-    """Return one of each component that callbacks put into the page."""
-    return [*control_buttons(RunState()), *failures_tools(0)]
 
 
 def _choice(search: Search) -> Component:

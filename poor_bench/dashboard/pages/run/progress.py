@@ -9,8 +9,8 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.components.card import card
 from poor_bench.dashboard.components.icon import icon
+from poor_bench.dashboard.components.live_card import ABSENT, live_card, live_head
 from poor_bench.dashboard.links import model_link
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
 from poor_bench.dashboard.services.run_state import (
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 _TITLES = {
+    RunPhase.IDLE: "",
     RunPhase.STARTING: "Starting",
     RunPhase.RUNNING: "Running",
     RunPhase.PAUSED: "Paused: requests under way still end",
@@ -36,36 +37,53 @@ _TITLES = {
 _HEADS = ("Model", "Progress", "Done", "Score so far", "Tokens / s", "Failed", "Time left")
 
 
-def run_card(state: RunState, name_of: Callable[[str], str]) -> Component | None:
-    """Return the run with its buttons; nothing where there was none."""
+def run_frame() -> Component:
+    """Return the place of the run, with its buttons."""
+    return live_card(
+        "Run under way",
+        frame_id=Ids.FRAME,
+        head_id=Ids.HEAD,
+        body_id=Ids.STATE,
+        tools=[
+            _button(Ids.PAUSE, "Pause", "pause"),
+            _button(Ids.RESUME, "Resume", "play"),
+            _button(Ids.CANCEL, "Cancel", "stop"),
+        ],
+    )
+
+
+def run_class(state: RunState) -> str:
+    """Return the class of the frame: whether it is there, and which buttons make sense now."""
     if state.phase is RunPhase.IDLE:
-        return None
+        return ABSENT
+    is_ours = state.is_active and not state.is_foreign
+    marks = {
+        "is-active": state.is_active,
+        "can-pause": is_ours and state.phase is RunPhase.RUNNING,
+        "can-resume": is_ours and state.phase is RunPhase.PAUSED,
+        "can-cancel": is_ours and state.phase is not RunPhase.STOPPING,
+    }
+    return " ".join(["card run-card", *(mark for mark, is_true in marks.items() if is_true)])
+
+
+def run_head(state: RunState) -> list[Component]:
+    """Return how far the run is."""
     title = "A run of another process" if state.is_foreign else _TITLES[state.phase]
-    return card(
-        title,
+    return live_head(title, _note(state))
+
+
+def run_body(state: RunState, name_of: Callable[[str], str]) -> list[Component]:
+    """Return what the run has done so far, by LLM, and what went wrong."""
+    parts = (
         html.P(state.message, className="failure-box") if state.message else None,
         _overall(state) if state.llms else None,
         _llms(state, name_of) if state.llms else None,
         _errors(state.errors, name_of) if state.errors else None,
-        note=_note(state),
-        tools=control_buttons(state),
-        class_name="run-card is-active" if state.is_active else "run-card",
     )
+    return [part for part in parts if part is not None]
 
 
-def control_buttons(state: RunState) -> list[Component]:
-    """Return the buttons that steer a run; those that make no sense now are not shown."""
-    is_ours = state.is_active and not state.is_foreign
-    return [
-        _button(Ids.PAUSE, "Pause", "pause", is_shown=is_ours and state.phase is RunPhase.RUNNING),
-        _button(Ids.RESUME, "Resume", "play", is_shown=state.phase is RunPhase.PAUSED),
-        _button(
-            Ids.CANCEL, "Cancel", "stop", is_shown=is_ours and state.phase is not RunPhase.STOPPING
-        ),
-    ]
-
-
-def _button(button_id: Ids, text: str, name: str, *, is_shown: bool) -> Component:
+def _button(button_id: Ids, text: str, name: str) -> Component:
     button: Component = dmc.Button(
         text,
         id=button_id,
@@ -73,7 +91,6 @@ def _button(button_id: Ids, text: str, name: str, *, is_shown: bool) -> Componen
         variant="default",
         size="compact-sm",
         n_clicks=0,
-        display=None if is_shown else "none",
     )
     return button
 

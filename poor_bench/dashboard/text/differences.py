@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -37,20 +38,37 @@ def compare_texts(first: str, second: str) -> list[Piece]:
         >>> [(piece.side.value, piece.text) for piece in compare_texts("a b", "a c")]
         [('both', 'a '), ('first', 'b'), ('second', 'c')]
     """
-    if len(first) + len(second) > _MOST_CHARACTERS:
-        old, new = first.splitlines(keepends=True), second.splitlines(keepends=True)
-    else:
-        old, new = _WORDS.findall(first), _WORDS.findall(second)
-    pieces = []
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    is_long = len(first) + len(second) > _MOST_CHARACTERS
+    old, new = (
+        text.splitlines(keepends=True) if is_long else _WORDS.findall(text)
+        for text in (first, second)
+    )
+    n_before = _n_alike(old, new)
+    n_behind = _n_alike(old[n_before:][::-1], new[n_before:][::-1])
+    old_end, new_end = len(old) - n_behind, len(new) - n_behind
+    pieces = [
+        Piece(Side.BOTH, "".join(old[:n_before])),
+        *_different(old[n_before:old_end], new[n_before:new_end], is_long=is_long),
+        Piece(Side.BOTH, "".join(old[old_end:])),
+    ]
+    return [piece for piece in pieces if piece.text]
+
+
+def _n_alike(old: Sequence[str], new: Sequence[str]) -> int:
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(old), len(new)))
+
+
+def _different(old: Sequence[str], new: Sequence[str], *, is_long: bool) -> Iterator[Piece]:
+    """Compare what is left between the same beginning and the same end.
+
+    Models that loop say one line thousands of times: `autojunk` keeps such lines from being
+    compared each with each.
+    """
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=is_long)
     for kind, old_start, old_end, new_start, new_end in matcher.get_opcodes():
         if kind == "equal":
-            pieces.append(Piece(Side.BOTH, "".join(old[old_start:old_end])))
+            yield Piece(Side.BOTH, "".join(old[old_start:old_end]))
             continue
-        for side, words in (
-            (Side.FIRST, old[old_start:old_end]),
-            (Side.SECOND, new[new_start:new_end]),
-        ):
-            if words:
-                pieces.append(Piece(side, "".join(words)))
-    return pieces
+        yield Piece(Side.FIRST, "".join(old[old_start:old_end]))
+        yield Piece(Side.SECOND, "".join(new[new_start:new_end]))

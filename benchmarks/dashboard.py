@@ -4,7 +4,8 @@
 
 Builds a temporary workspace of 10 LLMs x 10,000 tests, serves it as users do, and measures in
 Chromium, each page in a browser context of its own: nothing is in its cache. An empty page of
-plain Dash, measured in the same run, is the yardstick.
+plain Dash, measured in the same run, is the yardstick; what the libraries of tables and controls
+cost by themselves stands beside it.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 PORT = 8157
 EMPTY_PORT = 8158
+ONE_CELL_PORT = 8159
 REPEATS = 5
 EMPTY_PAGE = f"""
 from dash import Dash, html
@@ -42,6 +44,17 @@ app.layout = html.Div("ready", id="ready")
 print("http://127.0.0.1:{EMPTY_PORT}", flush=True)
 serve(app.server, host="127.0.0.1", port={EMPTY_PORT}, threads=16)
 """
+ONE_CELL = (
+    EMPTY_PAGE.replace(
+        'html.Div("ready", id="ready")',
+        'dmc.MantineProvider(dag.AgGrid(columnDefs=[{"field": "a"}], rowData=[{"a": 1}]))',
+    )
+    .replace(
+        "from dash import",
+        "import dash_ag_grid as dag, dash_mantine_components as dmc\nfrom dash import",
+    )
+    .replace(str(EMPTY_PORT), str(ONE_CELL_PORT))
+)
 ROW = "#model-results-grid .ag-center-cols-container .ag-row"
 NOTE = "#model-count-text"
 
@@ -69,9 +82,10 @@ def main() -> None:
         with (
             started(dashboard) as (pid, address),
             started([sys.executable, "-c", EMPTY_PAGE]) as (_, empty),
+            started([sys.executable, "-c", ONE_CELL]) as (_, one_cell),
             started_browser() as browser,
         ):
-            report(measure(browser, address, empty), peak_mb(pid))
+            report(measure(browser, address, empty, one_cell), peak_mb(pid))
 
 
 @contextmanager
@@ -91,7 +105,9 @@ def started(command: list[str]) -> Iterator[tuple[int, str]]:
             process.terminate()
 
 
-def measure(browser: Browser, address: str, empty: str) -> tuple[Figures, float, float]:
+def measure(
+    browser: Browser, address: str, empty: str, one_cell: str
+) -> tuple[Figures, float, float]:
     figures, wire, empty_wire = Figures(), [], []
     with opened(browser) as page:
         figures.add("first opening", timed(lambda: open_overview(page, address)))
@@ -99,6 +115,8 @@ def measure(browser: Browser, address: str, empty: str) -> tuple[Figures, float,
         with opened(browser) as page:
             figures.add("empty Dash page", timed(lambda: open_empty(page, empty)))
             empty_wire.append(received_mb(page))
+        with opened(browser) as page:
+            figures.add("the same libraries, one cell", timed(lambda: open_cell(page, one_cell)))
         with opened(browser) as page:
             figures.add("overview", timed(lambda: open_overview(page, address)))
             page.wait_for_load_state("networkidle")
@@ -148,6 +166,11 @@ def timed(action: Callable[[], None]) -> float:
 def open_empty(page: Page, address: str) -> None:
     page.goto(address, wait_until="commit")
     page.wait_for_selector("#ready")
+
+
+def open_cell(page: Page, address: str) -> None:
+    page.goto(address, wait_until="commit")
+    page.wait_for_selector(".ag-row")
 
 
 def open_overview(page: Page, address: str) -> None:

@@ -14,7 +14,7 @@ from poor_bench.dashboard.pages.model import (
     results_callbacks,
 )
 from poor_bench.dashboard.pages.model.layout import layout
-from poor_bench.dashboard.pages.model.query import query_of, search_of, selected_key
+from poor_bench.dashboard.pages.model.query import query_of, selected_key
 from poor_bench.dashboard.pages.model.results import COLUMNS
 from poor_bench.dashboard.routing import show_page
 from poor_bench.dashboard.services.result_query import Outcome
@@ -86,9 +86,10 @@ def test_filters_of_the_address_apply(services: Services) -> None:
     )
 
 
-def test_controls_become_an_address_that_restores_them() -> None:
-    search = search_of("a:b/c", ["x", "y z"], ["2"], ["on"], "passed", "two words", "loop")
-    query = query_of(search)
+def test_an_address_restores_all_filters() -> None:
+    query = query_of(
+        "?llm=a%3Ab%2Fc&class=x&class=y+z&level=2&think=on&outcome=passed&text=two+words&issue=loop"
+    )
     assert query.llm_id == "a:b/c"
     assert query.classes == {"x", "y z"}
     assert query.levels == {2}
@@ -133,12 +134,12 @@ def test_all_that_can_be_chosen_is_offered(services: Services) -> None:
 
 
 def test_figures_and_note_describe_the_model(services: Services) -> None:
-    shown = text_of(callbacks.tiles(services, SEARCH))
+    shown = text_of(callbacks.tiles(services, "scripted:one"))
     assert "0.625" in shown
     assert "50.0 %" in shown
-    assert callbacks.note(services, SEARCH).startswith("scripted:one")
-    assert "Not in llms.json" in callbacks.note(services, "?llm=gone")
-    assert callbacks.tiles(services, "?llm=gone") is None
+    assert callbacks.note(services, "scripted:one").startswith("scripted:one")
+    assert "Not in llms.json" in callbacks.note(services, "gone")
+    assert callbacks.tiles(services, "gone") is None
 
 
 def test_the_chart_follows_the_filters(services: Services) -> None:

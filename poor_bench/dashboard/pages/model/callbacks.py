@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 BARS_AT_ONCE = 120
 
 
-def note(services: Services, search: str) -> str:
+def note(services: Services, llm_id: str) -> str:
     """Return one line about the model."""
-    llm = services.llm(query_of(search).llm_id)
+    llm = services.llm(llm_id)
     if llm is None:
         return "Not in llms.json any more; its results are kept."
     parts = [llm.id, llm.endpoint or "", f"{llm.size:g} B parameters" if llm.size else ""]
@@ -39,9 +39,8 @@ def note(services: Services, search: str) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def tiles(services: Services, search: str) -> Component | None:
+def tiles(services: Services, llm_id: str) -> Component | None:
     """Return the figures of the model."""
-    llm_id = query_of(search).llm_id
     summaries = services.summaries(GroupBy.LLM, [llm_id])
     return model_tiles(summaries[0], services.llm(llm_id)) if summaries else None
 
@@ -92,32 +91,32 @@ def _register_parts(app: Dash, services: Services) -> None:
         Output(Ids.NOTE, "children"),
         Output(Ids.TILES, "children"),
         Input(ShellIds.VERSION, "data"),
-        Input(Ids.QUERY, "data"),
+        Input(Ids.LLM, "value"),
     )
-    def _show_model(version: str | None, search: str | None) -> Any:
-        if version is None or search is None:
+    def _show_model(version: str | None, llm_id: str | None) -> Any:
+        if version is None or not llm_id:
             return no_update, no_update
-        return note(services, search), tiles(services, search)
+        return note(services, llm_id), tiles(services, llm_id)
 
     @app.callback(
         Output(Ids.CHART, "children"),
         Output(Ids.CHART_PAGE, "total"),
         Output(Ids.CHART_PAGE, "display"),
         Input(ShellIds.VERSION, "data"),
-        Input(Ids.QUERY, "data"),
+        Input(Ids.SETTLED, "data"),
         Input(Ids.CHART_PAGE, "value"),
     )
     def _show_chart(version: str | None, search: str | None, page: int) -> Any:
         if version is None or search is None:
             return (no_update,) * 3
-        drawn, n_pages = chart(services, search, page if ctx.triggered_id != Ids.QUERY else 1)
+        drawn, n_pages = chart(services, search, page if ctx.triggered_id != Ids.SETTLED else 1)
         return drawn, n_pages, "flex" if n_pages > 1 else "none"
 
     @app.callback(
         Output(Ids.ISSUES, "children"),
         Output(Ids.ISSUE_CHIP, "children"),
         Input(ShellIds.VERSION, "data"),
-        Input(Ids.QUERY, "data"),
+        Input(Ids.SETTLED, "data"),
     )
     def _show_issues(version: str | None, search: str | None) -> Any:
         if version is None or search is None:

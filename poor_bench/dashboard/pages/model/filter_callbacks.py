@@ -10,7 +10,6 @@ from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.model.ids import ISSUE_ROW
 from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
-from poor_bench.dashboard.pages.model.query import search_of
 from poor_bench.dashboard.scripts import bind_script
 from poor_bench.dashboard.text.think_text import think_to_text
 from poor_bench.errors import PoorBenchError
@@ -117,7 +116,10 @@ def _register_filters(app: Dash, services: Services) -> None:
 
 
 def _register_query(app: Dash) -> None:
-    @app.callback(
+    bind_script(
+        app,
+        "model",
+        "collect",
         Output(Ids.QUERY, "data"),
         Input(Ids.LLM, "value"),
         Input(Ids.CLASSES, "value"),
@@ -128,13 +130,11 @@ def _register_query(app: Dash) -> None:
         Input(Ids.ISSUE, "data"),
         prevent_initial_call=True,
     )
-    def _collect(llm_id: str | None, *filters: Any) -> Any:
-        return search_of(llm_id, *filters) if llm_id else no_update
-
     bind_script(
         app,
-        "address",
-        "show",
-        Output(Ids.QUERY, "id"),
+        "model",
+        "settle",
+        Output(Ids.SETTLED, "data"),
         Input(Ids.QUERY, "data"),
     )
+    bind_script(app, "address", "show", Output(Ids.QUERY, "id"), Input(Ids.QUERY, "data"))

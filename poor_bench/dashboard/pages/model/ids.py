@@ -20,6 +20,8 @@ class ModelIds(StrEnum):
     CLEAR = "model-clear-button"
     QUERY = "model-query-store"
     """The state of all filters as a query of the address."""
+    SETTLED = "model-settled-store"
+    """The same a moment later: what takes time to draw waits until the filters are chosen."""
     SORT = "model-sort-store"
     """Sorting of the table as AG Grid tells it."""
     NOTE = "model-note-text"

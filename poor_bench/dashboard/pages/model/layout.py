@@ -63,8 +63,10 @@ def parts() -> list[Component]:
 
 def _stores(search: Search) -> list[Component]:
     test_id = first(search, "test")
+    query = write_search(search) if first(search, "llm") else None
     return [
-        dcc.Store(id=Ids.QUERY, data=write_search(search) if first(search, "llm") else None),
+        dcc.Store(id=Ids.QUERY, data=query),
+        dcc.Store(id=Ids.SETTLED),
         dcc.Store(id=Ids.SORT),
         dcc.Store(id=Ids.ISSUE, data=first(search, "issue")),
         dcc.Store(id=Ids.SELECTED, data=[test_id, 1, False] if test_id else None),

@@ -1,4 +1,4 @@
-"""The filters of the page as a query of its address, and back."""
+"""The filters of the page out of the query of its address; `assets/model.js` writes it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from poor_bench.dashboard.links import Search, read_search, write_search
+from poor_bench.dashboard.links import Search, read_search
 from poor_bench.dashboard.services.result_order import SortKey
 from poor_bench.dashboard.services.result_query import Outcome, ResultQuery
 from poor_bench.dashboard.services.result_table import TrialKey
@@ -38,29 +38,6 @@ def query_of(search: str | None) -> ResultQuery:
         ),
         issue=first(values, "issue"),
         text=first(values, "text").strip(),
-    )
-
-
-def search_of(
-    llm_id: str | None,
-    classes: Sequence[str] | None,
-    levels: Sequence[str] | None,
-    thinks: Sequence[str] | None,
-    outcome: str | None,
-    text: str | None,
-    issue: str | None,
-) -> str:
-    """Return the controls of the page as a query."""
-    return write_search(
-        {
-            "llm": [llm_id] if llm_id else [],
-            "class": classes or [],
-            "level": levels or [],
-            "think": thinks or [],
-            "outcome": [outcome] if outcome else [],
-            "text": [text] if text else [],
-            "issue": [issue] if issue else [],
-        }
     )
 
 

@@ -1,0 +1,63 @@
+"""config.yaml: settings of the judge that belong to a workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from poor_bench.config.document import open_document
+from poor_bench.config.entry_validation import validate_entry
+from poor_bench.config.file_models import FileModel, Name
+from poor_bench.config.load import raise_errors
+from poor_bench.config.yaml_document import parse_yaml
+
+CONFIG_FILE = "config.yaml"
+
+
+class JudgeSettings(FileModel):
+    """Who judges, where nothing else says so."""
+
+    model: Name | None = Field(
+        None, description="An LLM id of llms.json, or the name of a Claude model."
+    )
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
+        None, description="Sampling temperature of the judge; 0.3 by default."
+    )
+    max_tokens: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Most tokens of a judgement; 4000 by default."
+    )
+    base_url: Name | None = Field(
+        None, description="Where the Claude model is asked; it gets ANTHROPIC_API_KEY."
+    )
+    threshold: Annotated[float, Field(ge=0, le=10)] | None = Field(
+        None, description="Overall score from which on an agent is approved; 8.0 by default."
+    )
+
+
+class ConfigFile(FileModel):
+    """config.yaml: settings of a workspace."""
+
+    version: str | float = Field("1.0", description="Version of the file format.")
+    judge: JudgeSettings = Field(default_factory=JudgeSettings)
+
+
+def load_judge_settings(data_dir: Path) -> JudgeSettings:
+    """Return the section `judge` of a workspace's config.yaml; empty where there is no such file.
+
+    Raises:
+        ConfigError: With every problem of the file, if one of them is an error.
+    """
+    path = data_dir / CONFIG_FILE
+    if not path.exists():
+        return JudgeSettings()
+    document, report = open_document(path, parse_yaml)
+    settings = None
+    if document is not None and isinstance(document.data, dict):
+        settings = validate_entry(ConfigFile, document.data, (), report)
+    elif document is not None:
+        report.error((), "must hold a mapping with the key `judge`", code="bad-type")
+    raise_errors(report.problems)
+    assert settings is not None
+    return settings.judge

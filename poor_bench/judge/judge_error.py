@@ -1,0 +1,21 @@
+"""A judge that could not be asked or understood."""
+
+from __future__ import annotations
+
+from poor_bench.errors import RecordedError
+from poor_bench.judge.judgement import Judgement
+from poor_bench.models.failure import FailureKind
+
+
+class JudgeError(RecordedError):
+    """There is no judgement; recorded as a failure, never as a score.
+
+    Where a provider failed, its error is the `__cause__`.
+
+    Attributes:
+        fallback: The judgement that stands in, with what the attempts cost.
+    """
+
+    def __init__(self, message: str, fallback: Judgement, *, hint: str = "") -> None:
+        super().__init__(message, kind=FailureKind.JUDGE, hint=hint)
+        self.fallback = fallback

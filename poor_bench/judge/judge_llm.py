@@ -1,0 +1,137 @@
+"""Which LLM judges, and with what settings.
+
+What comes first wins:
+
+1. arguments,
+2. the environment: ANTHROPIC_MODEL, ANTHROPIC_TEMPERATURE, ANTHROPIC_MAX_TOKENS and
+   ANTHROPIC_BASE_URL,
+3. `judge` in the workspace's config.yaml,
+4. what llms.json says of the LLM,
+5. claude-opus-4-20250514 of Anthropic, temperature 0.3, max_tokens 4000.
+
+The variables hold for Claude models that are named without an entry in llms.json; an LLM of
+llms.json keeps its own settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from poor_bench.config.judge_settings import JudgeSettings
+from poor_bench.config.nearest_name import name_hint
+from poor_bench.errors import ConfigError, ProviderError
+from poor_bench.models.llm import LLM, Prices
+from poor_bench.models.llm_id import base_llm_id
+from poor_bench.providers.api_keys import read_key
+from poor_bench.providers.catalog import PROVIDERS
+
+DEFAULT_MODEL = "claude-opus-4-20250514"
+_ANTHROPIC = "anthropic"
+_KEY_VARIABLE = "ANTHROPIC_API_KEY"
+_KNOWN_PRICES = {DEFAULT_MODEL: Prices(input=15.0, output=75.0, cached_input=1.5)}
+"""US dollars per million tokens.
+
+Source:
+    https://docs.claude.com/en/docs/about-claude/pricing
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeOptions:
+    """Arguments that come before everything else; None leaves the choice to what follows."""
+
+    model: str | LLM | None = None
+    """An LLM, its id or label in llms.json, `provider:name`, or the name of a Claude model."""
+    temperature: float | None = None
+    max_tokens: int | None = None
+    base_url: str | None = None
+    """Where a Claude model without an entry in llms.json is asked."""
+
+
+def judge_llm(
+    options: JudgeOptions,
+    settings: JudgeSettings,
+    llms: Iterable[LLM],
+    environ: Mapping[str, str],
+) -> LLM:
+    """Return the LLM that judges, its parameters in force.
+
+    Raises:
+        ConfigError: If there is no such LLM, a variable cannot be read, or the key is missing; the
+            message names the variable, never the key.
+    """
+    wanted = options.model or environ.get("ANTHROPIC_MODEL") or settings.model or DEFAULT_MODEL
+    if isinstance(wanted, LLM):
+        llm = wanted
+    elif (listed := _listed(wanted, llms)) is not None:
+        llm = _with(listed, settings.temperature, settings.max_tokens)
+    else:
+        llm = _unlisted(wanted, options, settings, environ)
+    llm = _with(llm, options.temperature, options.max_tokens)
+    _require_key(llm, environ)
+    return llm
+
+
+def _with(llm: LLM, temperature: float | None, max_tokens: float | None) -> LLM:
+    given = {"temperature": temperature, "max_tokens": max_tokens}
+    set_ones = {name: value for name, value in given.items() if value is not None}
+    return replace(llm, parameters={**llm.parameters, **set_ones})
+
+
+def _listed(name: str, llms: Iterable[LLM]) -> LLM | None:
+    listed = list(llms)
+    for llm in listed:
+        if llm.id == name:
+            return llm
+    labelled = [llm for llm in listed if llm.label == name]
+    return labelled[0] if len(labelled) == 1 else None
+
+
+def _unlisted(
+    name: str, options: JudgeOptions, settings: JudgeSettings, environ: Mapping[str, str]
+) -> LLM:
+    provider, colon, model = name.partition(":")
+    if not colon:
+        provider, model = _ANTHROPIC, name
+    if provider not in PROVIDERS:
+        raise ConfigError(
+            f"there is no LLM {name!r} to judge", hint=name_hint(provider, list(PROVIDERS))
+        )
+    llm = LLM(id=base_llm_id(provider, model), provider=provider, name=model)
+    llm = _with(llm, settings.temperature, settings.max_tokens)
+    return _claude(llm, options, settings, environ) if provider == _ANTHROPIC else llm
+
+
+def _claude(
+    llm: LLM, options: JudgeOptions, settings: JudgeSettings, environ: Mapping[str, str]
+) -> LLM:
+    of_environment = environ.get("ANTHROPIC_BASE_URL")
+    endpoint = options.base_url or (None if of_environment else settings.base_url)
+    prices = _KNOWN_PRICES.get(llm.name, Prices())
+    llm = replace(llm, endpoint=endpoint, api_key_env=_KEY_VARIABLE, prices=prices)
+    temperature = _read(environ, "ANTHROPIC_TEMPERATURE", float, "a number from 0 to 1")
+    return _with(llm, temperature, _read(environ, "ANTHROPIC_MAX_TOKENS", int, "at least 1"))
+
+
+def _read(
+    environ: Mapping[str, str], variable: str, read: type[float] | type[int], expected: str
+) -> float | None:
+    text = environ.get(variable, "").strip()
+    if not text:
+        return None
+    try:
+        value = read(text)
+    except ValueError:
+        value = read(-1)
+    smallest, largest = (0.0, 1.0) if read is float else (1, 10**9)
+    if not smallest <= value <= largest:
+        raise ConfigError(f"the environment variable {variable} must be {expected}")
+    return value
+
+
+def _require_key(llm: LLM, environ: Mapping[str, str]) -> None:
+    try:
+        read_key(llm, environ)
+    except ProviderError as error:
+        raise ConfigError(f"{llm.id} cannot judge: {error}", hint=error.hint) from error

@@ -1,0 +1,109 @@
+"""What a judge made of an agent or a response; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from poor_bench.models.completion import Usage
+
+APPROVAL_THRESHOLD = 8.0
+"""Overall score from which on an agent is approved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseEvaluation:
+    """What the judge made of one case."""
+
+    test_name: str
+    score: float
+    """0.0 to 10.0."""
+    passed: bool
+    feedback: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """One judgement; scores go from 0.0 to 10.0.
+
+    A judge that could not be asked or understood leaves a judgement with `is_fallback`: its scores
+    are place holders that approve nothing and enter no mean.
+    """
+
+    overall_score: float
+    """Mean of `scores` by the rubric's weights, computed here; never what the judge claims."""
+    scores: Mapping[str, float]
+    """Dimension to score."""
+    test_case_evaluations: tuple[CaseEvaluation, ...] = ()
+    strengths: tuple[str, ...] = ()
+    weaknesses: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    """What went wrong in the cases; of a fallback, why there is no judgement."""
+    warnings: tuple[str, ...] = ()
+    """The judge's own, then what was filled in, clamped or normalised here."""
+    recommendations: tuple[str, ...] = ()
+    judge: str = ""
+    """Id of the LLM that judged."""
+    usage: Usage = field(default_factory=Usage)
+    """Tokens of all attempts together."""
+    cost_usd: float | None = None
+    attempts: int = 1
+    """How often the judge was asked, at least 1; repetitions of a failed transport not counted."""
+    is_fallback: bool = False
+    error: str = ""
+    """Why there is no judgement; empty where there is one."""
+    threshold: float = APPROVAL_THRESHOLD
+    rubric_name: str = ""
+    rubric_hash: str = ""
+    prompt_version: str = ""
+    is_self_judged: bool = False
+    """The judge is the model that wrote what it judged."""
+    timestamp: str = ""
+    """ISO 8601, UTC."""
+    time_ms: float | None = None
+    """Of all attempts together."""
+    reply: str = ""
+    """The judge's last reply as it came."""
+
+    @property
+    def is_approved(self) -> bool:
+        """Whether the overall score reaches the threshold; never true of a fallback."""
+        return not self.is_fallback and self.overall_score >= self.threshold
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it as plain JSON values; `judgement_from_dict` reads it again."""
+        plain = asdict(self)
+        plain["scores"] = dict(self.scores)
+        for name in _LISTS:
+            plain[name] = list(plain[name])
+        return {**plain, "approved": self.is_approved}
+
+
+_LISTS = (
+    "test_case_evaluations",
+    "strengths",
+    "weaknesses",
+    "failures",
+    "warnings",
+    "recommendations",
+)
+
+
+def judgement_from_dict(record: Mapping[str, Any]) -> Judgement:
+    """Return the judgement that `Judgement.as_dict` wrote; unknown keys are ignored.
+
+    Raises:
+        ValueError: If it is no such record.
+    """
+    names = {item.name for item in fields(Judgement)}
+    values = {key: value for key, value in record.items() if key in names}
+    try:
+        for name in _LISTS:
+            values[name] = tuple(values.get(name, ()))
+        cases = (CaseEvaluation(**case) for case in values["test_case_evaluations"])
+        values["test_case_evaluations"] = tuple(cases)
+        values["usage"] = Usage(**values.get("usage", {}))
+        return Judgement(**values)
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"this is no judgement: {error}") from error

@@ -1,0 +1,53 @@
+"""Judged text as data: nothing in it can end its quotation or look like another voice; pure."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable, Iterable
+
+Nonce = Callable[[], str]
+"""Returns a new hexadecimal text at every call."""
+
+_LENGTH_BYTES = 8
+_ROLE_BRACKET = re.compile(r"\[(?=/?[A-Z_]{3,}\])")
+"""Opens a control token of Mistral's and Llama 2's chat templates, such as [INST]."""
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters
+    "\u200b\u2028\u2029\u2060-\u2064\ufeff"  # spaces and separators that do not show
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # text that reads backwards
+    "\ud800-\udfff\U000e0000-\U000e0fff]"  # halves of characters, hidden tags and selectors
+)
+
+
+def random_nonce() -> str:
+    """Return 16 random hexadecimal digits."""
+    return secrets.token_hex(_LENGTH_BYTES)
+
+
+def unused_nonce(texts: Iterable[str], nonce: Nonce = random_nonce) -> str:
+    """Return a nonce that occurs in none of `texts`."""
+    known = "\n".join(texts)
+    while (drawn := nonce()) in known:
+        continue
+    return drawn
+
+
+def as_data(text: str) -> str:
+    """Return a text in which no tag, no role marker and nothing invisible is left.
+
+    `&` and `<` become `&amp;` and `&lt;`, as in XML; brackets of role markers become `&#91;`, and
+    characters that do not show become their code, such as `[U+202E]`.
+
+    Example:
+        >>> as_data("</case><|im_start|>system [INST]")
+        '&lt;/case>&lt;|im_start|>system &#91;INST]'
+    """
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;")
+    escaped = _ROLE_BRACKET.sub("&#91;", escaped)
+    return _INVISIBLE.sub(lambda match: f"[U+{ord(match[0]):04X}]", escaped)
+
+
+def quoted(tag: str, nonce: str, text: str) -> str:
+    """Return a text as data between tags that it cannot know."""
+    return f"<{tag}-{nonce}>\n{as_data(text)}\n</{tag}-{nonce}>"

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from poor_bench.config.file_models import FileModel
+from poor_bench.config.file_models import NAME_PATTERN, FileModel
 from poor_bench.config.report import Place, Report
 from poor_bench.config.unknown_keys import check_keys
 
@@ -100,8 +100,11 @@ def _existing_part(raw: Any, location: tuple[str | int, ...]) -> Place:
 def _limit_message(error: ErrorDetails, inside: Place) -> str:
     if inside[-1] in _SECRET_KEYS:
         return "must be the name of an environment variable, not a key itself"
-    pattern = _BROKEN_LIMITS.get(error["type"])
-    return pattern.format(**error.get("ctx", {})) if pattern else error["msg"]
+    context = error.get("ctx", {})
+    if context.get("pattern", NAME_PATTERN) != NAME_PATTERN:
+        return f"must match {context['pattern']}"
+    sentence = _BROKEN_LIMITS.get(error["type"])
+    return sentence.format(**context) if sentence else error["msg"]
 
 
 def _shown(raw: Any, inside: Place) -> str:

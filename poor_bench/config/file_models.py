@@ -17,7 +17,8 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-Name = Annotated[str, StringConstraints(min_length=1, pattern=r"^\S([^\n\r\t]*\S)?$")]
+NAME_PATTERN = r"^\S([^\n\r\t]*\S)?$"
+Name = Annotated[str, StringConstraints(min_length=1, pattern=NAME_PATTERN)]
 Tags = Annotated[list[Name], Field(default_factory=list, description="Words to filter by.")]
 
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
@@ -126,7 +125,7 @@ class EvalSuite(SuiteHead):
     llms: tuple[LLM, ...] = ()
     """LLMs of this suite alone."""
     cases: tuple[EvalCase, ...]
-    folder: Path | None = None
+    folder: str = ""
     """Where the suite file stands: paths of playbooks start there."""
 
 

@@ -172,6 +172,18 @@ class ConfigManager:
         with self._whole_or_not_at_all(self.data_dir / TEST_CLASSES_FILE):
             change_template(self.data_dir, class_id, template)
 
+    def change_system_prompt(self, class_id: str, prompt: str) -> None:
+        """Write another system prompt of a class that has one; comments in its file survive.
+
+        Raises:
+            ConfigError: If the file, as it was or as it would be, has an error, or cannot be
+                written; it is untouched then.
+        """
+        from poor_bench.config.change_template import change_system_prompt
+
+        with self._whole_or_not_at_all(self.data_dir / TEST_CLASSES_FILE):
+            change_system_prompt(self.data_dir, class_id, prompt)
+
     @contextmanager
     def _whole_or_not_at_all(self, path: Path) -> Iterator[None]:
         """Forget what was read; put a file back if the workspace is not valid after a change."""

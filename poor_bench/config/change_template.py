@@ -1,8 +1,9 @@
-"""Change the default prompt template of a class in test_classes.yaml; every other byte is kept."""
+"""Change a text of a class in test_classes.yaml; every other byte is kept."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,8 @@ from poor_bench.errors import ConfigError
 if TYPE_CHECKING:
     import yaml
 
-_PATH = ("work_prompt_template", "default")
+_TEMPLATE = ("work_prompt_template", "default")
+_SYSTEM_PROMPT = ("system_prompt",)
 
 
 def change_template(data_dir: Path, class_id: str, template: str) -> None:
@@ -33,6 +35,25 @@ def change_template(data_dir: Path, class_id: str, template: str) -> None:
         ConfigError: If there is no such template to replace, or the file, as it was or as it
             would be, has an error, or cannot be written; it is untouched then.
     """
+    _change_text(data_dir, class_id, _TEMPLATE, template)
+
+
+def change_system_prompt(data_dir: Path, class_id: str, prompt: str) -> None:
+    """Write another system prompt of a class that has one; comments and the rest survive.
+
+    Args:
+        data_dir: Folder of the workspace.
+        class_id: Which class.
+        prompt: The text.
+
+    Raises:
+        ConfigError: If there is no such prompt to replace, or the file, as it was or as it would
+            be, has an error, or cannot be written; it is untouched then.
+    """
+    _change_text(data_dir, class_id, _SYSTEM_PROMPT, prompt)
+
+
+def _change_text(data_dir: Path, class_id: str, place: Sequence[str], new: str) -> None:
     path = data_dir / TEST_CLASSES_FILE
     with locked_for_writing(path):
         document, report = open_document(path, parse_yaml)
@@ -40,26 +61,26 @@ def change_template(data_dir: Path, class_id: str, template: str) -> None:
             decode_test_classes_file(document, report)
         raise_errors(report.problems)
         text = read_text(path)
-        scalar = _template_of(compose(text), class_id)
+        scalar = _text_of(compose(text), class_id, place)
         if scalar is None:
-            message = f"{path}: class {class_id!r} has no template that can be changed here"
+            message = f"{path}: class {class_id!r} has no {place[0]} that can be changed here"
             raise ConfigError(message, hint="Change it in the file.")
-        changed = _replaced(text, scalar, template)
+        changed = _replaced(text, scalar, new)
         report = Report(str(path))
         decode_test_classes_file(parse_yaml(changed), report)
         raise_errors(report.problems)
         write_atomically(path, changed)
 
 
-def _replaced(text: str, scalar: yaml.ScalarNode, template: str) -> str:
+def _replaced(text: str, scalar: yaml.ScalarNode, new: str) -> str:
     """Return `text` with the scalar written as a double-quoted one, which JSON's form is."""
     start, end = scalar.start_mark.index, scalar.end_mark.index
     old = text[start:end]
     gap = old[len(old.rstrip()) :]
-    return f"{text[:start]}{json.dumps(template, ensure_ascii=False)}{gap}{text[end:]}"
+    return f"{text[:start]}{json.dumps(new, ensure_ascii=False)}{gap}{text[end:]}"
 
 
-def _template_of(root: yaml.Node | None, class_id: str) -> yaml.ScalarNode | None:
+def _text_of(root: yaml.Node | None, class_id: str, place: Sequence[str]) -> yaml.ScalarNode | None:
     import yaml
 
     classes: Any = _value(root, "test_classes")
@@ -67,7 +88,7 @@ def _template_of(root: yaml.Node | None, class_id: str) -> yaml.ScalarNode | Non
         name = _value(entry, "id")
         if isinstance(name, yaml.ScalarNode) and name.value == class_id:
             found: yaml.Node | None = entry
-            for key in _PATH:
+            for key in place:
                 found = _value(found, key)
             return found if isinstance(found, yaml.ScalarNode) else None
     return None

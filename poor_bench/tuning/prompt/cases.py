@@ -1,0 +1,92 @@
+"""What a prompt is tried on, and what came of one attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from poor_bench.models.failure import Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One thing to try a prompt on: a test of a class, or a test case of an agent."""
+
+    id: str
+    level: int = 1
+    """Declared difficulty; the parts of a split get the same mix of levels."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One prompt tried on one case."""
+
+    case_id: str
+    score: float
+    """0.0 to 1.0."""
+    given: str
+    """What the LLM was given beside the prompt."""
+    answer: str
+    feedback: str
+    """What the evaluator or judge said."""
+    cost_usd: float | None = None
+    time_ms: float | None = None
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the attempt as it stands in a file."""
+        return asdict(self)
+
+
+def attempt_of(record: Mapping[str, Any]) -> Attempt:
+    """Return the attempt that a record of a file describes."""
+    return Attempt(**{name: record[name] for name in Attempt.__slots__ if name in record})
+
+
+class CaseFailedError(Exception):
+    """A case could not be tried; that is no score of the prompt.
+
+    Attributes:
+        case_id: Which case.
+        failure: Why.
+    """
+
+    def __init__(self, case_id: str, failure: Failure) -> None:
+        super().__init__(f"{case_id}: {failure.message}")
+        self.case_id = case_id
+        self.failure = failure
+
+
+class Subject(Protocol):
+    """A text that an LLM is told, and the cases that show how well it does with it."""
+
+    name: str
+    """Such as `prompt template of class math_problems`."""
+    what: str
+    """Such as `prompt template`."""
+    reference: Mapping[str, str]
+    """What finds the subject again: its kind and its names."""
+    base_text: str
+    """The text as it stands in the workspace."""
+    placeholders: tuple[str, ...]
+    """Names that must stay in the text in braces; empty where braces mean nothing in it."""
+    cases: Sequence[Case]
+    n_calls_per_case: int
+    """Calls of LLMs that one attempt takes."""
+    fingerprint: str
+    """Changes with everything but the text: who is asked, with what parameters, how scored."""
+
+    def attempt(self, text: str, case_id: str, cancelled: Callable[[], bool]) -> Attempt:
+        """Try a text on a case.
+
+        Raises:
+            CaseFailedError: If it could not be tried or scored.
+            RunCancelledError: If `cancelled()` turned true.
+        """
+
+    def write(self, text: str) -> None:
+        """Put a text into the workspace's file.
+
+        Raises:
+            ConfigError: If it cannot be written; the file is untouched then.
+        """

@@ -1,0 +1,168 @@
+"""The prompt of a test class as a subject: its tests are the cases, its evaluator the feedback."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from enum import StrEnum
+
+from poor_bench.config.workspace import Workspace
+from poor_bench.config_manager import ConfigManager
+from poor_bench.errors import ConfigError
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.llm import LLM
+from poor_bench.models.result import Result
+from poor_bench.models.test import Test
+from poor_bench.models.test_class import TestClass
+from poor_bench.prompts.messages import template_for
+from poor_bench.prompts.render import placeholders_of
+from poor_bench.runner.execute import Executor
+from poor_bench.runner.identity import WorkspaceFingerprints
+from poor_bench.runner.plan import WorkItem
+from poor_bench.runner.scorer import Scorer
+from poor_bench.scoring.fingerprint import llm_fingerprint
+from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError
+
+
+class ClassPart(StrEnum):
+    """Which text of a class is tuned."""
+
+    TEMPLATE = "template"
+    SYSTEM_PROMPT = "system_prompt"
+
+
+class ClassPrompt:
+    """See `poor_bench.tuning.prompt.cases.Subject`."""
+
+    n_calls_per_case = 1
+
+    def __init__(
+        self,
+        config: ConfigManager,
+        manager: LLMManager,
+        llm: LLM,
+        class_id: str,
+        part: ClassPart = ClassPart.TEMPLATE,
+    ) -> None:
+        """Choose the text of a class and the LLM that is told it.
+
+        Raises:
+            ConfigError: If the class has no such text, or another text is in force for the LLM.
+        """
+        self._config = config
+        self._manager = manager
+        self._llm = llm
+        self._part = part
+        self._class = config.workspace.test_classes[class_id]
+        self.base_text = _text_of(self._class, part, llm)
+        is_template = part is ClassPart.TEMPLATE
+        self.what = "prompt template" if is_template else "system prompt"
+        self.name = f"{self.what} of class {class_id}"
+        self.reference = {"kind": "class", "class_id": class_id, "part": part.value}
+        self.placeholders = placeholders_of(self.base_text) if is_template else ()
+        self._tests = {
+            test.test_id: test for test in config.workspace.tests if test.class_id == class_id
+        }
+        self.cases: Sequence[Case] = [
+            Case(test.test_id, test.level) for test in self._tests.values()
+        ]
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with everything but the text that is tuned."""
+        workspace = self._workspace_with("")
+        fingerprints = WorkspaceFingerprints(workspace, self._config.evaluators)
+        facts = [
+            (test_id, fingerprints.of_request(self._llm, test), fingerprints.of_evaluator(test))
+            for test_id, test in self._tests.items()
+        ]
+        given = [_given(test) for test in self._tests.values()]
+        text = json.dumps([llm_fingerprint(self._llm), facts, given])
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    def attempt(self, text: str, case_id: str, cancelled: Callable[[], bool]) -> Attempt:
+        """Ask the LLM with a text, and score what it answers.
+
+        Raises:
+            CaseFailedError: If it could not be asked or scored.
+            RunCancelledError: If `cancelled()` turned true.
+        """
+        test = self._tests[case_id]
+        result, _ = self._executor(text).execute(WorkItem(self._llm, test, 1), "", cancelled)
+        if result.failure is not None or result.score is None:
+            assert result.failure is not None
+            raise CaseFailedError(case_id, result.failure)
+        is_template = self._part is ClassPart.TEMPLATE
+        return Attempt(
+            case_id=case_id,
+            score=result.score,
+            given=_given(test) if is_template else result.prompt,
+            answer=result.response,
+            feedback=_feedback(result),
+            cost_usd=result.cost_usd,
+            time_ms=result.execution_time_ms,
+        )
+
+    def write(self, text: str) -> None:
+        """Put a text into test_classes.yaml; comments in it survive.
+
+        Raises:
+            ConfigError: If it cannot be written; the file is untouched then.
+        """
+        if self._part is ClassPart.TEMPLATE:
+            self._config.change_template(self._class.id, text)
+        else:
+            self._config.change_system_prompt(self._class.id, text)
+
+    def _executor(self, text: str) -> Executor:
+        workspace = self._workspace_with(text)
+        fingerprints = WorkspaceFingerprints(workspace, self._config.evaluators)
+        scorer = Scorer(workspace, self._config.evaluators, fingerprints)
+        return Executor(workspace, self._manager, scorer)
+
+    def _workspace_with(self, text: str) -> Workspace:
+        if self._part is ClassPart.TEMPLATE:
+            changed = replace(self._class, templates={**self._class.templates, "default": text})
+        else:
+            changed = replace(self._class, system_prompt=text)
+        workspace = self._config.workspace
+        classes = {**workspace.test_classes, changed.id: changed}
+        return replace(workspace, test_classes=classes)
+
+
+def _text_of(test_class: TestClass, part: ClassPart, llm: LLM) -> str:
+    default = test_class.templates["default"]
+    if part is ClassPart.SYSTEM_PROMPT:
+        if not test_class.system_prompt:
+            raise ConfigError(
+                f"class {test_class.id} has no system prompt to start from",
+                hint="Add `system_prompt: ...` to it in test_classes.yaml.",
+            )
+        return test_class.system_prompt
+    if template_for(test_class, llm) != default:
+        raise ConfigError(
+            f"{llm.id} has a template of its own for class {test_class.id}",
+            hint="Tune another LLM, or `--part system_prompt`.",
+        )
+    return default
+
+
+def _given(test: Test) -> str:
+    content = test.text if test.text is not None else json.dumps(test.texts, ensure_ascii=False)
+    if not test.fields:
+        return content
+    return f"{content}\n{json.dumps(dict(test.fields), ensure_ascii=False, default=str)}"
+
+
+def _feedback(result: Result) -> str:
+    """Return what the evaluator said, and what else shows why."""
+    parts = [result.details]
+    if result.strict_score is not None:
+        parts.append(f"The form of the answer was not kept: {result.strict_score:g} under its rule")
+    if result.expected:
+        parts.append(f"Expected: {result.expected}. Found: {result.got or 'nothing'}.")
+    if result.marks:
+        parts.append(f"Remarkable: {', '.join(result.marks)}.")
+    return "\n".join(part for part in parts if part)

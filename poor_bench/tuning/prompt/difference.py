@@ -1,0 +1,23 @@
+"""Two prompts side by side."""
+
+from __future__ import annotations
+
+import difflib
+
+
+def unified_diff(base: str, new: str) -> str:
+    r"""Return how `new` differs from `base`; empty where it does not.
+
+    Example:
+        >>> print(unified_diff("Solve:\n{problem}", "Compute:\n{problem}"))
+        --- in use
+        +++ proposed
+        @@ -1,2 +1,2 @@
+        -Solve:
+        +Compute:
+         {problem}
+    """
+    lines = difflib.unified_diff(
+        base.splitlines(), new.splitlines(), "in use", "proposed", lineterm=""
+    )
+    return "\n".join(lines)

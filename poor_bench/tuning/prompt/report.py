@@ -1,0 +1,98 @@
+"""What came of tuning a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from poor_bench.tuning.kept_searches import KeptSearch
+from poor_bench.tuning.prompt.difference import unified_diff
+from poor_bench.tuning.prompt.proof import Proof, prove
+from poor_bench.tuning.prompt.search import Candidate, SearchEnd, candidate_of
+from poor_bench.tuning.stopping import StopReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptReport:
+    """One search as a screen shows it."""
+
+    run_id: str
+    header: Mapping[str, Any]
+    end: SearchEnd
+    proof: Proof | None
+    """None where nothing better was found, or the held-out cases could not be tried."""
+    n_calls: int
+    cost_usd: float
+    accepted: str = ""
+    """Key of the candidate that was written into the workspace; empty where none was."""
+
+    @property
+    def improved(self) -> Candidate | None:
+        """The best candidate, if it is not the prompt in use."""
+        best = self.end.best
+        return None if best is None or best is self.end.base else best
+
+    @property
+    def diff(self) -> str:
+        """How the best candidate differs from the prompt in use; empty where there is none."""
+        return unified_diff(self.base_text, self.improved.text) if self.improved else ""
+
+    @property
+    def base_text(self) -> str:
+        """The prompt that the search started from."""
+        return str(self.header["base_text"])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report for machines."""
+        return {
+            "run_id": self.run_id,
+            "subject": self.header["name"],
+            "llm": self.header["llm"],
+            "reflection_llm": self.header["reflection_llm"],
+            "n_tests": {part: len(ids) for part, ids in self.header["split"].items()},
+            "stopped": self.end.reason.value,
+            "message": self.end.message,
+            "n_calls": self.n_calls,
+            "cost_usd": self.cost_usd,
+            "candidates": [candidate.as_record() for candidate in self.end.candidates],
+            "best": self.improved.key if self.improved else None,
+            "diff": self.diff,
+            "proof": _proof_json(self.proof),
+            "accepted": self.accepted or None,
+        }
+
+
+def kept_report(search: KeptSearch) -> PromptReport:
+    """Return the report of a search from its file."""
+    found = {record["key"]: candidate_of(record) for record in search.of_kind("candidate")}
+    end = search.last("end") or {}
+    accepted = search.last("accepted") or {}
+    proof = search.last("proof")
+    return PromptReport(
+        run_id=search.run_id,
+        header=search.header,
+        end=SearchEnd(
+            candidates=tuple(found.values()),
+            reason=StopReason(end.get("reason", StopReason.CANCELLED)),
+            message=str(end.get("message", "" if end else "the process ended")),
+        ),
+        proof=prove(proof["base"], proof["new"]) if proof else None,
+        accepted=str(accepted.get("key", "")),
+        **spent(search),
+    )
+
+
+def spent(search: KeptSearch) -> dict[str, Any]:
+    """Return the calls and the money that a search took, as its file tells."""
+    per_case = int(search.header.get("n_calls_per_case", 1))
+    attempts, reflections = search.of_kind("attempt"), search.of_kind("reflection")
+    costs = [record.get("cost_usd") or 0.0 for record in [*attempts, *reflections]]
+    n_calls = per_case * len(attempts) + len(reflections) + len(search.of_kind("failed"))
+    return {"n_calls": n_calls, "cost_usd": sum(costs)}
+
+
+def _proof_json(proof: Proof | None) -> dict[str, Any] | None:
+    if proof is None:
+        return None
+    return {**asdict(proof), "is_proven": proof.is_proven, "sentence": proof.sentence}

@@ -1,0 +1,116 @@
+"""One search from the prompt in use to the proof of a better one."""
+
+from __future__ import annotations
+
+from poor_bench.errors import RunCancelledError
+from poor_bench.tuning.kept_searches import KeptSearch
+from poor_bench.tuning.prompt.attempts import Attempts
+from poor_bench.tuning.prompt.cases import CaseFailedError
+from poor_bench.tuning.prompt.gepa_adapter import GepaAdapter
+from poor_bench.tuning.prompt.proposer import Proposer
+from poor_bench.tuning.prompt.report import spent
+from poor_bench.tuning.prompt.search import Candidate, PromptSearch, SearchEnd
+from poor_bench.tuning.prompt.split import Split
+from poor_bench.tuning.prompt.task import PromptProgress, PromptTask, Surroundings
+from poor_bench.tuning.spending import Spending
+from poor_bench.tuning.stopping import SearchStoppedError, StopReason
+from poor_bench.tuning.tuning_file import TuningFile
+
+
+class PromptSession:
+    """One search with everything that belongs to it."""
+
+    def __init__(
+        self,
+        surroundings: Surroundings,
+        task: PromptTask,
+        file: TuningFile,
+        split: Split,
+        known: KeptSearch | None = None,
+    ) -> None:
+        """Prepare a search.
+
+        Args:
+            surroundings: What it works with.
+            task: What it is to do.
+            file: Where everything is kept that happens.
+            split: The cases of each part.
+            known: The same search so far, if it goes on.
+        """
+        self._tell_listener = surroundings.tell
+        self._task = task
+        self._file = file
+        self._split = split
+        self._spending = Spending(task.limits, **(spent(known) if known else {}))
+        self._spending.reserve = 2 * len(split.held_out) * task.subject.n_calls_per_case
+        self._found: dict[str, Candidate] = {}
+        self._attempts = Attempts(
+            task.subject,
+            file,
+            self._spending,
+            n_at_once=surroundings.manager.concurrency(task.llm),
+            cancelled=surroundings.cancelled,
+            tell=self._tell,
+        )
+        self._proposer = Proposer(
+            task.subject,
+            task.reflection_llm,
+            surroundings.manager,
+            file,
+            self._spending,
+            surroundings.cancelled,
+        )
+        for lines in [known.lines] if known else []:
+            self._attempts.recall(lines)
+            self._proposer.recall(lines)
+
+    def run(self) -> None:
+        """Search, then try the best on the held-out cases; all that happens is in the file.
+
+        Raises:
+            StoreError: If something could not be kept.
+            MissingExtraError: If GEPA is not installed.
+        """
+        adapter = GepaAdapter(self._attempts, self._proposer)
+        search = PromptSearch(adapter, self._split, self._task.effort, self._note)
+        end = search.run(self._task.subject.base_text)
+        message = end.message
+        if end.reason is not StopReason.CANCELLED:
+            message = self._prove(end) or message
+        self._file.append("end", {"reason": end.reason.value, "message": message})
+
+    def _note(self, candidate: Candidate) -> None:
+        self._found[candidate.key] = candidate
+        self._file.append("candidate", candidate.as_record())
+        self._tell()
+
+    def _prove(self, end: SearchEnd) -> str:
+        """Try old and new prompt on the held-out cases; return what was in the way."""
+        base, best = end.base, end.best
+        if base is None or best is None or best is base:
+            return ""
+        self._spending.reserve = 0
+        problem = ""
+        for text in (base.text, best.text):
+            try:
+                self._attempts.of(text, self._split.held_out)
+            except (CaseFailedError, SearchStoppedError) as error:
+                problem = f"some held-out tests could not be tried: {error}"
+            except RunCancelledError:
+                return "stopped before the gain was proven"
+        base_scores = self._attempts.scores(base.text, self._split.held_out)
+        new_scores = self._attempts.scores(best.text, self._split.held_out)
+        if base_scores.keys() & new_scores.keys():
+            self._file.append("proof", {"base": base_scores, "new": new_scores, "key": best.key})
+        return problem
+
+    def _tell(self) -> None:
+        scores = [candidate.score for candidate in self._found.values()]
+        self._tell_listener(
+            PromptProgress(
+                n_calls=self._spending.n_calls,
+                n_candidates=max(0, len(scores) - 1),
+                base_score=scores[0] if scores else None,
+                best_score=max(scores, default=None),
+            )
+        )

@@ -1,0 +1,67 @@
+"""What a search for a better prompt is to do, and how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.llm import LLM
+from poor_bench.tuning.prompt.cases import Subject
+from poor_bench.tuning.prompt.search import Effort
+from poor_bench.tuning.prompt.split import Shares, Split
+from poor_bench.tuning.spending import Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptProgress:
+    """How far a search is."""
+
+    n_calls: int
+    n_candidates: int
+    base_score: float | None
+    """Mean of the prompt in use on the validation cases; None until it is known."""
+    best_score: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptTask:
+    """What is to be tuned, by whom, within what limits."""
+
+    subject: Subject
+    llm: LLM
+    """Whom the prompt is for."""
+    reflection_llm: LLM
+    """Who writes new prompts."""
+    limits: Limits
+    effort: Effort = field(default_factory=Effort)
+    shares: Shares = field(default_factory=Shares)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a search works with."""
+
+    manager: LLMManager
+    cancelled: Callable[[], bool] = lambda: False
+    """Asked again and again; true ends the search."""
+    tell: Callable[[PromptProgress], None] = lambda _progress: None
+
+
+def header_of(task: PromptTask, split: Split) -> dict[str, Any]:
+    """Return what the file of a search says first of all."""
+    subject = task.subject
+    return {
+        "kind": "prompt",
+        "name": subject.name,
+        "subject": subject.reference,
+        "llm": task.llm.id,
+        "reflection_llm": task.reflection_llm.id,
+        "base_text": subject.base_text,
+        "fingerprint": subject.fingerprint,
+        "n_calls_per_case": subject.n_calls_per_case,
+        "effort": asdict(task.effort),
+        "limits": asdict(task.limits),
+        "split": {part: list(ids) for part, ids in asdict(split).items()},
+    }

@@ -1,0 +1,82 @@
+"""Tuning a prompt: start a search, or go on with one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from poor_bench.errors import ConfigError
+from poor_bench.runner.identity import new_run_id
+from poor_bench.tuning.kept_searches import KeptSearch, read_search
+from poor_bench.tuning.prompt.report import PromptReport, kept_report
+from poor_bench.tuning.prompt.session import PromptSession
+from poor_bench.tuning.prompt.split import Split, split_cases
+from poor_bench.tuning.prompt.task import PromptTask, Surroundings, header_of
+from poor_bench.tuning.spending import require_prices
+from poor_bench.tuning.tuning_file import TuningFile, tuning_folder
+
+
+class PromptTuner:
+    """Runs one search and keeps all of it in one file of the workspace."""
+
+    def __init__(self, surroundings: Surroundings, data_dir: Path) -> None:
+        self._surroundings = surroundings
+        self._data_dir = data_dir
+
+    def run(self, task: PromptTask) -> PromptReport:
+        """Start a search; blocks until it ends.
+
+        Raises:
+            ConfigError: If there are too few tests, or a limit cannot be kept.
+            ProviderError: If the LLM cannot be loaded.
+            StoreError: If the search cannot be kept.
+            MissingExtraError: If GEPA is not installed.
+        """
+        self._check(task)
+        started = self._surroundings.manager.clock.now_iso()
+        run_id = new_run_id(started)
+        split = _split_of(task)
+        header = {"run_id": run_id, "started": started, **header_of(task, split)}
+        path = tuning_folder(self._data_dir) / f"{run_id}.jsonl"
+        return self._search(task, TuningFile(path, header), split)
+
+    def resume(self, task: PromptTask, search: KeptSearch) -> PromptReport:
+        """Go on with a search: what it knows already costs nothing.
+
+        Raises:
+            ConfigError: If the workspace changed since, so that scores would not compare.
+            ProviderError: If the LLM cannot be loaded.
+            StoreError: If the search cannot be kept.
+            MissingExtraError: If GEPA is not installed.
+        """
+        self._check(task)
+        header = search.header
+        now = task.subject.base_text, task.subject.fingerprint
+        if now != (header.get("base_text"), header.get("fingerprint")):
+            raise ConfigError(
+                f"search {search.run_id} cannot go on: its prompt, tests or LLM changed since",
+                hint="Start a new one without --resume.",
+            )
+        split = Split(**{part: tuple(ids) for part, ids in header["split"].items()})
+        return self._search(task, TuningFile(search.path), split, search)
+
+    def _check(self, task: PromptTask) -> None:
+        llms = [task.llm, task.reflection_llm]
+        manager = self._surroundings.manager
+        require_prices(llms, task.limits, manager.is_local)
+        manager.preload(task.llm, self._surroundings.cancelled)
+
+    def _search(
+        self, task: PromptTask, file: TuningFile, split: Split, known: KeptSearch | None = None
+    ) -> PromptReport:
+        try:
+            PromptSession(self._surroundings, task, file, split, known).run()
+        finally:
+            file.close()
+        return kept_report(read_search(file.path))
+
+
+def _split_of(task: PromptTask) -> Split:
+    try:
+        return split_cases(task.subject.cases, task.shares, task.effort.seed)
+    except ValueError as error:
+        raise ConfigError(f"{task.subject.name}: {error}") from error

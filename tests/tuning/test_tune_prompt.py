@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from poor_bench.config_manager import ConfigManager
+from poor_bench.tuning.kept_searches import find_search
+from poor_bench.tuning.spending import Limits
+from poor_bench.tuning.stopping import StopReason
+from tests.conftest import WorkspaceFiles
+from tests.tuning.prompt_searches import BETTER, marked, open_search, write_workspace
+
+
+def test_a_better_prompt_is_found_and_proven_on_held_out_tests(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    folder = write_workspace(workspace_files)
+    tuner, task = open_search(folder)
+    report = tuner.run(task)
+    assert report.end.reason is StopReason.THRESHOLD
+    assert report.improved is not None
+    assert report.improved.text == BETTER
+    assert report.proof is not None
+    assert (report.proof.mean_base, report.proof.mean_new) == (0.0, 1.0)
+    assert report.proof.is_proven
+    assert "+Be exact: {problem}" in report.diff
+
+
+def test_nothing_is_written_into_the_workspace(workspace_files: WorkspaceFiles) -> None:
+    folder = write_workspace(workspace_files)
+    before = (folder / "test_classes.yaml").read_text()
+    tuner, task = open_search(folder)
+    tuner.run(task)
+    assert (folder / "test_classes.yaml").read_text() == before
+    assert not list(ConfigManager(folder).store.results())
+
+
+def test_a_prompt_that_nothing_improves_stays(workspace_files: WorkspaceFiles) -> None:
+    folder = write_workspace(workspace_files, writer=[marked("Solve it: {problem}")])
+    tuner, task = open_search(folder)
+    report = tuner.run(task)
+    assert report.end.reason is StopReason.NO_GAIN
+    assert report.improved is None
+    assert report.proof is None
+    assert report.diff == ""
+
+
+def test_the_budget_is_kept_and_leaves_room_for_the_proof(workspace_files: WorkspaceFiles) -> None:
+    folder = write_workspace(workspace_files, small={"Be exact, 3": "4", "": "no idea"})
+    tuner, task = open_search(folder, limits=Limits(n_calls=25))
+    report = tuner.run(task)
+    assert report.end.reason is StopReason.BUDGET
+    assert report.n_calls <= 25
+
+
+def test_a_prompt_that_cannot_be_tried_is_dropped_and_not_scored_zero(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    failing = {"Be exact": {"failure": "context_overflow"}, "Solve": "no idea"}
+    folder = write_workspace(workspace_files, small=failing)
+    tuner, task = open_search(folder)
+    report = tuner.run(task)
+    assert [candidate.text for candidate in report.end.candidates] == ["Solve: {problem}"]
+    search = find_search(folder, "last")
+    assert {record["text"] for record in search.of_kind("attempt")} == {
+        report.end.candidates[0].key
+    }
+    assert search.of_kind("failed")
+
+
+def test_a_search_ends_when_its_llm_cannot_be_asked(workspace_files: WorkspaceFiles) -> None:
+    replies = {"3 + 3": {"failure": "connection"}, "Solve": "no idea"}
+    folder = write_workspace(workspace_files, small=replies)
+    tuner, task = open_search(folder)
+    report = tuner.run(task)
+    assert report.end.reason is StopReason.LLM_FAILED
+    assert report.proof is None
+
+
+def test_a_search_ends_when_nobody_writes_prompts(workspace_files: WorkspaceFiles) -> None:
+    folder = write_workspace(workspace_files, writer={"never asked": "y"})
+    tuner, task = open_search(folder)
+    report = tuner.run(task)
+    assert report.end.reason is StopReason.LLM_FAILED
+    assert "scripted:writer could not write a prompt" in report.end.message
+    assert len(report.end.candidates) == 1
+
+
+def test_an_interrupted_search_goes_on_where_it_was(workspace_files: WorkspaceFiles) -> None:
+    folder = write_workspace(workspace_files)
+    asked = []
+    tuner, task = open_search(folder, cancelled=lambda: len(asked) >= 9, tell=asked.append)
+    stopped = tuner.run(task)
+    assert stopped.end.reason is StopReason.CANCELLED
+    tuner, task = open_search(folder)
+    resumed = tuner.resume(task, find_search(folder, stopped.run_id))
+    tuner, task = open_search(folder)
+    at_once = tuner.run(task)
+    assert resumed.end.candidates == at_once.end.candidates
+    assert resumed.proof == at_once.proof
+    assert resumed.n_calls == at_once.n_calls

@@ -69,7 +69,15 @@ class JournalWriter:
         Raises:
             StoreError: If it could not be stored; what was stored before stays as it was.
         """
-        line = dump_record(result_to_record(result)) + b"\n"
+        self.append_record(result_to_record(result))
+
+    def append_record(self, record: dict[str, Any]) -> None:
+        """Store one record, whatever it tells, in the same way; it must have no key `run`.
+
+        Raises:
+            StoreError: If it could not be stored; what was stored before stays as it was.
+        """
+        line = dump_record(record) + b"\n"
         with self._lock:
             self._write(line)
 

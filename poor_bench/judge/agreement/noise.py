@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from poor_bench.statistics.quantiles import t_quantile_95
 
 
-def noise_floor(repeats: Iterable[Sequence[float]], n_judgements: int = 1) -> float | None:
+def noise_floor(repeats: Iterable[Sequence[float]], n_judgements: float = 1) -> float | None:
     """Return the difference that a judge's chance alone exceeds in 5 % of all comparisons.
 
     It is the repeatability limit of measuring instruments, with Student's quantile as the standard
@@ -18,7 +18,8 @@ def noise_floor(repeats: Iterable[Sequence[float]], n_judgements: int = 1) -> fl
     Args:
         repeats: Groups of scores that one judge gave to one and the same thing; groups may be of
             different things, since only the distances within each group count.
-        n_judgements: Over how many judgements each of the two scores to be compared is a mean.
+        n_judgements: Over how many judgements each of the two scores to be compared is a mean;
+            where they differ, the harmonic mean of the two numbers.
 
     Returns:
         At least 0.0, in the unit of the scores; 0.0 for a judge that always repeats itself. None

@@ -1,0 +1,1 @@
+"""Talk to an agent: with written messages, and with a user that an LLM plays."""

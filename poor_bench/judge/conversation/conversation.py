@@ -1,0 +1,106 @@
+"""What was said between a user and an agent; pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from poor_bench.judge.subject import JudgedCase, Turn
+from poor_bench.models.agent import AgentCase
+from poor_bench.models.failure import Failure, FailureKind
+
+_AGENT = "agent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """One case as it was talked through."""
+
+    case_id: str
+    turns: tuple[Turn, ...]
+    """From the first message of the user on; an answer without text is a turn, too."""
+    expected_behavior: str = ""
+    passed: bool | None = None
+    """What the case's rules say of it; None where it has none."""
+    broken_rules: tuple[str, ...] = ()
+    """One sentence for each rule that was broken."""
+    prompt_tokens: int | None = None
+    """Of all requests to the agent's and the user's LLM together; None where one is not known."""
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
+    time_ms: float = 0.0
+    """Of all requests together, without loading models."""
+    timestamp: str = ""
+    """When it ended, ISO 8601, UTC."""
+    failure: Failure | None = None
+    """Why it broke off before its end; such a conversation is not judged."""
+
+    @property
+    def hash(self) -> str:
+        """16 hexadecimal digits that change with anything that was said."""
+        said = json.dumps([[turn.speaker, turn.text] for turn in self.turns])
+        return hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
+
+    @property
+    def n_characters(self) -> int:
+        """How much the agent said."""
+        return sum(len(text) for text in agent_texts(self.turns))
+
+    def as_case(self) -> JudgedCase:
+        """Return it as a judge gets to see it."""
+        return JudgedCase(
+            name=self.case_id,
+            turns=self.turns,
+            expected_behavior=self.expected_behavior,
+            passed=self.passed,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it as plain JSON values; `conversation_from_dict` reads it again."""
+        plain = asdict(self)
+        plain["turns"] = [{"speaker": turn.speaker, "text": turn.text} for turn in self.turns]
+        plain["broken_rules"] = list(self.broken_rules)
+        return {**plain, "hash": self.hash}
+
+
+def conversation_from_dict(record: Mapping[str, Any]) -> Conversation:
+    """Return the conversation that `Conversation.as_dict` wrote.
+
+    Raises:
+        ValueError: If it is no such record.
+    """
+    values = {key: value for key, value in record.items() if key != "hash"}
+    try:
+        values["turns"] = tuple(Turn(**turn) for turn in values["turns"])
+        values["broken_rules"] = tuple(values.get("broken_rules", ()))
+        failure = values.get("failure")
+        if failure is not None:
+            values["failure"] = Failure(**failure | {"kind": FailureKind(failure["kind"])})
+        return Conversation(**values)
+    except (TypeError, KeyError) as error:
+        raise ValueError(f"this is no conversation: {error}") from error
+
+
+def agent_texts(turns: tuple[Turn, ...]) -> list[str]:
+    """Return what the agent said, in order."""
+    return [turn.text for turn in turns if turn.speaker == _AGENT]
+
+
+def broken_rules(case: AgentCase, turns: tuple[Turn, ...]) -> tuple[str, ...]:
+    """Return one sentence for each rule of a case that the agent broke.
+
+    Example:
+        >>> case = AgentCase(id="a", turns=("Hi",), contains=("Ticket",), contains_not=("free",))
+        >>> broken_rules(case, (Turn("user", "Hi"), Turn("agent", "Your ticket is FREE.")))
+        ("'free' was said",)
+    """
+    said = "\n".join(agent_texts(turns)).casefold()
+    missing = [text for text in case.contains if text.casefold() not in said]
+    wrong = [text for text in case.contains_not if text.casefold() in said]
+    return (
+        *(f"{text!r} was not said" for text in missing),
+        *(f"{text!r} was said" for text in wrong),
+    )

@@ -1,0 +1,181 @@
+"""Where judged agents are kept: one append-only file for each run.
+
+```
+judgements/<run id>.jsonl    header, then each conversation and judgement the moment it exists
+judgements/<run id>.lock     held while the run is under way
+```
+
+No file is ever rewritten, so any number of processes may run and read at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from poor_bench.errors import ConfigError
+from poor_bench.judge.conversation.conversation import Conversation
+from poor_bench.judge.history.judge_run import (
+    JudgeRun,
+    RunHeader,
+    header_from_record,
+    header_to_record,
+    with_record,
+)
+from poor_bench.judge.judgement import Judgement
+from poor_bench.result_store.journal import (
+    JournalWriter,
+    is_owned,
+    owner_lock_path,
+    read_header,
+    read_journal,
+)
+from poor_bench.result_store.os_errors import os_errors_told
+
+_LOG = logging.getLogger(__name__)
+_FOLDER = "judgements"
+_LEAST_PREFIX = 4
+_NAMED = 5
+LAST = "last"
+"""Refers to the newest run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunWriter:
+    """Keeps what comes of one run the moment it exists; may be called from several threads."""
+
+    journal: JournalWriter
+
+    def add_conversation(self, conversation: Conversation) -> None:
+        """Keep a conversation.
+
+        Raises:
+            StoreError: If it could not be stored.
+        """
+        self.journal.append_record({"conversation": conversation.as_dict()})
+
+    def add_judgement(self, judgement: Judgement) -> None:
+        """Keep a judgement.
+
+        Raises:
+            StoreError: If it could not be stored.
+        """
+        self.journal.append_record({"judgement": judgement.as_dict()})
+
+    def end(self, now_iso: str) -> None:
+        """Note that the run came to its end.
+
+        Raises:
+            StoreError: If it could not be stored.
+        """
+        self.journal.append_record({"ended": now_iso})
+
+
+class JudgementStore:
+    """The judged agents of one workspace."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.folder = data_dir / _FOLDER
+
+    @contextmanager
+    def writing(self, header: RunHeader) -> Iterator[RunWriter]:
+        """Open the file of a new run for as long as it is under way.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        path = self.folder / f"{header.run_id}.jsonl"
+        journal = JournalWriter(path, header_to_record(header))
+        try:
+            yield RunWriter(journal)
+        finally:
+            journal.close()
+            owner_lock_path(path).unlink(missing_ok=True)
+
+    def headers(self) -> list[RunHeader]:
+        """Return the headers of all runs, oldest first, without reading what came of them.
+
+        Raises:
+            StoreError: If a file cannot be read.
+        """
+        headers = []
+        for path in self._files():
+            with os_errors_told(path):
+                header = _header(path)
+            if header is not None:
+                headers.append(header)
+        return headers
+
+    def runs(self, agent_id: str | None = None) -> list[JudgeRun]:
+        """Return all runs, or those of one agent, oldest first.
+
+        Raises:
+            StoreError: If a file cannot be read.
+        """
+        chosen = (
+            header for header in self.headers() if agent_id is None or header.agent_id == agent_id
+        )
+        return [self._read(header) for header in chosen]
+
+    def find(self, reference: str) -> JudgeRun:
+        """Return the run that a reference stands for.
+
+        Args:
+            reference: `last`, an agent's id (its newest run), or the id of a run or at least 4
+                characters of its beginning.
+
+        Raises:
+            ConfigError: If it stands for no run, or for several.
+            StoreError: If a file cannot be read.
+        """
+        headers = self.headers()
+        newest = [item for item in headers if reference in {LAST, item.agent_id}]
+        if newest:
+            return self._read(newest[-1])
+        found = [item for item in headers if item.run_id.startswith(reference)]
+        if len(found) == 1 and len(reference) >= _LEAST_PREFIX:
+            return self._read(found[0])
+        what = "is the beginning of several runs" if len(found) > 1 else "is no judged run"
+        known = ", ".join(
+            f"{item.run_id} ({item.agent_id})" for item in headers[: -_NAMED - 1 : -1]
+        )
+        hint = f"newest: {known}" if known else "python main.py judge run AGENT makes one"
+        raise ConfigError(f"{reference!r} {what}", hint=hint)
+
+    def is_under_way(self, run_id: str) -> bool:
+        """Return whether a process works on a run just now."""
+        path = self.folder / f"{run_id}.jsonl"
+        return owner_lock_path(path).exists() and is_owned(path)
+
+    def fingerprint(self) -> tuple[tuple[str, int], ...]:
+        """Return what changes whenever something is added: name and size of every file."""
+        return tuple((path.name, path.stat().st_size) for path in self._files())
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob("*.jsonl"))
+
+    def _read(self, header: RunHeader) -> JudgeRun:
+        path = self.folder / f"{header.run_id}.jsonl"
+
+        def tell(line: int) -> None:
+            _LOG.warning("%s:%d is not readable and was left out", path, line)
+
+        run = JudgeRun(header=header)
+        with os_errors_told(path), path.open("rb") as stream:
+            for line in read_journal(stream, tell):
+                try:
+                    run = with_record(run, line.record)
+                except ValueError as error:
+                    _LOG.warning("%s: a line was left out: %s", path, error)
+        return run
+
+
+def _header(path: Path) -> RunHeader | None:
+    try:
+        return header_from_record(read_header(path))
+    except ValueError as error:
+        _LOG.warning("%s was left out: %s", path, error)
+        return None

@@ -1,0 +1,1 @@
+"""Several judgements of one thing, by one judge or by a panel of them; pure."""

@@ -6,14 +6,13 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 NOBODY = 65534
-PACKAGES = Path(sysconfig.get_path("purelib"))
+PACKAGES = Path(pytest.__file__).parents[1]
 SYSTEM_PYTHON = Path(f"/usr/bin/python3.{sys.version_info.minor}")
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,14 +11,13 @@ from poor_bench.cli.output import json_option, print_json
 from poor_bench.cli.run_checks import check_before_run
 from poor_bench.cli.sandbox_option import demand_sandbox, require_sandbox_option
 from poor_bench.cli.selection_options import selection_from, selection_options
+from poor_bench.cli.stop_signals import stop_on_signal
 
 if TYPE_CHECKING:
-    from poor_bench.runner.control import RunControl
     from poor_bench.runner.events import RunFinished
     from poor_bench.runner.plan import Plan
     from poor_bench.test_runner import TestRunner
 
-_LAST_MOMENT_S = 1.0
 
 _EPILOG = """\b
 Examples:
@@ -84,39 +80,8 @@ def _run(runner: TestRunner, plan: Plan, *, quiet: bool) -> RunFinished:
     from poor_bench.runner.control import RunControl
 
     control = RunControl()
-    with open_run_view(runner.workspace, quiet=quiet) as view, _stop_on_signal(control):
+    with open_run_view(runner.workspace, quiet=quiet) as view, stop_on_signal(control):
         return runner.run(plan, view, control)
-
-
-@contextmanager
-def _stop_on_signal(control: RunControl) -> Iterator[None]:
-    """Stop cleanly at the first Ctrl-C and at once at the second.
-
-    Answers that are there already are given a moment to be scored and stored even then.
-    """
-
-    def stop(number: int, _frame: object) -> None:
-        if control.cancelled():
-            control.wait_until_idle(_LAST_MOMENT_S)
-            _leave_at_once(128 + number)
-        control.cancel()
-        click.echo("\nStopping: what is finished is kept. Ctrl-C again stops at once.", err=True)
-
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
-
-
-def _leave_at_once(code: int) -> None:
-    import os
-    import sys
-
-    if sys.stderr.isatty():
-        os.write(2, b"\x1b[?25h\n")
-    os._exit(code)
 
 
 def _report(runner: TestRunner, plan: Plan, finished: RunFinished | None, *, as_json: bool) -> int:

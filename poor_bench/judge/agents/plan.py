@@ -1,0 +1,92 @@
+"""What is to be done in a run of an agent; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from poor_bench.config.nearest_name import name_hint
+from poor_bench.errors import ConfigError
+from poor_bench.judge.conversation.conversation import Conversation
+from poor_bench.judge.history.judge_run import RunHeader
+from poor_bench.judge.panel.panel import Decision
+from poor_bench.judge.rubric import Rubric
+from poor_bench.judge.subject import Subject
+from poor_bench.models.agent import Agent, AgentCase
+from poor_bench.models.llm import LLM
+from poor_bench.models.llm_id import base_llm_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgePlan:
+    """Which conversations are held, and who judges them by what."""
+
+    agent: Agent
+    cases: tuple[AgentCase, ...]
+    llms: Mapping[str, LLM]
+    """LLMs by id: the agent's and those of its simulated users."""
+    rubric: Rubric
+    judges: tuple[LLM, ...]
+    repeat: int = 1
+    """How often each judge is asked, at least 1."""
+    decision: Decision = Decision.MEAN
+    conversations: tuple[Conversation, ...] = ()
+    """Conversations of an earlier run, to be judged instead of new ones."""
+    conversations_of: str = ""
+    """Id of that run."""
+
+    @property
+    def n_conversations(self) -> int:
+        """How many conversations are to be held."""
+        return 0 if self.conversations else len(self.cases)
+
+    @property
+    def n_judgements(self) -> int:
+        """How many judgements are wanted."""
+        return len(self.judges) * self.repeat
+
+    def header(self, run_id: str, started: str) -> RunHeader:
+        """Return what is known of the run before anybody is asked."""
+        agent, rubric = self.agent, self.rubric
+        return RunHeader(
+            run_id=run_id,
+            started=started,
+            agent_id=agent.id,
+            agent_name=agent.name,
+            llm_id=agent.llm_id,
+            system_prompt=agent.system_prompt,
+            skill=agent.skill.name if agent.skill else "",
+            threshold=agent.threshold,
+            rubric_name=rubric.name,
+            rubric_hash=rubric.hash,
+            weights={dimension.name: dimension.weight for dimension in rubric.dimensions},
+            judges=tuple(judge.id for judge in self.judges),
+            repeat=self.repeat,
+            decision=self.decision.value,
+            conversations_of=self.conversations_of,
+        )
+
+    def subject(self, conversations: Sequence[Conversation]) -> Subject:
+        """Return what the judges get to see."""
+        agent, llm = self.agent, self.llms[self.agent.llm_id]
+        return Subject(
+            cases=tuple(conversation.as_case() for conversation in conversations),
+            description=agent.description,
+            system_prompt=agent.system_prompt,
+            skill=agent.skill.name if agent.skill else "",
+            written_by=base_llm_id(llm.provider, llm.name),
+        )
+
+
+def choose_cases(agent: Agent, case_ids: Sequence[str]) -> tuple[AgentCase, ...]:
+    """Return the named cases of an agent in its order; all of them where none is named.
+
+    Raises:
+        ConfigError: If the agent has no such case.
+    """
+    known = [case.id for case in agent.cases]
+    for case_id in case_ids:
+        if case_id not in known:
+            hint = name_hint(case_id, known)
+            raise ConfigError(f"{agent.id} has no case {case_id!r}", hint=hint)
+    return tuple(case for case in agent.cases if not case_ids or case.id in case_ids)

@@ -1,0 +1,121 @@
+"""Talk to an agent, have the conversations judged, keep everything."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
+
+from poor_bench.errors import RecordedError
+from poor_bench.judge.agents.events import (
+    AgentEvent,
+    ConversationHeld,
+    JudgementMade,
+    ModelLoading,
+)
+from poor_bench.judge.agents.plan import JudgePlan
+from poor_bench.judge.conversation.conversation import Conversation
+from poor_bench.judge.conversation.hold import Talker
+from poor_bench.judge.history.judge_run import JudgeRun
+from poor_bench.judge.history.store import JudgementStore, RunWriter
+from poor_bench.judge.judge import Judge
+from poor_bench.judge.judgement import Judgement
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.completion import Completion, Message
+from poor_bench.models.llm import LLM
+
+_Outcome = TypeVar("_Outcome")
+
+
+@dataclass(slots=True)
+class AgentRunner:
+    """Runs agents before their judges, one LLM at a time.
+
+    Attributes:
+        manager: Asks the LLMs.
+        store: Takes every conversation and judgement the moment it exists.
+        listener: Hears of each of them, in the thread that called `run`.
+    """
+
+    manager: LLMManager
+    store: JudgementStore
+    listener: Callable[[AgentEvent], None] = lambda _event: None
+    _stopped: threading.Event = field(default_factory=threading.Event)
+    _loaded: LLM | None = None
+
+    def run(self, plan: JudgePlan, run_id: str) -> JudgeRun:
+        """Hold the conversations of a plan and have them judged.
+
+        A conversation in which an LLM could not be asked is kept with its failure and not judged;
+        where a judge cannot be asked or understood, its fallback is kept.
+
+        Raises:
+            ConfigError: If the settings of an LLM cannot be used.
+            StoreError: If something could not be stored.
+        """
+        header = plan.header(run_id, self.manager.clock.now_iso())
+        with self.store.writing(header) as writer, self._stopping_on_error():
+            conversations = tuple(self._conversations(plan, writer))
+            talked = [talk for talk in conversations if talk.failure is None]
+            judgements = tuple(self._judgements(plan, talked, writer)) if talked else ()
+            ended = self.manager.clock.now_iso()
+            writer.end(ended)
+        return JudgeRun(
+            header=header, conversations=conversations, judgements=judgements, ended=ended
+        )
+
+    @contextlib.contextmanager
+    def _stopping_on_error(self) -> Iterator[None]:
+        """End what other threads still ask where one of them, or the user, broke off."""
+        try:
+            yield
+        except BaseException:
+            self._stopped.set()
+            raise
+
+    def _conversations(self, plan: JudgePlan, writer: RunWriter) -> Iterator[Conversation]:
+        for conversation in plan.conversations or self._held(plan):
+            writer.add_conversation(conversation)
+            self.listener(ConversationHeld(conversation))
+            yield conversation
+
+    def _held(self, plan: JudgePlan) -> Iterator[Conversation]:
+        llm = plan.llms[plan.agent.llm_id]
+        self._load(llm)
+        talker = Talker(plan.agent, plan.llms, self._ask, self.manager.clock.now_iso)
+        yield from self._each(llm, [partial(talker.hold, case) for case in plan.cases])
+
+    def _judgements(
+        self, plan: JudgePlan, conversations: Sequence[Conversation], writer: RunWriter
+    ) -> Iterator[Judgement]:
+        subject = plan.subject(conversations)
+        for llm in plan.judges:
+            self._load(llm)
+            judge = Judge(llm, self.manager, plan.rubric, threshold=plan.agent.threshold)
+            job = partial(judge.judge, subject, self._stopped.is_set)
+            for judgement in self._each(llm, [job] * plan.repeat):
+                writer.add_judgement(judgement)
+                self.listener(JudgementMade(judgement))
+                yield judgement
+
+    def _load(self, llm: LLM) -> None:
+        if self._loaded is not None and self._loaded.id != llm.id:
+            self.manager.unload(self._loaded)
+        self._loaded = llm
+        self.listener(ModelLoading(llm.id))
+        with contextlib.suppress(RecordedError):  # asking will fail for the same reason, and say so
+            self.manager.preload(llm, self._stopped.is_set)
+
+    def _ask(self, llm: LLM, messages: tuple[Message, ...]) -> Completion:
+        return self.manager.complete(llm, messages, self._stopped.is_set)
+
+    def _each(self, llm: LLM, jobs: Sequence[Callable[[], _Outcome]]) -> Iterator[_Outcome]:
+        """Yield what comes of each job, as many at once as the LLM's endpoint takes."""
+        n_threads = self.manager.concurrency(llm)
+        with ThreadPoolExecutor(max_workers=n_threads) as pool, self._stopping_on_error():
+            for future in as_completed([pool.submit(job) for job in jobs]):
+                yield future.result()

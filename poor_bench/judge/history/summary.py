@@ -1,0 +1,101 @@
+"""What one run says of an agent; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from poor_bench.judge.agreement.noise import noise_floor
+from poor_bench.judge.conversation.conversation import Conversation
+from poor_bench.judge.history.judge_run import JudgeRun
+from poor_bench.judge.judgement import Judgement
+from poor_bench.judge.panel.panel import Decision, Panel, panel_of
+
+OVERALL = "overall"
+"""Stands for the overall score where dimensions are named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseFeedback:
+    """What one judgement says of one case."""
+
+    judge: str
+    score: float
+    passed: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseSummary:
+    """One conversation, and what all judgements say of it."""
+
+    conversation: Conversation
+    score: float | None
+    """As the judges decide together, 0.0 to 10.0; None where there is no judgement of it."""
+    feedback: tuple[CaseFeedback, ...]
+
+    @property
+    def n_passed(self) -> int:
+        """In how many judgements it passed."""
+        return sum(item.passed for item in self.feedback)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """What one run says of an agent."""
+
+    run: JudgeRun
+    panel: Panel
+    cases: tuple[CaseSummary, ...]
+    noise: float | None
+    """Difference of two overall scores that the judges' own chance exceeds in 5 % of all cases;
+    None where no judge was asked twice."""
+
+    @property
+    def is_approved(self) -> bool:
+        """Whether the agent is approved; never by a run of which a part is missing."""
+        return self.panel.is_approved and self.run.is_complete
+
+
+def summarise_run(run: JudgeRun) -> RunSummary:
+    """Return what a run says."""
+    panel = panel_of(run.judgements, run.header.threshold, Decision(run.header.decision))
+    return RunSummary(
+        run=run,
+        panel=panel,
+        cases=tuple(_case(talk, run, panel) for talk in run.conversations),
+        noise=noise_floor(repeats_of([run], OVERALL)),
+    )
+
+
+def repeats_of(runs: Iterable[JudgeRun], name: str) -> list[list[float]]:
+    """Return the scores that the same judge gave to the same conversations, group by group.
+
+    Args:
+        runs: Fallbacks in them are left out.
+        name: Of a dimension, or `OVERALL`.
+    """
+    groups: dict[tuple[str, str], list[float]] = {}
+    for run in runs:
+        for judgement in run.usable_judgements:
+            score = _score(judgement, name)
+            if score is not None:
+                groups.setdefault((run.run_id, judgement.judge), []).append(score)
+    return list(groups.values())
+
+
+def _score(judgement: Judgement, name: str) -> float | None:
+    return judgement.overall_score if name == OVERALL else judgement.scores.get(name)
+
+
+def _case(conversation: Conversation, run: JudgeRun, panel: Panel) -> CaseSummary:
+    feedback = tuple(
+        CaseFeedback(
+            judge=judgement.judge, score=case.score, passed=case.passed, text=case.feedback
+        )
+        for judgement in run.usable_judgements
+        for case in judgement.test_case_evaluations
+        if case.test_name == conversation.case_id
+    )
+    score = panel.case_scores.get(conversation.case_id)
+    return CaseSummary(conversation=conversation, score=score, feedback=feedback)

@@ -45,23 +45,19 @@ def score_case(case: EvalCase, trials: Sequence[EvalTrialResult]) -> EvalCaseRes
 
     A case passes if all its trials pass, or at least the share `min_trial_pass_rate`, and the
     95th percentile of their durations keeps `max_p95_duration_ms`. It fails if it could not pass
-    any more even if every trial that could not be run had passed. Else a trial that could not be
-    run leaves it without a verdict.
+    any more even if every trial that was not run had passed. Else a trial that was not run leaves
+    it without a verdict.
 
     Args:
         case: What was expected.
-        trials: All its trials, scored, in their order; at least one.
-
-    Raises:
-        ValueError: If there is no trial.
+        trials: Its trials, scored, in their order; those that a stopped run did not come to are
+            missing, and count as not run.
     """
-    if not trials:
-        raise ValueError(f"case {case.id} has no trial")
     ran = [trial for trial in trials if trial.failure is None]
     failures = tuple(trial.failure for trial in trials if trial.failure is not None)
-    status, failed = _verdict(case, ran, len(failures))
+    status, failed = _verdict(case, ran, max(case.trials, len(trials)) - len(ran))
     pass_rate = rate_of(sum(trial.passed for trial in ran), len(ran))
-    shown = next((trial for trial in ran if not trial.passed), ran[0] if ran else trials[0])
+    shown = _shown_trial(case, ran, trials)
     durations = [trial.duration_ms for trial in ran]
     return EvalCaseResult(
         id=case.id,
@@ -117,6 +113,14 @@ def score_suite(name: str, cases: Sequence[EvalCaseResult]) -> EvalSuiteResult:
         handoff_rate=_value(rates["handoff_rate"]),
         handoff_rescue_rate=_value(rates["handoff_rescue_rate"]),
     )
+
+
+def _shown_trial(
+    case: EvalCase, ran: Sequence[EvalTrialResult], trials: Sequence[EvalTrialResult]
+) -> EvalTrialResult:
+    """Return the first trial that did not pass, else the first that ran, else the first."""
+    not_passed = next((trial for trial in ran if not trial.passed), None)
+    return not_passed or next(iter((*ran, *trials)), None) or EvalTrialResult(case_id=case.id)
 
 
 def _verdict(

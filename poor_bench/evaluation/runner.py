@@ -1,0 +1,181 @@
+"""Run a suite: all trials of all chosen cases, some at once, each stored the moment it ends."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from poor_bench import __version__
+from poor_bench.errors import RunCancelledError
+from poor_bench.evaluation.agent import AgentServices, Step
+from poor_bench.evaluation.events import (
+    StepDone,
+    SuiteEvent,
+    SuiteFinished,
+    SuiteStarted,
+    TrialFinished,
+    TrialStarted,
+)
+from poor_bench.evaluation.models import EvalSuite, EvalSuiteResult, EvalTrialResult
+from poor_bench.evaluation.profiles import Profiles
+from poor_bench.evaluation.run_folder import RunWriter
+from poor_bench.evaluation.stored_run import report_on
+from poor_bench.evaluation.suite_llms import choose_llms
+from poor_bench.evaluation.trial_run import TrialPlan, TrialRunner
+from poor_bench.llm_manager import LLMManager
+from poor_bench.runner.control import RunControl
+from poor_bench.runner.identity import new_run_id
+
+Listener = Callable[[SuiteEvent], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteOptions:
+    """How a suite is run."""
+
+    data_dir: Path = Path("data")
+    """Folder of the workspace: LLMs, playbooks, and where runs are stored."""
+    llm_id: str | None = None
+    """Acts in all cases; by default what the suite says."""
+    parallel: int = 1
+    """Trials at once, at least 1."""
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    """Where credentials and keys are looked up."""
+
+
+def run_suite_now(
+    suite: EvalSuite,
+    options: SuiteOptions | None = None,
+    listener: Listener = lambda _event: None,
+    control: RunControl | None = None,
+) -> EvalSuiteResult:
+    """Run all cases of a suite and return the report; returns early when it is cancelled.
+
+    Raises:
+        ConfigError: If an LLM that is named is not there.
+        StoreError: If the run could not be stored; what was stored before is kept.
+    """
+    options = options or SuiteOptions()
+    control = control or RunControl()
+    plans = _plans(suite, options)
+    manager = LLMManager(options.data_dir, environ=options.environ)
+    try:
+        return _SuiteRun(suite, options, manager, listener, control).run(plans)
+    finally:
+        manager.close()
+
+
+def _plans(suite: EvalSuite, options: SuiteOptions) -> list[TrialPlan]:
+    """Return all trials; first trials come first, so that every case is soon heard of."""
+    llms = choose_llms(suite, options.data_dir, options.llm_id)
+    most = max((case.trials for case in suite.cases), default=0)
+    return [
+        TrialPlan(case=case, trial=trial, llm=llms[case.id])
+        for trial in range(1, most + 1)
+        for case in suite.cases
+        if trial <= case.trials
+    ]
+
+
+class _SuiteRun:
+    def __init__(
+        self,
+        suite: EvalSuite,
+        options: SuiteOptions,
+        manager: LLMManager,
+        listener: Listener,
+        control: RunControl,
+    ) -> None:
+        self._suite = suite
+        self._options = options
+        self._services = AgentServices(
+            data_dir=options.data_dir,
+            llms=manager,
+            environ=options.environ,
+            clock=manager.clock,
+        )
+        self._listener = listener
+        self._control = control
+        self._lock = threading.Lock()
+        self._results: list[EvalTrialResult] = []
+
+    def run(self, plans: Sequence[TrialPlan]) -> EvalSuiteResult:
+        started = self._services.clock.now_iso()
+        run_id = new_run_id(started)
+        writer = RunWriter(self._options.data_dir, run_id, self._header(started, plans))
+        trials = TrialRunner(
+            self._services,
+            Profiles(self._services),
+            writer,
+            server=self._suite.server,
+            suite_folder=Path(self._suite.folder),
+        )
+        try:
+            self._tell(SuiteStarted(run_id=run_id, suite=self._suite.name, n_trials=len(plans)))
+            self._work_off(plans, lambda plan: self._run_trial(plan, trials, writer))
+        finally:
+            writer.close()
+        report = replace(
+            report_on(self._suite.name, self._suite.cases, self._results),
+            run_id=run_id,
+            started=started,
+            folder=str(writer.folder),
+            cancelled=self._control.cancelled(),
+        )
+        self._tell(SuiteFinished(report=report))
+        return report
+
+    def _header(self, started: str, plans: Sequence[TrialPlan]) -> dict[str, Any]:
+        return {
+            "started": started,
+            "version": __version__,
+            "suite": self._suite.name,
+            "folder": self._suite.folder,
+            "llms": sorted({plan.llm.id for plan in plans if plan.llm}),
+            "cases": [
+                case.model_dump(mode="json", exclude_defaults=True) for case in self._suite.cases
+            ],
+        }
+
+    def _work_off(self, plans: Sequence[TrialPlan], run: Callable[[TrialPlan], None]) -> None:
+        """Run all trials; the first error that is not a trial's own ends the run and is raised."""
+        with ThreadPoolExecutor(self._options.parallel, thread_name_prefix="trial") as pool:
+            futures = [pool.submit(run, plan) for plan in plans]
+            try:
+                done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+                _raise_first(done)
+            except BaseException:
+                self._control.cancel()
+                raise
+
+    def _run_trial(self, plan: TrialPlan, trials: TrialRunner, writer: RunWriter) -> None:
+        if self._control.cancelled():
+            return
+        case_id, number = plan.case.id, plan.trial
+
+        def note(step: Step) -> None:
+            self._tell(StepDone(case_id=case_id, trial=number, step=step))
+
+        self._tell(TrialStarted(case_id=case_id, trial=number))
+        try:
+            result = trials.run(plan, self._control.cancelled, note)
+        except RunCancelledError:
+            return
+        writer.append(result)
+        with self._lock:
+            self._results.append(result)
+        self._tell(TrialFinished(result=result))
+
+    def _tell(self, event: SuiteEvent) -> None:
+        with self._lock:
+            self._listener(event)
+
+
+def _raise_first(done: set[Future[None]]) -> None:
+    for future in done:
+        future.result()

@@ -1,0 +1,56 @@
+"""Which LLM acts in which case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from poor_bench.config.files import llms_file, load_llms
+from poor_bench.config.load import raise_errors
+from poor_bench.config.nearest_name import name_hint
+from poor_bench.errors import ConfigError
+from poor_bench.evaluation.models import EvalCase, EvalSuite
+from poor_bench.models.llm import LLM
+from poor_bench.models.llm_id import resolve_llm_id
+
+
+def choose_llms(suite: EvalSuite, data_dir: Path, wanted: str | None) -> dict[str, LLM | None]:
+    """Return the LLM of every case by the case's id.
+
+    `wanted` goes before the case's own `llm`, that before the suite's. Where none is named it is
+    the suite's first one, else the first that is enabled in llms.json; None where there is none.
+
+    Args:
+        suite: Its LLMs are looked at before those of the workspace.
+        data_dir: Folder of the workspace.
+        wanted: LLM id for all cases; None leaves it to the suite.
+
+    Raises:
+        ConfigError: If an LLM that is named is not there, or llms.json has an error.
+    """
+    known = (*suite.llms, *_of_workspace(data_dir))
+    default = next((llm for llm in known if llm.enabled), None)
+    return {case.id: _choose(case, suite, known, wanted) or default for case in suite.cases}
+
+
+def _choose(
+    case: EvalCase, suite: EvalSuite, known: Sequence[LLM], wanted: str | None
+) -> LLM | None:
+    name = wanted or case.llm or suite.llm
+    if name is None:
+        return None
+    llm_id = resolve_llm_id(name, known)
+    found = next((llm for llm in known if llm.id == llm_id), None)
+    if found is None:
+        hint = name_hint(name, [llm.id for llm in known])
+        raise ConfigError(f"case {case.id}: there is no LLM `{name}`", hint=hint)
+    return found
+
+
+def _of_workspace(data_dir: Path) -> tuple[LLM, ...]:
+    """Return the LLMs of the workspace; a suite may do without the file, not with a broken one."""
+    if not llms_file(data_dir).is_file():
+        return ()
+    loaded = load_llms(data_dir)
+    raise_errors(loaded.report.problems)
+    return tuple(loaded.items)

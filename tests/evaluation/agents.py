@@ -1,0 +1,124 @@
+"""Agents that suites of tests name as `tests.evaluation.agents:...`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from poor_bench.errors import AgentError, RunCancelledError
+from poor_bench.evaluation.agent import (
+    AgentOutcome,
+    AgentServices,
+    AgentTask,
+    Step,
+    TrialControl,
+)
+from poor_bench.models.failure import FailureKind
+
+
+class FunctionAgent:
+    """Does what a function says."""
+
+    def __init__(self, function: Callable[[AgentTask, TrialControl], Any]) -> None:
+        self._function = function
+
+    def run(self, task: AgentTask, control: TrialControl) -> Any:
+        return self._function(task, control)
+
+
+def echo(_services: AgentServices) -> FunctionAgent:
+    """Succeeds, and tells what it was given."""
+
+    def run(task: AgentTask, control: TrialControl) -> AgentOutcome:
+        (task.folder / "step-1.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+        action = {"action": "open", "url": task.start_url}
+        control.note_step(
+            Step(number=1, part="agent", action=action, text="opened", screenshot="step-1.png")
+        )
+        data = {"server": task.playbook_params.get("server"), "llm": task.llm and task.llm.id}
+        return AgentOutcome(success=True, summary=task.directive, data=data, actions=1)
+
+    return FunctionAgent(run)
+
+
+def leaking(services: AgentServices) -> FunctionAgent:
+    """Says a secret wherever it can."""
+
+    def run(task: AgentTask, control: TrialControl) -> AgentOutcome:
+        secret = services.environ["SHOP_PASSWORD"]
+        control.note_step(Step(number=1, part="agent", text=f"typed {secret}", thought=secret))
+        if "fail" in task.directive:
+            raise AgentError(f"broke at {secret}", kind=FailureKind.AGENT)
+        return AgentOutcome(success=True, summary=secret, data={"seen": [secret]})
+
+    return FunctionAgent(run)
+
+
+def raising(_services: AgentServices) -> FunctionAgent:
+    """Raises something of its own."""
+
+    def run(task: AgentTask, control: TrialControl) -> AgentOutcome:
+        raise KeyError("oops")
+
+    return FunctionAgent(run)
+
+
+def mumbling(_services: AgentServices) -> FunctionAgent:
+    """Returns something that is no outcome."""
+    return FunctionAgent(lambda task, control: "done")
+
+
+def broken(_services: AgentServices) -> FunctionAgent:
+    """Cannot be made."""
+    raise RuntimeError("no licence")
+
+
+def every_other(_services: AgentServices) -> FunctionAgent:
+    """Succeeds in trials of odd numbers."""
+
+    def run(task: AgentTask, control: TrialControl) -> AgentOutcome:
+        return AgentOutcome(success=task.trial % 2 == 1, error="unlucky")
+
+    return FunctionAgent(run)
+
+
+def meeting(_services: AgentServices) -> FunctionAgent:
+    """Goes on only once two trials are there at the same time."""
+    barrier = threading.Barrier(2)
+
+    def run(task: AgentTask, control: TrialControl) -> AgentOutcome:
+        barrier.wait(timeout=30)
+        return AgentOutcome(success=True)
+
+    return FunctionAgent(run)
+
+
+def endless(_services: AgentServices) -> FunctionAgent:
+    """Acts until it is told to stop; its first case ends at once."""
+
+    def run(task: AgentTask, control: TrialControl) -> AgentOutcome:
+        if task.case_id == "quick":
+            return AgentOutcome(success=True)
+        control.note_step(Step(number=1, part="agent", text="waiting"))
+        patience = threading.Event()
+        while not control.cancelled():
+            patience.wait(0.01)
+        raise RunCancelledError("stopped")
+
+    return FunctionAgent(run)
+
+
+def hello_server() -> Callable[..., list[bytes]]:
+    """Return an application that says hello."""
+
+    def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [b"hello"]
+
+    return application
+
+
+def no_server() -> str:
+    """Return something that is no application."""
+    return "nothing"

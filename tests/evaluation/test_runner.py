@@ -1,0 +1,281 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+
+from poor_bench.errors import ConfigError, StoreError
+from poor_bench.evaluation import load_suite, run_suite, write_suite_report
+from poor_bench.evaluation.events import (
+    StepDone,
+    SuiteEvent,
+    SuiteFinished,
+    SuiteStarted,
+    TrialFinished,
+    TrialStarted,
+)
+from poor_bench.evaluation.models import CaseStatus, EvalSuite, EvalSuiteResult
+from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
+from poor_bench.evaluation.stored_run import find_run, stored_runs
+from poor_bench.models.failure import FailureKind
+from poor_bench.models.llm import LLM
+from poor_bench.runner.control import RunControl
+from tests.evaluation.builders import make_case
+
+AGENTS = "tests.evaluation.agents"
+SECRET = "correct horse"
+
+
+def suite_of(*cases: Any, **fields: Any) -> EvalSuite:
+    return EvalSuite(name="demo", cases=cases, **fields)
+
+
+def case_of(agent: str, case_id: str = "one", **fields: Any) -> Any:
+    return make_case(id=case_id, profile=f"{AGENTS}:{agent}", **fields)
+
+
+def run(suite: EvalSuite, folder: Path, **options: Any) -> EvalSuiteResult:
+    return run_suite_now(suite, SuiteOptions(data_dir=folder, **options))
+
+
+def test_every_trial_is_run_judged_and_stored(tmp_path: Path) -> None:
+    suite = suite_of(case_of("echo", "a", trials=2), case_of("every_other", "b", trials=2))
+    report = run(suite, tmp_path)
+    assert (report.passed, report.failed, report.pass_rate) == (1, 1, 0.5)
+    assert report.case_results[1].failed_checks == (
+        "trial 2: must_succeed: the agent did not succeed: unlucky",
+    )
+    stored = find_run(tmp_path, "last")
+    assert stored.report() == report
+    (step,) = stored.steps(report.case_results[0].trial_results[1])
+    assert (step.text, step.screenshot) == ("opened", "step-1.png")
+
+
+def test_agent_gets_its_task_with_placeholders_filled(tmp_path: Path) -> None:
+    case = case_of("echo", directive="Open {server}/x", start_url="{server}/x")
+    report = run(suite_of(case, server=f"{AGENTS}:hello_server"), tmp_path)
+    (trial,) = report.case_results[0].trial_results
+    address = trial.data["server"]
+    assert trial.summary == f"Open {address}/x"
+    assert address.startswith("http://127.0.0.1:")
+
+
+def test_server_answers_during_the_trial_and_is_gone_afterwards(tmp_path: Path) -> None:
+    heard: list[bytes] = []
+    addresses: list[str] = []
+
+    def listen(event: SuiteEvent) -> None:
+        if isinstance(event, StepDone):
+            addresses.append(event.step.action["url"])
+            with urlopen(event.step.action["url"]) as reply:
+                heard.append(reply.read())
+
+    suite = suite_of(
+        case_of("echo", start_url="{server}/", trials=2), server=f"{AGENTS}:hello_server"
+    )
+    run_suite_now(suite, SuiteOptions(data_dir=tmp_path), listen)
+    assert heard == [b"hello", b"hello"]
+    with pytest.raises(OSError, match="refused"):
+        urlopen(addresses[0])
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "words"),
+    [
+        ({"agent": "raising"}, FailureKind.AGENT, "raised KeyError: 'oops'"),
+        ({"agent": "mumbling"}, FailureKind.AGENT, "returned str"),
+        ({"agent": "broken"}, FailureKind.AGENT, "no licence"),
+        ({"agent": "nowhere"}, FailureKind.SETTINGS, "has no function `nowhere`"),
+        ({"agent": "echo", "credentials": {"NO_SUCH": "https://a.example"}}, None, "$NO_SUCH"),
+        ({"agent": "echo", "playbook": "gone"}, FailureKind.SETTINGS, "no playbook gone"),
+    ],
+    ids=str,
+)
+def test_failure_of_ours_is_not_the_agents(
+    tmp_path: Path, fields: dict[str, Any], kind: FailureKind | None, words: str
+) -> None:
+    report = run(suite_of(case_of(**fields), case_of("echo", "fine")), tmp_path)
+    broken, fine = report.case_results
+    assert (broken.status, fine.status) == (CaseStatus.NOT_RUN, CaseStatus.PASSED)
+    assert words in broken.error
+    assert broken.failures[0].kind is (kind or FailureKind.SETTINGS)
+    assert (report.passed, report.failed, report.not_run, report.pass_rate) == (1, 0, 1, 1.0)
+
+
+@pytest.mark.parametrize("name", ["no_server", "missing", "raising"])
+def test_server_that_cannot_be_started_is_no_failure_of_the_agent(
+    tmp_path: Path, name: str
+) -> None:
+    report = run(suite_of(case_of("echo"), server=f"{AGENTS}:{name}"), tmp_path)
+    assert report.case_results[0].status is CaseStatus.NOT_RUN
+
+
+def test_secrets_are_stored_nowhere(tmp_path: Path) -> None:
+    origins = {"SHOP_PASSWORD": "https://shop.example"}
+    suite = suite_of(
+        case_of("leaking", "a", credentials=origins),
+        case_of("leaking", "b", directive="fail", credentials=origins),
+    )
+    report = run(suite, tmp_path, environ={"SHOP_PASSWORD": SECRET})
+    assert report.case_results[1].failures
+    written = b"".join(path.read_bytes() for path in tmp_path.rglob("*.jsonl"))
+    assert b"SHOP_PASSWORD" in written
+    assert SECRET.encode() not in written
+    assert SECRET not in str(report)
+
+
+def test_trials_run_side_by_side_where_that_is_wanted(tmp_path: Path) -> None:
+    report = run(suite_of(case_of("meeting", trials=2)), tmp_path, parallel=2)
+    assert report.passed == 1
+
+
+def test_listener_hears_of_everything_in_order(tmp_path: Path) -> None:
+    heard: list[SuiteEvent] = []
+    run_suite_now(suite_of(case_of("echo")), SuiteOptions(data_dir=tmp_path), heard.append)
+    kinds = [SuiteStarted, TrialStarted, StepDone, TrialFinished, SuiteFinished]
+    assert [type(event) for event in heard] == kinds
+
+
+def test_cancelled_run_keeps_what_is_finished(tmp_path: Path) -> None:
+    control = RunControl()
+
+    def stop_at_first_step(event: SuiteEvent) -> None:
+        if isinstance(event, StepDone):
+            control.cancel()
+
+    suite = suite_of(case_of("endless", "quick"), case_of("endless"), case_of("endless", "never"))
+    report = run_suite_now(suite, SuiteOptions(data_dir=tmp_path), stop_at_first_step, control)
+    assert report.cancelled
+    statuses = [case.status for case in report.case_results]
+    assert statuses == [CaseStatus.PASSED, CaseStatus.NOT_RUN, CaseStatus.NOT_RUN]
+    assert find_run(tmp_path, "last").report() == report
+
+
+def test_error_of_the_listener_stops_the_run_and_is_raised(tmp_path: Path) -> None:
+    def fail(event: SuiteEvent) -> None:
+        if isinstance(event, StepDone):
+            raise StoreError("disk full")
+
+    with pytest.raises(StoreError, match="disk full"):
+        run_suite_now(
+            suite_of(case_of("echo"), case_of("endless", "two")),
+            SuiteOptions(data_dir=tmp_path, parallel=2),
+            fail,
+        )
+
+
+def test_run_that_was_killed_is_read_as_far_as_it_came(tmp_path: Path) -> None:
+    report = run(suite_of(case_of("echo", "a"), case_of("echo", "b")), tmp_path)
+    path = Path(report.folder) / "run.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:2]) + lines[2][:40])
+    read = find_run(tmp_path, report.run_id[:12]).report()
+    assert [case.status for case in read.case_results] == [CaseStatus.PASSED, CaseStatus.NOT_RUN]
+    assert read.cancelled
+
+
+def test_two_runs_at_once_do_not_meet(tmp_path: Path) -> None:
+    suite = suite_of(case_of("echo", trials=5))
+    threads = [threading.Thread(target=run, args=(suite, tmp_path)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    reports = [stored.report() for stored in stored_runs(tmp_path)]
+    assert [report.case_results[0].trials_run for report in reports] == [5, 5]
+
+
+@pytest.mark.parametrize(("reference", "words"), [("zzzz", "is no run"), ("2", "several")])
+def test_reference_that_means_no_run_names_those_there_are(
+    tmp_path: Path, reference: str, words: str
+) -> None:
+    with pytest.raises(ConfigError, match="no suite was run yet"):
+        find_run(tmp_path, "last")
+    ids = [run(suite_of(case_of("echo")), tmp_path).run_id for _ in range(2)]
+    with pytest.raises(ConfigError, match=words) as caught:
+        find_run(tmp_path, reference)
+    assert ids[0] in caught.value.hint
+
+
+def llm(name: str, **fields: Any) -> LLM:
+    return LLM(id=f"scripted:{name}", provider="scripted", name=name, **fields)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "of_case", "of_suite", "chosen"),
+    [
+        (None, None, None, "scripted:b"),
+        (None, None, "scripted:c", "scripted:c"),
+        (None, "scripted:b", "scripted:c", "scripted:b"),
+        ("scripted:w", "scripted:b", None, "scripted:w"),
+    ],
+)
+def test_llm_is_the_nearest_that_is_named(
+    tmp_path: Path,
+    wanted: str | None,
+    of_case: str | None,
+    of_suite: str | None,
+    chosen: str,
+) -> None:
+    entry = {"provider": "scripted", "name": "w", "parameters": {"responses": "hi"}}
+    (tmp_path / "llms.json").write_text(json.dumps({"llms": [entry]}))
+    llms = (llm("a", enabled=False), llm("b"), llm("c"))
+    suite = suite_of(case_of("echo", llm=of_case), llm=of_suite, llms=llms)
+    report = run(suite, tmp_path, llm_id=wanted)
+    assert report.case_results[0].trial_results[0].llm_id == chosen
+
+
+def test_llm_that_is_not_there_ends_the_run_before_it_begins(tmp_path: Path) -> None:
+    suite = suite_of(case_of("echo"), llms=(llm("gemma"),))
+    with pytest.raises(ConfigError, match="no LLM `scripted:gema`") as caught:
+        run(suite, tmp_path, llm_id="scripted:gema")
+    assert "scripted:gemma" in caught.value.hint
+    assert not list(tmp_path.iterdir())
+
+
+def test_public_functions_load_run_and_write(tmp_path: Path) -> None:
+    path = tmp_path / "suite.yaml"
+    path.write_text(
+        f"name: demo\ncases:\n  - {{id: a, directive: go, profile: '{AGENTS}:echo'}}\n"
+        f"  - {{id: b, directive: go, trials: 2, profile: '{AGENTS}:every_other'}}\n"
+    )
+
+    async def all_of_it() -> EvalSuiteResult:
+        suite = await load_suite(path)
+        report = await run_suite(suite, SuiteOptions(data_dir=tmp_path))
+        await write_suite_report(report, tmp_path / "new" / "folder" / "report.json")
+        return report
+
+    report = asyncio.run(all_of_it())
+    assert (report.passed, report.total, report.pass_rate) == (1, 2, 0.5)
+    written = json.loads((tmp_path / "new" / "folder" / "report.json").read_text())
+    assert (written["passed"], written["total"], written["name"]) == (1, 2, "demo")
+    first, second = written["case_results"]
+    assert "trial_results" not in first
+    assert len(second["trial_results"]) == 2
+    low, high = written["intervals"]["pass_rate"]
+    assert 0 < low < 0.5 < high < 1
+
+
+def test_cancelling_the_task_stops_the_run(tmp_path: Path) -> None:
+    stepped = threading.Event()
+
+    def listen(event: SuiteEvent) -> None:
+        if isinstance(event, StepDone):
+            stepped.set()
+
+    async def cancel_in_the_middle() -> None:
+        options = SuiteOptions(data_dir=tmp_path)
+        task = asyncio.ensure_future(run_suite(suite_of(case_of("endless")), options, listen))
+        await asyncio.to_thread(stepped.wait, 30)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancel_in_the_middle())
+    assert not find_run(tmp_path, "last").is_going_on

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from poor_bench.models.evaluator_spec import EvaluatorSpec, merge_specs
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
 from poor_bench.models.test_class import TestClass
+
+_OF_CODE = ("function_name", "test_cases", "check_source")
 
 
 class Wanted(StrEnum):
@@ -94,16 +97,20 @@ def facts_of(class_id: str, evaluator: EvaluatorSpec) -> TestFacts:
         ),
         None,
     )
-    wanted = None
-    if function_name or "test_cases" in parameters:
-        wanted = Wanted.CODE
-    elif expected is not None:
-        wanted = Wanted.LIST
-    elif parameters.get("expected_format") == "json":
-        wanted = Wanted.OBJECT
     return TestFacts(
         class_id=class_id,
-        wanted=wanted,
+        wanted=_wanted(parameters, is_list=expected is not None),
         n_items=None if expected is None else len(expected),
         function_name=function_name if isinstance(function_name, str) else "",
     )
+
+
+def _wanted(parameters: Mapping[str, Any], *, is_list: bool) -> Wanted | None:
+    if any(parameters.get(key) is not None for key in _OF_CODE):
+        return Wanted.CODE
+    schema = parameters.get("schema")
+    kind = schema.get("type") if isinstance(schema, Mapping) else None
+    if is_list or kind == "array":
+        return Wanted.LIST
+    is_object = kind == "object" or isinstance(parameters.get("expected"), Mapping)
+    return Wanted.OBJECT if is_object or parameters.get("expected_format") == "json" else None

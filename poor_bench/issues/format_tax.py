@@ -14,6 +14,7 @@ _MENDS = {
     Found.FENCED: "Ask for the bare value without Markdown, or let the evaluator unwrap fences.",
     Found.IN_PROSE: "Use structured output, or end the prompt with: reply with the value only.",
     Found.ANNOUNCED: "Use structured output, or end the prompt with: reply with the value only.",
+    Found.STATED: "Use structured output, or end the prompt with: reply with the value only.",
     Found.BOXED: "Ask for a plain value instead of LaTeX.",
     Found.REPAIRED: "Use structured output (a JSON schema): syntax errors become impossible.",
 }

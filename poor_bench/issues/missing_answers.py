@@ -39,12 +39,8 @@ def _repetition(trial: Trial, _: Background) -> str | None:
     return f"ends in {tail.times} times {quoted(tail.unit)!r}" if tail else None
 
 
-def _ran_out(trial: Trial) -> bool:
-    return trial.result.finish_reason == "length"
-
-
 def _thinking_ate_budget(trial: Trial, _: Background) -> str | None:
-    if not _ran_out(trial) or trial.answer.strip():
+    if not trial.is_cut_off or trial.answer.strip():
         return None
     if not (trial.result.thinking or trial.split.thinking or trial.split.is_unclosed):
         return None
@@ -54,7 +50,7 @@ def _thinking_ate_budget(trial: Trial, _: Background) -> str | None:
 
 
 def _truncated(trial: Trial, _: Background) -> str | None:
-    return f"breaks off at {quoted(trial.result.response[-60:])!r}" if _ran_out(trial) else None
+    return f"breaks off at {quoted(trial.result.response[-60:])!r}" if trial.is_cut_off else None
 
 
 def _unclosed_thinking(trial: Trial, _: Background) -> str | None:

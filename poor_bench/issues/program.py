@@ -12,6 +12,10 @@ from poor_bench.issues.trial import Trial, quoted
 
 _DEFINED = re.compile(r"^[ \t]*(?:async\s+)?(?:def|class)\s+(\w+)", re.MULTILINE)
 _LONGEST_SEARCH = 100_000
+_OUTPUT = r"^Output:\n(?P<fence>`{3,})text\n(?s:.*?)^(?P=fence)$"
+_SHOWN_VALUE = r"\b(?:input|expected|got|call|at) (?P<ticks>`+).*?(?P=ticks)"
+_FROM_CODE = re.compile(f"{_OUTPUT}|{_SHOWN_VALUE}", re.MULTILINE)
+_QUOTED = re.compile(r"(?P<ticks>`+).*?(?P=ticks)")
 
 
 class CodeFault(StrEnum):
@@ -42,6 +46,8 @@ _SAID = {
         r"EXECUTION ERROR|exception|\braised\b|\w+Error\b|crashed|\bdied\b", re.I
     ),
 }
+_NEVER_QUOTED = {CodeFault.SYNTAX, CodeFault.SLOW}
+"""The evaluator says these in its own words; others are told by the message of an exception."""
 
 
 def code_fault(trial: Trial) -> CodeFault | None:
@@ -56,7 +62,17 @@ def code_fault(trial: Trial) -> CodeFault | None:
             return CodeFault.CODE_OVERLOOKED
         if names:
             return CodeFault.INVENTED_NAME
-    return next((fault for fault, words in _SAID.items() if words.search(details)), None)
+    return next((fault for fault in _SAID if _said(fault, details)), None)
+
+
+def _said(fault: CodeFault, details: str) -> re.Match[str] | None:
+    """Return where details tell of a fault; what code returned or printed tells of none."""
+    own = _blanked(_FROM_CODE, details)
+    return _SAID[fault].search(_blanked(_QUOTED, own) if fault in _NEVER_QUOTED else own)
+
+
+def _blanked(pattern: re.Pattern[str], text: str) -> str:
+    return pattern.sub(lambda match: " " * len(match[0]), text)
 
 
 def _defined_names(trial: Trial) -> list[str]:
@@ -69,7 +85,7 @@ def _evidence(trial: Trial, fault: CodeFault) -> str:
         return f"{trial.facts.function_name} was wanted; the code defines {quoted(names)}"
     if fault is CodeFault.CODE_OVERLOOKED:
         return f"{trial.facts.function_name} stands in the response: {quoted(trial.answer)!r}"
-    words = _SAID[fault].search(trial.result.details)
+    words = _said(fault, trial.result.details)
     start = max(0, words.start() - 60) if words else 0
     return quoted(trial.result.details[start : start + 200], 160)
 

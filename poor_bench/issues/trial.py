@@ -24,6 +24,7 @@ class Trial:
         lost_score: What is missing to a full score, 0.0 to 1.0; a failure loses nothing.
         is_lost: Whether the trial was scored, and not with a full score.
         is_zero: Whether the trial was scored with nothing.
+        is_cut_off: Whether the token limit ended the response.
     """
 
     def __init__(self, result: Result, facts: TestFacts) -> None:
@@ -32,6 +33,7 @@ class Trial:
         self.lost_score = 0.0 if result.score is None else 1.0 - result.score
         self.is_lost = self.lost_score > 0.0
         self.is_zero = result.score == 0.0
+        self.is_cut_off = result.finish_reason == "length"
         self._judged: dict[Callable[[Trial], Any], Any] = {}
 
     def once(self, judge: Callable[[Trial], T]) -> T:

@@ -156,6 +156,21 @@ SAMPLES = (
         {"response": _CODE, "score": 0.5, "details": "Case 2: expected 4, got 5"},
         CODE,
     ),
+    Sample(
+        "nothing-to-score", ("answer_not_found",), {"response": "Well, hm.", "found": "missing"}
+    ),
+    Sample(
+        "wrong-and-in-prose",
+        ("wrapped_in_prose",),
+        {"response": "It is 5.", "strict_score": 0.0, "found": "in prose"},
+        OBJECT,
+    ),
+    Sample(
+        "cut-off-and-not-found",
+        ("truncated",),
+        {"response": '{"ans', "finish_reason": "length", "found": "missing"},
+        OBJECT,
+    ),
     Sample("empty", ("no_answer",), {"response": " \n"}),
     Sample("thinking-only", ("no_answer", "thinking_leaked"), {"response": "<think>so</think>"}),
     Sample(

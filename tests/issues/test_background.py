@@ -13,6 +13,10 @@ from poor_bench.models.test_class import TestClass
         ({}, TestFacts(class_id="c")),
         ({"expected_format": "json"}, TestFacts(class_id="c", wanted=Wanted.OBJECT)),
         ({"expected": [1, 2]}, TestFacts(class_id="c", wanted=Wanted.LIST, n_items=2)),
+        ({"schema": {"type": "object"}}, TestFacts(class_id="c", wanted=Wanted.OBJECT)),
+        ({"expected": {"age": 3}}, TestFacts(class_id="c", wanted=Wanted.OBJECT)),
+        ({"schema": {"type": "array"}}, TestFacts(class_id="c", wanted=Wanted.LIST)),
+        ({"schema": "no schema"}, TestFacts(class_id="c")),
         ({"test_cases": []}, TestFacts(class_id="c", wanted=Wanted.CODE)),
         (
             {"function_name": "f", "expected_output": [1]},

@@ -50,6 +50,15 @@ def test_a_form_that_was_forgiven_is_not_charged() -> None:
     assert lost == {"wrapped_in_fence": 0.0, "partly_wrong": 0.5}
 
 
+@pytest.mark.parametrize(
+    ("got", "charged_to"), [("9", "wrapped_in_prose"), ("8", "score_zero")], ids=["right", "wrong"]
+)
+def test_prose_costs_score_only_where_what_it_says_is_right(got: str, charged_to: str) -> None:
+    said = {"response": f"It is {got}.", "got": got, "expected": "9", "found": "in prose"}
+    issues = detect_issues([scored(0.0, strict_score=0.0, **said)])
+    assert [issue.detector_id for issue in issues if issue.lost_score] == [charged_to]
+
+
 def test_all_lost_score_is_charged() -> None:
     results = [scored(score / 10, test_id=str(score)) for score in range(11)]
     charged = sum(issue.lost_score for issue in detect_issues(results))

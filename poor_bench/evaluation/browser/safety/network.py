@@ -63,6 +63,7 @@ class Gatekeeper:
         self._network = network
         self._allow_private = allow_private
         self._refusals: list[Refusal] = []
+        self._complaints: dict[str, str] = {}
         self._lock = threading.Lock()
 
     @property
@@ -71,6 +72,11 @@ class Gatekeeper:
         with self._lock:
             return tuple(self._refusals)
 
+    def complaint(self, host: str) -> str | None:
+        """Return why a host could not be connected to the last time; None if it could."""
+        with self._lock:
+            return self._complaints.get(host)
+
     def connect(self, host: str, port: int) -> socket.socket:
         """Return a connection to one of the addresses of `host`, after all of them were judged.
 
@@ -78,10 +84,18 @@ class Gatekeeper:
             RefusedAddressError: If one of its addresses must not be reached.
             OSError: If there is no such host, or it does not answer.
         """
-        addresses = self._network.resolve(host)
-        for address in addresses:
-            self._judge(host, address)
-        return self._dial_first(addresses, port)
+        try:
+            addresses = self._network.resolve(host)
+            for address in addresses:
+                self._judge(host, address)
+            connection = self._dial_first(addresses, port)
+        except (RefusedAddressError, OSError, UnicodeError) as error:
+            with self._lock:
+                self._complaints[host] = f"{host}: {error}"
+            raise
+        with self._lock:
+            self._complaints.pop(host, None)
+        return connection
 
     def _judge(self, host: str, address: Address) -> None:
         reason = None if self._allow_private else refusal(address)
@@ -89,7 +103,8 @@ class Gatekeeper:
             return
         with self._lock:
             self._refusals.append(Refusal(host, reason))
-        raise RefusedAddressError(f"{host} is refused: {address} is {reason}")
+        hint = "see allow_private_networks"
+        raise RefusedAddressError(f"refused, since {address} is {reason}; {hint}")
 
     def _dial_first(self, addresses: list[Address], port: int) -> socket.socket:
         failure = OSError("the name has no address")

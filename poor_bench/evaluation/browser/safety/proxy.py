@@ -36,6 +36,10 @@ class FilteringProxy:
         """Everything that was refused so far, in order."""
         return self._gatekeeper.refusals
 
+    def complaint(self, host: str) -> str | None:
+        """Return why a host could not be connected to the last time; None if it could."""
+        return self._gatekeeper.complaint(host)
+
     def __enter__(self) -> FilteringProxy:
         self._thread.start()
         return self

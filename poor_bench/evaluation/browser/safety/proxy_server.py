@@ -14,8 +14,6 @@ from urllib.parse import urlsplit
 from poor_bench.evaluation.browser.safety.network import Gatekeeper, RefusedAddressError
 from poor_bench.evaluation.browser.safety.relay import relay
 
-REFUSED_HEADER = "X-Poor-Bench-Refused"
-UNREACHABLE_HEADER = "X-Poor-Bench-Unreachable"
 _IDLE_S = 300.0
 _PIECE = 65536
 _BETWEEN_NEIGHBOURS = frozenset(
@@ -94,7 +92,7 @@ class ProxyConnection(BaseHTTPRequestHandler):
     def _forward(self) -> None:
         target = urlsplit(self.path)
         if target.scheme != "http" or "chunked" in self.headers.get("Transfer-Encoding", ""):
-            self._answer(400, "X-Poor-Bench", "only plain requests to http URLs are passed on")
+            self._answer(400, "only plain requests to http URLs are passed on")
             return
         upstream = self._connected(target.hostname, target.port or 80)
         if upstream is None:
@@ -104,18 +102,18 @@ class ProxyConnection(BaseHTTPRequestHandler):
             try:
                 self._exchange(upstream, target.netloc, path)
             except http.client.HTTPException as error:
-                self._answer(502, UNREACHABLE_HEADER, f"not an HTTP answer: {error!r}")
+                self._answer(502, f"not an HTTP answer: {error!r}")
 
     def _connected(self, host: str | None, port: int | None) -> socket.socket | None:
         if not host or port is None:
-            self._answer(400, "X-Poor-Bench", "the request names no host and port")
+            self._answer(400, "the request names no host and port")
             return None
         try:
             return self.server.gatekeeper.connect(host, port)
         except RefusedAddressError as error:
-            self._answer(403, REFUSED_HEADER, str(error))
+            self._answer(403, f"{host} is {error}")
         except (OSError, UnicodeError) as error:
-            self._answer(502, UNREACHABLE_HEADER, f"{host} cannot be reached: {error}")
+            self._answer(502, f"{host} cannot be reached: {error}")
         return None
 
     def _exchange(self, upstream: socket.socket, netloc: str, path: str) -> None:
@@ -146,11 +144,9 @@ class ProxyConnection(BaseHTTPRequestHandler):
         while piece := response.read1(_PIECE):
             self.wfile.write(piece)
 
-    def _answer(self, status: int, header: str, message: str) -> None:
-        line = " ".join(message.split())
-        body = f"poor_bench: {line}\n".encode("utf-8", "replace")
+    def _answer(self, status: int, message: str) -> None:
+        body = f"poor_bench: {message}\n".encode("utf-8", "replace")
         self.send_response_only(status)
-        self.send_header(header, line.encode("ascii", "replace").decode("ascii"))
         self.send_header("Content-Type", "text/plain; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -1,0 +1,104 @@
+"""What can be done to one element that has been found, whoever found it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poor_bench.evaluation.browser.session.errors import ActionError
+from poor_bench.evaluation.browser.session.session import BrowserSession
+
+if TYPE_CHECKING:
+    from playwright.sync_api import ElementHandle, Locator
+
+_DOTS = "field => { field.style.setProperty('-webkit-text-security', 'disc', 'important'); }"
+_HOW_TO_FILL = """field => {
+  const kind = (field.getAttribute('type') || '').toLowerCase();
+  if (field.tagName === 'SELECT') return 'select';
+  if (kind === 'checkbox' || kind === 'radio') return 'click';
+  return 'fill';
+}"""
+_LONGEST_TEXT = 20_000
+
+
+def click(session: BrowserSession, element: Locator) -> None:
+    """Click an element, and wait for what comes of it."""
+    with session.errors():
+        if element.evaluate("element => element.tagName") == "OPTION":
+            element.locator("xpath=ancestor::select").select_option(value=_value_of(element))
+        else:
+            element.click()
+        session.settle()
+
+
+def _value_of(option: Locator) -> str:
+    return str(option.evaluate("option => option.value"))
+
+
+def fill(session: BrowserSession, element: Locator, text: str, *, submit: bool = False) -> None:
+    """Put a text into a field in place of what it holds; optionally press Enter there."""
+    with session.errors():
+        how = element.evaluate(_HOW_TO_FILL)
+        if how != "fill":
+            raise ActionError(f"this is no text field; use `{how}`")
+        element.fill(text)
+        _submit(session, element if submit else None)
+
+
+def fill_credential(
+    session: BrowserSession, element: Locator, name: str, *, submit: bool = False
+) -> None:
+    """Put the value of a credential into a field, which shows dots from then on.
+
+    The origin is that of the very document that the field is in; if it is replaced meanwhile,
+    the field is gone and nothing is typed.
+
+    Raises:
+        ActionError: If the credential does not belong to the document's origin.
+    """
+    with session.errors():
+        field = element.element_handle()
+        frame = field.owner_frame()
+        value = session.credentials.value_for(name, "" if frame is None else frame.url)
+        _fill_unseen(field, value)
+        _submit(session, element if submit else None)
+
+
+def _fill_unseen(field: ElementHandle, value: str) -> None:
+    field.evaluate(_DOTS)
+    field.fill(value)
+
+
+def _submit(session: BrowserSession, field: Locator | None) -> None:
+    if field is not None:
+        field.press("Enter")
+        session.settle()
+
+
+def select(session: BrowserSession, element: Locator, option: str) -> None:
+    """Choose the option with this label, or else with this value."""
+    with session.errors():
+        labels = element.locator("option").all_text_contents()
+        wanted = option.strip()
+        at = next((i for i, label in enumerate(labels) if label.strip() == wanted), None)
+        if at is not None:
+            element.select_option(index=at)
+        elif element.locator(f"option[value={_css_text(wanted)}]").count():
+            element.select_option(value=wanted)
+        else:
+            known = ", ".join(repr(label.strip()) for label in labels[:20]) or "none"
+            raise ActionError(f"there is no option {wanted!r}; there are: {known}")
+        session.settle()
+
+
+def _css_text(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\a ")
+    return f'"{escaped}"'
+
+
+def text_of(session: BrowserSession, element: Locator) -> str:
+    """Return the visible text of an element, or the value of a field; without secrets."""
+    with session.errors():
+        is_field = element.evaluate("element => 'value' in element && element.tagName !== 'LI'")
+        is_secret = is_field and element.get_attribute("type") == "password"
+        text = "" if is_secret else element.input_value() if is_field else element.inner_text()
+        return session.redactor.text(text)[:_LONGEST_TEXT]

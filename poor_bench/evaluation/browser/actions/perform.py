@@ -1,0 +1,139 @@
+"""Carry out the actions of an LLM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+from poor_bench.evaluation.browser.actions import elements
+from poor_bench.evaluation.browser.actions.models import (
+    Back,
+    Click,
+    Extract,
+    Open,
+    PageAction,
+    Press,
+    Scroll,
+    Select,
+    Type,
+    Wait,
+)
+from poor_bench.evaluation.browser.observation.observe import Observation
+from poor_bench.evaluation.browser.session.errors import ActionError
+from poor_bench.evaluation.browser.session.opening import open_url
+from poor_bench.evaluation.browser.session.session import BrowserSession
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+_WAIT_FOR_TEXT_MS = 10_000
+_SCROLL_PIXELS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What an action acts on."""
+
+    session: BrowserSession
+    seen: Observation
+    keep: Callable[[str, Any], None]
+    """Takes what is extracted: a key and a value."""
+
+    def element(self, ref: str) -> Locator:
+        """Return the element of a ref.
+
+        Raises:
+            ActionError: If the page has no such element any more.
+        """
+        with self.session.errors():
+            element = self.session.page.locator(f"aria-ref={ref}")
+            if f"[ref={ref}]" not in self.seen.tree or element.count() != 1:
+                raise ActionError(f"there is no element {ref} on the page")
+        return element
+
+
+@singledispatch
+def perform(action: PageAction, stage: Stage) -> str:
+    """Carry out an action and return what came of it, in words.
+
+    Raises:
+        ActionError: If the page does not allow it.
+    """
+    raise TypeError(f"nothing carries out {action!r} on {stage.seen.url}")
+
+
+@perform.register
+def _(action: Open, stage: Stage) -> str:
+    open_url(stage.session, action.url)
+    stage.session.settle()
+    return "opened"
+
+
+@perform.register
+def _(action: Click, stage: Stage) -> str:
+    elements.click(stage.session, stage.element(action.ref))
+    return "clicked"
+
+
+@perform.register
+def _(action: Type, stage: Stage) -> str:
+    element = stage.element(action.ref)
+    if action.credential:
+        elements.fill_credential(stage.session, element, action.credential, submit=action.submit)
+        return f"typed the credential {action.credential}"
+    elements.fill(stage.session, element, action.text, submit=action.submit)
+    return "typed"
+
+
+@perform.register
+def _(action: Select, stage: Stage) -> str:
+    elements.select(stage.session, stage.element(action.ref), action.option)
+    return "selected"
+
+
+@perform.register
+def _(action: Press, stage: Stage) -> str:
+    with stage.session.errors():
+        stage.session.page.keyboard.press(action.key)
+        stage.session.settle()
+    return "pressed"
+
+
+@perform.register
+def _(action: Scroll, stage: Stage) -> str:
+    pixels = _SCROLL_PIXELS if action.direction == "down" else -_SCROLL_PIXELS
+    with stage.session.errors():
+        stage.session.page.mouse.wheel(0, pixels)
+        stage.session.settle()
+    return "scrolled"
+
+
+@perform.register
+def _(action: Wait, stage: Stage) -> str:
+    page = stage.session.page
+    with stage.session.errors():
+        if action.text:
+            page.get_by_text(action.text).first.wait_for(timeout=_WAIT_FOR_TEXT_MS)
+            return "the text is there"
+        page.wait_for_timeout(action.seconds * 1000)
+    return "waited"
+
+
+@perform.register
+def _(_action: Back, stage: Stage) -> str:
+    with stage.session.errors():
+        stage.session.page.go_back(wait_until="domcontentloaded")
+        stage.session.settle()
+    return "went back"
+
+
+@perform.register
+def _(action: Extract, stage: Stage) -> str:
+    if action.ref is None:
+        text = stage.seen.text
+    else:
+        text = elements.text_of(stage.session, stage.element(action.ref))
+    stage.keep(action.key, text)
+    return f"kept {len(text)} characters as {action.key}"

@@ -1,0 +1,1 @@
+"""An LLM that acts in a browser, one action at a time."""

@@ -1,0 +1,45 @@
+"""The form of an LLM's reply: a thought and one action; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from poor_bench.evaluation.browser.actions.models import ACTION_TYPES, Done
+
+
+def reply_schema(output_schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the JSON Schema of a reply.
+
+    Args:
+        output_schema: What the data of `done` must keep; None for any.
+
+    Returns:
+        A schema without references, for servers that turn it into a grammar.
+    """
+    actions = [_plain_schema(kind, output_schema) for kind in ACTION_TYPES]
+    thought = {"type": "string", "description": "Why, in a sentence."}
+    return {
+        "type": "object",
+        "properties": {"thought": thought, "action": {"anyOf": actions}},
+        "required": ["thought", "action"],
+        "additionalProperties": False,
+    }
+
+
+def _plain_schema(kind: type[Any], output_schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    schema: dict[str, Any] = kind.model_json_schema()
+    properties = {
+        name: {key: value for key, value in part.items() if key not in {"title", "default"}}
+        for name, part in schema["properties"].items()
+    }
+    required = schema["required"]
+    if kind is Done and output_schema is not None:
+        properties["data"] = dict(output_schema)
+        required = [*required, "data"]
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }

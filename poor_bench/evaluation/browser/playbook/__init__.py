@@ -1,0 +1,1 @@
+"""Deterministic steps in a browser, from files."""

@@ -1,0 +1,1 @@
+"""Playbooks out of successful trials."""

@@ -1,0 +1,84 @@
+"""How a playbook can find an element again: in the way that changes of the page break least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from poor_bench.evaluation.browser.playbook.locate import matches
+from poor_bench.evaluation.browser.playbook.models import Target
+from poor_bench.evaluation.browser.session.session import BrowserSession
+
+if TYPE_CHECKING:
+    from playwright.sync_api import ElementHandle, Locator
+
+_MOST_MATCHES = 20
+_LONGEST_NAME = 80
+_FACTS = """element => {
+  const path = node => {
+    if (node.id && document.querySelectorAll('#' + CSS.escape(node.id)).length === 1)
+      return '#' + CSS.escape(node.id);
+    if (!node.parentElement) return node.tagName.toLowerCase();
+    const alike = [...node.parentElement.children].filter(one => one.tagName === node.tagName);
+    const place = alike.length > 1 ? `:nth-of-type(${alike.indexOf(node) + 1})` : '';
+    return path(node.parentElement) + ' > ' + node.tagName.toLowerCase() + place;
+  };
+  const label = element.labels && element.labels[0];
+  return {
+    label: label ? [...label.childNodes].filter(one => one.nodeType === 3)
+      .map(one => one.textContent).join(' ').trim() : '',
+    placeholder: element.placeholder || '',
+    text: element.childElementCount ? '' : (element.textContent || '').trim(),
+    css: path(element),
+    inFrame: window !== window.top,
+  };
+}"""
+
+
+def robust_target(session: BrowserSession, element: Locator) -> dict[str, Any] | None:
+    """Return a target that finds exactly this element on the page as it is now.
+
+    Tried in this order: role and name, label, placeholder, text, and a CSS path; where others fit
+    as well, with the place among them. Elements within frames have none.
+    """
+    with session.errors():
+        facts = element.evaluate(_FACTS)
+        if facts["inFrame"]:
+            return None
+        role, name = _role_and_name(element)
+        handle = element.element_handle()
+        for target in _candidates(role, name, facts):
+            found = _with_place(session, target, handle)
+            if found is not None:
+                return found.model_dump(exclude_unset=True)
+    return None
+
+
+def _role_and_name(element: Locator) -> tuple[str, str]:
+    """Read role and name from the first line of the element's own snapshot."""
+    first = element.aria_snapshot().partition("\n")[0].removeprefix("- ")
+    role, _, rest = first.partition(" ")
+    if not rest.startswith('"'):
+        return role.rstrip(":"), ""
+    name = rest[1:].partition('"')[0]
+    return role, "" if "\\" in name else name
+
+
+def _candidates(role: str, name: str, facts: dict[str, Any]) -> Iterator[Target]:
+    if role.isalpha() and name and role not in {"text", "generic"}:
+        yield Target(role=role, name=name[:_LONGEST_NAME], exact=len(name) <= _LONGEST_NAME)
+    for way in ("label", "placeholder", "text"):
+        if facts[way] and len(facts[way]) <= _LONGEST_NAME:
+            yield Target.model_validate({way: facts[way]})
+    yield Target(css=facts["css"])
+
+
+def _with_place(session: BrowserSession, target: Target, wanted: ElementHandle) -> Target | None:
+    """Return the target, with its place where several fit; None if it does not find `wanted`."""
+    found = matches(session.page, target)
+    n_found = found.count()
+    for at in range(min(n_found, _MOST_MATCHES)):
+        other = found.nth(at).element_handle()
+        if wanted.evaluate("(one, other) => one === other", other):
+            return target if n_found == 1 else target.model_copy(update={"nth": at + 1})
+    return None

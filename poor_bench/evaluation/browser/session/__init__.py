@@ -1,0 +1,1 @@
+"""The life of one Chromium: started for a trial, gone afterwards."""

@@ -1,0 +1,82 @@
+"""Where Chromium is, and how it is started."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from poor_bench.errors import AgentError, MissingExtraError
+from poor_bench.models.failure import FailureKind
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Playwright
+
+VARIABLE = "POOR_BENCH_CHROMIUM"
+_FLAGS = (
+    "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-default-apps", "--no-pings",
+    "--dns-prefetch-disable", "--disable-domain-reliability", "--disable-breakpad",
+    "--proxy-bypass-list=<-loopback>",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+)  # fmt: skip
+"""Everything that could pass the proxy by is off; Chromium itself cannot resolve a single name."""
+
+
+def executable(environ: Mapping[str, str] = os.environ) -> str | None:
+    """Return the Chromium of the variable, else of the path; None means Playwright's own."""
+    return environ.get(VARIABLE) or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def require_playwright() -> AbstractContextManager[Playwright]:
+    """Return what starts Playwright when it is entered.
+
+    Raises:
+        MissingExtraError: If the package is not installed.
+    """
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError as error:
+        raise MissingExtraError(
+            "agents in a browser need the package playwright",
+            hint="pip install 'playwright>=1.60', and a Chromium: apt-get install chromium",
+        ) from error
+    return sync_playwright()
+
+
+def launch(playwright: Playwright, proxy_address: str, environ: Mapping[str, str]) -> Browser:
+    """Start Chromium with a fresh profile, all its traffic through a proxy.
+
+    Raises:
+        AgentError: If it cannot be started; the message says why.
+    """
+    from playwright.sync_api import Error
+
+    try:
+        return playwright.chromium.launch(
+            executable_path=executable(environ),
+            args=list(_FLAGS),
+            proxy={"server": proxy_address},
+            chromium_sandbox=os.geteuid() != 0,
+            handle_sigint=False,
+            handle_sigterm=False,
+            handle_sighup=False,
+            env=_without_secrets(environ),
+        )
+    except Error as error:
+        reason = error.message.strip().splitlines()[0]
+        raise AgentError(
+            f"no Chromium could be started: {reason}",
+            kind=FailureKind.AGENT,
+            hint=f"apt-get install chromium, or name one in {VARIABLE}",
+        ) from error
+
+
+def _without_secrets(environ: Mapping[str, str]) -> dict[str, str | float | bool]:
+    """Return the few variables that Chromium needs; keys and passwords are none of them."""
+    needed = ("PATH", "HOME", "LANG", "TMPDIR", "FONTCONFIG_PATH", "XDG_RUNTIME_DIR")
+    return {name: environ[name] for name in needed if name in environ}

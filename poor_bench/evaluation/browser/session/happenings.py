@@ -1,0 +1,72 @@
+"""What happens in a browser beside what was asked for: dialogs, new tabs, downloads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from poor_bench.evaluation.browser.safety.file_names import safe_file_name
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Dialog, Download, Page
+
+_MOST_TABS = 8
+_LONGEST_DIALOG = 200
+
+
+class Happenings:
+    """Listens to a browser context and keeps notes until somebody takes them.
+
+    Dialogs are accepted, since a page is stuck while one is open, and their text is noted.
+    Downloads are saved in one folder, under names that cannot leave it.
+    """
+
+    def __init__(self, context: BrowserContext, downloads: Path) -> None:
+        self._context = context
+        self._folder = downloads
+        self._notes: list[str] = []
+        self._downloads: list[Download] = []
+        context.on("page", self._take_tab)
+        context.on("dialog", self._take_dialog)
+
+    def note(self, text: str) -> None:
+        """Add a note of somebody else."""
+        self._notes.append(text)
+
+    def save_downloads(self) -> None:
+        """Save what was downloaded since the last time."""
+        while self._downloads:
+            self._save(self._downloads.pop(0))
+
+    def take_notes(self) -> tuple[str, ...]:
+        """Return the notes since the last time."""
+        notes = tuple(self._notes)
+        self._notes.clear()
+        return notes
+
+    def _take_tab(self, page: Page) -> None:
+        page.on("download", self._take_download)
+        n_tabs = len(self._context.pages)
+        if n_tabs > _MOST_TABS:
+            page.close()
+            self.note(f"a new tab was closed at once: {_MOST_TABS} are open")
+        elif n_tabs > 1:
+            self.note("a new tab was opened, and is the one shown")
+
+    def _take_dialog(self, dialog: Dialog) -> None:
+        self.note(f"the page showed a dialog, which was accepted: {_shortened(dialog.message)!r}")
+        dialog.accept()
+
+    def _take_download(self, download: Download) -> None:
+        self._downloads.append(download)
+
+    def _save(self, download: Download) -> None:
+        self._folder.mkdir(exist_ok=True)
+        taken = {path.name for path in self._folder.iterdir()}
+        name = safe_file_name(download.suggested_filename, taken)
+        download.save_as(self._folder / name)
+        self.note(f"a file was downloaded: {self._folder.name}/{name}")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_DIALOG else f"{text[:_LONGEST_DIALOG]}..."

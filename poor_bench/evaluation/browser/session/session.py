@@ -1,0 +1,150 @@
+"""One live browser of one trial, as playbooks and LLM agents use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from poor_bench.errors import AgentError, RunCancelledError
+from poor_bench.evaluation.browser.safety.proxy import FilteringProxy
+from poor_bench.evaluation.browser.safety.redaction import Redactor
+from poor_bench.evaluation.browser.safety.urls import is_web_page
+from poor_bench.evaluation.browser.session.credentials import Credentials
+from poor_bench.evaluation.browser.session.errors import (
+    ActionError,
+    OutOfTimeError,
+    short_message,
+)
+from poor_bench.evaluation.browser.session.happenings import Happenings
+from poor_bench.evaluation.browser.session.screenshots import take_screenshot
+from poor_bench.evaluation.browser.session.watchdog import Watchdog
+from poor_bench.models.failure import FailureKind
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
+
+_GONE = ("has been closed", "Connection closed", "Target crashed", "Browser closed", "Page crashed")
+_LONGEST_FACT = 10_000
+_SETTLE_MS = 60
+_LOADING_MS = 8_000
+
+
+class BrowserSession:
+    """A browser context with everything that belongs to it; used by one thread."""
+
+    def __init__(
+        self,
+        context: BrowserContext,
+        *,
+        proxy: FilteringProxy,
+        credentials: Credentials,
+        folder: Path,
+        watchdog: Watchdog,
+        cancelled: Callable[[], bool],
+        allow_private: bool,
+    ) -> None:
+        self.credentials = credentials
+        self.redactor = Redactor(credentials.values)
+        self.allow_private = allow_private
+        self.n_steps = 0
+        self._context = context
+        self._proxy = proxy
+        self._folder = folder
+        self._watchdog = watchdog
+        self._cancelled = cancelled
+        self._happenings = Happenings(context, folder / "downloads")
+        self._n_refusals_told = 0
+
+    @property
+    def page(self) -> Page:
+        """The newest tab that is still open."""
+        pages = [page for page in self._context.pages if not page.is_closed()]
+        return pages[-1] if pages else self._context.new_page()
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn errors of Playwright into ours.
+
+        Raises:
+            ActionError: If the page did not allow what was tried.
+            OutOfTimeError: If the time limit is over.
+            RunCancelledError: If the run was stopped.
+            AgentError: If the browser is gone for another reason.
+        """
+        from playwright.sync_api import Error
+
+        self.check_limits()
+        try:
+            yield
+        except Error as error:
+            message = self.redactor.text(short_message(error.message))
+            self.check_limits()
+            if not any(sign in message for sign in _GONE):
+                raise ActionError(message) from error
+            raise AgentError(f"Chromium is gone: {message}", kind=FailureKind.AGENT) from error
+
+    def check_limits(self) -> None:
+        """Stop here if the trial must not go on.
+
+        Raises:
+            OutOfTimeError: If the time limit is over.
+            RunCancelledError: If the run was stopped.
+        """
+        if self._cancelled():
+            raise RunCancelledError("the run was stopped")
+        if self._watchdog.is_out_of_time:
+            raise OutOfTimeError
+
+    def save_downloads(self) -> None:
+        """Save what was downloaded so far in the folder `downloads` of the trial."""
+        with self.errors():
+            self._happenings.save_downloads()
+
+    def settle(self) -> None:
+        """Wait until the page that an action may have led to is there, or long enough."""
+        from playwright.sync_api import TimeoutError as TookTooLongError
+
+        page = self.page
+        page.wait_for_timeout(_SETTLE_MS)
+        try:
+            self.page.wait_for_load_state("load", timeout=_LOADING_MS)
+        except TookTooLongError:
+            self._happenings.note("the page is still loading")
+        if not is_web_page(self.page.url):
+            self._happenings.note("a page that is not of the web was left")
+            self.page.goto("about:blank")
+        self._happenings.save_downloads()
+
+    def complaint(self, url: str) -> str | None:
+        """Return why the host of a URL could not be connected to; None if it could."""
+        return self._proxy.complaint(urlsplit(url).hostname or "")
+
+    def take_notes(self) -> tuple[str, ...]:
+        """Return what happened beside what was asked for, since the last time."""
+        refusals = self._proxy.refusals[self._n_refusals_told :]
+        self._n_refusals_told += len(refusals)
+        told = dict.fromkeys(f"{each.host} was refused: {each.reason}" for each in refusals)
+        notes = (*self._happenings.take_notes(), *told)
+        return tuple(self.redactor.text(note) for note in notes)
+
+    def screenshot(self, number: int) -> str:
+        """Store an image of the page; return its name in the trial's folder, or nothing."""
+        name = f"step-{number:03}.jpg"
+        with self.errors():
+            taken = take_screenshot(self.page, self._folder / name, self.redactor.values)
+        return name if taken else ""
+
+    def read_facts(self, expressions: Mapping[str, str]) -> dict[str, Any]:
+        """Return the values of JavaScript expressions in the page, None where they have none."""
+        return {path: self._read_fact(expression) for path, expression in expressions.items()}
+
+    def _read_fact(self, expression: str) -> Any:
+        try:
+            with self.errors():
+                value = self.page.evaluate(expression)
+        except ActionError:
+            return None
+        return value if isinstance(value, bool | int | float) else str(value)[:_LONGEST_FACT]

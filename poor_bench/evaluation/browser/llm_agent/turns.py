@@ -160,7 +160,8 @@ def _target_of(stage: Stage, plain: dict[str, Any]) -> dict[str, Any]:
     ref = plain.get("ref")
     if ref is None:
         return {}
-    target = robust_target(stage.session, stage.element(ref))
+    description = described(stage.seen.tree, ref)
+    target = robust_target(stage.session, stage.element(ref), description)
     return {} if target is None else {"target": target}
 
 

@@ -35,33 +35,35 @@ _FACTS = """element => {
 }"""
 
 
-def robust_target(session: BrowserSession, element: Locator) -> dict[str, Any] | None:
+def robust_target(
+    session: BrowserSession, element: Locator, description: str | None
+) -> dict[str, Any] | None:
     """Return a target that finds exactly this element on the page as it is now.
 
     Tried in this order: role and name, label, placeholder, text, and a CSS path; where others fit
     as well, with the place among them. Elements within frames have none.
+
+    Args:
+        session: Its page is looked at; element references stay valid.
+        element: Which element.
+        description: Its role and name as the accessibility tree shows them; see `described`.
     """
     with session.errors():
         facts = element.evaluate(_FACTS)
         if facts["inFrame"]:
             return None
-        role, name = _role_and_name(element)
         handle = element.element_handle()
-        for target in _candidates(role, name, facts):
+        for target in _candidates(*_role_and_name(description or ""), facts):
             found = _with_place(session, target, handle)
             if found is not None:
                 return found.model_dump(exclude_unset=True)
     return None
 
 
-def _role_and_name(element: Locator) -> tuple[str, str]:
-    """Read role and name from the first line of the element's own snapshot."""
-    first = element.aria_snapshot().partition("\n")[0].removeprefix("- ")
-    role, _, rest = first.partition(" ")
-    if not rest.startswith('"'):
-        return role.rstrip(":"), ""
-    name = rest[1:].partition('"')[0]
-    return role, "" if "\\" in name else name
+def _role_and_name(description: str) -> tuple[str, str]:
+    role, _, rest = description.partition(" ")
+    is_plain = rest.startswith('"') and rest.endswith('"') and "\\" not in rest
+    return role, rest[1:-1] if is_plain else ""
 
 
 def _candidates(role: str, name: str, facts: dict[str, Any]) -> Iterator[Target]:

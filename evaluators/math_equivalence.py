@@ -13,9 +13,10 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from poor_bench.extraction.answer_number import extract_number
 from poor_bench.extraction.expression import extract_expression, safe_expression
 from poor_bench.extraction.found import Extracted, Found
-from poor_bench.extraction.number import Number, extract_number, parse_number
+from poor_bench.extraction.number import Number, parse_number
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.sandbox import CaseEnd, Limits, Program, run_cases
 from poor_bench.scoring import Verdict

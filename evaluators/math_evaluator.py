@@ -13,11 +13,11 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from poor_bench.extraction.answer_number import extract_number
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.number import (
     Number,
-    extract_number,
     number_from_json,
     round_number,
 )
@@ -28,7 +28,7 @@ from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.format_rule import under_format_rule
 
 _KEY = "answer"
-_UNMISTAKABLE = {Found.BARE, Found.FENCED, Found.BOXED, Found.ANNOUNCED}
+_UNMISTAKABLE = {Found.BARE, Found.FENCED, Found.BOXED, Found.ANNOUNCED, Found.STATED}
 
 
 class Parameters(BaseModel):

@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from poor_bench.extraction.answer_number import extract_number
 from poor_bench.extraction.found import Found
-from poor_bench.extraction.number import extract_number
 from poor_bench.extraction.parameter_types import ExactNumber
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict

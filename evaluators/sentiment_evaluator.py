@@ -1,8 +1,9 @@
 """Compares a list of sentiments with the expected ones, item by item.
 
 Case and punctuation do not count. A list of another length than expected scores 0. A wrapped list,
-one inside an object, objects with a key `sentiment` and plain lines are read as well; the strict
-score is then 0.
+one inside an object, objects with a key `sentiment`, plain lines that each begin or end with a
+sentiment, and, where one is expected, a short text that names just one are read as well; the
+strict score is then 0.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from poor_bench.extraction.found import Found
+from poor_bench.extraction.found import Extracted, Found
+from poor_bench.extraction.label import is_labelled, sole_label
 from poor_bench.extraction.list_value import extract_list
-from poor_bench.extraction.normalise import fold_answer, words
+from poor_bench.extraction.normalise import fold_answer
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
@@ -24,6 +26,7 @@ from poor_bench.scoring.format_rule import under_format_rule
 _KEYS = ("sentiment", "label")
 _USUAL_SENTIMENTS = frozenset({"positive", "negative", "neutral"})
 _MAX_SHOWN = 40
+_MAX_SHORT_TEXT = 200
 
 
 class Parameters(BaseModel):
@@ -45,10 +48,10 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     """Score the share of expected sentiments that the list has in their places."""
     wanted = Parameters.model_validate(parameters)
     expected = [fold_answer(sentiment) for sentiment in wanted.expected_sentiments]
-    extracted = extract_list(without_thinking(response), _is_list_of_sentiments)
+    known = _USUAL_SENTIMENTS.union(expected)
+    extracted = _extract(without_thinking(response), known, n_expected=len(expected))
     if extracted is None:
         return Verdict(0.0, "found no list", found=Found.MISSING, expected=_shown(expected))
-    known = _USUAL_SENTIMENTS.union(expected)
     is_json = extracted.text.startswith("[")
     got = [_sentiment_of(item, known, is_json=is_json) for item in extracted.value]
     score, details = _compare(expected, got)
@@ -74,6 +77,18 @@ def reference(parameters: Mapping[str, Any]) -> str:
     return json.dumps(Parameters.model_validate(parameters).expected_sentiments)
 
 
+def _extract(text: str, known: frozenset[str], *, n_expected: int) -> Extracted[list[Any]] | None:
+    extracted = extract_list(
+        text,
+        _is_list_of_sentiments,
+        accepts_item=lambda item: fold_answer(item) in known or is_labelled(item, known),
+    )
+    if extracted is None and n_expected == 1 and len(text) <= _MAX_SHORT_TEXT:
+        sole = sole_label(text, known)
+        return Extracted([sole], Found.IN_PROSE, text.strip()) if sole else None
+    return extracted
+
+
 def _is_list_of_sentiments(value: list[Any]) -> bool:
     return not value or any(isinstance(item, str | dict) for item in value)
 
@@ -87,8 +102,7 @@ def _sentiment_of(item: Any, known: frozenset[str], *, is_json: bool) -> str:
     sentiment = fold_answer(item)
     if is_json or sentiment in known:
         return sentiment
-    mentioned = sorted(known.intersection(words(item)))
-    return mentioned[0] if len(mentioned) == 1 else sentiment
+    return sole_label(item, known) or sentiment
 
 
 def _sentiment_in(item: dict[str, Any]) -> Any:

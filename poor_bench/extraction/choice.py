@@ -21,11 +21,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from poor_bench.extraction.boxed import last_boxed
 from poor_bench.extraction.fences import fenced_blocks
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.normalise import fold_answer, fold_text
-from poor_bench.extraction.number import last_boxed
 
 _OPENING = r"[\s*_(\[\"'`${]{0,8}(?:\\\w{1,8}\{)?"
 _NO_ARTICLE = r"(?!(?<=[AI])\s+(?!(?:because|since|as|and|or|with|due|is|for|which)\b)[a-z])"

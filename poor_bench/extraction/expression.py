@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from poor_bench.extraction.boxed import last_boxed
 from poor_bench.extraction.fences import fenced_blocks
 from poor_bench.extraction.found import Extracted, Found
-from poor_bench.extraction.number import last_boxed
 from poor_bench.extraction.plain_math import plain_math
 
 _MAX_LENGTH = 300

@@ -20,6 +20,8 @@ class Found(StrEnum):
     r"""In LaTeX's `\boxed{}`."""
     ANNOUNCED = "announced"
     """After words that announce it, such as "the answer is"."""
+    STATED = "stated"
+    """Alone on the first line, or what the last sentence comes to."""
     IN_PROSE = "in prose"
     """Somewhere in other text."""
     REPAIRED = "repaired"
@@ -37,6 +39,7 @@ _WRAPPINGS = {
     Found.FENCED: "in a code block",
     Found.BOXED: "in a LaTeX box",
     Found.ANNOUNCED: "after words that announce it",
+    Found.STATED: "stated in a sentence or above other text",
     Found.IN_PROSE: "within other text",
     Found.REPAIRED: "in broken syntax",
 }

@@ -49,6 +49,8 @@ WRAPPED = {
     "lines": "positive\nnegative\nneutral",
     "numbered": "1. I love it: **positive**\n2. Negative\n3. It is neutral",
     "commas": "positive, negative, neutral",
+    "labelled": "Text 1: positive; text 2 is negative; text 3 - neutral",
+    "labels first": "Positive: what a day!\nNegative: it tore.\nNeutral: it is not red.",
 }
 
 
@@ -67,6 +69,37 @@ def test_item_that_is_no_text_is_wrong(item):
     assert verdict.score == pytest.approx(2 / 3)
     assert verdict.strict_score == 0.0
     assert "got no sentiment" in verdict.details
+
+
+PROSE = [
+    "The text is positive, with a neutral tone, as far as it is negative.",
+    "Yes, each text is positive, negative or neutral.",
+    "The first is a positive text.\nThe second one is not.\nThe third is neutral",
+    "The bag is positive.\n\nThe bike tore.\n\nIt is neutral.",
+]
+
+
+@pytest.mark.parametrize("response", PROSE)
+def test_prose_that_mentions_sentiments_is_no_list(response):
+    assert evaluate(response, EXPECTED) == (0.0, "found no list")
+
+
+@pytest.mark.parametrize(
+    "response",
+    ["positive", "The text is positive.", '{"sentiment": "positive"}', "Positive, and not bad."],
+)
+def test_sole_sentiment_of_a_short_text_counts_where_one_is_expected(response):
+    verdict = evaluate(response, {"expected_sentiments": ["positive"]})
+    assert (verdict.score, verdict.strict_score) == (1.0, 0.0)
+    assert evaluate(response, {"expected_sentiments": ["negative"]}).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    ["The text is positive, with a neutral tone.", "It is not positive.", "positive " * 30],
+)
+def test_unclear_or_long_text_gives_no_sentiment(response):
+    assert evaluate(response, {"expected_sentiments": ["positive"]}).score == 0.0
 
 
 @pytest.mark.parametrize("response", ["", "I cannot tell.", "{}", "[1, 2, 3]", "positive"])

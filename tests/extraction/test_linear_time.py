@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from poor_bench.extraction.answer_number import extract_number
 from poor_bench.extraction.choice import extract_choice
 from poor_bench.extraction.fences import fenced_blocks
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.list_value import extract_list
-from poor_bench.extraction.number import extract_number
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.extraction.unified_diff import extract_diff
 from tests.extraction.growth import assert_linear

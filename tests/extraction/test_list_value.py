@@ -28,9 +28,17 @@ def test_list_is_found_and_said_how(text, items, found):
     assert (extracted.value, extracted.found) == (items, found)
 
 
-@pytest.mark.parametrize("text", ["", "one", "x" * 90 + "\n" + "y" * 90, "\n\n"])
+SENTENCES = ["The text is positive, with a neutral tone.", "Yes, it is, as far as I know!"]
+
+
+@pytest.mark.parametrize("text", ["", "one", "x" * 90 + "\n" + "y" * 90, "\n\n", *SENTENCES])
 def test_what_is_no_list(text):
     assert extract_list(text) is None
+
+
+def test_plain_items_that_do_not_count_make_no_list():
+    assert extract_list("yes, red\nblue", accepts_item=str.isalpha) is None
+    assert extract_list("red, blue", accepts_item=str.isalpha).value == ["red", "blue"]
 
 
 @given(hostile_text)

@@ -1,0 +1,164 @@
+r"""Which of the numbers in a response is its answer.
+
+First rule that fits:
+
+1. the whole response is a number, or a fenced block is: bare, fenced;
+2. the last `\boxed{}`: boxed;
+3. what the last "answer is", "Answer:", "answer =" or `####` announces, after an announced
+   equation its right-hand side; or else what stands before the last "which is the answer":
+   announced;
+4. a first line that is nothing but a number, or what the last sentence concludes
+   (`... = 18 apples`, `... equals 18`, `... costs 18 euros`, `Total: 18`): stated;
+5. the last number in the text: in prose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from poor_bench.extraction.boxed import last_boxed
+from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.found import Extracted, Found
+from poor_bench.extraction.number import (
+    Number,
+    NumberInText,
+    last_number_in,
+    numbers_in,
+    parse_number,
+    sole_number,
+)
+from poor_bench.extraction.plain_math import plain_math
+
+_ANNOUNCEMENT = re.compile(
+    r"\banswer\b[^\n.!?:=]{0,80}?(?:\bis\b|\bare\b|\bequals?\b|[:=])"
+    r"|^[^\w\n]{0,8}(?:\w{1,9}[ ]){0,2}answer[^\w\n]{0,4}\n"
+    r"|\#{4}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ANNOUNCEMENT_AFTERWARDS = re.compile(
+    r"\b(?:(?:which|this|that|it)\s)?is\s(?:the|my|our|your)\s"
+    r"(?:(?:final|correct|right|exact|required)\s)?answer\b",
+    re.IGNORECASE,
+)
+_BEFORE_CONCLUSION = re.compile(
+    r"(?:[=≈]|:\s|\b(?:is|are|was|were|equals?|costs?|makes?|gives?|leaves?|has|have|gets?|pays?|so)\b)"
+    r"(?:\s(?:now|then|only|exactly|about|approximately|indeed|equal to|a total of))*"
+    r"[\s(]*$",
+    re.IGNORECASE,
+)
+_AFTER_NO_CONCLUSION = re.compile(
+    r"\s*(?:[-+*/^=<>]|:\d|(?:of|out of|times|plus|minus|divided|multiplied)\b)", re.IGNORECASE
+)
+_EMPHASIS = re.compile(r"`|__|(?<!\d)\*\*|\*\*(?!\d)")
+_SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
+_MAX_LINE = 200
+_MAX_ANNOUNCEMENTS = 200
+_MAX_GAP = 30
+_MAX_BEFORE_CONCLUSION = 60
+
+
+def extract_number(text: str) -> Extracted[Number] | None:
+    """Return the number that `text` gives as its answer, or None.
+
+    Args:
+        text: An answer, without thinking.
+
+    Example:
+        >>> extract_number("6 boxes of 3 make $18.00").value.value
+        Decimal('18.00')
+    """
+    return (
+        _whole(text, Found.BARE)
+        or _fenced(text)
+        or _boxed(text)
+        or _announced(text)
+        or _announced_afterwards(text)
+        or _first_line(text)
+        or _concluded(text)
+        or _last(text)
+    )
+
+
+def _whole(text: str, found: Found) -> Extracted[Number] | None:
+    number = parse_number(text)
+    return Extracted(number, found, text.strip()) if number else None
+
+
+def _fenced(text: str) -> Extracted[Number] | None:
+    for block in reversed(fenced_blocks(text)):
+        extracted = _whole(block.body, Found.FENCED)
+        if extracted:
+            return extracted
+    return None
+
+
+def _boxed(text: str) -> Extracted[Number] | None:
+    content = last_boxed(text)
+    number = None if content is None else parse_number(content) or sole_number(content)
+    return Extracted(number, Found.BOXED, content) if number and content else None
+
+
+def _announced(text: str) -> Extracted[Number] | None:
+    announcements = list(_ANNOUNCEMENT.finditer(text))
+    for announcement in reversed(announcements[-_MAX_ANNOUNCEMENTS:]):
+        rest = text[announcement.end() : announcement.end() + _MAX_LINE].lstrip()
+        extracted = _first_after(rest.partition("\n")[0])
+        if extracted:
+            return extracted
+    return None
+
+
+def _first_after(line: str) -> Extracted[Number] | None:
+    """Return the number at the beginning of an announced line, or of its last right-hand side."""
+    sentence = _SENTENCE_END.split(line, maxsplit=1)[0]
+    for piece in (sentence.rpartition("=")[2], sentence):
+        plain = plain_math(piece)
+        for first in numbers_in(plain):
+            if first.start <= _MAX_GAP:
+                return _extracted(first, plain, Found.ANNOUNCED)
+            break
+    return None
+
+
+def _announced_afterwards(text: str) -> Extracted[Number] | None:
+    announcements = list(_ANNOUNCEMENT_AFTERWARDS.finditer(text))
+    for announcement in reversed(announcements[-_MAX_ANNOUNCEMENTS:]):
+        before = text[max(0, announcement.start() - _MAX_LINE) : announcement.start()]
+        plain = plain_math(before)
+        last = last_number_in(plain)
+        if last and len(plain) - last.end <= _MAX_GAP:
+            return _extracted(last, plain, Found.ANNOUNCED)
+    return None
+
+
+def _first_line(text: str) -> Extracted[Number] | None:
+    line = text.lstrip().partition("\n")[0].rstrip()
+    is_list_item = line.endswith((".", ")", ":"))
+    return None if is_list_item else _whole(line, Found.STATED)
+
+
+def _concluded(text: str) -> Extracted[Number] | None:
+    last_line = text.rstrip().rpartition("\n")[2][-_MAX_LINE:]
+    sentences = _SENTENCE_END.split(_EMPHASIS.sub("", last_line))
+    plain = plain_math(next((piece for piece in reversed(sentences) if piece.strip()), ""))
+    conclusions = list(_conclusions(plain))
+    return _extracted(conclusions[-1], plain, Found.STATED) if conclusions else None
+
+
+def _conclusions(sentence: str) -> Iterator[NumberInText]:
+    for candidate in numbers_in(sentence):
+        before = sentence[max(0, candidate.start - _MAX_BEFORE_CONCLUSION) : candidate.start]
+        goes_on = _AFTER_NO_CONCLUSION.match(sentence, candidate.end)
+        if _BEFORE_CONCLUSION.search(before) and not goes_on:
+            yield candidate
+
+
+def _last(text: str) -> Extracted[Number] | None:
+    plain = plain_math(text)
+    last = last_number_in(plain)
+    return _extracted(last, plain, Found.IN_PROSE) if last else None
+
+
+def _extracted(of: NumberInText, text: str, found: Found) -> Extracted[Number]:
+    return Extracted(of.number, found, text[of.start : of.end].strip())

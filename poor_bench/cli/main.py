@@ -18,6 +18,7 @@ COMMANDS = {
     "run": "Run what is pending: ask the LLMs, score, store.",
     "status": "Show what is done, pending, failed and stale per LLM.",
     "report": "Show or export the scores.",
+    "issues": "Show why score is lost, what format alone costs, and what to try.",
     "compare": "Say what became better or worse, and whether it is chance.",
     "gate": "Fail where results are not good enough, for continuous integration.",
     "results": "Look at single results: prompt, thinking, response, score.",

@@ -14,7 +14,7 @@ from poor_bench.issues.background import background_of
 from poor_bench.issues.detect import detect_issues
 from poor_bench.issues.format_tax import FormatTax, format_tax
 from poor_bench.issues.grouping import group_issues
-from poor_bench.issues.issue import IssueGroup
+from poor_bench.issues.issue import Issue, IssueGroup
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -87,8 +87,8 @@ class ReportData:
         return list(dict.fromkeys(t.class_id for t in self.tests.values() if t.test_id in used))
 
     @cached_property
-    def issue_groups(self) -> list[IssueGroup]:
-        """What goes wrong, by cause, the most costly first."""
+    def issues(self) -> list[Issue]:
+        """What goes wrong, trial by trial."""
         items = analyse_items(self.results, self.tests, pass_score=self.pass_score)
         background = replace(
             background_of(self.tests, self.test_classes, self.llms),
@@ -96,7 +96,12 @@ class ReportData:
             previous_scores=self._previous_scores,
             pass_score=self.pass_score,
         )
-        return group_issues(detect_issues(self.results, background))
+        return detect_issues(self.results, background)
+
+    @cached_property
+    def issue_groups(self) -> list[IssueGroup]:
+        """What goes wrong, by cause, the most costly first."""
+        return group_issues(self.issues)
 
     @cached_property
     def format_taxes(self) -> list[FormatTax]:

@@ -1,0 +1,149 @@
+"""`issues`: why score is lost, and what to try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.selection_options import selection_from, selection_options
+
+if TYPE_CHECKING:
+    from poor_bench.issues.format_tax import FormatTax
+    from poor_bench.issues.issue import Issue, IssueGroup
+    from poor_bench.reports.report_data import ReportData
+
+_EPILOG = """\b
+Examples:
+  python main.py issues                          causes, the most costly first
+  python main.py issues truncated                every trial of one cause
+  python main.py issues --llm 'ollama:*' --class 'math*'
+  python main.py issues --compare previous       with what became worse
+"""
+_SHOWN = 20
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("cause", required=False)
+@selection_options
+@click.option("--compare", "base", metavar="BASE", help="A run, a file, `previous`: see `compare`.")
+@click.option("--all", "shows_all", is_flag=True, help="Show every trial of the cause.")
+@json_option
+@pass_app
+def command(
+    app: AppContext,
+    /,
+    cause: str | None,
+    base: str | None,
+    shows_all: bool,
+    as_json: bool,
+    **filters: Any,
+) -> int:
+    """Show why score is lost, what format alone costs, and what to try.
+
+    CAUSE is the id of one cause, as the table and --json show it; then its trials are listed. A
+    lost score is charged to one cause only, so the shares add up to 100 %.
+    """
+    from poor_bench.report_generator import ReportGenerator
+
+    data = ReportGenerator(app.config, selection_from(filters), base=base or "").data
+    if not data.results:
+        click.echo("There are no results yet. Next: python main.py run")
+        return 0
+    if cause is not None:
+        _show_cause(data, cause, shows_all=shows_all, as_json=as_json)
+    elif as_json:
+        print_json({"issues": data.issue_groups, "format_tax": data.format_taxes})
+    else:
+        _print_causes(data.issue_groups)
+        _print_format_tax(data, data.format_taxes)
+    return 0
+
+
+def _show_cause(data: ReportData, cause: str, *, shows_all: bool, as_json: bool) -> None:
+    _require_cause(cause)
+    group = next((group for group in data.issue_groups if group.detector_id == cause), None)
+    issues = [issue for issue in data.issues if issue.detector_id == cause]
+    if as_json:
+        print_json({"group": group, "issues": issues})
+    elif group is None:
+        click.echo(f"No trial has the issue `{cause}`.")
+    else:
+        _print_group(data, group, issues if shows_all else issues[:_SHOWN])
+
+
+def _require_cause(cause: str) -> None:
+    from difflib import get_close_matches
+
+    from poor_bench.errors import ConfigError
+    from poor_bench.issues.registry import DETECTORS
+
+    known = [detector.id for detector in DETECTORS]
+    if cause not in known:
+        nearest = get_close_matches(cause, known, n=3) or known
+        raise ConfigError(f"there is no cause `{cause}`", hint=f"Nearest: {', '.join(nearest)}")
+
+
+def _print_causes(groups: Sequence[IssueGroup]) -> None:
+    columns: list[Column] = ["Id", "Cause", ("Trials", "right"), ("LLMs", "right")]
+    columns += [("Of lost score", "right"), "Try"]
+    cells = [
+        [
+            group.detector_id,
+            group.title,
+            str(group.n_trials),
+            str(len(group.n_by_llm)),
+            f"{group.lost_share:.1%}" if group.lost_score else "",
+            group.advice,
+        ]
+        for group in groups
+    ]
+    if not cells:
+        click.echo("No issues.")
+        return
+    console().print(plain_table(columns, cells))
+
+
+def _print_format_tax(data: ReportData, taxes: Sequence[FormatTax]) -> None:
+    if not taxes:
+        return
+    columns: list[Column] = ["LLM", "Class", ("Score", "right"), ("Strict", "right")]
+    columns += [("Format tax", "right"), "Found", "Cheapest mend"]
+    cells = [
+        [
+            data.name(tax.llm_id),
+            tax.class_id,
+            f"{tax.score:.3f}",
+            f"{tax.strict_score:.3f}",
+            f"{tax.tax:.3f}",
+            _counts(tax.n_by_found.items()),
+            tax.mend,
+        ]
+        for tax in taxes
+    ]
+    click.echo("What format alone costs:")
+    console().print(plain_table(columns, cells))
+
+
+def _print_group(data: ReportData, group: IssueGroup, issues: Sequence[Issue]) -> None:
+    of_lost = f", {group.lost_share:.1%} of the lost score" if group.lost_score else ""
+    click.echo(f"{group.title}: {group.n_trials} trials{of_lost}")
+    click.echo(f"Meaning: {group.meaning}")
+    click.echo(f"Try: {group.advice}")
+    by_llm = ((data.name(llm_id), count) for llm_id, count in group.n_by_llm.items())
+    click.echo(harmless(f"LLMs: {_counts(by_llm)}"))
+    columns: list[Column] = ["LLM", "Test", ("Lost", "right"), "Evidence"]
+    cells = [
+        [data.name(issue.llm_id), issue.test_id, f"{issue.lost_score:.2f}", issue.evidence]
+        for issue in issues
+    ]
+    console().print(plain_table(columns, cells))
+    if len(issues) < group.n_trials:
+        click.echo(f"{group.n_trials - len(issues)} more: --all shows them.")
+
+
+def _counts(counts: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts)

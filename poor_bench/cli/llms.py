@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.llm_lookup import llm_named
 from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def try_llm(app: AppContext, /, llm_id: str, prompt: str, as_json: bool) -> int:
     from poor_bench.llm_manager import LLMManager
     from poor_bench.models.completion import Message
 
-    llm = _llm_named(app, llm_id)
+    llm = llm_named(app, llm_id)
     system = [Message("system", llm.base_system_prompt)] if llm.base_system_prompt else []
     manager = LLMManager(app.data_dir)
     try:
@@ -154,20 +155,6 @@ def _check_all(app: AppContext, llms: tuple[LLM, ...]) -> dict[str, Reachability
             return dict(zip([llm.id for llm in llms], pool.map(manager.check, llms), strict=True))
     finally:
         manager.close()
-
-
-def _llm_named(app: AppContext, name: str) -> LLM:
-    from difflib import get_close_matches
-
-    from poor_bench.errors import ConfigError
-
-    llms = app.workspace.llms
-    chosen = [llm for llm in llms if name in {llm.id, llm.label}]
-    if chosen:
-        return chosen[0]
-    known = [llm.id for llm in llms]
-    nearest = get_close_matches(name, known, n=3, cutoff=0.3) or known
-    raise ConfigError(f"there is no LLM {name!r}", hint=f"Nearest: {', '.join(nearest)}")
 
 
 def _llm_to_json(llm: LLM, check: Reachability | None) -> dict[str, Any]:

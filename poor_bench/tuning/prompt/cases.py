@@ -73,8 +73,10 @@ class Subject(Protocol):
     cases: Sequence[Case]
     n_calls_per_case: int
     """Calls of LLMs that one attempt takes."""
-    fingerprint: str
-    """Changes with everything but the text: who is asked, with what parameters, how scored."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with everything but the text: who is asked, with what parameters, how scored."""
 
     def attempt(self, text: str, case_id: str, cancelled: Callable[[], bool]) -> Attempt:
         """Try a text on a case.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
@@ -60,7 +60,11 @@ class ClassPrompt:
         is_template = part is ClassPart.TEMPLATE
         self.what = "prompt template" if is_template else "system prompt"
         self.name = f"{self.what} of class {class_id}"
-        self.reference = {"kind": "class", "class_id": class_id, "part": part.value}
+        self.reference: Mapping[str, str] = {
+            "kind": "class",
+            "class_id": class_id,
+            "part": part.value,
+        }
         self.placeholders = placeholders_of(self.base_text) if is_template else ()
         self._tests = {
             test.test_id: test for test in config.workspace.tests if test.class_id == class_id

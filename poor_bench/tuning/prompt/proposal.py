@@ -14,7 +14,8 @@ OPEN, CLOSE = "<new_prompt>", "</new_prompt>"
 MOST_CHARACTERS = 12_000
 """A prompt that is longer is cut off: it would not fit small models."""
 
-_MARKED = re.compile(rf"{re.escape(OPEN)}(.*?)(?:{re.escape(CLOSE)}|\Z)", re.DOTALL)
+_MARKED = re.compile(r"<(?:new_)?prompt>(.*?)(?:</(?:new_)?prompt>|\Z)", re.DOTALL)
+"""Small models forget half of the mark."""
 
 
 def proposal_in(reply: str) -> str:

@@ -19,7 +19,7 @@ from poor_bench.tuning.spending import Spending
 from poor_bench.tuning.stopping import SearchStoppedError, StopReason
 from poor_bench.tuning.tuning_file import TuningFile, TuningLine
 
-LEAST_TOKENS = 1500
+LEAST_TOKENS = 1000
 """Room for a reply; an LLM's own limit is often meant for short answers."""
 _OF_TESTS_ONLY = frozenset({"stop", "response_format", "max_tokens"})
 

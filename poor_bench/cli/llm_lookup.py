@@ -1,0 +1,29 @@
+"""Find what a user names on the command line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poor_bench.cli.context import AppContext
+
+if TYPE_CHECKING:
+    from poor_bench.models.llm import LLM
+
+
+def llm_named(app: AppContext, name: str) -> LLM:
+    """Return the LLM of an id or label, enabled or not.
+
+    Raises:
+        ConfigError: If there is none; it names the nearest.
+    """
+    from difflib import get_close_matches
+
+    from poor_bench.errors import ConfigError
+
+    llms = app.workspace.llms
+    chosen = [llm for llm in llms if name in {llm.id, llm.label}]
+    if chosen:
+        return chosen[0]
+    known = [llm.id for llm in llms]
+    nearest = get_close_matches(name, known, n=3, cutoff=0.3) or known
+    raise ConfigError(f"there is no LLM {name!r}", hint=f"Nearest: {', '.join(nearest)}")

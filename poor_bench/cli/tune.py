@@ -1,0 +1,31 @@
+"""`tune`: better prompts and better parameters."""
+
+from __future__ import annotations
+
+import click
+
+from poor_bench.cli.tune_accept import accept
+from poor_bench.cli.tune_kept import list_searches, show
+from poor_bench.cli.tune_prompt import tune_prompt
+
+_EPILOG = """\b
+Examples:
+  python main.py tune prompt math_problems --llm ollama:gemma3:1b --reflection-llm openai:gpt-5
+  python main.py tune list                        the searches so far
+  python main.py tune show last                   what the newest one found
+  python main.py tune accept last                 write what it found into the workspace
+"""
+
+
+@click.group(epilog=_EPILOG)
+def command() -> None:
+    """Find a better prompt or better parameters, and prove that they are better.
+
+    Nothing is changed before you accept it.
+    """
+
+
+command.add_command(tune_prompt)
+command.add_command(list_searches)
+command.add_command(show)
+command.add_command(accept)

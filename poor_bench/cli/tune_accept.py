@@ -1,0 +1,62 @@
+"""`tune accept`: write what a search found into the workspace."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output import json_option, print_json
+
+if TYPE_CHECKING:
+    from poor_bench.tuning.kept_searches import KeptSearch
+
+_EPILOG = """\b
+Examples:
+  python main.py tune accept last                 the best of the newest search
+  python main.py tune accept 20261122T0250 4f1c   another of its prompts
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("run", metavar="RUN")
+@click.argument("choice", required=False, default="")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--force", is_flag=True, help="Write it even if the prompt changed since.")
+@json_option
+@pass_app
+def accept(app: AppContext, /, run: str, choice: str, yes: bool, force: bool, as_json: bool) -> int:
+    """Write what a search found into the workspace.
+
+    RUN is the id of a search, its beginning, or `last`; CHOICE one of what it found, the best by
+    default. A prompt goes into test_classes.yaml, whose comments survive.
+    """
+    from poor_bench.tuning.accepting import accept_prompt
+    from poor_bench.tuning.kept_searches import find_search
+
+    search = find_search(app.data_dir, run)
+    if not yes:
+        _ask(search)
+    report = accept_prompt(app.config, search.run_id, choice, force=force)
+    if as_json:
+        print_json({"run_id": report.run_id, "accepted": report.accepted})
+    else:
+        click.echo(f"Written: prompt {report.accepted}. `python main.py run` asks with it.")
+    return 0
+
+
+def _ask(search: KeptSearch) -> None:
+    """Show what is known of the gain, and let the user decide.
+
+    Raises:
+        click.UsageError: If nobody can be asked.
+        click.Abort: If the user says no.
+    """
+    from poor_bench.cli.tune_kept import print_search
+
+    if not sys.stdin.isatty():
+        raise click.UsageError("there is nobody to ask: add --yes")
+    print_search(search)
+    click.confirm("Write it?", abort=True)

@@ -1,0 +1,44 @@
+"""The options that limit what a search may spend."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from poor_bench.tuning.spending import Limits
+    from poor_bench.tuning.stopping import StopReason
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def limit_options(default_calls: int) -> Callable[[_Command], _Command]:
+    """Give a command the options `--budget-calls` and `--max-cost`."""
+    options = (
+        click.option(
+            "--budget-calls",
+            type=click.IntRange(1),
+            default=default_calls,
+            show_default=True,
+            help="Most calls of LLMs in all.",
+        ),
+        click.option("--max-cost", type=click.FloatRange(0), help="Most US dollars to spend."),
+    )
+    return lambda command: functools.reduce(lambda made, add: add(made), options, command)
+
+
+def limits_of(budget_calls: int, max_cost: float | None) -> Limits:
+    """Return the limits that these options set."""
+    from poor_bench.tuning.spending import Limits
+
+    return Limits(n_calls=budget_calls, cost_usd=max_cost)
+
+
+def exit_code(reason: StopReason) -> int:
+    """Return what a command ends with after a search that ended so."""
+    from poor_bench.tuning.stopping import StopReason
+
+    return {StopReason.LLM_FAILED: 3, StopReason.CANCELLED: 130}.get(reason, 0)

@@ -1,0 +1,147 @@
+"""`tune prompt`: another LLM rewrites a prompt until it does better."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.llm_lookup import llm_named
+from poor_bench.cli.output import json_option, print_json
+from poor_bench.cli.stop_signals import stop_on_signal
+from poor_bench.cli.tune_limits import exit_code, limit_options, limits_of
+
+if TYPE_CHECKING:
+    from poor_bench.llm_manager import LLMManager
+    from poor_bench.tuning.prompt.report import PromptReport
+    from poor_bench.tuning.prompt.task import PromptTask
+
+_EPILOG = """\b
+Examples:
+  python main.py tune prompt math_problems --llm ollama:gemma3:1b
+  python main.py tune prompt math_problems --llm ollama:gemma3:1b \\
+      --reflection-llm anthropic:claude-sonnet-4-5 --budget-calls 500 --max-cost 2
+  python main.py tune prompt sentiment_analysis --llm ollama:gemma3:1b --part system_prompt
+  python main.py tune prompt math_problems --llm ollama:gemma3:1b --resume last --budget-calls 900
+"""
+_SHARE = click.FloatRange(0.01, 0.98)
+
+
+@click.command("prompt", epilog=_EPILOG)
+@click.argument("subject", metavar="CLASS")
+@click.option("--llm", "llm_name", required=True, metavar="ID", help="Whom the prompt is for.")
+@click.option("--reflection-llm", metavar="ID", help="Who writes prompts; --llm by default.")
+@click.option(
+    "--part",
+    type=click.Choice(["template", "system_prompt"]),
+    default="template",
+    show_default=True,
+    help="Which text of the class.",
+)
+@click.option("--train", type=_SHARE, default=0.35, show_default=True, help="Share to learn from.")
+@click.option(
+    "--validation", type=_SHARE, default=0.3, show_default=True, help="Share to choose by."
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    default=1.0,
+    show_default=True,
+    help="Validation score that is good enough.",
+)
+@click.option(
+    "--patience",
+    type=click.IntRange(1),
+    default=8,
+    show_default=True,
+    help="Rounds without gain before the search ends.",
+)
+@click.option(
+    "--examples",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Training tests that a new prompt is written from.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of split and search.")
+@click.option("--resume", metavar="RUN", help="Go on with a search: its id, or `last`.")
+@click.option("--yes", "-y", is_flag=True, help="Write the prompt if its gain is proven.")
+@limit_options(default_calls=300)
+@json_option
+@pass_app
+def tune_prompt(
+    app: AppContext, /, resume: str | None, yes: bool, as_json: bool, **options: Any
+) -> int:
+    """Improve the prompt of a test class from what the evaluators say.
+
+    The tests are divided into three parts: from the first an LLM learns how the prompt fails, the
+    second chooses among its proposals, and the third, which nobody saw, proves the gain.
+    """
+    from poor_bench.cli.tune_prompt_view import print_report
+    from poor_bench.llm_manager import LLMManager
+
+    with closing(LLMManager(app.data_dir)) as manager:
+        task = _task(app, manager, **options)
+        report = _run(app, manager, task, resume, quiet=as_json)
+    if yes and report.proof is not None and report.proof.is_proven:
+        from poor_bench.tuning.accepting import accept_prompt
+
+        report = accept_prompt(app.config, report.run_id)
+    if as_json:
+        print_json(report.as_json())
+    else:
+        print_report(report)
+    return exit_code(report.end.reason)
+
+
+def _task(
+    app: AppContext,
+    manager: LLMManager,
+    *,
+    subject: str,
+    llm_name: str,
+    reflection_llm: str | None,
+    part: str,
+    budget_calls: int,
+    max_cost: float | None,
+    **effort: Any,
+) -> PromptTask:
+    from poor_bench.tuning.prompt.search import Effort
+    from poor_bench.tuning.prompt.split import Shares
+    from poor_bench.tuning.prompt.subjects import class_subject
+    from poor_bench.tuning.prompt.task import PromptTask
+
+    llm = llm_named(app, llm_name)
+    return PromptTask(
+        subject=class_subject(app.config, manager, llm, subject, part),
+        llm=llm,
+        reflection_llm=llm_named(app, reflection_llm) if reflection_llm else llm,
+        limits=limits_of(budget_calls, max_cost),
+        shares=Shares(train=effort["train"], validation=effort["validation"]),
+        effort=Effort(
+            seed=effort["seed"],
+            threshold=effort["threshold"],
+            patience=effort["patience"],
+            n_examples=effort["examples"],
+        ),
+    )
+
+
+def _run(
+    app: AppContext, manager: LLMManager, task: PromptTask, resume: str | None, *, quiet: bool
+) -> PromptReport:
+    from poor_bench.cli.tune_prompt_view import open_view
+    from poor_bench.runner.control import RunControl
+    from poor_bench.tuning.kept_searches import find_search
+    from poor_bench.tuning.prompt.task import Surroundings
+    from poor_bench.tuning.prompt.tune_prompt import PromptTuner
+
+    control = RunControl()
+    with open_view(task, quiet=quiet) as tell, stop_on_signal(control):
+        surroundings = Surroundings(manager=manager, cancelled=control.cancelled, tell=tell)
+        tuner = PromptTuner(surroundings, app.data_dir)
+        if resume is None:
+            return tuner.run(task)
+        return tuner.resume(task, find_search(app.data_dir, resume, kind="prompt"))

@@ -1,0 +1,146 @@
+"""What tuning a prompt looks like: a bar while it goes on, candidates, difference and proof."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from poor_bench.cli.output import Column, console, harmless, plain_table
+
+if TYPE_CHECKING:
+    from poor_bench.tuning.prompt.report import PromptReport
+    from poor_bench.tuning.prompt.task import PromptProgress, PromptTask
+
+_SHOWN_LINE = 70
+
+
+@contextmanager
+def open_view(task: PromptTask, *, quiet: bool) -> Iterator[Callable[[PromptProgress], None]]:
+    """Open the view that fits where the output goes, and tell what will be done."""
+    if quiet:
+        yield lambda _progress: None
+        return
+    n_calls = task.limits.n_calls
+    click.echo(
+        f"Tuning the {harmless(task.subject.name)} for {harmless(task.llm.id)}: "
+        f"{len(task.subject.cases)} tests, at most {n_calls} calls; "
+        f"{harmless(task.reflection_llm.id)} writes the prompts.",
+        err=True,
+    )
+    if sys.stderr.isatty():
+        with _bar(n_calls) as tell:
+            yield tell
+    else:
+        yield _lines()
+
+
+def print_report(report: PromptReport) -> None:
+    """Print what was found and what to do next."""
+    columns: list[Column] = ["Prompt", ("Validation", "right"), "From", "Begins"]
+    rows = [
+        [
+            "in use" if candidate is report.end.base else candidate.key,
+            f"{candidate.score:.3f}",
+            ", ".join(_parent_name(key, report) for key in candidate.parents),
+            _beginning(candidate.text),
+        ]
+        for candidate in report.end.candidates
+    ]
+    console().print(plain_table(columns, rows))
+    if report.diff:
+        click.echo(_coloured(report.diff))
+        click.echo("")
+    click.echo(_ending(report))
+    if report.proof is not None:
+        click.echo(report.proof.sentence)
+    click.echo(f"Spent: {report.n_calls} calls{_money(report.cost_usd)}.")
+    click.echo(_next_step(report))
+
+
+def _next_step(report: PromptReport) -> str:
+    if report.accepted:
+        return f"Written: prompt {report.accepted}."
+    if report.improved is not None:
+        return f"Nothing is written yet. Next: python main.py tune accept {report.run_id}"
+    if report.end.reason.can_go_on:
+        return f"To go on: the same command with --resume {report.run_id}"
+    return "The prompt in use stays."
+
+
+def _ending(report: PromptReport) -> str:
+    from poor_bench.tuning.stopping import StopReason
+
+    words = {
+        StopReason.THRESHOLD: "The wanted score is reached.",
+        StopReason.NO_GAIN: "Ended: nothing better was found for a while.",
+        StopReason.BUDGET: "Ended: the budget of calls is used up.",
+        StopReason.COST: "Ended: the money is used up.",
+        StopReason.LLM_FAILED: "Stopped: an LLM could not be asked.",
+        StopReason.CANCELLED: "Stopped; what was found is kept.",
+    }
+    ending = words.get(report.end.reason, "")
+    return f"{ending} {harmless(report.end.message)}".strip()
+
+
+def _parent_name(key: str, report: PromptReport) -> str:
+    base = report.end.base
+    return "in use" if base is not None and key == base.key else key
+
+
+def _beginning(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN_LINE else f"{line[: _SHOWN_LINE - 1]}…"
+
+
+def _coloured(diff: str) -> str:
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    lines = harmless(diff).split("\n")
+    return "\n".join(click.style(line, fg=colours.get(line[:1])) for line in lines)
+
+
+def _money(cost_usd: float) -> str:
+    from poor_bench.reports.number_text import cost_text
+
+    return f", {cost_text(cost_usd)}" if cost_usd else ""
+
+
+@contextmanager
+def _bar(n_calls: int | None) -> Iterator[Callable[[PromptProgress], None]]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+    columns = (
+        SpinnerColumn(),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("calls  {task.fields[figures]}", markup=False),
+    )
+    with Progress(*columns, console=console(stderr=True), refresh_per_second=5) as progress:
+        task = progress.add_task("", total=n_calls, figures="")
+
+        def tell(now: PromptProgress) -> None:
+            progress.update(task, completed=now.n_calls, figures=_figures(now))
+
+        yield tell
+
+
+def _lines() -> Callable[[PromptProgress], None]:
+    """Return a listener that prints a line whenever the figures change."""
+    shown = ""
+
+    def tell(now: PromptProgress) -> None:
+        nonlocal shown
+        if (figures := _figures(now)) != shown:
+            shown = figures
+            click.echo(f"{now.n_calls} calls  {figures}", err=True)
+
+    return tell
+
+
+def _figures(now: PromptProgress) -> str:
+    if now.base_score is None or now.best_score is None:
+        return "trying the prompt in use"
+    return f"in use {now.base_score:.3f}, best {now.best_score:.3f}, {now.n_candidates} candidates"

@@ -1,0 +1,68 @@
+"""Put into the workspace what a search found."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from poor_bench.config.nearest_name import known_names
+from poor_bench.config_manager import ConfigManager
+from poor_bench.errors import ConfigError
+from poor_bench.llm_manager import LLMManager
+from poor_bench.tuning.kept_searches import find_search, read_search
+from poor_bench.tuning.prompt.report import PromptReport, kept_report
+from poor_bench.tuning.prompt.search import Candidate
+from poor_bench.tuning.prompt.subjects import subject_of
+from poor_bench.tuning.tuning_file import TuningFile
+
+
+def accept_prompt(
+    config: ConfigManager, reference: str, key: str = "", *, force: bool = False
+) -> PromptReport:
+    """Write a prompt that a search found; the one it replaces stays in the search's file.
+
+    Args:
+        config: The workspace.
+        reference: The search, see `find_search`.
+        key: Which candidate, by its key; the best by default.
+        force: Write it even if the prompt in use changed since the search.
+
+    Raises:
+        ConfigError: If there is no such search or candidate, or the prompt in use changed.
+        StoreError: If the file of the search cannot be written.
+    """
+    search = find_search(config.data_dir, reference, kind="prompt")
+    candidate = _candidate(kept_report(search), key)
+    header = search.header
+    llm = config.workspace.llms_by_id.get(str(header["llm"]))
+    if llm is None:
+        raise ConfigError(f"the LLM {header['llm']} of this search is not in llms.json any more")
+    subject = subject_of(header["subject"], config, LLMManager(config.data_dir), llm)
+    if subject.base_text != header["base_text"] and not force:
+        raise ConfigError(
+            f"the {subject.name} was changed since this search",
+            hint="`--force` writes the new prompt all the same; yours is kept in the search's file",
+        )
+    file = TuningFile(search.path)
+    try:
+        record = {"key": candidate.key, "at": _now(), "replaced": subject.base_text}
+        subject.write(candidate.text)
+        file.append("accepted", record)
+    finally:
+        file.close()
+    return kept_report(read_search(search.path))
+
+
+def _candidate(report: PromptReport, key: str) -> Candidate:
+    if not key:
+        if report.improved is None:
+            raise ConfigError(f"search {report.run_id} found nothing better")
+        return report.improved
+    found = [item for item in report.end.candidates if item.key.startswith(key)]
+    if len(found) != 1:
+        names = known_names([item.key for item in report.end.candidates])
+        raise ConfigError(f"search {report.run_id} has no single prompt {key!r}", hint=names)
+    return found[0]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poor_bench.cli.main import main
+from poor_bench.config_manager import ConfigManager
+from tests.conftest import WorkspaceFiles
+from tests.tuning.prompt_searches import BETTER, marked, write_workspace
+
+TUNE = ("tune", "prompt", "sums", "--llm", "scripted:small", "--reflection-llm", "scripted:writer")
+
+
+@pytest.fixture
+def folder(workspace_files: WorkspaceFiles) -> Path:
+    return write_workspace(workspace_files)
+
+
+def call(folder: Path, *arguments: str) -> int:
+    return main(["--data", str(folder), *arguments])
+
+
+def json_of(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+def template(folder: Path) -> str:
+    return ConfigManager(folder).workspace.test_classes["sums"].templates["default"]
+
+
+def test_the_difference_and_the_proof_are_shown_and_nothing_is_written(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(folder, *TUNE) == 0
+    shown = capsys.readouterr().out
+    assert "+Be exact: {problem}" in shown
+    assert "Proven: the new prompt scores +1.000" in shown
+    assert "Nothing is written yet. Next: python main.py tune accept" in shown
+    assert template(folder) == "Solve: {problem}"
+
+
+def test_accepting_writes_the_prompt(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call(folder, *TUNE, "--json")
+    found = json_of(capsys)
+    assert found["accepted"] is None
+    assert call(folder, "tune", "accept", "last", "--yes", "--json") == 0
+    assert json_of(capsys) == {"run_id": found["run_id"], "accepted": found["best"]}
+    assert template(folder) == BETTER
+
+
+def test_accepting_asks_before_it_writes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call(folder, *TUNE)
+    assert call(folder, "tune", "accept", "last") == 2
+    assert "add --yes" in capsys.readouterr().err
+    assert template(folder) == "Solve: {problem}"
+
+
+def test_a_prompt_that_was_changed_meanwhile_is_not_overwritten(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call(folder, *TUNE)
+    ConfigManager(folder).change_template("sums", "Mine: {problem}")
+    assert call(folder, "tune", "accept", "last", "--yes") == 2
+    assert "was changed since this search" in capsys.readouterr().err
+    assert template(folder) == "Mine: {problem}"
+    assert call(folder, "tune", "accept", "last", "--yes", "--force") == 0
+    assert template(folder) == BETTER
+
+
+def test_yes_writes_what_is_proven_at_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(folder, *TUNE, "--yes") == 0
+    assert "Written: prompt" in capsys.readouterr().out
+    assert template(folder) == BETTER
+
+
+def test_yes_writes_nothing_that_is_not_proven(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half = {"/Be exact: [1-9] /": "4", "": "no idea"}
+    folder = write_workspace(workspace_files, n_tests=14, small=half)
+    assert call(folder, *TUNE, "--yes", "--json") == 0
+    found = json_of(capsys)
+    assert found["best"] is not None
+    assert not found["proof"]["is_proven"]
+    assert template(folder) == "Solve: {problem}"
+
+
+def test_searches_are_listed_and_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call(folder, *TUNE, "--json")
+    found = json_of(capsys)
+    call(folder, "tune", "list", "--json")
+    [row] = json_of(capsys)["searches"]
+    assert row["run_id"] == found["run_id"]
+    assert row["ended"] == "threshold"
+    call(folder, "tune", "show", found["run_id"][:10], "--json")
+    assert json_of(capsys) == found
+
+
+def test_an_unknown_class_is_named_with_its_nearest(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(folder, "tune", "prompt", "sumss", "--llm", "scripted:small") == 2
+    assert "did you mean `sums`?" in capsys.readouterr().err
+
+
+def test_a_limit_of_money_needs_known_prices(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(workspace_files)
+    hosted = {"provider": "openai", "name": "gpt", "endpoint": "https://api.example.com/v1"}
+    workspace_files.llms.append(hosted)
+    workspace_files.write()
+    options = ("--reflection-llm", "openai:gpt", "--max-cost", "1")
+    assert call(folder, "tune", "prompt", "sums", "--llm", "scripted:small", *options) == 2
+    assert "the prices of openai:gpt are not known" in capsys.readouterr().err
+
+
+def test_an_llm_that_cannot_be_asked_ends_with_3(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(workspace_files, small={"": {"failure": "auth", "message": "no key"}})
+    assert call(folder, *TUNE) == 3
+    assert "no key" in capsys.readouterr().out
+
+
+def test_a_system_prompt_is_tuned(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace_files.classes[0]["system_prompt"] = "Be nice."
+    folder = write_workspace(workspace_files, writer=[marked("Be {strict}.")])
+    assert call(folder, *TUNE, "--part", "system_prompt", "--json") == 0
+    found = json_of(capsys)
+    assert found["subject"] == "system prompt of class sums"
+    assert found["best"] is None

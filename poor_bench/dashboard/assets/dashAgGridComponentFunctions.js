@@ -45,14 +45,6 @@
 
   cells.ModelLink = function ({ value, data }) {
     const href = `/model?llm=${encodeURIComponent(data.id)}`;
-    const follow = (event) => {
-      if (!event.ctrlKey && !event.metaKey && !event.shiftKey) {
-        event.preventDefault();
-        window.history.pushState({}, "", href);
-        window.dispatchEvent(new CustomEvent("_dashprivate_pushstate"));
-        window.scrollTo(0, 0);
-      }
-    };
-    return element("a", { className: "model-link", href, onClick: follow }, value);
+    return element("a", { className: "model-link", href, "data-page-link": "" }, value);
   };
 })();

@@ -2,9 +2,27 @@
 // and, with it, the address. Escape, J (next) and K (previous) follow the links that ask for them.
 (function () {
   "use strict";
+  // What the link was made to change, applied to what the page shows now: the answer to an earlier
+  // click may still be under way.
+  const changed = (link) => {
+    const next = new URLSearchParams(new URL(link.href).search);
+    if (!link.hasAttribute("data-stay-from")) {
+      return next;
+    }
+    const from = new URLSearchParams(link.getAttribute("data-stay-from"));
+    const now = new URLSearchParams(window.location.search);
+    for (const name of new Set([...from.keys(), ...next.keys()])) {
+      if (`${from.getAll(name)}` !== `${next.getAll(name)}`) {
+        now.delete(name);
+        next.getAll(name).forEach((value) => now.append(name, value));
+      }
+    }
+    return now;
+  };
   const go = (link) => {
-    const search = new URL(link.href).search;
-    window.dash_clientside.set_props(link.getAttribute("data-stay-store"), { data: search });
+    const search = `${changed(link)}`;
+    const store = link.getAttribute("data-stay-store");
+    window.dash_clientside.set_props(store, { data: search ? `?${search}` : "" });
   };
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-stay-store]");

@@ -8,6 +8,7 @@ from dash import ClientsideFunction, Dash, Input, Output, State, no_update
 
 from poor_bench.dashboard.components.choice import options_of
 from poor_bench.dashboard.components.downloads import text_file
+from poor_bench.dashboard.components.still import still
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.compare.ids import CompareIds as Ids
 from poor_bench.dashboard.pages.compare.layout import nothing_yet
@@ -143,7 +144,10 @@ def _register_parts(app: Dash, services: Services, compare: CompareService) -> N
         Input(Ids.WAIT, "n_intervals"),
     )
     def _show_strip(version: str | None, search: str, _waited: int | None) -> Any:
-        return (no_update,) * 3 if version is None else show_strip(services, compare, search)
+        if version is None:
+            return (no_update,) * 3
+        note, lines, is_ready = show_strip(services, compare, search)
+        return note, still(lines, search=search), is_ready
 
     @app.callback(
         Output(Ids.CLASSES, "children"),
@@ -153,7 +157,9 @@ def _register_parts(app: Dash, services: Services, compare: CompareService) -> N
         Input(Ids.SEARCH, "data"),
     )
     def _show_tests(version: str | None, search: str) -> Any:
-        return (no_update,) * 3 if version is None else show_tests(services, compare, search)
+        if version is None:
+            return (no_update,) * 3
+        return tuple(still(part, search=search) for part in show_tests(services, compare, search))
 
     @app.callback(
         Output(Ids.DETAILS, "children"),

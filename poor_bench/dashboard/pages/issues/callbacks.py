@@ -8,6 +8,7 @@ from dash import ClientsideFunction, Dash, Input, Output, State, no_update
 
 from poor_bench.dashboard.components.choice import options_of
 from poor_bench.dashboard.components.downloads import text_file
+from poor_bench.dashboard.components.still import still
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.issues.groups import issue_groups
 from poor_bench.dashboard.pages.issues.ids import IssuesIds as Ids
@@ -127,7 +128,11 @@ def register(app: Dash, services: Services) -> None:
         Input(Ids.WAIT, "n_intervals"),
     )
     def _show(version: str | None, search: str, _waited: int | None) -> Any:
-        return (no_update,) * 5 if version is None else show(services, reports, search)
+        if version is None:
+            return (no_update,) * 5
+        note, *parts, is_current = show(services, reports, search)
+        drawn = [part if part is no_update else still(part, search=search) for part in parts]
+        return note, *drawn, is_current
 
     untyped: Any = app
     untyped.clientside_callback(

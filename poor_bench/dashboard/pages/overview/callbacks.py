@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dash import Dash, Input, Output, State, no_update
 
 from poor_bench.dashboard.components.downloads import text_file
+from poor_bench.dashboard.components.still import still
 from poor_bench.dashboard.figures.frontier import Point
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.overview import layout
@@ -147,7 +148,7 @@ def register(app: Dash, services: Services) -> None:
         Input(Ids.HEAT_MAP_LEVELS, "value"),
     )
     def _show_heat_map(version: str | None, detail: str) -> Any:
-        return no_update if version is None else scores_by_class(services, detail)
+        return no_update if version is None else still(scores_by_class(services, detail))
 
     @app.callback(
         Output(Ids.CHARTS, "children"),

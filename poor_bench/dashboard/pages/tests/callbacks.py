@@ -8,6 +8,7 @@ from dash import ClientsideFunction, Dash, Input, Output, State, ctx, no_update
 
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.components.stay_link import StayLinks, chip_row
+from poor_bench.dashboard.components.still import still
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.tests import form_callbacks
 from poor_bench.dashboard.pages.tests.files import classes_csv, tests_csv
@@ -91,7 +92,10 @@ def _register_shown(app: Dash, services: Services, reports: TestReports) -> None
         Input(Ids.WAIT, "n_intervals"),
     )
     def _show(version: str | None, search: str, _waited: int | None) -> Any:
-        return (no_update,) * 5 if version is None else show(services, reports, search)
+        if version is None:
+            return (no_update,) * 5
+        note, *parts, is_current = show(services, reports, search)
+        return note, *(still(part, search=search) for part in parts), is_current
 
     @app.callback(
         Output(Ids.DETAILS, "children"),

@@ -94,14 +94,18 @@ def _default_form(output: Path | None) -> str:
 def _print_table(generator: ReportGenerator, grouping: str) -> int:
     from poor_bench.cli.comparison_view import print_comparison
     from poor_bench.cli.summary_table import summary_table
-    from poor_bench.reports.findings import findings
+    from poor_bench.reports.findings import findings, tie_letters
     from poor_bench.statistics.summary import GroupBy
 
     data = generator.data
     if not data.results:
         click.echo("There are no results yet. Next: python main.py run")
         return 0
-    console().print(summary_table(data.summaries(GroupBy(grouping)), generator.names))
+    by = GroupBy(grouping)
+    ties = tie_letters(data) if by is GroupBy.LLM else {}
+    console().print(summary_table(data.summaries(by), generator.names, ties))
+    if any(ties.values()):
+        click.echo("Tied: LLMs that share a letter cannot be told apart.")
     for sentence in findings(data, str, with_cause=len(data.results) <= _QUICKLY_READ):
         click.echo(harmless(sentence))
     base = data.base

@@ -12,24 +12,28 @@ if TYPE_CHECKING:
 
     from poor_bench.statistics.summary import Summary
 
-_LEFT = frozenset({"LLM", "Class"})
+_LEFT = frozenset({"LLM", "Class", "Tied"})
+_NOBODY: Mapping[str, str] = {}
 
 
-def summary_table(summaries: Sequence[Summary], names: Mapping[str, str]) -> Table:
+def summary_table(
+    summaries: Sequence[Summary], names: Mapping[str, str], ties: Mapping[str, str] = _NOBODY
+) -> Table:
     """Return a table with a row per summary, best score first.
 
     Args:
         summaries: Rows of any grouping.
         names: LLM id to what screens call it.
+        ties: LLM id to letters; LLMs that share one cannot be told apart.
     """
     ordered = sorted(summaries, key=lambda summary: -(summary.score.value if summary.score else -1))
-    cells = [_cells(summary, names) for summary in ordered]
+    cells = [_cells(summary, names, ties) for summary in ordered]
     shown = [name for name in cells[0] if any(row[name] for row in cells)] if cells else []
     columns = [(name, "left" if name in _LEFT else "right") for name in shown]
     return plain_table(columns, [[row[name] for name in shown] for row in cells])
 
 
-def _cells(summary: Summary, names: Mapping[str, str]) -> dict[str, str]:
+def _cells(summary: Summary, names: Mapping[str, str], ties: Mapping[str, str]) -> dict[str, str]:
     """Return a row by heading; a column that is empty in every row is left out."""
     group, score, strict = summary.group, summary.score, summary.strict_score
     is_strict_lower = (
@@ -41,6 +45,7 @@ def _cells(summary: Summary, names: Mapping[str, str]) -> dict[str, str]:
         "Level": str(group.level or ""),
         "Score": f"{score.value:.3f}" if score else "-",
         "95 % interval": f"{score.low:.2f}-{score.high:.2f}" if score else "",
+        "Tied": ties.get(group.llm_id, ""),
         "Strict": f"{strict:.3f}" if is_strict_lower else "",
         "Passed": f"{summary.n_passed}/{summary.n_scored}",
         "Failed": str(summary.n_failed) if summary.n_failed else "",

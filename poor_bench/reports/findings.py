@@ -30,13 +30,15 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
 
 
 def tie_letters(data: ReportData) -> dict[str, str]:
-    """Return letters by LLM id: LLMs that share one cannot be told apart.
+    """Return letters by LLM id: LLMs that share one cannot be told apart; none for a single LLM.
 
     Source:
         Piepho 2004, "An algorithm for a letter-based representation of all-pairwise comparisons",
         Journal of Computational and Graphical Statistics 13.
     """
     letters: dict[str, str] = {}
+    if len(data.standing.ranks) < 2:
+        return letters
     for number, group in enumerate(data.standing.groups):
         for llm_id in group:
             letters[llm_id] = letters.get(llm_id, "") + _letter(number)
@@ -58,7 +60,7 @@ def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
         return
     tied = next(group for group in data.standing.groups if first.llm_id in group)
     names = [quote(data.name(llm_id)) for llm_id in tied]
-    shown = ", ".join(names[:_ALL_NAMED_UP_TO])
+    shown = "; ".join(names[:_ALL_NAMED_UP_TO])
     more = f" and {len(names) - _ALL_NAMED_UP_TO} more" if len(names) > _ALL_NAMED_UP_TO else ""
     yield f"The best {len(names)} cannot be told apart: {shown}{more}."
 

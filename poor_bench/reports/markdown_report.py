@@ -126,6 +126,8 @@ def _folded(data: ReportData, by: GroupBy) -> Iterator[str]:
         yield details("Scores by class", _class_table(data))
     if data.issue_groups:
         yield details("Why score is lost, and what to try", _issue_table(data))
+    if data.format_taxes:
+        yield details("What format alone costs", _format_tax_table(data))
     if data.failures:
         yield details("What could not be run", _failure_list(data))
 
@@ -152,6 +154,21 @@ def _issue_table(data: ReportData) -> str:
         for group in data.issue_groups[:_ISSUES]
     ]
     return table(["Cause", "Trials", "Of lost score", "Try"], rows)
+
+
+def _format_tax_table(data: ReportData) -> str:
+    rows = [
+        [
+            code_span(data.name(tax.llm_id)),
+            code_span(tax.class_id),
+            tax.mend,
+            f"{tax.score:.3f}",
+            f"{tax.strict_score:.3f}",
+            f"{tax.tax:.3f}",
+        ]
+        for tax in data.format_taxes[:_LISTED]
+    ]
+    return table(["LLM", "Class", "Try", "Score", "Strict", "Lost"], rows, right=3)
 
 
 def _failure_list(data: ReportData) -> str:

@@ -39,6 +39,17 @@ def test_table_says_who_leads_and_what_changed(
     assert "\x1b" not in shown
 
 
+def test_ties_are_letters_beside_the_scores(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert call(files, "report") == 0
+    shown = capsys.readouterr().out
+    assert "LLMs that share a letter cannot be told apart" in shown
+    assert call(files, "report", "--by", "class") == 0
+    assert "Tied" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -46,6 +46,12 @@ def test_classes_are_a_table_of_their_own() -> None:
     assert "| `a` | `b` | **0.000** |" in by_class
 
 
+def test_what_format_alone_costs_is_a_table_of_its_own() -> None:
+    fenced = scored("t", 1.0, llm_id="a", strict_score=0.25, found="fenced")
+    shown = report_to_markdown(make_report([fenced, scored("u", 1.0, llm_id="a")]))
+    assert re.search(r"\| `a` \| .*Markdown.* \| 1\.000 \| 0\.625 \| 0\.375 \|", shown)
+
+
 def test_nothing_hostile_stands_outside_of_code_spans() -> None:
     hostile = make_hostile_report()
     shown = report_to_markdown(with_base(hostile, hostile.results))

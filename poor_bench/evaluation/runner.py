@@ -26,6 +26,7 @@ from poor_bench.evaluation.profiles import Profiles
 from poor_bench.evaluation.run_folder import RunWriter
 from poor_bench.evaluation.stored_run import report_on
 from poor_bench.evaluation.suite_llms import choose_llms
+from poor_bench.evaluation.suite_server import made_up_credentials
 from poor_bench.evaluation.trial_run import TrialPlan, TrialRunner
 from poor_bench.llm_manager import LLMManager
 from poor_bench.runner.control import RunControl
@@ -96,7 +97,7 @@ class _SuiteRun:
         self._services = AgentServices(
             data_dir=options.data_dir,
             llms=manager,
-            environ=options.environ,
+            environ={**options.environ, **made_up_credentials(suite, options.environ)},
             clock=manager.clock,
         )
         self._listener = listener

@@ -114,7 +114,19 @@ def report_on(
 def stored_runs(data_dir: Path) -> list[StoredRun]:
     """Return the runs of a workspace, oldest first."""
     paths = sorted(runs_folder(data_dir).glob(f"*/{RUN_FILE}"))
-    return [StoredRun(path.parent, read_header(path)) for path in paths]
+    return [open_run(path.parent) for path in paths]
+
+
+def open_run(folder: Path) -> StoredRun:
+    """Return the run that stands in a folder.
+
+    Raises:
+        ConfigError: If none stands there.
+    """
+    path = folder / RUN_FILE
+    if not path.is_file():
+        raise ConfigError(f"{folder} is not the folder of a run: it holds no {RUN_FILE}")
+    return StoredRun(folder, read_header(path))
 
 
 def find_run(data_dir: Path, reference: str) -> StoredRun:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from poor_bench.config.document import Document, open_document
+from poor_bench.config.entries import check_version
 from poor_bench.config.entry_validation import validate_entry
 from poor_bench.config.file_models import LLMEntry
 from poor_bench.config.files import decode_llms_file
@@ -62,6 +63,7 @@ def check_suite(path: Path, data_dir: Path) -> tuple[EvalSuite | None, list[Prob
 
 def _decode(document: Document, folder: Path, data_dir: Path, report: Report) -> EvalSuite | None:
     raw = document.data
+    check_version(raw, report)
     llms = _decode_llms(document, report)
     checks = CaseChecks(has_server="server" in raw, data_dir=data_dir, suite_folder=folder)
     cases = tuple(_decode_cases(document, checks, report))

@@ -1,32 +1,51 @@
-"""Serve a suite's own application on a free loopback port, fresh for every trial."""
+"""Serve a suite's own application on a free loopback port, fresh for every trial.
+
+A factory that has a parameter `environ` is given the environment variables that cases type into the
+application as credentials. Those that are not set are made up anew for every run, so that a suite
+with a server of its own needs no secret from outside.
+"""
 
 from __future__ import annotations
 
+import inspect
+import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from poor_bench.errors import AgentError, ConfigError
 from poor_bench.evaluation.factories import import_factory
+from poor_bench.evaluation.models import SERVER, EvalSuite
 from poor_bench.models.failure import FailureKind
 
 _HOST = "127.0.0.1"
 
 
+def made_up_credentials(suite: EvalSuite, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return a value for every credential of the suite's own server that `environ` lacks."""
+    names = {
+        name
+        for case in suite.cases
+        for name, origin in case.credentials.items()
+        if origin.rstrip("/") == SERVER and not environ.get(name)
+    }
+    return {name: secrets.token_urlsafe(12) for name in sorted(names)}
+
+
 @contextmanager
-def serving(written: str) -> Iterator[str]:
+def serving(written: str, environ: Mapping[str, str]) -> Iterator[str]:
     """Yield the address of a new application, such as `http://127.0.0.1:40123`.
 
     Args:
-        written: `package.module:factory`; the factory takes nothing and returns a WSGI
-            application.
+        written: `package.module:factory`, which returns a WSGI application.
+        environ: Given to the factory if it has a parameter of that name.
 
     Raises:
         ConfigError: If there is no such factory, or it fails.
         AgentError: If no port can be opened.
     """
-    application = _create(written)
+    application = _create(written, environ)
     server = _open(application)
     thread = threading.Thread(target=server.serve_forever, name="suite-server", daemon=True)
     thread.start()
@@ -38,10 +57,11 @@ def serving(written: str) -> Iterator[str]:
         server.server_close()
 
 
-def _create(written: str) -> Any:
+def _create(written: str, environ: Mapping[str, str]) -> Any:
     factory = import_factory(written)
     try:
-        application = factory()
+        takes_environ = "environ" in inspect.signature(factory).parameters
+        application = factory(environ=environ) if takes_environ else factory()
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise ConfigError(f"the server `{written}` cannot be made: {reason}") from error

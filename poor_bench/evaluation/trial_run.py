@@ -109,13 +109,21 @@ class TrialRunner:
                 writer.append(masked)
                 note(masked)
 
-            server = stack.enter_context(serving(self._server)) if self._server else ""
+            server = self._serve(plan.case, stack)
             task = self._task(plan, server, writer.folder)
             agent = self._profiles.agent(plan.case.profile)
             begun = clock.monotonic()
             outcome = agent.run(task, TrialControl(cancelled=cancelled, note_step=note_step))
             duration_ms = (clock.monotonic() - begun) * 1000
         return replace(_with_outcome(blank, outcome, redactor), duration_ms=round(duration_ms, 3))
+
+    def _serve(self, case: EvalCase, stack: ExitStack) -> str:
+        """Start the suite's own server until `stack` ends; return its address, or nothing."""
+        if not self._server:
+            return ""
+        environ = self._services.environ
+        known = {name: environ[name] for name in case.credentials if name in environ}
+        return stack.enter_context(serving(self._server, known))
 
     def _task(self, plan: TrialPlan, server: str, folder: Path) -> AgentTask:
         """Return the task of a trial, its placeholders filled."""

@@ -1,0 +1,33 @@
+"""`suite`: run suites of cases for computer-using agents, and look at what came of it."""
+
+from __future__ import annotations
+
+import click
+
+from poor_bench.cli.suite_list import list_suites
+from poor_bench.cli.suite_report import report
+from poor_bench.cli.suite_run import run
+from poor_bench.cli.suite_validate import validate
+
+_EPILOG = """\b
+Examples:
+  python main.py suite run example                    the suite that comes along; needs no LLM
+  python main.py suite run my_suite.yaml --tag smoke --trials 3 --html report.html
+  python main.py suite validate my_suite.yaml
+  python main.py suite report last --html report.html
+"""
+
+
+@click.group(invoke_without_command=True, epilog=_EPILOG)
+@click.pass_context
+def command(ctx: click.Context) -> int:
+    """Run suites of cases for computer-using agents: browser, LLM, playbooks."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_suites)
+    return 0
+
+
+command.add_command(run)
+command.add_command(validate)
+command.add_command(report)
+command.add_command(list_suites)

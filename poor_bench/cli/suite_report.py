@@ -1,0 +1,47 @@
+"""`suite report`: show or export what came of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output import json_option
+from poor_bench.cli.suite_output import report_file_options, show_report, write_report_files
+
+if TYPE_CHECKING:
+    from poor_bench.evaluation.stored_run import StoredRun
+
+_EPILOG = """\b
+Examples:
+  python main.py suite report                       the last run
+  python main.py suite report 20261122T0245 --html report.html
+  python main.py suite report last --junit report.xml --output report.json
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("run", default="last")
+@report_file_options
+@json_option
+@pass_app
+def report(app: AppContext, /, run: str, as_json: bool, **files: Path | None) -> int:
+    """Show or export a RUN: `last`, the beginning of its id, or its folder.
+
+    Stored trials are judged by the cases as they were run. Also shows runs that are going on or
+    were broken off, as far as they came.
+    """
+    stored = _open(app, run)
+    result = stored.report()
+    show_report(result, as_json=as_json)
+    write_report_files(result, stored, files)
+    return 0
+
+
+def _open(app: AppContext, reference: str) -> StoredRun:
+    from poor_bench.evaluation.stored_run import find_run, open_run
+
+    folder = Path(reference)
+    return open_run(folder) if folder.exists() else find_run(app.data_dir, reference)

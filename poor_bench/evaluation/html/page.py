@@ -1,0 +1,73 @@
+"""One self-contained HTML page: works offline, prints, asks nobody for anything.
+
+All text is escaped by the template engine; the content security policy of the page allows its one
+stylesheet and the images in it, and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poor_bench import __version__
+from poor_bench.evaluation.html.replay import Replays
+from poor_bench.evaluation.models import EvalSuiteResult
+from poor_bench.evaluation.rates import RATES
+from poor_bench.evaluation.stored_run import StoredRun
+from poor_bench.reports.html.page import content_security_policy
+from poor_bench.reports.html.scale import HEAT_STEPS
+from poor_bench.reports.number_text import cost_text, time_text
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def report_to_html(report: EvalSuiteResult, run: StoredRun | None) -> str:
+    """Return a report as one HTML page.
+
+    Args:
+        report: What to show.
+        run: Where steps and screenshots stand; None leaves them out.
+    """
+    environment = _environment()
+    style = environment.get_template("report.css").render(heat_steps=HEAT_STEPS)
+    style = f"{style}{environment.get_template('suite.css').render()}".strip()
+    directives = {} if run is None else {case.id: case.directive for case in run.cases}
+    return environment.get_template("suite.html").render(
+        style=style,
+        policy=f"{content_security_policy(style, '')}; img-src data:",
+        report=report,
+        rates=_rates(report),
+        directives=directives,
+        replays=Replays(run),
+        version=__version__,
+    )
+
+
+def _rates(report: EvalSuiteResult) -> list[tuple[str, str, str, str]]:
+    """Return name, value, interval and meaning of every rate that there is."""
+    meanings = {"pass_rate": "cases that passed, of those with a verdict"}
+    meanings |= {name: rate.meaning for name, rate in RATES.items()}
+    found = []
+    for name, meaning in meanings.items():
+        value = getattr(report, name)
+        if value is not None:
+            low, high = report.intervals.get(name, (value, value))
+            interval = f"{low:.2f} to {high:.2f}"
+            found.append((name.replace("_", " "), f"{value:.2f}", interval, meaning))
+    return found
+
+
+def _environment() -> Environment:
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    own = PackageLoader("poor_bench.evaluation.html")
+    environment = Environment(
+        loader=ChoiceLoader([own, PackageLoader("poor_bench.reports.html")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["time"] = time_text
+    environment.filters["cost"] = cost_text
+    return environment

@@ -1,0 +1,50 @@
+"""Steps of trials with their screenshots within the page, as far as there is room for them."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+
+from poor_bench.evaluation.agent import Step
+from poor_bench.evaluation.models import EvalTrialResult
+from poor_bench.evaluation.screenshots import read_screenshot
+from poor_bench.evaluation.stored_run import StoredRun
+
+_ROOM_BYTES = 24_000_000
+"""Of all screenshots together; a page beyond that is slow to open and to mail."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStep:
+    """One step of a replay."""
+
+    step: Step
+    image: str
+    """A data URL; empty where there is no screenshot, or no room for it."""
+
+
+class Replays:
+    """Gives out steps with images until the room for images is used up."""
+
+    def __init__(self, run: StoredRun | None) -> None:
+        self._run = run
+        self._left = _ROOM_BYTES
+        self.n_left_out = 0
+
+    def of(self, trial: EvalTrialResult) -> list[ShownStep]:
+        """Return the steps of a trial."""
+        if self._run is None:
+            return []
+        return [
+            ShownStep(step, self._image(self._run, trial, step)) for step in self._run.steps(trial)
+        ]
+
+    def _image(self, run: StoredRun, trial: EvalTrialResult, step: Step) -> str:
+        image = read_screenshot(run.folder, trial.artifacts, step.screenshot)
+        if image is None:
+            return ""
+        if len(image.data) > self._left:
+            self.n_left_out += 1
+            return ""
+        self._left -= len(image.data)
+        return f"data:{image.content_type};base64,{base64.b64encode(image.data).decode()}"

@@ -43,6 +43,10 @@ class RegistryFacts:
         """Return a response that scores 1.0; None where the evaluator cannot tell one."""
         return self._evaluators.get(spec.name).reference(spec.parameters)
 
+    def is_judged(self, spec: EvaluatorSpec) -> bool:
+        """Return whether an LLM judges the responses, so that checking a score costs money."""
+        return bool(self._evaluators.get(spec.name).questions(spec.parameters))
+
     def score(self, spec: EvaluatorSpec, response: str) -> float:
         """Return the score of a response.
 

@@ -119,7 +119,11 @@ class Evaluator:
         rubric, notes = self._rubric_of(skill)
         judge = Judge(self.llm, self._manager, rubric, threshold=self._threshold)
         judgement = judge.judge(_subject(agent, skill, test_results))
-        return replace(judgement, warnings=(*judgement.warnings, *notes))
+        return replace(
+            judgement,
+            warnings=(*judgement.warnings, *notes),
+            repairs=(*judgement.repairs, *notes),
+        )
 
     def close(self) -> None:
         """Free models and connections."""

@@ -11,7 +11,7 @@ from poor_bench.judge.fallback import fallback_judgement
 from poor_bench.judge.judge_error import JudgeError
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD, Judgement
 from poor_bench.judge.prompt import PROMPT_VERSION, judge_messages, repair_message
-from poor_bench.judge.quoting import Nonce, random_nonce, unused_nonce
+from poor_bench.judge.quoting import nonce_for
 from poor_bench.judge.reply_reading import Reading, read_verdict
 from poor_bench.judge.reply_search import UnusableReplyError, find_verdict
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, Rubric
@@ -43,7 +43,6 @@ class Judge:
         threshold: float = APPROVAL_THRESHOLD,
         temperature: float | None = None,
         max_tokens: int | None = None,
-        nonce: Nonce = random_nonce,
     ) -> None:
         """Ask nobody yet.
 
@@ -54,14 +53,12 @@ class Judge:
             threshold: Overall score, 0 to 10, from which on a subject is approved.
             temperature: In place of the LLM's own, which is 0.3 where it sets none.
             max_tokens: In place of the LLM's own, which is 4000 where it sets none.
-            nonce: Makes the code that marks judged text in a request.
         """
         self.llm = llm
         self.rubric = rubric
         self.threshold = threshold
         self._manager = manager
         self._parameters = _parameters(llm, temperature, max_tokens)
-        self._nonce = nonce
 
     def judge(self, subject: Subject, cancelled: Callable[[], bool] = lambda: False) -> Judgement:
         """Return the judgement of a subject; the fallback where there is none to be had.
@@ -117,10 +114,6 @@ class Judge:
             timestamp=self._manager.clock.now_iso(),
         )
 
-    def draw_nonce(self, subject: Subject) -> str:
-        """Return a code that occurs nowhere in the subject."""
-        return unused_nonce(subject.texts(), self._nonce)
-
     @property
     def is_bounded(self) -> bool:
         """Whether schemas limit the lengths of lists and texts."""
@@ -138,7 +131,7 @@ class _Hearing:
     so_far: Judgement = field(init=False)
 
     def __post_init__(self) -> None:
-        self.nonce = self.judge.draw_nonce(self.subject)
+        self.nonce = nonce_for(self.subject.texts())
         self.so_far = self.judge.blank(self.subject)
 
     def judgement(self) -> Judgement:
@@ -192,6 +185,7 @@ class _Hearing:
             cost_usd=cost if is_first else known,
             time_ms=(before.time_ms or 0.0) + completion.timing.total_ms,
             reply=completion.text,
+            repairs=completion.notes,
         )
 
     def _read(self, completion: Completion) -> Reading:
@@ -215,7 +209,8 @@ class _Hearing:
             strengths=texts["strengths"],
             weaknesses=texts["weaknesses"],
             failures=texts["failures"],
-            warnings=texts["warnings"] + reading.repairs,
+            warnings=texts["warnings"] + self.so_far.repairs + reading.repairs,
+            repairs=self.so_far.repairs + reading.repairs,
             recommendations=texts["recommendations"],
         )
 

@@ -55,11 +55,30 @@ def judge_llm(
     llms: Iterable[LLM],
     environ: Mapping[str, str],
 ) -> LLM:
+    """Return the LLM that judges, ready to be asked: as `chosen_llm`, and its key is there.
+
+    Raises:
+        ConfigError: As `chosen_llm`, or if the key is missing; the message names its variable,
+            never the key.
+    """
+    llm = chosen_llm(options, settings, llms, environ)
+    try:
+        read_key(llm, environ)
+    except ProviderError as error:
+        raise ConfigError(f"{llm.id} cannot judge: {error}", hint=error.hint) from error
+    return llm
+
+
+def chosen_llm(
+    options: JudgeOptions,
+    settings: JudgeSettings,
+    llms: Iterable[LLM],
+    environ: Mapping[str, str],
+) -> LLM:
     """Return the LLM that judges, its parameters in force.
 
     Raises:
-        ConfigError: If there is no such LLM, a variable cannot be read, or the key is missing; the
-            message names the variable, never the key.
+        ConfigError: If there is no such LLM, or a variable cannot be read.
     """
     wanted = options.model or environ.get("ANTHROPIC_MODEL") or settings.model or DEFAULT_MODEL
     if isinstance(wanted, LLM):
@@ -68,9 +87,7 @@ def judge_llm(
         llm = _with(listed, settings.temperature, settings.max_tokens)
     else:
         llm = _unlisted(wanted, options, settings, environ)
-    llm = _with(llm, options.temperature, options.max_tokens)
-    _require_key(llm, environ)
-    return llm
+    return _with(llm, options.temperature, options.max_tokens)
 
 
 def _with(llm: LLM, temperature: float | None, max_tokens: float | None) -> LLM:
@@ -128,10 +145,3 @@ def _read(
     if not smallest <= value <= largest:
         raise ConfigError(f"the environment variable {variable} must be {expected}")
     return value
-
-
-def _require_key(llm: LLM, environ: Mapping[str, str]) -> None:
-    try:
-        read_key(llm, environ)
-    except ProviderError as error:
-        raise ConfigError(f"{llm.id} cannot judge: {error}", hint=error.hint) from error

@@ -41,8 +41,10 @@ class Judgement:
     failures: tuple[str, ...] = ()
     """What went wrong in the cases; of a fallback, why there is no judgement."""
     warnings: tuple[str, ...] = ()
-    """The judge's own, then what was filled in, clamped or normalised here."""
+    """The judge's own, then `repairs`."""
     recommendations: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    """What was filled in, clamped or normalised here, and what the judge's server refused."""
     judge: str = ""
     """Id of the LLM that judged."""
     usage: Usage = field(default_factory=Usage)
@@ -87,6 +89,7 @@ _LISTS = (
     "failures",
     "warnings",
     "recommendations",
+    "repairs",
 )
 
 

@@ -61,7 +61,11 @@ def _check_levels(subjects: Sequence[Subject], about: _About) -> Iterator[Findin
 def _check_references(
     subjects: Sequence[Subject], about: _About, facts: EvaluatorFacts
 ) -> Iterator[Finding]:
-    lacking = [subject for subject in subjects if subject.test.reference_response is None]
+    lacking = [
+        subject
+        for subject in subjects
+        if subject.test.reference_response is None and not facts.is_judged(subject.spec)
+    ]
     if lacking:
         message = f"{len(lacking)} of {len(subjects)} tests have no `reference_response`"
         hint = "with one, every check proves that the test can be passed"

@@ -17,6 +17,9 @@ class EvaluatorFacts(Protocol):
     def reference(self, spec: EvaluatorSpec) -> str | None:
         """Return a response that scores 1.0; None where the evaluator cannot tell one."""
 
+    def is_judged(self, spec: EvaluatorSpec) -> bool:
+        """Return whether an LLM judges the responses, so that checking a score costs money."""
+
     def score(self, spec: EvaluatorSpec, response: str) -> float:
         """Return the score of a response.
 

@@ -42,5 +42,6 @@ def _check_test(subject: Subject, workspace: Workspace, facts: EvaluatorFacts) -
     yield from check_labels(subject)
     yield from check_lengths(subject, facts)
     yield from check_context(subject, workspace.llms)
-    yield from check_reference(subject, facts)
-    yield from check_blank(subject, facts)
+    if not facts.is_judged(subject.spec):
+        yield from check_reference(subject, facts)
+        yield from check_blank(subject, facts)

@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 from poor_bench.errors import EvaluatorError, PluginError, PoorBenchError
 from poor_bench.models.failure import FailureKind
 from poor_bench.plugins.code_digest import digest_of_code, digest_of_digests
-from poor_bench.plugins.module_contract import parameters_model, takes_context
+from poor_bench.plugins.module_contract import parameters_model, takes_context, takes_judge
 from poor_bench.plugins.parameter_check import ParameterProblem, check_against_model
 from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.context import EvaluationContext
+from poor_bench.scoring.judging import AskJudge, JudgeAnswer, JudgeQuestion
 from poor_bench.scoring.parts import Part
 from poor_bench.scoring.verdict import Verdict, verdict_of
 
@@ -43,18 +44,26 @@ class LoadedEvaluator:
         self.origin = origin
         self._module = module
         self._find = find
-        context = EvaluationContext(evaluate_by_name=self._evaluate_by_name)
-        self._extra = {"context": context} if takes_context(module.evaluate) else {}
+        self._takes_context = takes_context(module.evaluate)
+        self._takes_judge = takes_judge(module.evaluate)
 
-    def evaluate(self, response: str, parameters: Mapping[str, Any]) -> Verdict:
+    def evaluate(
+        self, response: str, parameters: Mapping[str, Any], judge: AskJudge | None = None
+    ) -> Verdict:
         """Score a response.
+
+        Args:
+            response: The answer, without thinking.
+            parameters: Of the evaluator.
+            judge: Whom an evaluator asks that needs a judge; it fails without one.
 
         Raises:
             EvaluatorError: If the evaluator raised, or returned something illegal.
             PoorBenchError: Whatever error of ours the evaluator itself raised.
         """
+        extra = self._extra_arguments(judge or _Nobody())
         try:
-            return verdict_of(self._module.evaluate(response, parameters, **self._extra))
+            return verdict_of(self._module.evaluate(response, parameters, **extra))
         except PoorBenchError:
             raise
         except Exception as error:
@@ -115,6 +124,29 @@ class LoadedEvaluator:
         digests = list(self._code_digests(parameters))
         return digests[0] if len(digests) == 1 else digest_of_digests(digests)
 
+    def questions(self, parameters: Mapping[str, Any]) -> tuple[JudgeQuestion, ...]:
+        """Return what it asks judges, and what its parts ask; nothing for most evaluators.
+
+        Raises:
+            PluginError: If the evaluator's function `question` or `parts` fails.
+        """
+        questions: list[JudgeQuestion] = []
+        if self._takes_judge:
+            questions.append(self._ask("question", parameters, _as_it_is) or JudgeQuestion())
+        for part in self._parts(parameters).values():
+            questions += self._find(part.name).questions(part.parameters)
+        return tuple(questions)
+
+    def _extra_arguments(self, judge: AskJudge) -> dict[str, Any]:
+        extra: dict[str, Any] = {"judge": judge} if self._takes_judge else {}
+        if self._takes_context:
+
+            def by_name(name: str, response: str, parameters: Mapping[str, Any]) -> Verdict:
+                return self._find(name).evaluate(response, parameters, judge)
+
+            extra["context"] = EvaluationContext(evaluate_by_name=by_name)
+        return extra
+
     def _code_digests(self, parameters: Mapping[str, Any]) -> Iterator[str]:
         yield self.code_digest
         for part in self._parts(parameters).values():
@@ -149,5 +181,15 @@ class LoadedEvaluator:
             for problem in evaluator.check_parameters(part.parameters)
         ]
 
-    def _evaluate_by_name(self, name: str, response: str, parameters: Mapping[str, Any]) -> Verdict:
-        return self._find(name).evaluate(response, parameters)
+
+def _as_it_is(question: JudgeQuestion) -> JudgeQuestion:
+    return question
+
+
+class _Nobody:
+    """Stands in where no judge can be asked; see `poor_bench.scoring.judging.AskJudge`."""
+
+    def __call__(self, response: str, question: JudgeQuestion) -> JudgeAnswer:
+        raise EvaluatorError(
+            "the evaluator needs a judge, and none can be asked here", kind=FailureKind.JUDGE
+        )

@@ -1,12 +1,14 @@
 """What an evaluator module must and may define.
 
 ```
-evaluate(response, parameters[, *, context])   required: a pair (score 0.0 to 1.0, details), or a
-                                               poor_bench.scoring.Verdict
+evaluate(response, parameters[, *, context][, *, judge])   required: a pair (score 0.0 to 1.0,
+                   details), or a poor_bench.scoring.Verdict
 Parameters         a pydantic model of the parameters; wrong ones are then found before a run
 wants(parameters)  the poor_bench.scoring.AnswerFormat that the prompt should ask for
 reference(parameters)   a response that scores 1.0, or None where the parameters do not tell one
 parts(parameters)  the evaluators that this one calls, by their place in the parameters
+question(parameters)    for an evaluator that takes `judge`: the poor_bench.scoring.JudgeQuestion
+                   that it asks, so that it is known beforehand who judges and by what
 ```
 
 The first line of the module's docstring is what lists of evaluators show.
@@ -23,7 +25,7 @@ from pydantic import BaseModel
 
 from poor_bench.errors import PluginError
 
-_OPTIONAL_FUNCTIONS = ("wants", "reference", "parts")
+_OPTIONAL_FUNCTIONS = ("wants", "reference", "parts", "question")
 
 
 def require_contract(module: ModuleType, origin: str) -> None:
@@ -43,6 +45,11 @@ def require_contract(module: ModuleType, origin: str) -> None:
 def takes_context(evaluate: Callable[..., Any]) -> bool:
     """Return whether a function `evaluate` wants a `context`."""
     return "context" in inspect.signature(evaluate).parameters
+
+
+def takes_judge(evaluate: Callable[..., Any]) -> bool:
+    """Return whether a function `evaluate` wants to ask a `judge`."""
+    return "judge" in inspect.signature(evaluate).parameters
 
 
 def parameters_model(module: ModuleType) -> type[BaseModel] | None:
@@ -67,9 +74,10 @@ def _first_problem(module: ModuleType) -> str:
 
 
 def _can_be_called(evaluate: Callable[..., Any]) -> bool:
-    context = {"context": None} if takes_context(evaluate) else {}
+    wanted = inspect.signature(evaluate).parameters
+    extra = dict.fromkeys({"context", "judge"} & set(wanted))
     try:
-        inspect.signature(evaluate).bind("response", {}, **context)
+        inspect.signature(evaluate).bind("response", {}, **extra)
     except TypeError:
         return False
     return True

@@ -7,7 +7,7 @@
 | temperature, top_p, top_k | as they are, left out once they are refused |
 | stop | stop_sequences |
 | think | thinking, output_config.effort, as `anthropic_thinking` says |
-| response_format with a schema | output_config.format |
+| response_format with a schema | output_config.format, left out once it is refused |
 | stream | stream |
 | seed, num_ctx, keep_alive, min_p, the penalties, response_format "json" | ignored |
 
@@ -35,6 +35,8 @@ _VERSION = "2023-06-01"
 _DEFAULT_MAX_TOKENS = 4096
 _CAN_DO_WITHOUT = ("top_k", "top_p", "temperature")
 _NAMES = {"temperature": "temperature", "top_p": "top_p", "top_k": "top_k"}
+_FORMAT = "output_config.format"
+_OBJECTS_TO_FORMAT = re.compile(r"format|structured|json.?schema|output_config", re.IGNORECASE)
 _OBJECTS_TO_THINKING = re.compile(r"thinking|output_config|effort|adaptive", re.IGNORECASE)
 
 
@@ -72,7 +74,8 @@ class AnthropicWire:
             body["system"] = system
         if stop := stop_texts(parameters):
             body["stop_sequences"] = stop
-        if schema := json_schema_of(parameters):
+        schema = json_schema_of(parameters)
+        if schema and _FORMAT not in refused:
             body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
         body = merged(body, settings)
         kept = {name: value for name, value in body.items() if name not in refused}
@@ -83,10 +86,14 @@ class AnthropicWire:
         return AnthropicReplyReader(self._model)
 
     def refusal(self, error: ErrorReply, body: Mapping[str, Any]) -> str | None:
-        """Return what the model does not take: a form of thinking, or a sampling parameter."""
+        """Return what the model does not take: sampling, a schema or a form of thinking."""
         name = refused_parameter(error, [name for name in _CAN_DO_WITHOUT if name in body])
         if name is not None:
             return name
+        if "format" in mapping_at(body, "output_config") and _OBJECTS_TO_FORMAT.search(
+            error.message
+        ):
+            return _FORMAT
         if not _OBJECTS_TO_THINKING.search(error.message):
             return None
         form = mapping_at(body, "thinking").get("type")

@@ -25,6 +25,9 @@ class FakeFacts:
     reference_of: Callable[[EvaluatorSpec], str | None] = field(default=lambda _spec: None)
     right: str = "right"
 
+    def is_judged(self, spec: EvaluatorSpec) -> bool:
+        return False
+
     def wants(self, spec: EvaluatorSpec) -> AnswerFormat | None:
         return self.format
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from poor_bench.evaluation.browser.session.chromium import VARIABLE, executable
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-VARIABLE = "POOR_BENCH_CHROMIUM"
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -20,11 +19,6 @@ FLAGS = (
 
 class NoBrowserError(Exception):
     """There is no browser to test with; the message says what is missing."""
-
-
-def executable() -> str | None:
-    """Return the Chromium of the variable, else of the path; None means Playwright's own."""
-    return os.environ.get(VARIABLE) or shutil.which("chromium")
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from poor_bench.evaluation.browser.llm_agent.reply import BadReplyError, Reply
 from poor_bench.evaluation.browser.observation.observe import Observation, observe
 from poor_bench.evaluation.browser.observation.tree import described
 from poor_bench.evaluation.browser.output_schema import schema_fault
+from poor_bench.evaluation.browser.recording.found_values import found_values
 from poor_bench.evaluation.browser.recording.robust_target import robust_target
 from poor_bench.evaluation.browser.session.errors import ActionError
 from poor_bench.evaluation.browser.session.session import BrowserSession
@@ -101,6 +102,8 @@ class Turns:
             self._warning = f"the data of your `done` break the schema: {fault}"
             self._tell(plain, "done", before, thought=reply.thought, error=self._warning)
             return None
+        if action.success:
+            plain["found"] = found_values(self._session, action.data)
         self._tell(plain, "done", before, thought=reply.thought, result=action.summary)
         if action.success:
             return Ended(success=True, summary=action.summary, data=action.data)

@@ -60,6 +60,12 @@ def robust_target(
     return None
 
 
+def css_target(element: Locator) -> dict[str, Any] | None:
+    """Return a target by the place of an element in the page; None for those within frames."""
+    facts = element.evaluate(_FACTS)
+    return None if facts["inFrame"] else {"css": facts["css"]}
+
+
 def _role_and_name(description: str) -> tuple[str, str]:
     role, _, rest = description.partition(" ")
     is_plain = rest.startswith('"') and rest.endswith('"') and "\\" not in rest

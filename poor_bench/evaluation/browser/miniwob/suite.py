@@ -1,0 +1,71 @@
+"""A suite file out of the tasks of MiniWoB++."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from poor_bench.config.nearest_name import name_hint
+from poor_bench.errors import ConfigError
+from poor_bench.evaluation.browser.miniwob.package import task_names
+from poor_bench.evaluation.browser.miniwob.pages import RESULT
+from poor_bench.evaluation.browser.miniwob.playbooks import PLAYBOOKS
+
+_DIRECTIVE = (
+    "The first line of the page is your instruction. Carry it out on this page, in as few actions "
+    "as you can, and then choose done."
+)
+
+
+def miniwob_suite(
+    tasks: Sequence[str] = (), *, n_seeds: int = 1, with_playbooks: bool = True
+) -> str:
+    """Return a suite file, as YAML.
+
+    Args:
+        tasks: Names such as `click-button`; those that have a playbook where empty.
+        n_seeds: Cases per task, each with other names, texts and places on the page.
+        with_playbooks: Whether cases name their playbook, where there is one.
+
+    Raises:
+        MissingExtraError: If the package miniwob is not installed.
+        ConfigError: If there is no such task.
+    """
+    import yaml
+
+    known = task_names()
+    unknown = [task for task in tasks if task not in known]
+    if unknown:
+        hint = name_hint(unknown[0], known)
+        raise ConfigError(f"MiniWoB++ has no task {unknown[0]!r}", hint=hint)
+    suite = {
+        "version": "1.0",
+        "name": "MiniWoB++",
+        "description": "Small web tasks; the reward of each page decides.",
+        "server": "poor_bench.evaluation.browser.miniwob.pages:create_app",
+        "cases": [
+            _case(task, seed, with_playbooks=with_playbooks)
+            for task in tasks or sorted(PLAYBOOKS)
+            for seed in range(1, n_seeds + 1)
+        ],
+    }
+    return yaml.safe_dump(suite, sort_keys=False, allow_unicode=True, width=100)
+
+
+def _case(task: str, seed: int, *, with_playbooks: bool) -> dict[str, Any]:
+    playbook = {"playbook": PLAYBOOKS[task]} if with_playbooks and task in PLAYBOOKS else {}
+    return {
+        "id": f"{task}.{seed}",
+        "directive": _DIRECTIVE,
+        **playbook,
+        "benchmark_tags": ["miniwob", task],
+        "start_url": f"{{server}}/miniwob/{task}.html?seed={seed}",
+        "allow_private_networks": True,
+        "max_steps": 20,
+        "read_at_end": {
+            "miniwob.success": f"{RESULT}.success",
+            "miniwob.reward": f"{RESULT}.reward",
+            "miniwob.reason": f"{RESULT}.reason",
+        },
+        "expect": {"must_succeed": False, "data_values_contain": {"miniwob.success": "true"}},
+    }

@@ -17,6 +17,7 @@ from poor_bench.comparison.wording import (
     names_text,
     obstacles_text,
     p_text,
+    power_text,
     verdict,
     way_out,
 )
@@ -114,6 +115,8 @@ def _outcome_lines(comparison: LLMComparison) -> list[str]:
         return ["Nothing is comparable."]
     counts = ", ".join(f"{comparison.overall.count(item)} {item.value}" for item in Outcome)
     lines = [f"Overall: {verdict(comparison.overall)}; {counts}."]
+    if power_text(comparison.overall):
+        lines.append(power_text(comparison.overall))
     for title, outcomes in _LISTED:
         tests = comparison.with_outcome(*outcomes)
         if tests:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import stdev
 
 from poor_bench.comparison.compared_test import ComparedTest, Outcome
 from poor_bench.comparison.obstacle import Obstacle
 from poor_bench.statistics.estimate import Estimate
 from poor_bench.statistics.holm import holm
 from poor_bench.statistics.paired_interval import paired_interval
+from poor_bench.statistics.power import needed_tests, smallest_difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,22 @@ class ComparedGroup:
     def is_real(self, alpha: float = 0.05) -> bool:
         """Return whether the difference is established, given all that was compared."""
         return self.p_adjusted < alpha
+
+    @property
+    def needed_tests(self) -> int | None:
+        """On how many tests a difference of this size would probably show; None for no size."""
+        return needed_tests(self.difference.value, self._deviation)
+
+    @property
+    def smallest_difference(self) -> float:
+        """The smallest difference that this many tests probably show, at least 0.0."""
+        return smallest_difference(len(self.tests), self._deviation)
+
+    @property
+    def _deviation(self) -> float:
+        """Standard deviation of the tests' differences; of a single test the worst case."""
+        differences = [test.difference for test in self.tests]
+        return stdev(differences) if len(differences) > 1 else 1.0
 
 
 def group_of(

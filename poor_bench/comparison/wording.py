@@ -36,6 +36,18 @@ def p_text(p_value: float) -> str:
     return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"
 
 
+def power_text(group: ComparedGroup) -> str:
+    """Return how many tests would tell, where no difference is established; else nothing."""
+    n_tests = group.needed_tests
+    if group.is_real() or n_tests is None or n_tests <= len(group.tests):
+        return ""
+    return (
+        f"A difference of {abs(group.difference.value):.3f} would probably show on about "
+        f"{n_tests:,} tests; {counted(len(group.tests), 'test')} probably show one from "
+        f"{group.smallest_difference:.3f} on."
+    )
+
+
 def obstacles_text(obstacles: Iterable[Obstacle]) -> str:
     """Return what stands in the way of a comparison, such as `prompt changed, model moved`."""
     return ", ".join(obstacle.text for obstacle in obstacles)

@@ -62,6 +62,8 @@ def _group_to_json(group: ComparedGroup) -> dict[str, Any]:
         "p_value": group.p_value,
         "p_adjusted": group.p_adjusted,
         "verdict": verdict(group),
+        "needed_tests": group.needed_tests,
+        "smallest_difference": group.smallest_difference,
         **{f"n_{outcome.value}": group.count(outcome) for outcome in Outcome},
     }
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, StringConstraints
 
 from poor_bench.config.file_models import FileModel, Name
-from poor_bench.models.agent import APPROVAL_THRESHOLD
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 
@@ -67,7 +66,9 @@ class AgentFile(FileModel):
     llm: Name = Field(description="LLM id of llms.json.")
     system_prompt: Text = Field(description="What makes an agent of the LLM.")
     skill: SkillEntry | None = None
-    threshold: Annotated[float, Field(ge=0, le=10)] = Field(
-        APPROVAL_THRESHOLD, description="Overall score from which on the agent is approved."
+    threshold: Annotated[float, Field(ge=0, le=10)] | None = Field(
+        None,
+        description="Overall score from which on the agent is approved; that of config.yaml, "
+        "or else 8.0, by default.",
     )
     cases: Annotated[list[AgentCaseEntry], Field(min_length=1)]

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-APPROVAL_THRESHOLD = 8.0
-"""Overall score, 0.0 to 10.0, from which on an agent is approved by default."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedUser:
     """A user that an LLM plays."""
@@ -60,6 +56,6 @@ class Agent:
     system_prompt: str
     llm_id: str
     skill: Skill | None = None
-    threshold: float = APPROVAL_THRESHOLD
-    """Overall score, 0.0 to 10.0, from which on it is approved."""
+    threshold: float | None = None
+    """Overall score, 0.0 to 10.0, from which on it is approved; None leaves it to the settings."""
     cases: tuple[AgentCase, ...]

@@ -6,7 +6,7 @@ import pytest
 
 from poor_bench.config.agent_entries import LoadedAgents, load_agents
 from poor_bench.errors import ConfigError
-from poor_bench.models.agent import APPROVAL_THRESHOLD, SimulatedUser
+from poor_bench.models.agent import SimulatedUser
 
 LLMS = ("scripted:seller", "scripted:buyer")
 GOOD = """\
@@ -37,7 +37,7 @@ def problems_of(folder: Path, **files: str) -> list[str]:
 
 def test_agent_is_read_with_its_cases(tmp_path: Path) -> None:
     agent = load(tmp_path, bikes=GOOD).by_id["bikes"]
-    assert (agent.id, agent.name, agent.threshold) == ("bikes", "bikes", APPROVAL_THRESHOLD)
+    assert (agent.id, agent.name, agent.threshold) == ("bikes", "bikes", None)
     assert [case.turns for case in agent.cases] == [("Hi",), ("Hi", "How much?")]
     assert agent.cases[1].contains == ("euro",)
     assert agent.cases[1].simulated_user == SimulatedUser(
@@ -50,6 +50,10 @@ def test_simulated_user_is_played_by_the_agents_llm_by_default(tmp_path: Path) -
     user = load(tmp_path, bikes=text).by_id["bikes"].cases[1].simulated_user
     assert user is not None
     assert user.llm_id == "scripted:seller"
+
+
+def test_agent_may_have_a_threshold_of_its_own(tmp_path: Path) -> None:
+    assert load(tmp_path, bikes=f"threshold: 6\n{GOOD}").by_id["bikes"].threshold == 6.0
 
 
 def test_workspace_without_agents_has_none(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.judge.conversation.conversation import Conversation
 from poor_bench.judge.history.judge_run import RunHeader
+from poor_bench.judge.judgement import APPROVAL_THRESHOLD
 from poor_bench.judge.panel.panel import Decision
 from poor_bench.judge.rubric import Rubric
 from poor_bench.judge.subject import Subject
@@ -26,6 +27,8 @@ class JudgePlan:
     llms: Mapping[str, LLM]
     """LLMs by id: the agent's and those of its simulated users."""
     rubric: Rubric
+    threshold: float = APPROVAL_THRESHOLD
+    """Overall score, 0.0 to 10.0, from which on the agent is approved."""
     judges: tuple[LLM, ...]
     repeat: int = 1
     """How often each judge is asked, at least 1."""
@@ -56,7 +59,7 @@ class JudgePlan:
             llm_id=agent.llm_id,
             system_prompt=agent.system_prompt,
             skill=agent.skill.name if agent.skill else "",
-            threshold=agent.threshold,
+            threshold=self.threshold,
             rubric_name=rubric.name,
             rubric_hash=rubric.hash,
             weights={dimension.name: dimension.weight for dimension in rubric.dimensions},

@@ -95,7 +95,7 @@ class AgentRunner:
         subject = plan.subject(conversations)
         for llm in plan.judges:
             self._load(llm)
-            judge = Judge(llm, self.manager, plan.rubric, threshold=plan.agent.threshold)
+            judge = Judge(llm, self.manager, plan.rubric, threshold=plan.threshold)
             job = partial(judge.judge, subject, self._stopped.is_set)
             for judgement in self._each(llm, [job] * plan.repeat):
                 writer.add_judgement(judgement)

@@ -1,0 +1,36 @@
+"""`judge`: have agents judged, and find out what the judges are worth."""
+
+from __future__ import annotations
+
+import click
+
+from poor_bench.cli.judge_list import agents, list_runs
+from poor_bench.cli.judge_run import run
+from poor_bench.cli.judge_show import report, show
+
+_EPILOG = """\b
+Examples:
+  python main.py judge agents                     the agents of the workspace
+  python main.py judge run support_desk --judge ollama:qwen3:8b
+  python main.py judge run support_desk --judge ollama:qwen3:8b --repeat 5
+  python main.py judge list                       what was judged, and how
+  python main.py judge show last
+  python main.py judge report last --html report.html
+"""
+
+
+@click.group(invoke_without_command=True, epilog=_EPILOG)
+@click.pass_context
+def command(ctx: click.Context) -> int:
+    """Have agents judged by LLMs, and find out what the judges are worth.
+
+    Agents stand in agents/*.yaml of the workspace; every conversation and judgement is kept in
+    its folder judgements/.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_runs, agent_id=None)
+    return 0
+
+
+for subcommand in (agents, run, list_runs, show, report):
+    command.add_command(subcommand)

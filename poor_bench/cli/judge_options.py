@@ -1,0 +1,44 @@
+"""What several subcommands of `judge` share."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_JUDGES = (
+    click.option(
+        "--judge",
+        "judge",
+        metavar="LLM",
+        help="Who judges: an LLM id, or a Claude model; that of config.yaml by default.",
+    ),
+    click.option(
+        "--panel", "panel", multiple=True, metavar="LLM", help="A further judge; repeatable."
+    ),
+)
+
+
+def judge_options(function: _Command) -> _Command:
+    """Give a command the options `--judge` and `--panel`."""
+    return functools.reduce(
+        lambda decorated, option: option(decorated), reversed(_JUDGES), function
+    )
+
+
+def judge_names(judge: str | None, panel: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the judges that the options name; none where the settings are to decide."""
+    return panel if judge is None else (judge, *panel)
+
+
+def html_option(function: _Command) -> _Command:
+    """Give a command the option `--html`."""
+    from pathlib import Path
+
+    kind = click.Path(path_type=Path, dir_okay=False)
+    decorate = click.option("--html", "html", type=kind, help="Write the report to this file.")
+    return decorate(function)

@@ -1,0 +1,72 @@
+"""How far a run of an agent is: a bar on a terminal, plain lines when piped."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from poor_bench.cli.output import console, harmless
+from poor_bench.judge.agents.events import (
+    AgentEvent,
+    ConversationHeld,
+    JudgementMade,
+    ModelLoading,
+)
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from poor_bench.judge.agents.plan import JudgePlan
+
+Listen = Callable[[AgentEvent], None]
+
+
+@contextmanager
+def judge_progress(plan: JudgePlan, *, quiet: bool) -> Iterator[Listen]:
+    """Yield what shows the events of a run."""
+    if quiet:
+        yield lambda _event: None
+    elif sys.stderr.isatty():
+        with _bar() as progress:
+            total = plan.n_conversations + len(plan.conversations) + plan.n_judgements
+            task = progress.add_task(harmless(plan.agent.name), total=total, note="")
+
+            def show(event: AgentEvent) -> None:
+                is_step = not isinstance(event, ModelLoading)
+                progress.update(task, advance=int(is_step), note=harmless(event_text(event)))
+
+            yield show
+    else:
+        yield lambda event: click.echo(harmless(event_text(event)), err=True)
+
+
+def event_text(event: AgentEvent) -> str:
+    """Return an event in one line."""
+    match event:
+        case ModelLoading(llm_id=llm_id):
+            return f"{llm_id}: loading"
+        case ConversationHeld(conversation=talk):
+            if talk.failure is not None:
+                return f"{talk.case_id}: broke off: {talk.failure.message}"
+            return f"{talk.case_id}: {len(talk.turns)} turns"
+        case JudgementMade(judgement=judgement):
+            if judgement.is_fallback:
+                return f"{judgement.judge}: no judgement: {judgement.error}"
+            return f"{judgement.judge}: {judgement.overall_score:.2f} of 10"
+
+
+def _bar() -> Progress:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}", markup=False),
+        console=console(stderr=True),
+    )

@@ -1,0 +1,119 @@
+"""`judge run`: talk to an agent, have it judged, keep and show what came of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.judge_options import html_option, judge_names, judge_options
+from poor_bench.cli.output import json_option
+
+if TYPE_CHECKING:
+    from poor_bench.judge.agents.plan import JudgePlan
+    from poor_bench.judge.agents.prepare import JudgeRequest
+    from poor_bench.judge.history.judge_run import JudgeRun
+    from poor_bench.judge.history.store import JudgementStore
+    from poor_bench.judge.history.summary import RunSummary
+
+_EPILOG = """\b
+Examples:
+  python main.py judge run support_desk --judge ollama:qwen3:8b
+  python main.py judge run support_desk --judge ollama:qwen3:8b --repeat 5
+  python main.py judge run support_desk --panel gpt-a --panel claude-b --decision majority
+  python main.py judge run support_desk --conversations last --judge claude-opus-4-20250514
+  python main.py judge run support_desk --gate --html report.html
+
+\b
+Exit codes:
+  0  judged         1  not approved, with --gate
+  2  configuration  3  a conversation or judgement could not be had
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("agent_id", metavar="AGENT")
+@judge_options
+@click.option(
+    "--repeat",
+    type=click.IntRange(1, 100),
+    default=1,
+    show_default=True,
+    help="How often each judge is asked: shows its noise.",
+)
+@click.option(
+    "--decision",
+    type=click.Choice(["mean", "median", "majority"]),
+    default="mean",
+    show_default=True,
+    help="How several judges decide together.",
+)
+@click.option("--case", "case_ids", multiple=True, metavar="ID", help="Only this case; repeatable.")
+@click.option(
+    "--conversations", "earlier", metavar="RUN", help="Judge those of an earlier run; hold none."
+)
+@click.option("--gate", is_flag=True, help="End with 1 where the agent is not approved.")
+@html_option
+@json_option
+@pass_app
+def run(
+    app: AppContext,
+    /,
+    agent_id: str,
+    gate: bool,
+    html: Path | None,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Talk to AGENT for real, have the conversations judged, keep and show everything."""
+    from poor_bench.cli.judge_view import show_summary
+    from poor_bench.judge.agents.load import load_agent_shelf
+    from poor_bench.judge.agents.prepare import prepare_plan
+    from poor_bench.judge.history.store import JudgementStore
+    from poor_bench.judge.history.summary import summarise_run
+
+    store = JudgementStore(app.data_dir)
+    request = _request(agent_id, store, options)
+    plan = prepare_plan(request, load_agent_shelf(app.data_dir), app.data_dir, os.environ)
+    summary = summarise_run(_run(app, plan, store, quiet=as_json))
+    show_summary(summary, as_json=as_json, html=html)
+    return _exit_code(summary, gate=gate)
+
+
+def _request(agent_id: str, store: JudgementStore, options: dict[str, Any]) -> JudgeRequest:
+    from poor_bench.judge.agents.prepare import JudgeRequest
+    from poor_bench.judge.panel.panel import Decision
+
+    earlier = options["earlier"]
+    return JudgeRequest(
+        agent_id=agent_id,
+        case_ids=options["case_ids"],
+        judges=judge_names(options["judge"], options["panel"]),
+        repeat=options["repeat"],
+        decision=Decision(options["decision"]),
+        conversations_of=store.find(earlier) if earlier else None,
+    )
+
+
+def _run(app: AppContext, plan: JudgePlan, store: JudgementStore, *, quiet: bool) -> JudgeRun:
+    from poor_bench.cli.judge_progress import judge_progress
+    from poor_bench.judge.agents.run_agent import AgentRunner
+    from poor_bench.llm_manager import LLMManager
+    from poor_bench.runner.identity import new_run_id
+
+    manager = LLMManager(app.data_dir)
+    try:
+        with judge_progress(plan, quiet=quiet) as listener:
+            run_id = new_run_id(manager.clock.now_iso())
+            return AgentRunner(manager, store, listener).run(plan, run_id)
+    finally:
+        manager.close()
+
+
+def _exit_code(summary: RunSummary, *, gate: bool) -> int:
+    if not summary.run.is_complete or summary.panel.n_fallbacks:
+        return 3
+    return 1 if gate and not summary.is_approved else 0

@@ -1,0 +1,76 @@
+"""`judge show` and `judge report`: one run, or several, again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output import harmless, json_option
+
+if TYPE_CHECKING:
+    from poor_bench.judge.history.summary import RunSummary
+
+_EPILOG = """\b
+Examples:
+  python main.py judge show last
+  python main.py judge show support_desk          its newest run
+  python main.py judge show 20261122T0315 --turns
+"""
+_REPORT_EPILOG = """\b
+Examples:
+  python main.py judge report last --html report.html
+  python main.py judge report sales_qualification support_desk --html both.html
+"""
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("reference", metavar="RUN", default="last")
+@click.option("--turns", is_flag=True, help="Show what was said, too.")
+@json_option
+@pass_app
+def show(app: AppContext, /, reference: str, turns: bool, as_json: bool) -> int:
+    """Show a run: RUN is `last`, an agent, or the beginning of a run's id."""
+    from poor_bench.cli.judge_view import show_summary
+
+    summary = find_summary(app, reference)
+    if turns and not as_json:
+        _print_turns(summary)
+    show_summary(summary, as_json=as_json, html=None)
+    return 0
+
+
+@click.command(epilog=_REPORT_EPILOG)
+@click.argument("references", metavar="RUN...", nargs=-1, required=True)
+@click.option("--html", type=_FILE, required=True, help="Write the report to this file.")
+@pass_app
+def report(app: AppContext, /, references: tuple[str, ...], html: Path) -> int:
+    """Write one self-contained HTML file on one or several runs."""
+    from poor_bench.cli.judge_view import write_html
+
+    write_html([find_summary(app, reference) for reference in references], html)
+    click.echo(f"Wrote {html}")
+    return 0
+
+
+def find_summary(app: AppContext, reference: str) -> RunSummary:
+    """Return what the run says that a reference stands for.
+
+    Raises:
+        ConfigError: If it stands for no run, or for several.
+    """
+    from poor_bench.judge.history.store import JudgementStore
+    from poor_bench.judge.history.summary import summarise_run
+
+    return summarise_run(JudgementStore(app.data_dir).find(reference))
+
+
+def _print_turns(summary: RunSummary) -> None:
+    for talk in summary.run.conversations:
+        click.echo(harmless(f"--- {talk.case_id}"))
+        for turn in talk.turns:
+            click.echo(harmless(f"[{turn.speaker}] {turn.text}"))
+    click.echo()

@@ -1,0 +1,88 @@
+"""What a run says, in sentences; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from poor_bench.judge.agreement.spread import Spread
+from poor_bench.judge.history.summary import RunSummary
+from poor_bench.judge.panel.panel import Decision, Panel
+
+
+def verdict_text(summary: RunSummary) -> str:
+    """Return in one line whether an agent is approved, and why.
+
+    The first words are `Approved`, `Not approved` or `Incomplete`.
+    """
+    panel = summary.panel
+    if panel.overall_score is None:
+        return "Incomplete: there is no judgement"
+    score = f"{panel.overall_score:.2f} of 10, threshold {panel.threshold:g}"
+    if not summary.run.is_complete:
+        return f"Incomplete: {score}, but a part of the run is missing"
+    if panel.decision is Decision.MAJORITY:
+        score += f"; {panel.n_approving} of {len(panel.members)} judges approve"
+    return f"{'Approved' if summary.is_approved else 'Not approved'}: {score}"
+
+
+def notes_on(summary: RunSummary) -> tuple[str, ...]:
+    """Return what has to be known beside the scores: what failed, noise, disagreement."""
+    return (
+        *_failures(summary),
+        *_noise(summary),
+        *_disagreement(summary.panel),
+        *(
+            f"{member.judge} judges what its own model said: such scores tend to be too kind."
+            for member in summary.panel.members
+            if member.is_self_judged
+        ),
+    )
+
+
+def spread_text(spread: Spread) -> str:
+    """Return range and deviation of repeated scores, or nothing for a single one.
+
+    Example:
+        >>> from poor_bench.judge.agreement.spread import spread_of
+        >>> spread_text(spread_of([6.0, 7.0, 8.0]))
+        '6.0 to 8.0, sd 1.00'
+    """
+    if spread.sd is None:
+        return ""
+    return f"{spread.low:.1f} to {spread.high:.1f}, sd {spread.sd:.2f}"
+
+
+def _failures(summary: RunSummary) -> Iterator[str]:
+    for talk in summary.run.conversations:
+        if talk.failure is not None:
+            message = talk.failure.message
+            yield f"The conversation {talk.case_id} broke off and was not judged: {message}"
+    errors: dict[str, int] = {}
+    for judgement in summary.run.judgements:
+        if judgement.is_fallback:
+            message = f"{judgement.judge}: {judgement.error}"
+            errors[message] = errors.get(message, 0) + 1
+    for message, count in errors.items():
+        yield f"No judgement, {count} times, which counts for nothing: {message}"
+
+
+def _noise(summary: RunSummary) -> Iterator[str]:
+    if summary.noise is not None:
+        yield (
+            f"Noise of the judges: two judgements of the same conversations may differ by "
+            f"{summary.noise:.2f} points by chance alone."
+        )
+    elif summary.panel.voters:
+        yield "Each judge was asked once, so its noise is not known: --repeat 5 shows it."
+
+
+def _disagreement(panel: Panel) -> Iterator[str]:
+    if len(panel.voters) < 2:
+        return
+    text = f"The judges lie {panel.disagreement:.2f} points apart"
+    if panel.dimension_disagreement:
+        name, width = max(panel.dimension_disagreement.items(), key=lambda item: item[1])
+        text += f", most in {name} ({width:.2f})"
+    if panel.alpha is not None:
+        text += f"; Krippendorff's alpha over the cases {panel.alpha:.2f}"
+    yield f"{text}."

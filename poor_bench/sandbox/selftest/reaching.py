@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -22,11 +23,17 @@ def _sockets(sandbox: Sandbox, ground: Ground) -> str:
 
 
 def _workspace(sandbox: Sandbox, _ground: Ground) -> str:
-    return claim(sandbox, attacks.read_files, *_files_in(Path.cwd()), __file__)
+    return claim(sandbox, attacks.read_files, *_files_in(Path.cwd()), *_project_files())
 
 
 def _home(sandbox: Sandbox, _ground: Ground) -> str:
     return claim(sandbox, attacks.read_files, *_files_in(Path.home()), *_SYSTEM_FILES)
+
+
+def _project_files() -> list[str]:
+    """Return a file of the project; none where it is installed, as all may read what is."""
+    is_installed = Path(__file__).is_relative_to(sysconfig.get_path("purelib"))
+    return [] if is_installed else [__file__]
 
 
 def _files_in(folder: Path) -> list[str]:

@@ -103,7 +103,8 @@ def _finding(gate: Gate, part: Part, evidence: Evidence) -> Finding:
             comparisons = evidence.comparisons.get(gate.baseline, {})
             return check_regression(comparisons.get(part.llm_id), part.class_id)
         case GateKind.UP_TO_DATE:
-            return _check_up_to_date(evidence.n_stale.get(part.llm_id, 0))
+            n_untold = 0 if gate.only_warns else part.n_untold
+            return _check_up_to_date(evidence.n_stale.get(part.llm_id, 0), n_untold)
         case _:
             return _LIMIT_CHECKS[gate.kind](part, gate.limit)
 
@@ -116,8 +117,11 @@ _LIMIT_CHECKS: Mapping[GateKind, Callable[[Part, float], Finding]] = {
 }
 
 
-def _check_up_to_date(n_stale: int) -> Finding:
+def _check_up_to_date(n_stale: int, n_untold: int) -> Finding:
     if n_stale:
         reason = f"{n_stale} results are of another prompt, parameters or evaluator than today's"
         return Finding(GateStatus.FAILED, n_stale, reason)
+    if n_untold:
+        reason = f"{n_untold} results of an older tool do not tell their prompt or evaluator"
+        return Finding(GateStatus.WARNING, 0, reason)
     return Finding(GateStatus.PASSED, 0, "all results are up to date")

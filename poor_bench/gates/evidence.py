@@ -58,6 +58,14 @@ class Part:
         return [result for result in self.results if result.score is not None]
 
     @property
+    def n_untold(self) -> int:
+        """Scored results that do not tell what was asked or how they were scored."""
+        return sum(
+            not (result.request_fingerprint and result.evaluator_fingerprint)
+            for result in self.scored
+        )
+
+    @property
     def n_pending(self) -> int:
         """Tests without any result."""
         return self.n_tests - len({result.test_id for result in self.results})

@@ -107,6 +107,12 @@ def test_stale_results_warn_unless_a_gate_asks_for_more() -> None:
     assert status("up_to_date", 0.0, evidence(scores([1.0]))) == "passed"
 
 
+def test_results_that_do_not_tell_what_they_are_of_are_not_called_up_to_date() -> None:
+    old = evidence(scores([1.0], evaluator_fingerprint=""))
+    assert status("up_to_date", 0.0, old) == "warning"
+    assert [item.status for item in check("min_score", 0.5, old)] == ["passed"]
+
+
 def test_no_gate_is_no_pass() -> None:
     with pytest.raises(ValueError, match="no gate"):
         check_gates([], evidence(scores([1.0])))

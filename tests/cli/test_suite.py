@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import parse
+
+import pytest
+
+from poor_bench.cli.main import main
+from poor_bench.evaluation.stored_run import find_run
+
+ROOT = Path(__file__).parents[2]
+AGENTS = "tests.evaluation.agents"
+
+
+def write_suite(folder: Path, *cases: dict[str, Any], **fields: Any) -> Path:
+    written = [{"directive": "go", **case} for case in cases]
+    for case in written:
+        case["profile"] = f"{AGENTS}:{case.pop('agent', 'echo')}"
+    path = folder / "suite.yaml"
+    path.write_text(json.dumps({"name": "demo", "cases": written, **fields}))
+    return path
+
+
+def call(folder: Path, *arguments: str) -> int:
+    return main(["--data", str(folder), "suite", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("agents", "code"),
+    [
+        (["echo"], 0),
+        (["echo", "every_other"], 1),
+        (["echo", "broken"], 3),
+        (["broken", "every_other"], 1),
+    ],
+)
+def test_run_is_a_gate(tmp_path: Path, agents: list[str], code: int) -> None:
+    cases = [{"id": agent, "agent": agent} for agent in agents]
+    path = write_suite(tmp_path, *cases)
+    assert call(tmp_path, "run", str(path), "--trials", "2", "--parallel", "2") == code
+
+
+def test_run_tells_what_failed_and_writes_what_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_suite(tmp_path, {"id": "one", "expect": {"max_actions": 0}}, {"id": "two"})
+    files = {"--html": "r.html", "--junit": "r.xml", "--output": "deep/r.json"}
+    options = [part for key, name in files.items() for part in (key, str(tmp_path / name))]
+    assert call(tmp_path, "run", str(path), *options) == 1
+    told = capsys.readouterr()
+    assert "one: max_actions: 1 actions, at most 0 expected" in told.out
+    assert "1 of 2 cases passed (0.50" in told.out
+    assert "2/2  two: passed" in told.err
+    assert (tmp_path / "r.html").read_text().startswith("<!DOCTYPE html>")
+    assert parse(tmp_path / "r.xml").getroot().tag == "testsuites"
+    assert json.loads((tmp_path / "deep" / "r.json").read_text())["failed"] == 1
+
+
+def test_run_takes_a_selection_and_prints_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_suite(
+        tmp_path,
+        {"id": "a1", "benchmark_tags": ["smoke"]},
+        {"id": "a2", "benchmark_tags": ["slow"]},
+        {"id": "b1", "benchmark_tags": ["smoke"]},
+    )
+    assert call(tmp_path, "run", str(path), "--tag", "smoke", "--case", "a*", "--json") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [case["id"] for case in report["case_results"]] == ["a1"]
+
+
+def test_broken_suite_ends_with_2_and_all_its_problems(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_suite(tmp_path, {"id": "one", "trails": 3}, {"id": "two", "start_url": "ftp://x"})
+    assert call(tmp_path, "run", str(path)) == 2
+    assert call(tmp_path, "validate", str(path)) == 2
+    told = capsys.readouterr()
+    assert told.err.count("did you mean `trials`?") == 1
+    assert told.out.count("not an http(s) URL") == 1
+    assert not (tmp_path / "suite_runs").exists()
+
+
+def test_validate_looks_into_playbooks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "playbooks").mkdir()
+    (tmp_path / "playbooks" / "buy.yaml").write_text("name: buy\nsteps:\n  - clik: {text: Buy}\n")
+    path = write_suite(tmp_path, {"id": "one", "playbook": "buy"})
+    assert call(tmp_path, "validate", str(path)) == 2
+    assert "buy.yaml:3" in capsys.readouterr().out
+
+
+def test_shipped_suites_are_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(tmp_path, "validate") == 0
+    assert "0 errors, 0 warnings" in capsys.readouterr().out
+
+
+def test_list_names_suites_and_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call(tmp_path, "run", str(write_suite(tmp_path, {"id": "one", "agent": "broken"})))
+    capsys.readouterr()
+    assert call(tmp_path, "list", "--json") == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert "example" in [suite["name"] for suite in listed["suites"]]
+    (run,) = listed["runs"]
+    assert (run["passed"], run["not_run"], run["suite"]) == (0, 1, "demo")
+    assert call(tmp_path, "list") == 0
+    assert "1 not run" in capsys.readouterr().out
+
+
+def test_report_shows_a_run_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call(tmp_path, "run", str(write_suite(tmp_path, {"id": "one"})), "--json")
+    first = json.loads(capsys.readouterr().out)
+    for reference in ("last", first["run_id"][:10], first["folder"]):
+        assert call(tmp_path, "report", reference, "--json") == 0
+        assert json.loads(capsys.readouterr().out) == first
+    assert call(tmp_path, "report", "nothing") == 2
+    assert first["run_id"] in capsys.readouterr().err
+
+
+def test_hostile_text_cannot_command_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile = "\x1b]0;owned\x07"
+    path = write_suite(
+        tmp_path, {"id": "one", "directive": hostile, "expect": {"summary_contains": "nothing"}}
+    )
+    assert call(tmp_path, "run", str(path)) == 1
+    told = capsys.readouterr()
+    assert "\x1b" not in told.out + told.err
+
+
+def start(folder: Path, path: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "main.py", "--data", str(folder), "suite", "run", str(path)]
+    return subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_run_that_is_stopped_from_outside_keeps_what_is_finished(
+    tmp_path: Path, number: int, code: int
+) -> None:
+    path = write_suite(
+        tmp_path, {"id": "quick", "agent": "endless"}, {"id": "long", "agent": "endless"}
+    )
+    process = start(tmp_path, path)
+    assert process.stderr is not None
+    assert "quick: passed" in process.stderr.readline()
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == code
+    stored = find_run(tmp_path, "last")
+    assert not stored.is_going_on
+    report = stored.report()
+    assert (report.passed, report.not_run, report.cancelled) == (1, 1, True)

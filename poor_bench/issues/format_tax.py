@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from poor_bench.extraction.found import Found
@@ -18,6 +18,7 @@ _MENDS = {
     Found.BOXED: "Ask for a plain value instead of LaTeX.",
     Found.REPAIRED: "Use structured output (a JSON schema): syntax errors become impossible.",
 }
+_STOP_MEND = "Set a stop sequence such as two newlines: the value comes first, then other text."
 _OTHER_MEND = "Show an example of the wanted form in the prompt."
 
 
@@ -78,11 +79,10 @@ def _tax_of(llm_id: str, class_id: str, results: list[Result]) -> FormatTax:
         score if result.strict_score is None else result.strict_score
         for result, score in zip(results, scores, strict=True)
     ]
-    ways = Counter(
-        result.found
-        for result, score, kept in zip(results, scores, strict, strict=True)
-        if kept < score
-    ).most_common()
+    broken = [
+        result for result, score, kept in zip(results, scores, strict, strict=True) if kept < score
+    ]
+    ways = Counter(result.found for result in broken).most_common()
     return FormatTax(
         llm_id=llm_id,
         class_id=class_id,
@@ -90,9 +90,17 @@ def _tax_of(llm_id: str, class_id: str, results: list[Result]) -> FormatTax:
         score=sum(scores) / len(scores),
         strict_score=sum(strict) / len(strict),
         n_by_found=dict(ways),
-        mend=_mend_of(ways[0][0]) if ways else "",
+        mend=_mend_of([result for result in broken if result.found == ways[0][0]]) if ways else "",
     )
 
 
-def _mend_of(found: str) -> str:
+def _mend_of(results: Sequence[Result]) -> str:
+    """Return what would mend answers that broke the rule in the same way."""
+    found = results[0].found
+    if found == Found.IN_PROSE and 2 * sum(map(_begins_with_value, results)) > len(results):
+        return _STOP_MEND
     return next((mend for way, mend in _MENDS.items() if way == found), _OTHER_MEND)
+
+
+def _begins_with_value(result: Result) -> bool:
+    return bool(result.extracted) and result.response.lstrip().startswith(result.extracted)

@@ -33,6 +33,17 @@ def test_every_way_has_a_mend(found: str) -> None:
     assert row.mend.endswith(".")
 
 
+@pytest.mark.parametrize(
+    ("response", "word"),
+    [('{"answer": 4}\n\nAs asked.', "stop sequence"), ('Here: {"answer": 4}', "structured output")],
+    ids=["value first", "value last"],
+)
+def test_text_behind_the_value_is_mended_by_a_stop_sequence(response: str, word: str) -> None:
+    said = {"response": response, "extracted": '{"answer": 4}', "found": "in prose"}
+    [row] = format_tax([scored(1.0, strict_score=0.0, **said)])
+    assert word in row.mend
+
+
 def test_llms_and_classes_are_taxed_apart_highest_first() -> None:
     facts = {"m": TestFacts(class_id="maths"), "s": TestFacts(class_id="mood")}
     rows = format_tax(

@@ -67,12 +67,14 @@ def json_schemas() -> dict[str, dict[str, Any]]:
         "gates": GatesFile,
         "agent": AgentFile,
     }
-    schemas = {
-        name: {"$schema": _DIALECT, **model.model_json_schema(schema_generator=_Draft7)}
-        for name, model in models.items()
-    }
+    schemas = {name: file_schema(model) for name, model in models.items()}
     schemas["results"] = _results_schema()
     return {f"{name}.schema.json": schema for name, schema in schemas.items()}
+
+
+def file_schema(model: type[FileModel]) -> dict[str, Any]:
+    """Return the schema of one kind of file."""
+    return {"$schema": _DIALECT, **model.model_json_schema(schema_generator=_Draft7)}
 
 
 def json_schemas_as_text() -> dict[str, str]:

@@ -1,0 +1,33 @@
+"""JSON Schemas of suites and playbooks, so that editors complete and check them.
+
+`python -m poor_bench.evaluation.json_schemas FOLDER` writes them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from poor_bench.config.json_schemas import file_schema
+from poor_bench.evaluation.browser.playbook.models import PlaybookFile
+from poor_bench.evaluation.suite_file import SuiteFile
+
+
+def json_schemas() -> dict[str, dict[str, Any]]:
+    """Return the schema of each file by the name that the schema's own file has."""
+    return {
+        "suite.schema.json": file_schema(SuiteFile),
+        "playbook.schema.json": file_schema(PlaybookFile),
+    }
+
+
+def json_schemas_as_text() -> dict[str, str]:
+    """Return the content of each schema's file by its name."""
+    return {name: f"{json.dumps(schema, indent=2)}\n" for name, schema in json_schemas().items()}
+
+
+if __name__ == "__main__":
+    for file_name, content in json_schemas_as_text().items():
+        Path(sys.argv[1], file_name).write_text(content, encoding="utf-8")

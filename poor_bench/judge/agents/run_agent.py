@@ -57,6 +57,7 @@ class AgentRunner:
             ConfigError: If the settings of an LLM cannot be used.
             StoreError: If something could not be stored.
         """
+        self._require_usable(plan)
         header = plan.header(run_id, self.manager.clock.now_iso())
         with self.store.writing(header) as writer, self._stopping_on_error():
             conversations = tuple(self._conversations(plan, writer))
@@ -67,6 +68,11 @@ class AgentRunner:
         return JudgeRun(
             header=header, conversations=conversations, judgements=judgements, ended=ended
         )
+
+    def _require_usable(self, plan: JudgePlan) -> None:
+        """Open every LLM, so that settings that cannot be used are told before anybody is asked."""
+        for llm in (plan.llms[plan.agent.llm_id], *plan.judges):
+            self.manager.concurrency(llm)
 
     @contextlib.contextmanager
     def _stopping_on_error(self) -> Iterator[None]:

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poor_bench.cli.main import main
+from tests.judge.agent_workspace import VERDICT, write_workspace
+
+HOSTILE = "<script>alert(1)</script>\x1b[31m"
+
+
+def verdict(tone: int, facts: int) -> str:
+    return json.dumps(VERDICT | {"scores": {"tone": tone, "facts": facts}})
+
+
+def call(folder: Path, *arguments: str) -> int:
+    return main(["--data", str(folder), "judge", *arguments])
+
+
+def judged(folder: Path, *options: str) -> int:
+    return call(folder, "run", "bikes", "--judge", "scripted:judge", *options)
+
+
+def printed_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return value
+
+
+def test_run_prints_scores_feedback_and_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path)
+    assert judged(folder) == 0
+    out = capsys.readouterr().out
+    assert "Not approved: 7.00 of 10, threshold 8" in out
+    assert "9.0 scripted:judge: warm" in out
+    assert "its noise is not known" in out
+
+
+def test_gate_ends_with_1_where_the_agent_is_not_approved(tmp_path: Path) -> None:
+    folder = write_workspace(tmp_path, kind=verdict(9, 9))
+    assert judged(folder, "--gate") == 1
+    assert call(folder, "run", "bikes", "--judge", "scripted:kind", "--gate") == 0
+
+
+def test_judge_that_cannot_be_asked_ends_with_3_whatever_the_gate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path, judge=[{"failure": "auth", "times": 99}])
+    assert judged(folder, "--gate") == 3
+    out = capsys.readouterr().out
+    assert "Incomplete: there is no judgement" in out
+    assert "which counts for nothing" in out
+
+
+def test_conversation_that_breaks_off_ends_with_3(tmp_path: Path) -> None:
+    replies = {"How much": [{"failure": "auth", "times": 9}], "Hi": "Hello"}
+    assert judged(write_workspace(tmp_path, seller=replies)) == 3
+
+
+def test_repeats_show_the_spread_and_the_noise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path, judge=[verdict(6, 6), verdict(8, 8), verdict(7, 7)])
+    assert judged(folder, "--repeat", "3") == 0
+    out = capsys.readouterr().out
+    assert "6.0 to 8.0, sd 1.00" in out
+    assert "may differ by 6.08 points by chance alone" in out
+
+
+def test_panel_decides_by_majority_and_shows_its_disagreement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path, kind=verdict(9, 9), strict=verdict(1, 3))
+    panel = ("--panel", "scripted:kind", "--panel", "scripted:strict", "--decision", "majority")
+    assert judged(folder, *panel, "--json") == 0
+    run = printed_json(capsys)
+    assert (run["overall_score"], run["approved"]) == (7.0, False)
+    assert run["disagreement"] == 7.0
+    assert [member["judge"] for member in run["judges_apart"]] == [
+        "scripted:judge",
+        "scripted:kind",
+        "scripted:strict",
+    ]
+
+
+def test_json_has_conversations_and_judgements(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path)
+    assert judged(folder, "--case", "price", "--json") == 0
+    run = printed_json(capsys)
+    assert [talk["case_id"] for talk in run["conversations"]] == ["price"]
+    assert run["judgements"][0]["overall_score"] == 7.0
+
+
+def test_earlier_conversations_are_judged_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path, kind=verdict(9, 9))
+    judged(folder)
+    options = ("--judge", "scripted:kind", "--conversations", "last", "--json")
+    capsys.readouterr()
+    assert call(folder, "run", "bikes", *options) == 0
+    run = printed_json(capsys)
+    assert run["approved"]
+    assert run["conversations_of"] != ""
+
+
+def test_html_report_is_escaped_and_asks_nobody(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path, seller=HOSTILE)
+    assert judged(folder, "--html", str(tmp_path / "r.html")) == 0
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "default-src &#39;none&#39;" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_runs_are_listed_shown_and_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path)
+    assert call(folder) == 0
+    assert "Nothing was judged yet" in capsys.readouterr().out
+    judged(folder)
+    capsys.readouterr()
+    assert call(folder, "list") == 0
+    assert "not approved" in capsys.readouterr().out
+    assert call(folder, "list", "bikes", "--json") == 0
+    [run] = printed_json(capsys)["runs"]
+    assert call(folder, "show", run["run_id"][:12], "--turns") == 0
+    assert "[user] How much?" in capsys.readouterr().out
+    both = ("report", "bikes", "last", "--html", str(tmp_path / "both.html"))
+    assert call(folder, *both) == 0
+    assert (tmp_path / "both.html").read_text().count("<h2>bikes</h2>") == 2
+
+
+def test_agents_are_listed_with_what_they_are_judged_by(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path)
+    assert call(folder, "agents", "--json") == 0
+    assert printed_json(capsys)["agents"] == [
+        {
+            "agent_id": "bikes",
+            "name": "bikes",
+            "llm_id": "scripted:seller",
+            "n_cases": 2,
+            "rubric": "Selling",
+            "dimensions": ["tone", "facts"],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "bike"), "did you mean `bikes`"),
+        (("run", "bikes", "--judge", "scripted:judgge"), "scripted:judgge"),
+        (("run", "bikes", "--case", "prize", "--judge", "scripted:judge"), "no case 'prize'"),
+        (("run", "bikes", "--panel", "scripted:judge", "--panel", "scripted:judge"), "twice"),
+        (("run", "bikes", "--judge", "scripted:judge", "--conversations", "x"), "no judged run"),
+        (("show", "nothing"), "is no judged run"),
+    ],
+)
+def test_what_is_not_there_ends_with_2_before_anybody_is_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    folder = write_workspace(tmp_path)
+    assert call(folder, *arguments) == 2
+    assert message in capsys.readouterr().err
+    assert not (folder / "judgements").exists()
+
+
+def test_default_judge_needs_its_key_before_anybody_is_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_MODEL", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    folder = write_workspace(tmp_path)
+    assert call(folder, "run", "bikes") == 2
+    assert "ANTHROPIC_API_KEY" in capsys.readouterr().err
+    assert not (folder / "judgements").exists()

@@ -8,7 +8,8 @@ from enum import StrEnum
 class ShellIds(StrEnum):
     """What stands around every page."""
 
-    URL = "shell-url-location"
+    ADDRESS = "shell-address-store"
+    """Path and search of the page that is shown; `assets/address.js` follows the browser's."""
     VERSION = "shell-version-store"
     """A text that changes whenever there is something new to show; pages listen to it."""
     CLOCK = "shell-clock-interval"

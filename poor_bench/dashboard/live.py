@@ -79,7 +79,7 @@ def register(app: Dash, services: Services) -> None:
         Output(ShellIds.PROBLEMS, "children"),
         Output(ShellIds.PAGE, "className"),
         Input(ShellIds.VERSION, "data"),
-        Input(ShellIds.URL, "pathname"),
+        Input(ShellIds.ADDRESS, "data"),
     )
-    def _show(_version: str | None, path: str | None) -> Any:
-        return show_problems(services, path)
+    def _show(_version: str | None, address: dict[str, str] | None) -> Any:
+        return show_problems(services, address["path"] if address else None)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output
+from dash import Dash, Input, Output, no_update
 
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.links import read_search
 from poor_bench.dashboard.pages.registry import PAGES, page_at
+from poor_bench.dashboard.scripts import bind_script
 from poor_bench.dashboard.shell import navigation, page_not_found
 
 if TYPE_CHECKING:
@@ -30,12 +31,16 @@ def show_page(
 
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
+    bind_script(
+        app, "address", "read", Output(ShellIds.ADDRESS, "data"), Input(ShellIds.ADDRESS, "id")
+    )
 
     @app.callback(
         Output(ShellIds.PAGE, "children"),
         Output(ShellIds.NAVIGATION, "children"),
-        Input(ShellIds.URL, "pathname"),
-        Input(ShellIds.URL, "search"),
+        Input(ShellIds.ADDRESS, "data"),
     )
-    def _show_page(path: str | None, search: str | None) -> Any:
-        return show_page(services, path, search)
+    def _show_page(address: dict[str, str] | None) -> Any:
+        if address is None:
+            return no_update, no_update
+        return show_page(services, address["path"], address["search"])

@@ -26,7 +26,7 @@ def shell(pages: Sequence[Page]) -> Component:
     """Return the whole application around an empty page."""
     provider: Component = dmc.MantineProvider(
         [
-            dcc.Location(id=ShellIds.URL, refresh="callback-nav"),
+            dcc.Store(id=ShellIds.ADDRESS),
             dcc.Store(id=ShellIds.VERSION),
             dcc.Interval(id=ShellIds.CLOCK, interval=CLOCK_IDLE_MS),
             dmc.NotificationContainer(id=ShellIds.NOTICES, position="bottom-right"),

@@ -79,10 +79,9 @@ def test_a_callback_answers(client: FlaskClient) -> None:
             {"id": ShellIds.NAVIGATION, "property": "children"},
         ],
         "inputs": [
-            {"id": ShellIds.URL, "property": "pathname", "value": "/nowhere"},
-            {"id": ShellIds.URL, "property": "search", "value": ""},
+            {"id": ShellIds.ADDRESS, "property": "data", "value": {"path": "/x", "search": ""}},
         ],
-        "changedPropIds": [f"{ShellIds.URL}.pathname"],
+        "changedPropIds": [f"{ShellIds.ADDRESS}.data"],
     }
     response = client.post("/_dash-update-component", json=body, headers=HOST)
     assert response.status_code == 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dash import ClientsideFunction, Dash, Input, Output, State, no_update
+from dash import Dash, Input, Output, State, no_update
 
 from poor_bench.dashboard.components.choice import options_of
 from poor_bench.dashboard.components.downloads import text_file
@@ -16,6 +16,7 @@ from poor_bench.dashboard.pages.compare.selection import selection_of
 from poor_bench.dashboard.pages.compare.strip import strip
 from poor_bench.dashboard.pages.compare.strip_rows import STRIP_COLUMNS, strip_rows
 from poor_bench.dashboard.pages.compare.view import CompareView
+from poor_bench.dashboard.scripts import bind_script
 from poor_bench.dashboard.services.compare_service import CompareService
 from poor_bench.dashboard.text.csv_text import csv_text
 from poor_bench.dashboard.text.figures_text import count_text
@@ -126,12 +127,7 @@ def _register_state(app: Dash, services: Services, compare: CompareService) -> N
     def _choose(llm_ids: list[str] | None, text: str | None, search: str) -> str:
         return search_after(search, llm_ids, text)
 
-    untyped: Any = app
-    untyped.clientside_callback(
-        ClientsideFunction("address", "show"),
-        Input(Ids.SEARCH, "data"),
-        prevent_initial_call=True,
-    )
+    bind_script(app, "address", "show", Input(Ids.SEARCH, "data"), prevent_initial_call=True)
 
 
 def _register_parts(app: Dash, services: Services, compare: CompareService) -> None:

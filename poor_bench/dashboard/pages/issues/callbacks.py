@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dash import ClientsideFunction, Dash, Input, Output, State, no_update
+from dash import Dash, Input, Output, State, no_update
 
 from poor_bench.dashboard.components.choice import options_of
 from poor_bench.dashboard.components.downloads import text_file
@@ -20,6 +20,7 @@ from poor_bench.dashboard.pages.issues.selection import (
     selection_of,
 )
 from poor_bench.dashboard.pages.issues.tax_table import tax_table
+from poor_bench.dashboard.scripts import bind_script
 from poor_bench.dashboard.services.issue_reports import IssueReport, IssueReports
 from poor_bench.dashboard.text.csv_text import csv_text
 from poor_bench.dashboard.text.figures_text import count_text
@@ -134,12 +135,7 @@ def register(app: Dash, services: Services) -> None:
         drawn = [part if part is no_update else still(part, search=search) for part in parts]
         return note, *drawn, is_current
 
-    untyped: Any = app
-    untyped.clientside_callback(
-        ClientsideFunction("address", "show"),
-        Input(Ids.SEARCH, "data"),
-        prevent_initial_call=True,
-    )
+    bind_script(app, "address", "show", Input(Ids.SEARCH, "data"), prevent_initial_call=True)
 
     @app.callback(
         Output(Ids.DOWNLOAD, "data"),

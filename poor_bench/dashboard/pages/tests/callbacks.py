@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dash import ClientsideFunction, Dash, Input, Output, State, ctx, no_update
+from dash import Dash, Input, Output, State, ctx, no_update
 
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.components.stay_link import StayLinks, chip_row
@@ -17,6 +17,7 @@ from poor_bench.dashboard.pages.tests.ids import TestsIds as Ids
 from poor_bench.dashboard.pages.tests.listed import listed_classes, listed_tests
 from poor_bench.dashboard.pages.tests.panel import panel
 from poor_bench.dashboard.pages.tests.selection import selection_of
+from poor_bench.dashboard.scripts import bind_script
 from poor_bench.dashboard.services.rendered_prompts import rendered_prompts
 from poor_bench.dashboard.services.test_reports import TestReports
 from poor_bench.dashboard.text.figures_text import count_text
@@ -133,7 +134,4 @@ def _register_shown(app: Dash, services: Services, reports: TestReports) -> None
     def _download_classes(_clicks: int) -> Any:
         return classes_csv(services, reports)
 
-    untyped: Any = app
-    untyped.clientside_callback(
-        ClientsideFunction("address", "show"), Input(Ids.SEARCH, "data"), prevent_initial_call=True
-    )
+    bind_script(app, "address", "show", Input(Ids.SEARCH, "data"), prevent_initial_call=True)

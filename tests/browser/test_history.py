@@ -1,0 +1,56 @@
+"""The browser's own Back and Forward."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from tests.browser.watched import heading
+from tests.browser.workspaces import BAD, GOOD
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext
+
+NewVisitor = Callable[[str], "BrowserContext"]
+
+
+def test_back_and_forward_go_through_pages_and_views(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto("/")
+    heading(page, "Overview")
+    page.get_by_role("link", name="Compare").click()
+    page.get_by_role("link", name="Regressions 20").click()
+    page.get_by_role("link", name="sum_004", exact=True).click()
+    test = page.get_by_role("complementary", name="Test").get_by_role("heading", name="sum_004")
+    expect(test).to_be_visible()
+    page.go_back()
+    expect(test).to_have_count(0)
+    expect(page).to_have_url(re.compile("show=regressions"))
+    page.go_back()
+    expect(page.get_by_text("1 to 25 of 60")).to_be_visible()
+    page.go_back()
+    heading(page, "Overview")
+    for _ in range(3):
+        page.go_forward()
+    expect(test).to_be_visible()
+
+
+def test_typed_letters_are_no_steps_back(results_shown: str, new_visitor: NewVisitor) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto(f"/model?llm={GOOD}")
+    heading(page, "Model")
+    page.get_by_placeholder("Choose a model").click()
+    page.get_by_role("option", name=BAD).click()
+    expect(page).to_have_url(re.compile("llm=scripted%3Abad"))
+    page.get_by_label("Search").first.fill("sum_00")
+    expect(page).to_have_url(re.compile("text=sum_00"))
+    page.get_by_label("Search").first.fill("sum_004")
+    expect(page).to_have_url(re.compile("text=sum_004"))
+    page.go_back()
+    expect(page).to_have_url(re.compile(r"llm=scripted[^&]*good$"))
+    expect(page.get_by_placeholder("Choose a model")).to_have_value(GOOD)

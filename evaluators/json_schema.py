@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from poor_bench.extraction.field_comparison import compare_fields
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.json_value import extract_json
+from poor_bench.extraction.schema_check import schema_validator
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.format_rule import under_format_rule
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
 
 _MAX_NAMED = 10
 
@@ -49,7 +46,7 @@ class Parameters(BaseModel):
         if self.schema_ is None and self.expected is None:
             raise ValueError("give schema, expected, or both")
         if self.schema_ is not None:
-            _validator(json.dumps(self.schema_))
+            schema_validator(json.dumps(self.schema_))
         return self
 
 
@@ -98,7 +95,7 @@ def reference(parameters: Mapping[str, Any]) -> str | None:
 def _schema_problems(value: Any, wanted: Parameters) -> Iterator[str]:
     if wanted.schema_ is None:
         return
-    for error in _validator(json.dumps(wanted.schema_)).iter_errors(value):
+    for error in schema_validator(json.dumps(wanted.schema_)).iter_errors(value):
         yield f"{error.json_path}: {error.message:.200}"
 
 
@@ -112,24 +109,3 @@ def _details(problems: list[str]) -> str:
 
 def _shown(value: Any) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-@lru_cache(maxsize=64)
-def _validator(schema: str) -> Validator:
-    """Return the validator of a schema given as JSON.
-
-    Raises:
-        ValueError: If it is not a JSON schema.
-    """
-    from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import Draft202012Validator, validator_for
-    from referencing import Registry
-
-    document = json.loads(schema)
-    kind = validator_for(document, default=Draft202012Validator)
-    try:
-        kind.check_schema(document)
-    except SchemaError as error:
-        raise ValueError(f"not a JSON schema: {error.json_path}: {error.message:.200}") from error
-    # With a registry of its own the validator never fetches a reference from elsewhere.
-    return kind(document, registry=Registry())

@@ -13,9 +13,9 @@ import ast
 from collections.abc import Mapping
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from poor_bench.extraction.code import extract_code
+from poor_bench.extraction.code import defines, extract_code
 from poor_bench.sandbox import (
     CaseEnd,
     CaseOutcome,
@@ -35,6 +35,7 @@ from poor_bench.scoring.format_rule import MAX_SHOWN
 from poor_bench.scoring.same_value import is_same_value
 
 _LONGEST_RUN_S = 60.0
+_CHECK = "check"
 
 
 class TestCase(BaseModel):
@@ -53,9 +54,9 @@ class TestCase(BaseModel):
 
     @model_validator(mode="after")
     def _literals_are_readable(self) -> Self:
-        for text in (self.input_python, self.expected_python):
-            if text is not None:
-                ast.literal_eval(text)
+        for name in ("input_python", "expected_python"):
+            if getattr(self, name) is not None:
+                _require_literal(name, getattr(self, name))
         if self.expected_python is None and "expected_output" not in self.model_fields_set:
             raise ValueError("a case needs `expected_output` or `expected_python`")
         return self
@@ -95,6 +96,29 @@ class Parameters(BaseModel):
         default="", description="Python source that runs before the code and before the check."
     )
 
+    @field_validator("check_source")
+    @classmethod
+    def _check_can_be_called(cls, source: str | None) -> str | None:
+        if source is not None and not defines(source, _CHECK):
+            raise ValueError(f"does not define `{_CHECK}(candidate)`")
+        return source
+
+    @field_validator("check_source", "setup_code")
+    @classmethod
+    def _source_is_python(cls, source: str | None) -> str | None:
+        try:
+            ast.parse(source or "")
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise ValueError(f"is not Python: {error}") from error
+        return source
+
+    @field_validator("function_name")
+    @classmethod
+    def _name_is_one(cls, name: str | None) -> str | None:
+        if name is not None and not name.isidentifier():
+            raise ValueError(f"{name!r:.80} cannot be the name of a function")
+        return name
+
     @property
     def limits(self) -> Limits:
         """What the code may use."""
@@ -127,6 +151,13 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
     """Return what the prompt should ask for."""
     return AnswerFormat.CODE
+
+
+def _require_literal(name: str, text: str) -> None:
+    try:
+        ast.literal_eval(text)
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{name} is no Python literal: {text!r:.80}") from error
 
 
 def _tried(program: Program, wanted: Parameters) -> tuple[float, str]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from evaluators.python_evaluator import evaluate
 
@@ -100,7 +101,7 @@ def test_check_source_decides() -> None:
 
 def test_broken_check_is_a_failure_of_ours() -> None:
     with pytest.raises(ValueError, match="test itself"):
-        score(SQUARE, test_cases=[], check_source="def check(candidate:")
+        score(SQUARE, test_cases=[], check_source=f"import nothing_of_the_kind\n{CHECK}")
 
 
 def test_setup_code_is_there_for_code_and_check() -> None:
@@ -115,5 +116,28 @@ def test_setup_code_is_there_for_code_and_check() -> None:
     "case", [{"input": 1}, {"input_python": "open('x')", "expected_output": 1}], ids=str
 )
 def test_case_that_cannot_be_tried_is_refused(case: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"expected_output|malformed"):
+    with pytest.raises(ValidationError, match=r"expected_output|no Python literal"):
         score(SQUARE, test_cases=[case])
+
+
+@pytest.mark.parametrize("literal", ["open('x')", "[" * 500, "{[]}", "1 +", "\0", "9" * 5000])
+def test_literal_that_is_none_is_refused(literal: str) -> None:
+    with pytest.raises(ValidationError, match="no Python literal"):
+        score(SQUARE, test_cases=[{"input_python": literal, "expected_output": 1}])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "reason"),
+    [
+        ({"check_source": "def check(candidate:"}, "is not Python"),
+        ({"check_source": "assert square(3) == 9"}, "does not define"),
+        ({"setup_code": "import"}, "is not Python"),
+        ({"function_name": "square()"}, "cannot be the name"),
+    ],
+    ids=str,
+)
+def test_code_of_a_test_that_cannot_work_is_refused(
+    parameters: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(ValidationError, match=reason):
+        score(SQUARE, **parameters)

@@ -6,11 +6,13 @@ import click
 
 from poor_bench.cli.tune_accept import accept
 from poor_bench.cli.tune_kept import list_searches, show
+from poor_bench.cli.tune_params import tune_params
 from poor_bench.cli.tune_prompt import tune_prompt
 
 _EPILOG = """\b
 Examples:
   python main.py tune prompt math_problems --llm ollama:gemma3:1b --reflection-llm openai:gpt-5
+  python main.py tune params all --llm ollama:gemma3:1b --param temperature=0,0.4,0.8
   python main.py tune list                        the searches so far
   python main.py tune show last                   what the newest one found
   python main.py tune accept last                 write what it found into the workspace
@@ -26,6 +28,7 @@ def command() -> None:
 
 
 command.add_command(tune_prompt)
+command.add_command(tune_params)
 command.add_command(list_searches)
 command.add_command(show)
 command.add_command(accept)

@@ -31,19 +31,23 @@ def accept(app: AppContext, /, run: str, choice: str, yes: bool, force: bool, as
     """Write what a search found into the workspace.
 
     RUN is the id of a search, its beginning, or `last`; CHOICE one of what it found, the best by
-    default. A prompt goes into test_classes.yaml, whose comments survive.
+    default. A prompt goes into test_classes.yaml, whose comments survive; a variant of an LLM
+    becomes an entry of llms.json, and its results so far are its own.
     """
-    from poor_bench.tuning.accepting import accept_prompt
+    from poor_bench.tuning.accepting import accept_prompt, accept_variant
     from poor_bench.tuning.kept_searches import find_search
 
     search = find_search(app.data_dir, run)
     if not yes:
         _ask(search)
-    report = accept_prompt(app.config, search.run_id, choice, force=force)
-    if as_json:
-        print_json({"run_id": report.run_id, "accepted": report.accepted})
+    if search.kind == "params":
+        accepted = accept_variant(app.config, search.run_id, choice).accepted
     else:
-        click.echo(f"Written: prompt {report.accepted}. `python main.py run` asks with it.")
+        accepted = accept_prompt(app.config, search.run_id, choice, force=force).accepted
+    if as_json:
+        print_json({"run_id": search.run_id, "accepted": accepted})
+    else:
+        click.echo(f"Written: {accepted}. `python main.py run` asks with it.")
     return 0
 
 

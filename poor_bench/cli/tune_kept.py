@@ -50,17 +50,23 @@ def show(app: AppContext, /, run: str, as_json: bool) -> int:
 
 def print_search(search: KeptSearch) -> None:
     """Print what a search found."""
-    from poor_bench.cli.tune_prompt_view import print_report
+    from poor_bench.cli import tune_params_view, tune_prompt_view
+    from poor_bench.tuning.params.report import kept_report as kept_sweep
     from poor_bench.tuning.prompt.report import kept_report
 
-    print_report(kept_report(search))
+    if search.kind == "params":
+        tune_params_view.print_report(kept_sweep(search))
+    else:
+        tune_prompt_view.print_report(kept_report(search))
 
 
 def search_to_json(search: KeptSearch) -> dict[str, Any]:
     """Return the same for machines."""
+    from poor_bench.tuning.params.report import kept_report as kept_sweep
     from poor_bench.tuning.prompt.report import kept_report
 
-    return kept_report(search).as_json()
+    report = kept_sweep(search) if search.kind == "params" else kept_report(search)
+    return report.as_json()
 
 
 def _row(search: KeptSearch) -> dict[str, Any]:

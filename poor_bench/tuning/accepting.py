@@ -9,6 +9,8 @@ from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.tuning.kept_searches import find_search, read_search
+from poor_bench.tuning.params.report import ParamsReport
+from poor_bench.tuning.params.report import kept_report as kept_sweep
 from poor_bench.tuning.prompt.report import PromptReport, kept_report
 from poor_bench.tuning.prompt.search import Candidate
 from poor_bench.tuning.prompt.subjects import subject_of
@@ -66,3 +68,34 @@ def _candidate(report: PromptReport, key: str) -> Candidate:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def accept_variant(config: ConfigManager, reference: str, variant_id: str = "") -> ParamsReport:
+    """Add a variant of a sweep to llms.json, under the id that its results stand under.
+
+    Args:
+        config: The workspace.
+        reference: The sweep, see `find_search`.
+        variant_id: Which variant, by its id or the end of it; the best by default.
+
+    Raises:
+        ConfigError: If there is no such sweep or variant, or it is in llms.json already.
+        StoreError: If the file of the sweep cannot be written.
+    """
+    search = find_search(config.data_dir, reference, kind="params")
+    report = kept_sweep(search)
+    if not variant_id and report.best is None:
+        raise ConfigError(f"sweep {search.run_id} found nothing better than the LLM as it is")
+    wanted = variant_id or (report.best.variant_id if report.best else "")
+    records = {record["id"]: record for record in search.of_kind("variant")}
+    found = [name for name in records if name == wanted or name.endswith(f":{wanted}")]
+    if len(found) != 1:
+        message = f"sweep {search.run_id} has no variant {wanted!r}"
+        raise ConfigError(message, hint=known_names(list(records)))
+    file = TuningFile(search.path)
+    try:
+        config.add_llms([records[found[0]]["entry"]])
+        file.append("accepted", {"key": found[0], "at": _now()})
+    finally:
+        file.close()
+    return kept_sweep(read_search(search.path))

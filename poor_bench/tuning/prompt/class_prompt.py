@@ -11,6 +11,7 @@ from enum import StrEnum
 from poor_bench.config.workspace import Workspace
 from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
+from poor_bench.judge.response_judging import ResponseJudging
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
@@ -18,11 +19,8 @@ from poor_bench.models.test import Test
 from poor_bench.models.test_class import TestClass
 from poor_bench.prompts.messages import template_for
 from poor_bench.prompts.render import placeholders_of
-from poor_bench.runner.execute import Executor
-from poor_bench.runner.identity import WorkspaceFingerprints
-from poor_bench.runner.plan import WorkItem
-from poor_bench.runner.scorer import Scorer
 from poor_bench.scoring.fingerprint import llm_fingerprint
+from poor_bench.tuning.assembly import Assembly
 from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError
 
 
@@ -35,8 +33,6 @@ class ClassPart(StrEnum):
 
 class ClassPrompt:
     """See `poor_bench.tuning.prompt.cases.Subject`."""
-
-    n_calls_per_case = 1
 
     def __init__(
         self,
@@ -53,6 +49,7 @@ class ClassPrompt:
         """
         self._config = config
         self._manager = manager
+        self._judging = ResponseJudging(config.data_dir, config.workspace.llms, manager)
         self._llm = llm
         self._part = part
         self._class = config.workspace.test_classes[class_id]
@@ -72,12 +69,14 @@ class ClassPrompt:
         self.cases: Sequence[Case] = [
             Case(test.test_id, test.level) for test in self._tests.values()
         ]
+        scorer = self._parts(self.base_text).scorer
+        is_judged = any(scorer.is_judged(test) for test in self._tests.values())
+        self.n_calls_per_case = 2 if is_judged else 1
 
     @property
     def fingerprint(self) -> str:
         """Changes with everything but the text that is tuned."""
-        workspace = self._workspace_with("")
-        fingerprints = WorkspaceFingerprints(workspace, self._config.evaluators)
+        fingerprints = self._parts("").fingerprints
         facts = [
             (test_id, fingerprints.of_request(self._llm, test), fingerprints.of_evaluator(test))
             for test_id, test in self._tests.items()
@@ -94,7 +93,7 @@ class ClassPrompt:
             RunCancelledError: If `cancelled()` turned true.
         """
         test = self._tests[case_id]
-        result, _ = self._executor(text).execute(WorkItem(self._llm, test, 1), "", cancelled)
+        result = self._parts(text).try_once(self._llm, test, cancelled)
         if result.failure is not None or result.score is None:
             assert result.failure is not None
             raise CaseFailedError(case_id, result.failure)
@@ -105,7 +104,7 @@ class ClassPrompt:
             given=_given(test) if is_template else result.prompt,
             answer=result.response,
             feedback=_feedback(result),
-            cost_usd=result.cost_usd,
+            cost_usd=_cost_of(result),
             time_ms=result.execution_time_ms,
         )
 
@@ -120,11 +119,8 @@ class ClassPrompt:
         else:
             self._config.change_system_prompt(self._class.id, text)
 
-    def _executor(self, text: str) -> Executor:
-        workspace = self._workspace_with(text)
-        fingerprints = WorkspaceFingerprints(workspace, self._config.evaluators)
-        scorer = Scorer(workspace, self._config.evaluators, fingerprints)
-        return Executor(workspace, self._manager, scorer)
+    def _parts(self, text: str) -> Assembly:
+        return Assembly(self._config, self._manager, self._workspace_with(text))
 
     def _workspace_with(self, text: str) -> Workspace:
         if self._part is ClassPart.TEMPLATE:
@@ -158,6 +154,13 @@ def _given(test: Test) -> str:
     if not test.fields:
         return content
     return f"{content}\n{json.dumps(dict(test.fields), ensure_ascii=False, default=str)}"
+
+
+def _cost_of(result: Result) -> float | None:
+    """Return what answer and judge cost; None where neither has a price."""
+    judge = (result.judgement or {}).get("cost_usd")
+    known = [cost for cost in (result.cost_usd, judge) if cost is not None]
+    return sum(known) if known else None
 
 
 def _feedback(result: Result) -> str:

@@ -53,7 +53,8 @@ class PromptTuner:
         now = task.subject.base_text, task.subject.fingerprint
         if now != (header.get("base_text"), header.get("fingerprint")):
             raise ConfigError(
-                f"search {search.run_id} cannot go on: its prompt, tests or LLM changed since",
+                f"search {search.run_id} cannot go on: "
+                "its prompt, tests, evaluators or LLM changed since",
                 hint="Start a new one without --resume.",
             )
         split = Split(**{part: tuple(ids) for part, ids in header["split"].items()})

@@ -1,0 +1,135 @@
+"""`tune params`: the same LLM with other parameters."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.llm_lookup import llm_named
+from poor_bench.cli.output import json_option, print_json
+from poor_bench.cli.stop_signals import stop_on_signal
+from poor_bench.cli.tune_axes import axes_in
+from poor_bench.cli.tune_limits import exit_code, limit_options, limits_of
+
+if TYPE_CHECKING:
+    from poor_bench.models.test import Test
+    from poor_bench.tuning.params.report import ParamsReport
+    from poor_bench.tuning.params.tune_params import ParamsTask
+
+_EPILOG = """\b
+Examples:
+  python main.py tune params all --llm ollama:gemma3:1b --param temperature=0,0.4,0.8
+  python main.py tune params math_problems --llm ollama:qwen3:4b \\
+      --param think=true,false --param num_ctx=4096,16384
+  python main.py tune params all --llm ollama:gemma3:1b --param response_format=text,class
+  python main.py tune params all --llm ollama:gemma3:1b --search optuna --trials 20 \\
+      --param temperature=0.0..1.0 --param top_k=1..100
+  python main.py tune params all --llm ollama:gemma3:1b --param base_system_prompt=@terse.txt
+"""
+
+
+@click.command("params", epilog=_EPILOG)
+@click.argument("classes", metavar="CLASS|all")
+@click.option("--llm", "llm_name", required=True, metavar="ID", help="Whose parameters.")
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUES",
+    help="Values to try, a comma between; LOW..HIGH with optuna; @FILE for a text. Repeatable.",
+)
+@click.option(
+    "--search",
+    type=click.Choice(["grid", "optuna"]),
+    default="grid",
+    show_default=True,
+    help="All combinations, or Optuna's choice.",
+)
+@click.option(
+    "--trials",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Variants that Optuna chooses.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of order and search.")
+@click.option("--keep", is_flag=True, help="Add the best to llms.json if it is proven better.")
+@click.option("--html", type=click.Path(path_type=Path), help="Write a report with charts.")
+@limit_options(default_calls=1000)
+@json_option
+@pass_app
+def tune_params(
+    app: AppContext, /, keep: bool, html: Path | None, as_json: bool, **options: Any
+) -> int:
+    """Try an LLM with other parameters on the tests of CLASS (a name, a glob or `all`).
+
+    Every combination is an LLM of its own, whose results are stored like any other's. Those that
+    are surely worse than the best are dropped early.
+    """
+    from poor_bench.cli.tune_params_view import print_report
+
+    report = _run(app, _task(app, **options), quiet=as_json)
+    if keep and report.best is not None and report.best.is_better:
+        from poor_bench.tuning.accepting import accept_variant
+
+        report = accept_variant(app.config, report.run_id)
+    if html is not None:
+        from poor_bench.cli.tune_params_html import sweep_html
+
+        html.write_text(sweep_html(app.config, report), encoding="utf-8")
+    if as_json:
+        print_json(report.as_json())
+    else:
+        print_report(report)
+    return exit_code(report.reason)
+
+
+def _task(
+    app: AppContext,
+    *,
+    classes: str,
+    llm_name: str,
+    params: tuple[str, ...],
+    search: str,
+    trials: int,
+    seed: int,
+    **limits: Any,
+) -> ParamsTask:
+    from poor_bench.tuning.params.tune_params import ParamsTask
+
+    llm = llm_named(app, llm_name)
+    return ParamsTask(
+        llm=llm,
+        name=classes,
+        tests=_tests(app, classes),
+        axes=axes_in(params, llm),
+        limits=limits_of(**limits),
+        n_trials=trials if search == "optuna" else None,
+        seed=seed,
+    )
+
+
+def _tests(app: AppContext, classes: str) -> list[Test]:
+    from poor_bench.runner.selection import Selection, select
+
+    chosen = () if classes == "all" else (classes,)
+    return select(app.workspace, Selection(classes=chosen)).tests
+
+
+def _run(app: AppContext, task: ParamsTask, *, quiet: bool) -> ParamsReport:
+    from poor_bench.cli.tune_params_view import open_view
+    from poor_bench.llm_manager import LLMManager
+    from poor_bench.runner.control import RunControl
+    from poor_bench.tuning.params.tune_params import tune_params
+
+    control = RunControl()
+    with (
+        closing(LLMManager(app.data_dir)) as manager,
+        open_view(task, quiet=quiet) as tell,
+        stop_on_signal(control),
+    ):
+        return tune_params(task, app.config, manager, control, tell)

@@ -1,0 +1,151 @@
+"""What a sweep looks like: a bar while it goes on, then how the variants stand."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from poor_bench.cli.output import Column, console, harmless, plain_table
+from poor_bench.runner.events import (
+    LLMUnavailable,
+    ModelLoading,
+    RunEvent,
+    RunStarted,
+    TrialFinished,
+)
+
+if TYPE_CHECKING:
+    from poor_bench.statistics.estimate import Estimate
+    from poor_bench.tuning.params.report import ParamsReport
+    from poor_bench.tuning.params.standing import Standing
+    from poor_bench.tuning.params.tune_params import ParamsTask
+
+_LINE_EVERY = 25
+
+
+@contextmanager
+def open_view(task: ParamsTask, *, quiet: bool) -> Iterator[Callable[[RunEvent], None]]:
+    """Open the view that fits where the output goes, and tell what will be done."""
+    if quiet:
+        yield lambda _event: None
+        return
+    axes = " x ".join(axis.name for axis in task.axes)
+    click.echo(
+        f"Trying {harmless(axes)} with {harmless(task.llm.id)} on {len(task.tests)} tests, "
+        f"at most {task.limits.n_calls} calls.",
+        err=True,
+    )
+    if sys.stderr.isatty():
+        with _bar() as tell:
+            yield tell
+    else:
+        yield _Lines()
+
+
+def print_report(report: ParamsReport) -> None:
+    """Print how the variants stand and what to do next."""
+    columns: list[Column] = [
+        "Variant",
+        ("Score", "right"),
+        ("95 %", "right"),
+        ("Gain", "right"),
+        ("Tests", "right"),
+        ("Median", "right"),
+        ("Tokens", "right"),
+        "",
+    ]
+    console().print(plain_table(columns, [_row(row, report) for row in report.standings]))
+    if report.message:
+        click.echo(f"Ended early: {harmless(report.message)}")
+    click.echo(harmless(report.verdict))
+    click.echo(f"Spent: {report.n_calls} calls. All results are stored: python main.py report")
+    click.echo(_next_step(report))
+
+
+def _row(row: Standing, report: ParamsReport) -> list[str]:
+    from poor_bench.reports.number_text import count_text, time_text
+
+    is_base = row.variant_id == report.base_id
+    name = "as it is" if is_base else row.variant_id.removeprefix(f"{report.base_id}:")
+    score = row.score
+    return [
+        name,
+        f"{score.value:.3f}" if score else "",
+        f"{score.low:.2f} to {score.high:.2f}" if score else "",
+        _gain_text(row.gain),
+        str(score.n) if score else "0",
+        time_text(row.median_ms),
+        count_text(row.median_tokens),
+        _remark(row, report),
+    ]
+
+
+def _remark(row: Standing, report: ParamsReport) -> str:
+    if row.variant_id in report.dropped:
+        return "dropped"
+    remarks = [f"{row.n_failed} could not be run"] if row.n_failed else []
+    remarks += ["frontier"] if row.is_on_frontier else []
+    remarks += ["better"] if row.is_better else []
+    return ", ".join(remarks)
+
+
+def _gain_text(gain: Estimate | None) -> str:
+    return f"{gain.value:+.3f}" if gain else ""
+
+
+def _next_step(report: ParamsReport) -> str:
+    if report.accepted:
+        return f"Added to llms.json: {report.accepted}"
+    if report.best is not None:
+        return f"llms.json is as it was. Next: python main.py tune accept {report.run_id}"
+    if report.reason.can_go_on:
+        return "The same command goes on: what is stored is not asked again."
+    return "llms.json is as it was."
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[RunEvent], None]]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+    columns = (
+        SpinnerColumn(),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}", markup=False),
+    )
+    with Progress(*columns, console=console(stderr=True), refresh_per_second=5) as progress:
+        task = progress.add_task("", total=0, note="")
+
+        def tell(event: RunEvent) -> None:
+            if isinstance(event, RunStarted):
+                total = int(progress.tasks[0].total or 0) + event.n_items
+                progress.update(task, total=total, note=f"{len(event.n_by_llm)} variants")
+            elif isinstance(event, TrialFinished):
+                progress.advance(task)
+            elif isinstance(event, ModelLoading):
+                progress.update(task, note="loading the model")
+            elif isinstance(event, LLMUnavailable):
+                progress.console.print(harmless(event.failure.message), markup=False)
+
+        yield tell
+
+
+class _Lines:
+    """A line for every step and every so many tests."""
+
+    def __init__(self) -> None:
+        self._n_done = 0
+
+    def __call__(self, event: RunEvent) -> None:
+        if isinstance(event, RunStarted):
+            click.echo(f"{len(event.n_by_llm)} variants, {event.n_items} tests to ask", err=True)
+        elif isinstance(event, LLMUnavailable):
+            click.echo(harmless(event.failure.message), err=True)
+        elif isinstance(event, TrialFinished):
+            self._n_done += 1
+            if self._n_done % _LINE_EVERY == 0:
+                click.echo(f"{self._n_done} done", err=True)

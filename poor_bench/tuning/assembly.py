@@ -1,0 +1,65 @@
+"""What asks and scores in a workspace that differs from the files: other prompts, other LLMs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from poor_bench.config.workspace import Workspace
+from poor_bench.config_manager import ConfigManager
+from poor_bench.judge.response_judging import ResponseJudging
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.llm import LLM
+from poor_bench.models.result import Result
+from poor_bench.models.test import Test
+from poor_bench.ports import Listener
+from poor_bench.runner.control import RunControl
+from poor_bench.runner.events import RunFinished
+from poor_bench.runner.execute import Executor
+from poor_bench.runner.identity import WorkspaceFingerprints
+from poor_bench.runner.plan import Plan, WorkItem
+from poor_bench.runner.run import Run
+from poor_bench.runner.scorer import Scorer
+
+
+class Assembly:
+    """The runner's parts for one such workspace.
+
+    Attributes:
+        fingerprints: Of what would be asked in it, and of how it would be scored.
+        scorer: Scores with its evaluators and judges.
+    """
+
+    def __init__(self, config: ConfigManager, manager: LLMManager, workspace: Workspace) -> None:
+        """Put the parts together.
+
+        Args:
+            config: Its evaluators and its store are used.
+            manager: Asks the LLMs.
+            workspace: Its classes, tests and LLMs.
+        """
+        self._config = config
+        self._manager = manager
+        self._workspace = workspace
+        judging = ResponseJudging(config.data_dir, workspace.llms, manager)
+        self.fingerprints = WorkspaceFingerprints(workspace, config.evaluators, judging)
+        self.scorer = Scorer(workspace, config.evaluators, self.fingerprints, judging)
+
+    def try_once(self, llm: LLM, test: Test, cancelled: Callable[[], bool]) -> Result:
+        """Ask and score now; nothing is stored.
+
+        Raises:
+            RunCancelledError: If `cancelled()` turned true.
+        """
+        executor = Executor(self._workspace, self._manager, self.scorer)
+        result, _ = executor.execute(WorkItem(llm, test, 1), "", cancelled)
+        return result
+
+    def run(self, plan: Plan, listener: Listener, control: RunControl) -> RunFinished:
+        """Run a plan as any other run, stored with the results of the workspace.
+
+        Raises:
+            StoreError: If a result could not be stored.
+        """
+        executor = Executor(self._workspace, self._manager, self.scorer, judge_later=True)
+        run = Run(plan, self._config.store, self._manager, self.scorer, executor)
+        return run.run(listener, control)

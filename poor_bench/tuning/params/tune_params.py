@@ -1,0 +1,107 @@
+"""A sweep from beginning to end: variants, race, standings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+from poor_bench.config_manager import ConfigManager
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.llm import LLM
+from poor_bench.models.test import Test
+from poor_bench.runner.control import RunControl
+from poor_bench.runner.events import RunEvent
+from poor_bench.runner.identity import new_run_id
+from poor_bench.tuning.kept_searches import read_search
+from poor_bench.tuning.params.axes import Axis
+from poor_bench.tuning.params.race import SweepTools
+from poor_bench.tuning.params.report import ParamsReport, kept_report
+from poor_bench.tuning.params.rungs import rungs_of
+from poor_bench.tuning.params.standing import standings
+from poor_bench.tuning.params.sweep import Sweep
+from poor_bench.tuning.spending import Limits, Spending, require_prices
+from poor_bench.tuning.stopping import SearchStoppedError, StopReason
+from poor_bench.tuning.tuning_file import TuningFile, tuning_folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParamsTask:
+    """What a sweep is to try."""
+
+    llm: LLM
+    name: str
+    """What the tests are called, such as the class."""
+    tests: Sequence[Test]
+    axes: Sequence[Axis]
+    limits: Limits
+    n_trials: int | None = None
+    """Variants that Optuna chooses; None for the whole grid."""
+    seed: int = 0
+
+
+def tune_params(
+    task: ParamsTask,
+    config: ConfigManager,
+    manager: LLMManager,
+    control: RunControl,
+    tell: Callable[[RunEvent], None] = lambda _event: None,
+) -> ParamsReport:
+    """Run a sweep; blocks until it ends. What it asked is in the results, whatever ends it.
+
+    Raises:
+        ConfigError: If there is nothing to try, or a limit cannot be kept.
+        StoreError: If something could not be stored.
+        MissingExtraError: If Optuna is wanted and not installed.
+    """
+    require_prices([task.llm], task.limits, manager.is_local)
+    started = manager.clock.now_iso()
+    path = tuning_folder(config.data_dir) / f"{new_run_id(started)}.jsonl"
+    rungs = rungs_of(task.tests, task.seed)
+    header = {
+        "run_id": path.stem,
+        "started": started,
+        "kind": "params",
+        "name": task.name,
+        "llm": task.llm.id,
+        "axes": [asdict(axis) for axis in task.axes],
+        "n_trials": task.n_trials,
+        "seed": task.seed,
+        "limits": asdict(task.limits),
+        "tests": [test.test_id for rung in rungs for test in rung],
+    }
+    file = TuningFile(path, header)
+    spending = Spending(task.limits)
+    tools = SweepTools(
+        config=config, manager=manager, file=file, spending=spending, control=control, tell=tell
+    )
+    try:
+        _run(task, Sweep(tools, task.llm, rungs), tools)
+    finally:
+        file.close()
+    return kept_report(read_search(path))
+
+
+def _run(task: ParamsTask, sweep: Sweep, tools: SweepTools) -> None:
+    reason, message = StopReason.FINISHED, ""
+    try:
+        if task.n_trials is None:
+            sweep.run_grid(task.axes)
+        else:
+            sweep.run_optuna(task.axes, task.n_trials, task.seed)
+    except SearchStoppedError as error:
+        reason, message = error.reason, str(error)
+    results = {
+        variant_id: list(sweep.race.results.get(variant_id, {}).values())
+        for variant_id in sweep.variants
+    }
+    rows = standings(results, task.llm.id, len(task.tests))
+    tools.file.append(
+        "end",
+        {
+            "reason": reason.value,
+            "message": message,
+            "n_calls": tools.spending.n_calls,
+            "cost_usd": tools.spending.cost_usd,
+            "standings": [asdict(row) for row in rows],
+        },
+    )

@@ -1,0 +1,100 @@
+"""An LLM with other parameters is an LLM of its own: pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from poor_bench.models.llm import LLM
+from poor_bench.tuning.params.axes import SYSTEM_PROMPT
+
+FREE_FORMAT = "text"
+"""The `response_format` that stands for none."""
+_TAG = "tuned"
+_LONGEST = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """An LLM of a sweep."""
+
+    llm: LLM
+    choice: Mapping[str, Any]
+    """What differs from the base; empty for the base itself."""
+
+    @property
+    def id(self) -> str:
+        """Under which its results stand."""
+        return self.llm.id
+
+
+def variant_of(base: LLM, choice: Mapping[str, Any]) -> Variant:
+    """Return an LLM with some values put in the place of its own.
+
+    Its id is the base's with a suffix that says what differs, such as
+    `ollama:gemma3:1b:temperature=0.4,top_p=0.9`. A value of None takes a parameter away.
+
+    Args:
+        base: The LLM as it stands in the workspace.
+        choice: Parameter, or `SYSTEM_PROMPT`, to value.
+    """
+    parameters = {**base.parameters, **choice}
+    prompt = parameters.pop(SYSTEM_PROMPT, base.base_system_prompt)
+    if parameters.get("response_format") == FREE_FORMAT:
+        del parameters["response_format"]
+    suffix = ",".join(f"{name}={value_text(value)}" for name, value in choice.items())
+    return Variant(
+        llm=replace(
+            base,
+            id=f"{base.id}:{suffix}",
+            label=f"{base.label or base.id}, {suffix}",
+            base_system_prompt=str(prompt or ""),
+            parameters={name: value for name, value in parameters.items() if value is not None},
+            enabled=True,
+            tags=(*(tag for tag in base.tags if tag != _TAG), _TAG),
+        ),
+        choice=dict(choice),
+    )
+
+
+def value_text(value: Any) -> str:
+    """Return a value as it stands in an id: short, in one word, no two alike.
+
+    Example:
+        >>> value_text(0.40), value_text(True), value_text(None), value_text("Be brief.")
+        ('0.4', 'true', 'none', 'Be_brief.-213c')
+    """
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    text = str(value)
+    plain = re.sub(r"[^\w.+-]+", "_", text)
+    if plain == text and len(text) <= _LONGEST:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:4]
+    return f"{plain[:12].strip('_')}-{digest}"
+
+
+def entry_of(llm: LLM) -> dict[str, Any]:
+    """Return an LLM as an entry of llms.json, without what is at its default."""
+    entry: dict[str, Any] = {"provider": llm.provider, "name": llm.name, "id": llm.id}
+    bare = LLM(id=llm.id, provider=llm.provider, name=llm.name)
+    for field in fields(LLM):
+        value = getattr(llm, field.name)
+        if field.name not in entry and value != getattr(bare, field.name):
+            entry[field.name] = _plain(value)
+    return entry
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: part for name, part in asdict(value).items() if part is not None}
+    return value

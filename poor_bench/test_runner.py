@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from poor_bench.errors import ConfigError
+from poor_bench.judge.response_judging import ResponseJudging
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -49,9 +50,10 @@ class TestRunner:
         self.config = config
         self.workspace = config.workspace
         self.manager = manager or LLMManager(config.data_dir)
-        self._fingerprints = WorkspaceFingerprints(self.workspace, config.evaluators)
-        self.scorer = Scorer(self.workspace, config.evaluators, self._fingerprints)
-        self._executor = Executor(self.workspace, self.manager, self.scorer)
+        evaluators = config.evaluators
+        judging = ResponseJudging(config.data_dir, self.workspace.llms, self.manager)
+        self._fingerprints = WorkspaceFingerprints(self.workspace, evaluators, judging)
+        self.scorer = Scorer(self.workspace, evaluators, self._fingerprints, judging)
 
     def states(self, selection: Selection) -> TrialStates:
         """Return how far each selected trial is.
@@ -87,9 +89,12 @@ class TestRunner:
         """Run a plan; blocks until it ended or `control` stopped it.
 
         Raises:
+            ConfigError: If a judge, its key or a rubric is missing; nobody was asked then.
             StoreError: If a result could not be stored; all that was stored before is kept.
         """
-        run = Run(plan, self.config.store, self.manager, self.scorer, self._executor)
+        self.scorer.require_judges(plan.tests())
+        executor = Executor(self.workspace, self.manager, self.scorer, judge_later=True)
+        run = Run(plan, self.config.store, self.manager, self.scorer, executor)
         return run.run(listener, control or RunControl())
 
     def run_test(self, test_id: str, llm_id: str) -> Result:
@@ -107,7 +112,8 @@ class TestRunner:
             raise ConfigError(f"there is no LLM {llm_id!r}")
         started = self.manager.clock.now_iso()
         run_id = new_run_id(started, self.config.store.newest_run_id())
-        result, _ = self._executor.execute(WorkItem(llm, test, 1), run_id, lambda: False)
+        executor = Executor(self.workspace, self.manager, self.scorer)
+        result, _ = executor.execute(WorkItem(llm, test, 1), run_id, lambda: False)
         header = {"started": started, "machine": machine_facts()}
         self.config.store.add([result], run_id, header)
         return result

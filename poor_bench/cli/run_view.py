@@ -13,6 +13,8 @@ import click
 from poor_bench.cli.output import console, harmless
 from poor_bench.cli.run_tally import LLMTally
 from poor_bench.runner.events import (
+    JudgeUnavailable,
+    JudgingStarted,
     LLMFinished,
     LLMUnavailable,
     ModelFetching,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from poor_bench.config.workspace import Workspace
+    from poor_bench.models.result import Result
 
 _LINE_EVERY_S = 10.0
 
@@ -53,17 +56,15 @@ class RunView:
             case ModelLoaded(llm_id=llm_id, load_ms=load_ms):
                 self.show(llm_id, f"model loaded in {load_ms / 1000:.1f} s")
             case TrialFinished(result=result):
-                tally = self.tallies[result.llm_id]
-                tally.add(result)
-                if result.failure is not None:
-                    self._tell_once(result.llm_id, result.failure.message)
-                self.show(result.llm_id, "", is_frequent=True)
+                self._count(result)
             case TrialRescored():
                 self._n_rescored += 1
             case LLMUnavailable():
                 self._tell_unavailable(event)
             case LLMFinished(llm_id=llm_id):
                 self.finish(llm_id)
+            case JudgingStarted() | JudgeUnavailable():
+                self._take_of_judge(event)
 
     def say(self, line: str) -> None:
         """Show a line of its own; where nobody reads it any more, the run goes on all the same."""
@@ -84,11 +85,25 @@ class RunView:
         for llm_id, n_items in event.n_by_llm.items():
             self.tallies[llm_id] = LLMTally(n_items)
 
+    def _count(self, result: Result) -> None:
+        self.tallies[result.llm_id].add(result)
+        if result.failure is not None:
+            self._tell_once(result.llm_id, result.failure.message)
+        self.show(result.llm_id, "", is_frequent=True)
+
     def _tell_unavailable(self, event: LLMUnavailable) -> None:
         self._tell_once(event.llm_id, event.failure.message)
         way_out = f" ({event.hint})" if event.hint else ""
         if event.n_skipped:
             self.say(f"{self.name(event.llm_id)}: {event.n_skipped} tests stay pending{way_out}")
+
+    def _take_of_judge(self, event: JudgingStarted | JudgeUnavailable) -> None:
+        if isinstance(event, JudgingStarted):
+            self.say(f"{self.name(event.judge_id)}: judges {event.n_items} responses")
+            return
+        self._tell_once(event.judge_id, event.failure.message)
+        way_out = f" ({event.hint})" if event.hint else ""
+        self.say(f"{self.name(event.judge_id)}: {event.n_skipped} responses wait{way_out}")
 
     def _tell_once(self, llm_id: str, message: str) -> None:
         if message not in self._told:

@@ -14,7 +14,7 @@ from typing import Any
 from poor_bench.config.judge_settings import JudgeSettings, load_judge_settings
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judge_error import JudgeError
-from poor_bench.judge.judge_llm import JudgeOptions, chosen_llm
+from poor_bench.judge.judge_llm import JudgeOptions, chosen_llm, judge_llm
 from poor_bench.judge.judgement import Judgement
 from poor_bench.judge.prompt import PROMPT_VERSION
 from poor_bench.judge.response_rubric import rubric_for
@@ -60,6 +60,16 @@ class ResponseJudging:
         """
         options = JudgeOptions(model=question.judge or None)
         return chosen_llm(options, self._settings, self._llms.values(), self._environ)
+
+    def require(self, question: JudgeQuestion) -> None:
+        """Check that a question can be asked.
+
+        Raises:
+            ConfigError: If there is no such LLM, its key is missing, or the rubric is not right.
+        """
+        options = JudgeOptions(model=question.judge or None)
+        judge_llm(options, self._settings, self._llms.values(), self._environ)
+        self.rubric_of(question)
 
     def rubric_of(self, question: JudgeQuestion) -> tuple[Rubric, tuple[str, ...]]:
         """Return the rubric of a question, and what was mended in it.

@@ -98,3 +98,7 @@ class Failure:
     """One sentence; never holds a key or another secret."""
     attempts: int = 1
     """How often the request was sent, at least 1."""
+
+
+WAITS_FOR_JUDGE = Failure(kind=FailureKind.JUDGE, message="the response waits for its judge")
+"""Stored with a response as soon as it is there, so that it survives until it is judged."""

@@ -65,6 +65,8 @@ class Result:
     """Hash of what was asked of whom; empty in older files."""
     evaluator_fingerprint: str = ""
     """Hash of evaluator, parameters and code; empty in older files."""
+    judgement: Mapping[str, Any] | None = None
+    """Of responses that an LLM judged: judge, cost_usd, and samples as `Judgement.as_dict`."""
     failure: Failure | None = None
 
     @property
@@ -91,6 +93,7 @@ _TYPES: dict[str, Any] = {
     "trial": int,
     "marks": (list, tuple),
     "model_digest": str,
+    "judgement": dict,
 }
 """What a field of a record must be to be read."""
 _API_ERROR = "[API ERROR]"

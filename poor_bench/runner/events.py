@@ -77,6 +77,25 @@ class LLMUnavailable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JudgingStarted:
+    """The LLMs are done; the responses that wait for a judge are judged now."""
+
+    judge_id: str
+    n_items: int
+    """Responses that wait for this judge."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeUnavailable:
+    """A judge cannot be asked; the responses that wait for it stay pending."""
+
+    judge_id: str
+    failure: Failure
+    hint: str
+    n_skipped: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LLMFinished:
     """All trials of an LLM ended or were skipped."""
 
@@ -105,5 +124,7 @@ RunEvent = (
     | TrialRescored
     | LLMUnavailable
     | LLMFinished
+    | JudgingStarted
+    | JudgeUnavailable
     | RunFinished
 )

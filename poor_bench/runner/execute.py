@@ -1,20 +1,21 @@
-"""One trial from prompt to result: the only place that catches everything."""
+"""One trial from prompt to result."""
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from poor_bench.config.workspace import Workspace
-from poor_bench.errors import PluginError, PoorBenchError, RecordedError, RunCancelledError
+from poor_bench.errors import RecordedError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion
-from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.models.failure import WAITS_FOR_JUDGE, Failure, FailureKind
 from poor_bench.models.llm import Prices
 from poor_bench.models.result import Result
 from poor_bench.prompts.request import build_request
 from poor_bench.runner.plan import WorkItem
+from poor_bench.runner.recording import recorded
 from poor_bench.runner.scorer import Scorer
 from poor_bench.scoring.cost import cost_usd
 from poor_bench.scoring.fingerprint import request_fingerprint
@@ -29,10 +30,21 @@ class Executor:
         workspace: Workspace,
         manager: LLMManager,
         scorer: Scorer,
+        *,
+        judge_later: bool = False,
     ) -> None:
+        """Ask nobody yet.
+
+        Args:
+            workspace: The test classes.
+            manager: Asks the LLMs.
+            scorer: Scores the responses.
+            judge_later: Whether responses that an LLM has to judge are left waiting for it.
+        """
         self._workspace = workspace
         self._manager = manager
         self._scorer = scorer
+        self._judge_later = judge_later
 
     def execute(
         self, item: WorkItem, run_id: str, cancelled: Callable[[], bool]
@@ -52,18 +64,13 @@ class Executor:
             "think": item.llm.think,
             "run_id": run_id,
         }
-        try:
-            return self._ask_and_score(item, base, cancelled), None
-        except RunCancelledError:
-            raise
-        except RecordedError as error:
-            return self._failed(base, error.kind, str(error), getattr(error, "attempts", 1)), error
-        except PluginError as error:
-            return self._failed(base, FailureKind.EVALUATOR, str(error), 1), None
-        except PoorBenchError as error:
-            return self._failed(base, FailureKind.SETTINGS, str(error), 1), None
-        except Exception as error:  # noqa: BLE001 - a bug of ours must not end the run
-            return self._failed(base, FailureKind.INTERNAL, _where(error), 1), None
+
+        def failed(kind: FailureKind, message: str, attempts: int) -> Result:
+            failure = Failure(kind=kind, message=message, attempts=attempts)
+            base.setdefault("timestamp", self._manager.clock.now_iso())
+            return Result(**base, failure=failure)
+
+        return recorded(lambda: self._ask_and_score(item, base, cancelled), failed)
 
     def _ask_and_score(
         self, item: WorkItem, base: dict[str, Any], cancelled: Callable[[], bool]
@@ -79,14 +86,10 @@ class Executor:
         completion = self._manager.complete(item.llm, messages, cancelled, request.parameters)
         base |= _facts_of(completion, item.llm.prices)
         base["timestamp"] = self._manager.clock.now_iso()
-        return self._scorer.scored(Result(**base), item.test)
-
-    def _failed(
-        self, base: dict[str, Any], kind: FailureKind, message: str, attempts: int
-    ) -> Result:
-        failure = Failure(kind=kind, message=message, attempts=attempts)
-        base.setdefault("timestamp", self._manager.clock.now_iso())
-        return Result(**base, failure=failure)
+        answered = Result(**base)
+        if self._judge_later and self._scorer.needs_judge(answered, item.test):
+            return replace(answered, failure=WAITS_FOR_JUDGE)
+        return self._scorer.scored(answered, item.test, cancelled)
 
 
 def _facts_of(completion: Completion, prices: Prices) -> dict[str, Any]:
@@ -113,9 +116,3 @@ def _facts_of(completion: Completion, prices: Prices) -> dict[str, Any]:
         "memory_bytes": completion.memory_bytes,
         "gpu_share": completion.gpu_share,
     }
-
-
-def _where(error: Exception) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Generic, TypeVar
 
 from poor_bench.llm_manager import LLMManager
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.events import LLMFinished
-from poor_bench.runner.execute import Executor
 from poor_bench.runner.llm_run import LLMRun
-from poor_bench.runner.plan import LLMWork
-from poor_bench.runner.progress import Progress
+from poor_bench.runner.work import Execute, Item, Sink, Work
+
+AnyWork = TypeVar("AnyWork", bound=Work[object])
 
 
-def lanes_of(works: Sequence[LLMWork], manager: LLMManager) -> list[list[LLMWork]]:
+def lanes_of(works: Sequence[AnyWork], manager: LLMManager) -> list[list[AnyWork]]:
     """Return the work in lanes: lanes run side by side, the LLMs of a lane after each other.
 
     LLMs of one local endpoint share a lane, so that one model is in memory at a time; models that
     stand several times with other parameters follow each other and are loaded once.
     """
-    lanes: dict[str, list[LLMWork]] = {}
+    lanes: dict[str, list[AnyWork]] = {}
     for work in works:
         local = manager.is_local(work.llm)
         key = manager.endpoint_key(work.llm) if local else f"hosted {work.llm.id}"
@@ -30,14 +31,14 @@ def lanes_of(works: Sequence[LLMWork], manager: LLMManager) -> list[list[LLMWork
     return list(lanes.values())
 
 
-class LaneRunner:
+class LaneRunner(Generic[Item]):
     """Runs one lane."""
 
     def __init__(
         self,
         manager: LLMManager,
-        executor: Executor,
-        progress: Progress,
+        executor: Execute[Item],
+        progress: Sink,
         control: RunControl,
     ) -> None:
         self._manager = manager
@@ -45,7 +46,7 @@ class LaneRunner:
         self._progress = progress
         self._control = control
 
-    def run(self, lane: Sequence[LLMWork]) -> None:
+    def run(self, lane: Sequence[Work[Item]]) -> None:
         """Run all LLMs of a lane; returns when all ended, were skipped or the run was stopped."""
         for position, work in enumerate(lane):
             if self._control.cancelled():

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Generic
 
 from poor_bench.errors import PoorBenchError, ProviderError, RunCancelledError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import Failure, FailureKind, FailureScope
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.events import LLMUnavailable, ModelFetching, ModelLoaded, ModelLoading
-from poor_bench.runner.execute import Executor
-from poor_bench.runner.plan import LLMWork, WorkItem
-from poor_bench.runner.progress import Progress
 from poor_bench.runner.threads import start_thread
+from poor_bench.runner.work import Execute, Item, Sink, Work
 
 SCORING_THREADS = 2
 """Threads beyond an endpoint's limit: they score while the others ask."""
@@ -25,7 +24,7 @@ MOST_LOST_IN_A_ROW = 5
 """Trials lost, retries and all, during which nothing was answered, before an LLM is given up."""
 
 
-class LLMRun:
+class LLMRun(Generic[Item]):
     """Runs the trials of one LLM with as many threads as its endpoint takes requests.
 
     Threads that wait to ask again do not count: others stand in for them.
@@ -34,17 +33,17 @@ class LLMRun:
     def __init__(
         self,
         manager: LLMManager,
-        executor: Executor,
-        progress: Progress,
+        executor: Execute[Item],
+        progress: Sink,
         control: RunControl,
-        work: LLMWork,
+        work: Work[Item],
     ) -> None:
         self._manager = manager
         self._executor = executor
         self._progress = progress
         self._control = control
         self._work = work
-        self._items: Iterator[WorkItem] = work.items()
+        self._items: Iterator[Item] = work.items()
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
         self._n_taken = 0
@@ -102,7 +101,7 @@ class LLMRun:
             self._start_threads()
             self._run_one(item)
 
-    def _run_one(self, item: WorkItem) -> None:
+    def _run_one(self, item: Item) -> None:
         n_answered = self._n_answered
         with self._control.trial_under_way():
             result, error = self._executor.execute(item, self._progress.run_id, self._is_stopped)
@@ -139,7 +138,7 @@ class LLMRun:
         is_one_of_many = self._n_lost_in_a_row >= MOST_LOST_IN_A_ROW
         return is_one_of_many or error.kind.scope is not FailureScope.REQUEST
 
-    def _next_item(self) -> WorkItem | None:
+    def _next_item(self) -> Item | None:
         self._control.wait_while_paused()
         with self._lock:
             if self._given_up is not None or self._control.cancelled():

@@ -55,6 +55,11 @@ class Plan:
         """Trials to be asked."""
         return sum(len(work) for work in self.works)
 
+    def tests(self) -> Iterator[Test]:
+        """Yield the tests to be asked, each once."""
+        asked = {number // work.trials for work in self.works for number in work.numbers}
+        return (self.states.tests[index] for index in sorted(asked))
+
     @property
     def n_stale_scores(self) -> int:
         """Trials to be scored again without being asked."""

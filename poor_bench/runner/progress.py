@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from poor_bench.models.failure import WAITS_FOR_JUDGE
 from poor_bench.models.result import Result
 from poor_bench.ports import Listener, ResultSink
 from poor_bench.runner.events import RunEvent, RunFinished, TrialFinished, TrialRescored
@@ -19,16 +20,37 @@ class Progress:
         self._lock = threading.Lock()
         self._n_scored = 0
         self._n_failed = 0
+        self._n_renewed = 0
+        self._waiting: list[Result] = []
+        self._stale: dict[tuple[str, str, int], Result] = {}
         self._aborted: Exception | None = None
 
+    @property
+    def waiting(self) -> list[Result]:
+        """Results whose responses wait for a judge."""
+        return [*self._waiting, *self._stale.values()]
+
+    def wait_for_judge(self, result: Result) -> None:
+        """Take a stored result whose score only a judge can bring up to date."""
+        known = self._stale.get(result.key)
+        if known is None or known.timestamp <= result.timestamp:
+            self._stale[result.key] = result
+
     def store(self, result: Result) -> None:
-        """Store a result that was just made, then tell of it.
+        """Store a result that was just made, then tell of it, once it has been judged.
 
         Raises:
             StoreError: If it could not be stored.
         """
+        stale = self._stale.get(result.key)
+        if stale is not None:
+            self._store_renewed(result, stale)
+            return
         self._sink.append(result)
         with self._lock:
+            if result.failure == WAITS_FOR_JUDGE:
+                self._waiting.append(result)
+                return
             self._n_scored += result.failure is None
             self._n_failed += result.failure is not None
             self._listener(TrialFinished(result=result))
@@ -41,6 +63,14 @@ class Progress:
         """
         self._sink.append(result)
         self.tell(TrialRescored(result=result, old_score=old_score))
+
+    def _store_renewed(self, result: Result, stale: Result) -> None:
+        if result.failure is None:
+            with self._lock:
+                self._n_renewed += 1
+            self.store_rescored(result, stale.score)
+        elif stale.failure is not None:
+            self._sink.append(result)
 
     def tell(self, event: RunEvent) -> None:
         """Tell the listener, one event at a time."""
@@ -64,10 +94,11 @@ class Progress:
 
     def finished(self, n_items: int, *, cancelled: bool) -> RunFinished:
         """Return the event that ends a run of `n_items` trials."""
+        n_not_renewed = len(self._stale) - self._n_renewed
         return RunFinished(
             run_id=self.run_id,
             n_scored=self._n_scored,
             n_failed=self._n_failed,
-            n_skipped=n_items - self._n_scored - self._n_failed,
+            n_skipped=n_items - self._n_scored - self._n_failed + n_not_renewed,
             cancelled=cancelled,
         )

@@ -35,10 +35,15 @@ def rescore(
     test_of: Callable[[Result], Test | None],
     scorer: Scorer,
 ) -> Iterator[Rescored]:
-    """Yield what becomes of each result that has a response and whose test still exists."""
+    """Yield what becomes of each result that has a response and whose test still exists.
+
+    What an LLM has judged is judged again only where evaluator, parameters or judge have changed.
+    """
     for result in results:
         test = test_of(result)
         if test is None or not result.can_be_scored:
+            continue
+        if scorer.is_judged(test) and scorer.is_up_to_date(result, test):
             continue
         try:
             yield Rescored(result, scorer.scored(replace(result, failure=None), test), "")

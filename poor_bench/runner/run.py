@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,9 +13,10 @@ from poor_bench.models.test import Test
 from poor_bench.ports import Listener
 from poor_bench.result_store.store import ResultStore
 from poor_bench.runner.control import RunControl
-from poor_bench.runner.events import RunFinished, RunStarted
+from poor_bench.runner.events import JudgingStarted, RunFinished, RunStarted
 from poor_bench.runner.execute import Executor
 from poor_bench.runner.identity import new_run_id
+from poor_bench.runner.judging import JudgeExecutor, JudgeProgress, judge_works
 from poor_bench.runner.lanes import LaneRunner, lanes_of
 from poor_bench.runner.machine_facts import machine_facts
 from poor_bench.runner.plan import Plan
@@ -23,6 +25,7 @@ from poor_bench.runner.rescore import rescore
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.states import TrialState
 from poor_bench.runner.threads import start_thread
+from poor_bench.runner.work import Execute, Item, Sink, Work
 from poor_bench.scoring.fingerprint import llm_fingerprint
 
 
@@ -56,7 +59,8 @@ class Run:
         try:
             progress.tell(_started(run_id, self._plan))
             self._rescore(progress, control)
-            self._work_off(progress, control)
+            self._work_off(self._plan.works, self._executor, progress, progress, control)
+            self._judge(progress, control)
         finally:
             journal.close()
         progress.raise_if_aborted()
@@ -68,7 +72,8 @@ class Run:
     def _rescore(self, progress: Progress, control: RunControl) -> None:
         if not self._plan.n_stale_scores:
             return
-        for rescored in rescore(self._store.results(), self._stale_test_of, self._scorer):
+        results = self._without_judged(self._store.results(), progress)
+        for rescored in rescore(results, self._stale_test_of, self._scorer):
             if control.cancelled():
                 return
             if rescored.new is not None:
@@ -80,11 +85,39 @@ class Run:
             return None
         return states.test_of(result)
 
-    def _work_off(self, progress: Progress, control: RunControl) -> None:
-        runner = LaneRunner(self._manager, self._executor, progress, control)
+    def _without_judged(self, results: Iterable[Result], progress: Progress) -> Iterator[Result]:
+        """Yield results, but for those that wait for a judge from here on."""
+        for result in results:
+            test = self._stale_test_of(result)
+            if test is None or not result.can_be_scored:
+                continue
+            if self._scorer.needs_judge(result, test):
+                progress.wait_for_judge(result)
+            else:
+                yield result
+
+    def _judge(self, progress: Progress, control: RunControl) -> None:
+        states = self._plan.states
+        works = judge_works(progress.waiting, states.test_of, self._scorer)
+        if control.cancelled():
+            return
+        for work in works:
+            progress.tell(JudgingStarted(judge_id=work.llm.id, n_items=len(work)))
+        executor = JudgeExecutor(self._scorer)
+        self._work_off(works, executor, JudgeProgress(progress), progress, control)
+
+    def _work_off(
+        self,
+        works: Sequence[Work[Item]],
+        executor: Execute[Item],
+        sink: Sink,
+        progress: Progress,
+        control: RunControl,
+    ) -> None:
+        runner = LaneRunner(self._manager, executor, sink, control)
         threads = [
             start_thread(partial(runner.run, lane), f"lane {lane[0].llm.id}", progress, control)
-            for lane in lanes_of(self._plan.works, self._manager)
+            for lane in lanes_of(works, self._manager)
         ]
         for thread in threads:
             thread.join()

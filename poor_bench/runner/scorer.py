@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from poor_bench.config.workspace import Workspace
 from poor_bench.extraction.thinking import split_thinking
+from poor_bench.judge.response_judging import ResponseJudging
 from poor_bench.models.completion import FinishReason
+from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.plugins import EvaluatorRegistry
 from poor_bench.runner.identity import spec_of
 from poor_bench.runner.states import Fingerprints
+from poor_bench.scoring.judging import JudgeQuestion
 from poor_bench.scoring.no_answer import (
     PROMPT_TRUNCATED,
     explain_cut_off,
@@ -24,16 +28,60 @@ class Scorer:
     """Scores responses with the evaluators of a workspace; called from several threads."""
 
     def __init__(
-        self, workspace: Workspace, evaluators: EvaluatorRegistry, fingerprints: Fingerprints
+        self,
+        workspace: Workspace,
+        evaluators: EvaluatorRegistry,
+        fingerprints: Fingerprints,
+        judging: ResponseJudging,
     ) -> None:
         self._workspace = workspace
         self._evaluators = evaluators
         self._fingerprints = fingerprints
+        self._judging = judging
 
-    def scored(self, result: Result, test: Test) -> Result:
-        """Return `result` with the score of its response.
+    def is_judged(self, test: Test) -> bool:
+        """Return whether an LLM judges the responses to a test."""
+        return bool(self._questions(test))
+
+    def judge_of(self, test: Test) -> LLM:
+        """Return the LLM that judges a test; the first one, where there are several.
 
         Raises:
+            ConfigError: If it cannot be used.
+        """
+        return self._judging.llm_of(self._questions(test)[0])
+
+    def require_judges(self, tests: Iterable[Test]) -> None:
+        """Check that all judges and rubrics of some tests can be used.
+
+        Raises:
+            ConfigError: If there is no such judge, its key is missing, or a rubric is not right.
+        """
+        for question in {question for test in tests for question in self._questions(test)}:
+            self._judging.require(question)
+
+    def needs_judge(self, result: Result, test: Test) -> bool:
+        """Return whether a response can be scored only by asking an LLM."""
+        return self.is_judged(test) and bool(split_thinking(result.response).answer.strip())
+
+    def is_up_to_date(self, result: Result, test: Test) -> bool:
+        """Return whether a result has a score by today's evaluator, parameters and judge."""
+        current = self._fingerprints.of_evaluator(test)
+        return result.failure is None and result.evaluator_fingerprint == current
+
+    def scored(
+        self, result: Result, test: Test, cancelled: Callable[[], bool] = lambda: False
+    ) -> Result:
+        """Return `result` with the score of its response.
+
+        Args:
+            result: Holds the response.
+            test: Says how it is scored.
+            cancelled: Asked while a judge is waited for; true ends that.
+
+        Raises:
+            JudgeError: If a judge could not be asked or understood.
+            RunCancelledError: If `cancelled()` turned true.
             EvaluatorError: If the evaluator raised or broke its contract.
             SandboxError: If candidate code could not be run.
             PluginError: If the evaluator cannot be loaded.
@@ -44,9 +92,11 @@ class Scorer:
             split.answer, finish=finish, thinking_is_unclosed=split.is_unclosed
         )
         has_answer = verdict is None
+        door = self._judging.door(result, cancelled)
         if verdict is None:
             spec = spec_of(self._workspace, test)
-            evaluated = self._evaluators.get(spec.name).evaluate(split.answer, spec.parameters)
+            evaluator = self._evaluators.get(spec.name)
+            evaluated = evaluator.evaluate(split.answer, spec.parameters, door)
             verdict = explain_cut_off(evaluated, finish)
         return replace(
             result,
@@ -58,6 +108,7 @@ class Scorer:
             expected=verdict.expected,
             got=verdict.got,
             evaluator_fingerprint=self._fingerprints.of_evaluator(test),
+            judgement=door.record(),
             marks=marks_of(
                 finish=finish,
                 prompt_truncated=PROMPT_TRUNCATED in result.marks,
@@ -65,3 +116,7 @@ class Scorer:
                 has_answer=has_answer,
             ),
         )
+
+    def _questions(self, test: Test) -> tuple[JudgeQuestion, ...]:
+        spec = spec_of(self._workspace, test)
+        return self._evaluators.get(spec.name).questions(spec.parameters)

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from poor_bench.errors import RunCancelledError
 from poor_bench.runner.control import RunControl
-from poor_bench.runner.progress import Progress
+from poor_bench.runner.work import Sink
 
 
 def start_thread(
-    work: Callable[[], None], name: str, progress: Progress, control: RunControl
+    work: Callable[[], None], name: str, progress: Sink, control: RunControl
 ) -> threading.Thread:
     """Start a thread that hands every error over to its run."""
 

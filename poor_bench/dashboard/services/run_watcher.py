@@ -16,6 +16,7 @@ from poor_bench.dashboard.services.run_state import (
 from poor_bench.models.failure import Failure
 from poor_bench.models.result import Result
 from poor_bench.runner.events import (
+    JudgeUnavailable,
     LLMFinished,
     LLMUnavailable,
     ModelLoaded,
@@ -84,6 +85,8 @@ class RunWatcher:
             case LLMFinished(llm_id=llm_id):
                 if self._llms[llm_id].phase is not LLMPhase.UNAVAILABLE:
                     self._change(llm_id, phase=LLMPhase.FINISHED)
+            case JudgeUnavailable(judge_id=judge_id, failure=failure):
+                self._note_error(judge_id, "", failure, n_times=event.n_skipped)
             case RunFinished(run_id=run_id):
                 self._state = replace(self._state, run_id=run_id)
 

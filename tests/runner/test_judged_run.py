@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poor_bench.errors import ConfigError
+from poor_bench.models.failure import WAITS_FOR_JUDGE, FailureKind
+from poor_bench.models.result import Result
+from poor_bench.runner.control import RunControl
+from poor_bench.runner.events import (
+    JudgeUnavailable,
+    JudgingStarted,
+    LLMFinished,
+    RunEvent,
+    TrialFinished,
+    TrialRescored,
+)
+from poor_bench.runner.selection import Selection
+from tests.conftest import WorkspaceFiles
+from tests.runner.running import RecordingListener, open_runner, run_all
+
+JUDGE = "scripted:judge"
+
+
+def verdict(score: float, **more: Any) -> str:
+    scores = dict.fromkeys(("correctness", "completeness", "clarity"), score)
+    case = {"case": 1, "feedback": "so it is", "score": score, "passed": score >= 5}
+    return json.dumps({"scores": scores, "test_case_evaluations": [case], **more})
+
+
+def judged_workspace(
+    files: WorkspaceFiles, judge: Any, n_tests: int = 2, **parameters: Any
+) -> Path:
+    files.classes[0]["evaluation_module"] = {
+        "name": "llm_judge_evaluator",
+        "parameters": {"judge": JUDGE, **parameters},
+    }
+    if not files.tests:
+        files.add_tests(n_tests)
+    files.llms = []
+    files.add_llm("a", "a poem")
+    files.add_llm("judge", judge, enabled=False)
+    return files.write()
+
+
+def stored(folder: Path) -> list[Result]:
+    return open_runner(folder).config.load_results()
+
+
+def test_responses_are_judged_after_the_llms_are_done(workspace_files: WorkspaceFiles) -> None:
+    folder = judged_workspace(workspace_files, verdict(7))
+    listener = RecordingListener()
+    finished = run_all(folder, listener)
+    assert (finished.n_scored, finished.n_failed, finished.n_skipped) == (2, 0, 0)
+    kinds = [type(event) for event in listener.events]
+    assert kinds.index(LLMFinished) < kinds.index(JudgingStarted) < kinds.index(TrialFinished)
+    assert {result.score for result in stored(folder)} == {0.7}
+    assert open_runner(folder).plan().is_empty
+
+
+def test_judgement_stands_beside_the_score(workspace_files: WorkspaceFiles) -> None:
+    run_all(folder := judged_workspace(workspace_files, verdict(7), n_tests=1))
+    (result,) = stored(folder)
+    assert result.judgement is not None
+    assert result.judgement["judge"] == JUDGE
+    (sample,) = result.judgement["samples"]
+    assert sample["overall_score"] == 7.0
+    assert sample["attempts"] == 1
+    assert "so it is" in result.details
+
+
+def test_a_broken_judge_leaves_response_and_test_pending(workspace_files: WorkspaceFiles) -> None:
+    folder = judged_workspace(workspace_files, "I would rather not say.")
+    finished = run_all(folder)
+    assert (finished.n_scored, finished.n_failed) == (0, 2)
+    for result in stored(folder):
+        assert result.score is None
+        assert result.response == "a poem"
+        assert result.failure is not None
+        assert result.failure.kind is FailureKind.JUDGE
+        assert result.judgement is not None
+        assert result.judgement["samples"][0]["is_fallback"]
+
+
+def test_the_next_run_judges_without_asking_the_llm_again(workspace_files: WorkspaceFiles) -> None:
+    run_all(judged_workspace(workspace_files, "no"))
+    folder = judged_workspace(workspace_files, verdict(4))
+    plan = open_runner(folder).plan()
+    assert (plan.n_items, plan.n_stale_scores) == (0, 2)
+    listener = RecordingListener()
+    finished = run_all(folder, listener)
+    assert (finished.n_scored, finished.n_failed, finished.n_skipped) == (0, 0, 0)
+    assert [event.result.score for event in listener.of_kind(TrialRescored)] == [0.4, 0.4]
+    assert {result.score for result in stored(folder)} == {0.4}
+
+
+def test_a_judge_that_is_still_broken_is_no_success(workspace_files: WorkspaceFiles) -> None:
+    run_all(judged_workspace(workspace_files, "no"))
+    finished = run_all(judged_workspace(workspace_files, "never"))
+    assert finished.n_skipped == 2
+
+
+def test_a_judge_that_cannot_be_asked_is_given_up(workspace_files: WorkspaceFiles) -> None:
+    refusal = [{"failure": "auth", "message": "no key"}]
+    folder = judged_workspace(workspace_files, refusal, n_tests=10)
+    listener = RecordingListener()
+    finished = run_all(folder, listener)
+    (event,) = listener.of_kind(JudgeUnavailable)
+    assert event.judge_id == JUDGE
+    assert event.n_skipped > 0
+    assert finished.n_scored == 0
+    assert finished.n_failed + finished.n_skipped == 10
+    assert {result.response for result in stored(folder)} == {"a poem"}
+
+
+def test_a_run_stopped_before_judging_keeps_the_responses(workspace_files: WorkspaceFiles) -> None:
+    folder = judged_workspace(workspace_files, verdict(7))
+    control = RunControl()
+
+    def stop_at_end_of_llm(event: RunEvent) -> None:
+        if isinstance(event, LLMFinished):
+            control.cancel()
+
+    runner = open_runner(folder)
+    finished = runner.run(runner.plan(), stop_at_end_of_llm, control)
+    assert (finished.n_scored, finished.n_skipped) == (0, 2)
+    assert [result.failure for result in stored(folder)] == [WAITS_FOR_JUDGE] * 2
+    assert open_runner(folder).plan().n_stale_scores == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"rubric": "### 1. ONE (100%)"}, {"criteria": ["rhymes"]}, {"samples": 2}],
+    ids=["rubric", "criteria", "samples"],
+)
+def test_a_changed_question_is_judged_again(
+    workspace_files: WorkspaceFiles, change: dict[str, Any]
+) -> None:
+    run_all(judged_workspace(workspace_files, verdict(7)))
+    plan = open_runner(judged_workspace(workspace_files, verdict(7), **change)).plan()
+    assert (plan.n_items, plan.n_stale_scores) == (0, 2)
+
+
+def test_a_changed_file_of_a_rubric_is_judged_again(workspace_files: WorkspaceFiles) -> None:
+    rubric = workspace_files.write() / "poems.md"
+    rubric.write_text("### 1. RHYME (100%)\nIt rhymes.")
+    run_all(folder := judged_workspace(workspace_files, '{"rhyme": 9}', rubric="poems.md"))
+    assert {result.score for result in stored(folder)} == {0.9}
+    assert open_runner(folder).plan().is_empty
+    rubric.write_text("### 1. RHYME (100%)\nIt rhymes well.")
+    assert open_runner(folder).plan().n_stale_scores == 2
+
+
+def test_a_broken_rubric_is_told_before_anybody_is_asked(workspace_files: WorkspaceFiles) -> None:
+    folder = judged_workspace(workspace_files, verdict(7), rubric="### 1. RHYME\nIt rhymes.")
+    with pytest.raises(ConfigError, match=r":1.*no weight"):
+        run_all(folder)
+    assert stored(folder) == []
+
+
+def test_a_judge_without_its_key_is_told_before_anybody_is_asked(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    judged_workspace(workspace_files, "unused")
+    workspace_files.classes[0]["evaluation_module"]["parameters"] = {}
+    with pytest.raises(ConfigError, match="ANTHROPIC_API_KEY"):
+        run_all(folder := workspace_files.write())
+    assert stored(folder) == []
+
+
+def test_an_empty_response_scores_zero_without_a_judge(workspace_files: WorkspaceFiles) -> None:
+    folder = judged_workspace(workspace_files, "never asked")
+    workspace_files.llms[0]["parameters"]["responses"] = "  "
+    finished = run_all(workspace_files.write())
+    assert finished.n_scored == 2
+    assert {result.score for result in stored(folder)} == {0.0}
+
+
+def test_mean_of_samples_counts_and_spread_is_told(workspace_files: WorkspaceFiles) -> None:
+    replies = [verdict(4), verdict(8)]
+    run_all(folder := judged_workspace(workspace_files, replies, n_tests=1, samples=2))
+    (result,) = stored(folder)
+    assert result.score == pytest.approx(0.6)
+    assert "spread over the samples: 4.0" in result.details
+
+
+def test_self_judging_is_flagged(workspace_files: WorkspaceFiles) -> None:
+    judged_workspace(workspace_files, "unused", n_tests=1)
+    workspace_files.classes[0]["evaluation_module"]["parameters"] = {"judge": "same"}
+    workspace_files.llms = []
+    workspace_files.add_llm("m", {"Your answer": verdict(9), "+": "a poem"})
+    workspace_files.add_llm("m", {"Your answer": verdict(9)}, id="same", enabled=False)
+    run_all(folder := workspace_files.write())
+    (result,) = stored(folder)
+    assert "self-judging" in result.details
+
+
+def test_an_evaluator_of_evaluators_hands_the_judge_on(workspace_files: WorkspaceFiles) -> None:
+    parts = [
+        {"name": "llm_judge_evaluator", "parameters": {"judge": JUDGE}},
+        {"name": "contains", "parameters": {"all": ["poem"]}},
+    ]
+    folder = judged_workspace(workspace_files, verdict(7), n_tests=1)
+    workspace_files.classes[0]["evaluation_module"] = {
+        "name": "all_of",
+        "parameters": {"evaluators": parts},
+    }
+    run_all(workspace_files.write())
+    (result,) = stored(folder)
+    assert result.score == pytest.approx(0.7)
+    assert result.judgement is not None
+
+
+def test_one_test_is_judged_at_once(workspace_files: WorkspaceFiles) -> None:
+    runner = open_runner(judged_workspace(workspace_files, verdict(7)))
+    assert runner.run_test("sum_001", "scripted:a").score == 0.7
+
+
+def test_rescoring_judges_only_what_is_out_of_date(workspace_files: WorkspaceFiles) -> None:
+    folder = judged_workspace(workspace_files, verdict(7))
+    run_all(folder)
+    assert list(open_runner(folder).rescore(Selection())) == []
+    folder = judged_workspace(workspace_files, verdict(3), criteria=["is short"])
+    workspace_files.llms[1]["parameters"]["responses"] = '{"is_short": 3}'
+    rescored = list(open_runner(workspace_files.write()).rescore(Selection()))
+    assert [item.new.score for item in rescored if item.new] == [0.3, 0.3]

@@ -15,6 +15,7 @@ _MENDS = {
     Found.IN_PROSE: "Use structured output, or end the prompt with: reply with the value only.",
     Found.ANNOUNCED: "Use structured output, or end the prompt with: reply with the value only.",
     Found.STATED: "Use structured output, or end the prompt with: reply with the value only.",
+    Found.STATED: "Use structured output, or end the prompt with: reply with the value only.",
     Found.BOXED: "Ask for a plain value instead of LaTeX.",
     Found.REPAIRED: "Use structured output (a JSON schema): syntax errors become impossible.",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,9 @@ from evaluators import (
     python_evaluator,
     sentiment_evaluator,
 )
+from poor_bench.extraction.found import Found
 from poor_bench.issues.background import facts_of
+from poor_bench.issues.format_tax import format_tax
 from poor_bench.models.evaluator_spec import EvaluatorSpec
 from tests.issues.builders import ids_of, scored
 
@@ -87,6 +90,7 @@ def test_what_code_returns_is_not_taken_for_what_the_evaluator_says(value: str) 
     [
         (math_evaluator, {"expected_answer": "9"}, "So the answer is 9.", "wrapped_in_prose"),
         (math_evaluator, {"expected_answer": "9"}, "So the answer is 8.", "wrapped_in_prose"),
+        (math_evaluator, {"expected_answer": "9"}, "9\nThat is it.", "wrapped_in_prose"),
         (math_evaluator, {"expected_answer": "9"}, '```\n{"answer": 9}\n```', "wrapped_in_fence"),
         (math_evaluator, {"expected_answer": "9"}, "9", "wrong_type"),
         (math_evaluator, {"expected_answer": "9"}, "{'answer': 9}", "almost_json"),
@@ -129,3 +133,13 @@ def test_a_wrong_answer_in_the_right_form_has_no_fault_of_form(
     evaluator: Any, parameters: dict[str, Any], response: str
 ) -> None:
     assert found_by_detectors(evaluator, response, parameters) == []
+
+
+@pytest.mark.parametrize("found", [way for way in Found if way.wrapping])
+def test_every_wrapping_that_evaluators_tell_is_a_fault_with_a_mend_of_its_own(
+    found: Found,
+) -> None:
+    told = scored(1.0, response="...", strict_score=0.0, found=found)
+    [row], [other] = format_tax([told]), format_tax([replace(told, found="in another way")])
+    assert len(ids_of(told)) == 1
+    assert row.mend != other.mend

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from dash import html
 
+from poor_bench.dashboard.components.attributes import data
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.text.figures_text import count_text
 from poor_bench.issues.issue import IssueGroup
@@ -15,25 +16,24 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 
-def issue_list(
-    groups: Sequence[IssueGroup], row_id: Callable[[str], Any], chosen: str = ""
-) -> Component:
+def issue_list(groups: Sequence[IssueGroup], store_id: str, chosen: str = "") -> Component:
     """Return a button for each cause, the most costly first.
 
     Args:
         groups: The causes.
-        row_id: Detector id to the id of its button.
+        store_id: The store that takes the detector id of the chosen cause, or nothing where the
+            chosen one is chosen again.
         chosen: Detector id of the cause that the page is limited to; may be empty.
     """
     if not groups:
         return empty_state("Nothing wrong", "No check has anything to say about these results.")
     return html.Ul(
-        [html.Li(_row(group, row_id, is_chosen=group.detector_id == chosen)) for group in groups],
+        [html.Li(_row(group, store_id, is_chosen=group.detector_id == chosen)) for group in groups],
         className="issue-list",
     )
 
 
-def _row(group: IssueGroup, row_id: Callable[[str], Any], *, is_chosen: bool) -> Component:
+def _row(group: IssueGroup, store_id: str, *, is_chosen: bool) -> Component:
     example = next((issue.evidence for issue in group.examples), "")
     share = f"{group.lost_share:.0%} of the lost score" if group.lost_share else "costs no score"
     return html.Button(
@@ -57,8 +57,7 @@ def _row(group: IssueGroup, row_id: Callable[[str], Any], *, is_chosen: bool) ->
             html.Span(f"{group.meaning} {group.advice}", className="issue-advice"),
             html.Span(example, className="issue-example") if example else None,
         ],
-        id=row_id(group.detector_id),
         className="issue-row is-chosen" if is_chosen else "issue-row",
-        n_clicks=0,
         type="button",
+        **data(choose_store=store_id, choose_value="" if is_chosen else group.detector_id),
     )

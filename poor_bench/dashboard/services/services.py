@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from poor_bench.config.workspace import Workspace
 from poor_bench.config_manager import ConfigManager
+from poor_bench.dashboard.services.background import Answer
 from poor_bench.dashboard.services.class_means import ClassMeans
 from poor_bench.dashboard.services.failures import FailureGroup, failure_groups
 from poor_bench.dashboard.services.found import Found
@@ -112,6 +113,23 @@ class Services:
         """
         return self._issues.issues(self.table(), self.workspace(), llm_id)
 
+    def all_issues(self, llm_id: str) -> Answer[tuple[Issue, ...]]:
+        """Return also those issues of an LLM that only the results of all LLMs show.
+
+        They take time: until they are known, and while a run goes on, `issues` stands in.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        if self.runs.state().is_active:
+            return Answer(value=self.issues(llm_id), is_current=True)
+        report = self.issue_reports.report()
+        if report.value is None or not report.is_current:
+            return Answer(value=self.issues(llm_id), is_current=False)
+        found = tuple(issue for issue in report.value.issues if issue.llm_id == llm_id)
+        return Answer(value=found, is_current=True)
+
     def details(self, llm_id: str, trial: TrialKey) -> ResultDetails | None:
         """Return everything about one trial; None where there is no such result.
 
@@ -187,6 +205,7 @@ class Services:
 
     def refresh(self) -> None:
         """Read everything anew when it is next asked for."""
+        self._watch.forget()
         self._results.forget()
 
     def _trials_with_issue(self, query: ResultQuery) -> frozenset[tuple[str, int]] | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from poor_bench.config.files import TEST_CLASSES_FILE, TESTS_FILE, llms_file
 from poor_bench.config.workspace import Workspace
 from poor_bench.config_manager import ConfigManager
+from poor_bench.errors import ConfigError
 from poor_bench.plugins.registry import project_evaluators_folder
 from poor_bench.result_store.store import ResultStore
 
@@ -25,6 +26,7 @@ class WorkspaceWatch:
         self._open_config = open_config
         self._lock = threading.Lock()
         self._config = open_config()
+        self._error: ConfigError | None = None
         self._fingerprint = self.fingerprint()
 
     def config(self) -> ConfigManager:
@@ -32,9 +34,14 @@ class WorkspaceWatch:
         with self._lock:
             fingerprint = self.fingerprint()
             if fingerprint != self._fingerprint:
-                self._config = self._open_config()
+                self._open_anew()
                 self._fingerprint = fingerprint
             return self._config
+
+    def forget(self) -> None:
+        """Read the files anew when they are next asked for."""
+        with self._lock:
+            self._open_anew()
 
     def workspace(self) -> Workspace:
         """Return the validated workspace.
@@ -42,9 +49,9 @@ class WorkspaceWatch:
         Raises:
             ConfigError: With every problem of every file.
         """
-        config = self.config()
+        self.config()
         with self._lock:
-            return config.workspace
+            return self._valid_workspace()
 
     def store(self) -> ResultStore:
         """Return the results of the workspace.
@@ -52,9 +59,10 @@ class WorkspaceWatch:
         Raises:
             ConfigError: With every problem of every file.
         """
-        config = self.config()
+        self.config()
         with self._lock:
-            return config.store
+            self._valid_workspace()
+            return self._config.store
 
     def fingerprint(self) -> Fingerprint:
         """Return what changes with every edit of a file that the workspace is read from."""
@@ -63,6 +71,20 @@ class WorkspaceWatch:
             for path in self._files()
             if path.exists() and (status := path.stat())
         )
+
+    def _open_anew(self) -> None:
+        self._config = self._open_config()
+        self._error = None
+
+    def _valid_workspace(self) -> Workspace:
+        """Return the workspace; faults are looked for once, as every part of a page asks."""
+        if self._error is not None:
+            raise self._error.with_traceback(None)
+        try:
+            return self._config.workspace
+        except ConfigError as error:
+            self._error = error
+            raise
 
     def _files(self) -> Iterator[Path]:
         folder = self._config.data_dir

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.dashboard.links import model_link
+from poor_bench.dashboard.links import model_link, read_search
 from poor_bench.dashboard.pages.model import (
     callbacks,
     details_callbacks,
@@ -158,17 +158,34 @@ def test_many_tests_are_drawn_in_pages(workspace_files: WorkspaceFiles) -> None:
     assert len(graph.figure.data[0].x) == 10
 
 
+def offered_issues(services: Services, search: str) -> list[str]:
+    is_all = False
+    while not is_all:
+        shown, is_all = callbacks.issues(services, search)
+    props = [button.to_plotly_json()["props"] for button in of_type(shown, "Button")]
+    return [prop["data-choose-value"] for prop in props]
+
+
 def test_issues_are_listed_and_can_be_chosen(services: Services) -> None:
-    shown = callbacks.issues(services, SEARCH)
-    assert "Score 0" in text_of(shown)
-    assert {"type": "model-issue-row", "index": "score_zero"} in [
-        button.id for button in of_type(shown, "Button")
-    ]
+    assert "score_zero" in offered_issues(services, SEARCH)
     assert len(rows(services, f"{SEARCH}&issue=score_zero")) == 1
-    assert filter_callbacks.toggled_issue("", "score_zero") == "score_zero"
-    assert filter_callbacks.toggled_issue("score_zero", "score_zero") == ""
+    offered = offered_issues(services, f"{SEARCH}&issue=score_zero")
+    assert "" in offered
+    assert "score_zero" not in offered
     assert "score zero" in text_of(callbacks.issue_chip("score_zero"))
     assert callbacks.issue_chip("") is None
+
+
+def test_issues_that_only_all_llms_together_show_are_listed(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = services_with(workspace_files, {name: [0, 1, 1] for name in ("one", "b", "c")})
+    assert "suspicious_test" in offered_issues(services, SEARCH)
+
+
+def test_a_link_to_one_trial_opens_that_trial() -> None:
+    stores = {store.id: store for store in of_type(layout(read_search("?test=a&trial=3")), "Store")}
+    assert stores["model-selected-store"].data == ["a", 3, False]
 
 
 def test_previous_and_next_follow_filters_and_order(services: Services) -> None:

@@ -47,9 +47,12 @@ def test_an_invalid_workspace_says_what_is_wrong_and_heals(workspace_files: Work
     services = services_with(workspace_files, {"one": [1]})
     workspace_files.tests[0]["class_id"] = "no such class"
     workspace_files.write()
-    with pytest.raises(ConfigError):
+    with pytest.raises(ConfigError) as told:
         services.workspace()
     assert services.version().startswith("error")
+    with pytest.raises(ConfigError) as again:
+        services.table()
+    assert again.value is told.value
     workspace_files.tests[0]["class_id"] = "sums"
     workspace_files.write()
     assert services.workspace().tests

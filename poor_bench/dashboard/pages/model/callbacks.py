@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import dash_mantine_components as dmc
-from dash import Dash, Input, Output, ctx, dcc, no_update
+from dash import Dash, Input, Output, ctx, dcc, html, no_update
 
 from poor_bench.dashboard.components.issue_list import issue_list
 from poor_bench.dashboard.components.states import empty_state
+from poor_bench.dashboard.components.still import still
 from poor_bench.dashboard.figures.score_bars import score_bars_figure
 from poor_bench.dashboard.figures.style import graph_config
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.model import details_callbacks, filter_callbacks, results_callbacks
 from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
-from poor_bench.dashboard.pages.model.ids import issue_row_id
 from poor_bench.dashboard.pages.model.query import query_of
 from poor_bench.dashboard.pages.model.tiles import model_tiles
 from poor_bench.dashboard.services.test_scores import scores_of_tests
@@ -62,20 +61,18 @@ def chart(services: Services, search: str, page: int) -> tuple[Component, int]:
     return graph, -(-n_tests // BARS_AT_ONCE)
 
 
-def issues(services: Services, search: str) -> Component:
-    """Return what goes wrong with the model."""
+def issues(services: Services, search: str) -> tuple[Component, bool]:
+    """Return what goes wrong with the model, and whether that is all."""
     query = query_of(search)
-    return issue_list(group_issues(services.issues(query.llm_id)), issue_row_id, query.issue)
+    answer = services.all_issues(query.llm_id)
+    return issue_list(group_issues(answer.value or ()), Ids.ISSUE, query.issue), answer.is_current
 
 
 def issue_chip(detector_id: str) -> Component | None:
     """Return the mark of the issue that the results are limited to."""
     if not detector_id:
         return None
-    chip: Component = dmc.Badge(
-        f"issue: {detector_id.replace('_', ' ')}", variant="light", color="orange", tt="none"
-    )
-    return chip
+    return html.Span(f"issue: {detector_id.replace('_', ' ')}", className="issue-mark")
 
 
 def register(app: Dash, services: Services) -> None:
@@ -115,10 +112,13 @@ def _register_parts(app: Dash, services: Services) -> None:
     @app.callback(
         Output(Ids.ISSUES, "children"),
         Output(Ids.ISSUE_CHIP, "children"),
+        Output(Ids.WAIT, "disabled"),
         Input(ShellIds.VERSION, "data"),
         Input(Ids.SETTLED, "data"),
+        Input(Ids.WAIT, "n_intervals"),
     )
-    def _show_issues(version: str | None, search: str | None) -> Any:
+    def _show_issues(version: str | None, search: str | None, _waited: int | None) -> Any:
         if version is None or search is None:
-            return no_update, no_update
-        return issues(services, search), issue_chip(query_of(search).issue)
+            return (no_update,) * 3
+        found, is_all = issues(services, search)
+        return still(found), still(issue_chip(query_of(search).issue)), is_all

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dash import ALL, Dash, Input, Output, State, ctx, dcc, no_update
+from dash import Dash, Input, Output, dcc, no_update
 
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.ids import ShellIds
-from poor_bench.dashboard.pages.model.ids import ISSUE_ROW
 from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
 from poor_bench.dashboard.scripts import bind_script
 from poor_bench.dashboard.text.think_text import think_to_text
@@ -57,11 +56,6 @@ def filter_options(services: Services) -> tuple[Options, Options, Options]:
     )
 
 
-def toggled_issue(chosen: str, clicked: str) -> str:
-    """Return the issue to limit the results to: choosing it again lifts the limit."""
-    return "" if clicked == chosen else clicked
-
-
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
     _register_filters(app, services)
@@ -96,23 +90,12 @@ def _register_filters(app: Dash, services: Services) -> None:
         Output(Ids.THINKS, "value"),
         Output(Ids.OUTCOME, "value"),
         Output(Ids.TEXT, "value"),
+        Output(Ids.ISSUE, "data"),
         Input(Ids.CLEAR, "n_clicks"),
         prevent_initial_call=True,
     )
     def _clear(_clicks: int) -> Any:
-        return [], [], [], "", ""
-
-    @app.callback(
-        Output(Ids.ISSUE, "data"),
-        Input({"type": ISSUE_ROW, "index": ALL}, "n_clicks"),
-        Input(Ids.CLEAR, "n_clicks"),
-        State(Ids.ISSUE, "data"),
-        prevent_initial_call=True,
-    )
-    def _choose_issue(clicks: list[int], _cleared: int, chosen: str) -> Any:
-        if ctx.triggered_id == Ids.CLEAR:
-            return ""
-        return toggled_issue(chosen, ctx.triggered_id["index"]) if any(clicks) else no_update
+        return [], [], [], "", "", ""
 
 
 def _register_query(app: Dash) -> None:

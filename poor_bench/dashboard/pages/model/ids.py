@@ -27,6 +27,8 @@ class ModelIds(StrEnum):
     NOTE = "model-note-text"
     TILES = "model-tiles-body"
     ISSUES = "model-issues-body"
+    WAIT = "model-wait-interval"
+    """Runs while issues that need the results of all LLMs are looked for."""
     CHART = "model-chart-body"
     CHART_GRAPH = "model-chart-graph"
     CHART_PAGE = "model-chart-pagination"
@@ -44,12 +46,3 @@ class ModelIds(StrEnum):
     DOWNLOAD = "model-file-download"
     EMPTY = "model-empty-body"
     BODY = "model-body-container"
-
-
-ISSUE_ROW = "model-issue-row"
-"""Type of the ids of issue rows; their index is the detector's id."""
-
-
-def issue_row_id(detector_id: str) -> dict[str, str]:
-    """Return the id of the row of one issue."""
-    return {"type": ISSUE_ROW, "index": detector_id}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from poor_bench.dashboard.links import Search
 
+WAIT_MS = 1500
 _OUTCOMES = [
     {"value": "", "label": "All"},
     {"value": Outcome.PASSED.value, "label": "Passed"},
@@ -62,16 +63,21 @@ def parts() -> list[Component]:
 
 
 def _stores(search: Search) -> list[Component]:
-    test_id = first(search, "test")
     query = write_search(search) if first(search, "llm") else None
     return [
         dcc.Store(id=Ids.QUERY, data=query),
         dcc.Store(id=Ids.SETTLED),
         dcc.Store(id=Ids.SORT),
         dcc.Store(id=Ids.ISSUE, data=first(search, "issue")),
-        dcc.Store(id=Ids.SELECTED, data=[test_id, 1, False] if test_id else None),
+        dcc.Store(id=Ids.SELECTED, data=_selected(search)),
+        dcc.Interval(id=Ids.WAIT, interval=WAIT_MS, disabled=True),
         dcc.Download(id=Ids.DOWNLOAD),
     ]
+
+
+def _selected(search: Search) -> list[Any] | None:
+    test_id, trial = first(search, "test"), first(search, "trial")
+    return [test_id, int(trial) if trial.isdecimal() else 1, False] if test_id else None
 
 
 def _llm_select(search: Search) -> Any:

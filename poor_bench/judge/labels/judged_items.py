@@ -1,0 +1,83 @@
+"""Set the scores of a judge beside those of people; pure."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+
+from poor_bench.judge.agreement.agreement import ScoredItem
+from poor_bench.judge.history.judge_run import JudgeRun
+from poor_bench.judge.history.summary import OVERALL
+from poor_bench.judge.judgement import Judgement
+from poor_bench.judge.labels.label import Label, current_labels, run_hash
+
+_Thing = tuple[str, str]
+"""Hash of what was said, and a dimension."""
+_Scored = tuple[_Thing, float, int]
+"""A thing, its score, and how many characters the agent said."""
+
+
+class Scope(StrEnum):
+    """What people and judges score."""
+
+    CASES = "cases"
+    """Single conversations."""
+    AGENTS = "agents"
+    """Agents as a whole: their overall score and each dimension of their rubric."""
+
+
+def judged_items(
+    runs: Iterable[JudgeRun], labels: Iterable[Label], scope: Scope = Scope.CASES
+) -> dict[str, tuple[ScoredItem, ...]]:
+    """Return by judge what both it and at least one person scored.
+
+    Where a judge scored one thing several times, also in several runs, its mean counts. Fallbacks
+    count nothing.
+
+    Args:
+        runs: In any order.
+        labels: All labels, in the order in which they were given.
+        scope: Which things are looked at.
+    """
+    scores_in = _case_scores if scope is Scope.CASES else _agent_scores
+    people = _scores_by_thing(labels)
+    judged: dict[str, dict[_Thing, list[float]]] = {}
+    lengths: dict[_Thing, int] = {}
+    for run in runs:
+        for judgement in run.usable_judgements:
+            for thing, score, length in scores_in(run, judgement):
+                judged.setdefault(judgement.judge, {}).setdefault(thing, []).append(score)
+                lengths[thing] = length
+    return {
+        judge: tuple(
+            ScoredItem(judge=statistics.fmean(scores), humans=people[thing], length=lengths[thing])
+            for thing, scores in things.items()
+            if thing in people
+        )
+        for judge, things in judged.items()
+    }
+
+
+def _scores_by_thing(labels: Iterable[Label]) -> Mapping[_Thing, tuple[float, ...]]:
+    scores: dict[_Thing, tuple[float, ...]] = {}
+    for label in current_labels(labels):
+        thing = label.about, label.dimension
+        assert label.score is not None
+        scores[thing] = (*scores.get(thing, ()), label.score)
+    return scores
+
+
+def _case_scores(run: JudgeRun, judgement: Judgement) -> Iterator[_Scored]:
+    for case in judgement.test_case_evaluations:
+        talk = run.conversation(case.test_name)
+        if talk is not None:
+            yield (talk.hash, OVERALL), case.score, talk.n_characters
+
+
+def _agent_scores(run: JudgeRun, judgement: Judgement) -> Iterator[_Scored]:
+    about = run_hash(run)
+    length = sum(talk.n_characters for talk in run.conversations)
+    yield (about, OVERALL), judgement.overall_score, length
+    for dimension, score in judgement.scores.items():
+        yield (about, dimension), score, length

@@ -1,0 +1,65 @@
+"""human_labels.jsonl: every label that was ever given, one a line; lines are only added."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import orjson
+
+from poor_bench.config.file_lock import locked_for_writing
+from poor_bench.judge.labels.label import Label, label_from_record, label_to_record
+from poor_bench.result_store.encode import dump_record
+from poor_bench.result_store.os_errors import os_errors_told
+
+_LOG = logging.getLogger(__name__)
+LABELS_FILE = "human_labels.jsonl"
+
+
+def read_labels(data_dir: Path) -> list[Label]:
+    """Return all labels of a workspace in the order in which they were given.
+
+    Lines that cannot be read are left out and logged.
+
+    Raises:
+        StoreError: If the file cannot be read.
+    """
+    path = data_dir / LABELS_FILE
+    if not path.exists():
+        return []
+    labels = []
+    with os_errors_told(path):
+        lines = path.read_bytes().splitlines()
+    for number, line in enumerate(lines, start=1):
+        try:
+            labels.append(label_from_record(orjson.loads(line)))
+        except (ValueError, AttributeError) as error:
+            _LOG.warning("%s:%d was left out: %s", path, number, error)
+    return labels
+
+
+def add_labels(data_dir: Path, labels: Iterable[Label]) -> None:
+    """Add labels to those of a workspace; what stands in the file is never touched.
+
+    Raises:
+        StoreError: If they cannot be written.
+        ConfigError: If another process holds the file for long.
+    """
+    path = data_dir / LABELS_FILE
+    lines = b"".join(dump_record(label_to_record(label)) + b"\n" for label in labels)
+    with locked_for_writing(path), os_errors_told(path), path.open("ab+") as stream:
+        stream.write(lines if _ends_a_line(path) else b"\n" + lines)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _ends_a_line(path: Path) -> bool:
+    """Return whether the next line can follow: a process that died may have left half of one."""
+    with path.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        if size == 0:
+            return True
+        stream.seek(size - 1)
+        return stream.read(1) == b"\n"

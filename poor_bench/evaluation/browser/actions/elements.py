@@ -17,6 +17,7 @@ _HOW_TO_FILL = """field => {
   if (kind === 'checkbox' || kind === 'radio') return 'click';
   return 'fill';
 }"""
+_OPTIONS = "field => [...(field.options || [])].map(option => [option.label, option.value])"
 _LONGEST_TEXT = 20_000
 
 
@@ -77,22 +78,19 @@ def _submit(session: BrowserSession, field: Locator | None) -> None:
 def select(session: BrowserSession, element: Locator, option: str) -> None:
     """Choose the option with this label, or else with this value."""
     with session.errors():
-        labels = element.locator("option").all_text_contents()
+        options: list[list[str]] = element.evaluate(_OPTIONS)
         wanted = option.strip()
-        at = next((i for i, label in enumerate(labels) if label.strip() == wanted), None)
-        if at is not None:
-            element.select_option(index=at)
-        elif element.locator(f"option[value={_css_text(wanted)}]").count():
-            element.select_option(value=wanted)
-        else:
-            known = ", ".join(repr(label.strip()) for label in labels[:20]) or "none"
+        at = _position(wanted, [label.strip() for label, _ in options])
+        at = _position(wanted, [value for _, value in options]) if at is None else at
+        if at is None:
+            known = ", ".join(repr(label.strip()) for label, _ in options[:20]) or "none"
             raise ActionError(f"there is no option {wanted!r}; there are: {known}")
+        element.select_option(index=at)
         session.settle()
 
 
-def _css_text(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\a ")
-    return f'"{escaped}"'
+def _position(wanted: str, among: list[str]) -> int | None:
+    return among.index(wanted) if wanted in among else None
 
 
 def text_of(session: BrowserSession, element: Locator) -> str:

@@ -24,7 +24,7 @@ def follow(
     session: BrowserSession,
     control: TrialControl,
     clock: Clock,
-    max_steps: int,
+    max_actions: int,
 ) -> AgentOutcome:
     """Do what a playbook says.
 
@@ -34,7 +34,7 @@ def follow(
         session: A live browser; left as the last step left it.
         control: Watches.
         clock: Tells the time.
-        max_steps: Most steps, those within `for_each` counted each time.
+        max_actions: Most steps that do something to the page.
 
     Returns:
         Success if every step could be done; else the error says which could not, and why.
@@ -45,7 +45,7 @@ def follow(
         RunCancelledError: If the run was stopped.
     """
     stage = Stage(session, playbook.params_with(given))
-    follower = _Follower(stage, StepLog(session, control, clock, "playbook"), max_steps)
+    follower = _Follower(stage, StepLog(session, control, clock, "playbook"), max_actions)
     error = ""
     try:
         follower.do_all(playbook.steps)
@@ -67,11 +67,11 @@ def follow(
 class _Follower:
     """Goes through steps and tells each."""
 
-    def __init__(self, stage: Stage, log: StepLog, max_steps: int) -> None:
+    def __init__(self, stage: Stage, log: StepLog, max_actions: int) -> None:
         self.n_actions = 0
         self._stage = stage
         self._log = log
-        self._n_left = max_steps
+        self._max_actions = max_actions
 
     def do_all(self, actions: tuple[PlaybookAction, ...]) -> None:
         for action in actions:
@@ -93,9 +93,8 @@ class _Follower:
         content = _filled(action, self._stage.params)
         text = _in_words(action.kind, content)
         where = f"line {action.line}: {text}"
-        if self._n_left == 0:
-            raise ActionError(f"{where}: too many steps")
-        self._n_left -= 1
+        if self.n_actions >= self._max_actions and acts(action.kind):
+            raise ActionError(f"{where}: there have been {self.n_actions} actions; see max_steps")
         self._log.begin()
         result = error = ""
         try:

@@ -77,6 +77,9 @@ def launch(playwright: Playwright, proxy_address: str, environ: Mapping[str, str
 
 
 def _without_secrets(environ: Mapping[str, str]) -> dict[str, str | float | bool]:
-    """Return the few variables that Chromium needs; keys and passwords are none of them."""
-    needed = ("PATH", "HOME", "LANG", "TMPDIR", "FONTCONFIG_PATH", "XDG_RUNTIME_DIR")
+    """Return the few variables that Chromium needs; keys and passwords are none of them.
+
+    Neither is TMPDIR: Chromium puts a socket there, and ends if the path is longer than 107 bytes.
+    """
+    needed = ("PATH", "HOME", "LANG", "FONTCONFIG_PATH", "XDG_RUNTIME_DIR")
     return {name: environ[name] for name in needed if name in environ}

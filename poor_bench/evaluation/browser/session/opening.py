@@ -133,9 +133,13 @@ def open_url(session: BrowserSession, url: str) -> None:
     reason = url_refusal(url, allow_private=session.allow_private)
     if reason is not None:
         raise ActionError(f"{url} is refused: {reason}")
+    page = session.page
     try:
         with session.errors():
-            session.page.goto(url, wait_until="domcontentloaded")
+            page.goto(url, wait_until="domcontentloaded")
     except ActionError as error:
         session.settle()
         raise ActionError(session.complaint(url) or str(error)) from error
+    complaint = session.complaint(page.url)
+    if complaint is not None:
+        raise ActionError(complaint)

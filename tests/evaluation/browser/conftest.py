@@ -1,0 +1,106 @@
+"""Trials in a real Chromium, without the world outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poor_bench.calls.clock import SystemClock
+from poor_bench.evaluation.agent import AgentOutcome, AgentServices, AgentTask, Step, TrialControl
+from poor_bench.evaluation.browser.agent import BrowserAgent
+from poor_bench.evaluation.browser.safety.network import Network
+from poor_bench.evaluation.browser.session.opening import open_session
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.llm import LLM
+from tests.browser.chromium import NoBrowserError, started_browser
+from tests.evaluation.browser.sites import Answer, Site, served
+
+REQUIRED = "POOR_BENCH_REQUIRE_BROWSER"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> None:
+    """Skip tests where there is no Chromium, or fail where it is required."""
+    try:
+        with started_browser():
+            pass
+    except NoBrowserError as error:
+        if os.environ.get(REQUIRED):
+            raise
+        pytest.skip(f"agents in a browser need Chromium: {error}")
+
+
+@dataclass
+class Trials:
+    """Runs trials, and keeps what they told."""
+
+    folder: Path
+    environ: dict[str, str] = field(default_factory=lambda: dict(os.environ))
+    network: Network | None = None
+    steps: list[Step] = field(default_factory=list)
+    stopped: threading.Event = field(default_factory=threading.Event)
+    n_trials: int = 0
+
+    def task(self, **fields: Any) -> AgentTask:
+        self.n_trials += 1
+        folder = self.folder / f"trial-{self.n_trials}"
+        folder.mkdir(parents=True)
+        defaults = {"case_id": "case", "trial": 1, "directive": "Do it.", "folder": folder}
+        return AgentTask(**(defaults | {"allow_private_networks": True} | fields))
+
+    def run(self, **fields: Any) -> AgentOutcome:
+        task = self.task(**fields)
+        services = AgentServices(
+            data_dir=self.folder,
+            llms=LLMManager(self.folder, environ=self.environ),
+            environ=self.environ,
+            clock=SystemClock(),
+        )
+        self.steps.clear()
+        return BrowserAgent(services, self.network).run(task, self._control())
+
+    def playbook(self, text: str, **fields: Any) -> AgentOutcome:
+        path = self.folder / f"playbook-{self.n_trials}.yaml"
+        path.write_text(f"name: Test\n{text}", encoding="utf-8")
+        return self.run(playbook=path, execution_mode="playbook_only", **fields)
+
+    def session(self, **fields: Any) -> Any:
+        return open_session(
+            self.task(**fields),
+            self._control(),
+            environ=self.environ,
+            clock=SystemClock(),
+            network=self.network,
+        )
+
+    def last_folder(self) -> Path:
+        return self.folder / f"trial-{self.n_trials}"
+
+    def _control(self) -> TrialControl:
+        return TrialControl(cancelled=self.stopped.is_set, note_step=self.steps.append)
+
+
+@pytest.fixture
+def trials(chromium: None, tmp_path: Path) -> Trials:
+    return Trials(tmp_path)
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Mapping[str, str | Answer]], Site]]:
+    """Serve pages until the test ends."""
+    with ExitStack() as stack:
+        yield lambda pages: stack.enter_context(served(pages))
+
+
+def scripted(*replies: str | Mapping[str, Any]) -> LLM:
+    """Return an LLM that says this, in turn."""
+    texts = [reply if isinstance(reply, str) else json.dumps(reply) for reply in replies]
+    return LLM(id="scripted:x", provider="scripted", name="x", parameters={"responses": texts})

@@ -1,0 +1,182 @@
+"""Nothing that a page can do leads Chromium where the case does not allow it."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from poor_bench.errors import ConfigError
+from poor_bench.evaluation.browser.session.errors import ActionError
+from poor_bench.evaluation.browser.session.opening import open_url
+from tests.evaluation.browser.conftest import Trials
+from tests.evaluation.browser.sites import PUBLIC, Answer, FakeInternet, served
+
+pytestmark = pytest.mark.browser
+
+WAYS = (
+    "image", "script", "style", "frame", "fetch", "beacon", "socket", "popup", "decimal", "octal",
+    "hexadecimal", "mapped", "name", "redirect", "prefetch",
+)  # fmt: skip
+"""Each makes a request whose query is its name."""
+
+
+class Victim:
+    """A server in the private network that must never hear of anything, over TCP or UDP."""
+
+    def __init__(self) -> None:
+        self.heard: set[str] = set()
+        self._tcp = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._tcp.getsockname()[1]
+        self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._udp.bind(("127.0.0.1", self.port))
+        self._threads = [threading.Thread(target=each) for each in (self._accept, self._receive)]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        for server in (self._tcp, self._udp):
+            with suppress(OSError):
+                server.shutdown(socket.SHUT_RDWR)
+        self._udp.close()
+        self._tcp.close()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as last:
+            last.sendto(b"", ("127.0.0.1", self.port))
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _address = self._tcp.accept()
+            except OSError:
+                return
+            with connection:
+                connection.settimeout(2)
+                line = connection.recv(4000).partition(b"\r\n")[0].decode("latin-1")
+                self.heard |= {way for way in WAYS if f"?{way} " in line} or {line}
+
+    def _receive(self) -> None:
+        try:
+            data, _address = self._udp.recvfrom(1000)
+        except OSError:
+            return
+        self.heard.add(f"udp {data!r}")
+
+
+@contextmanager
+def listening() -> Iterator[Victim]:
+    victim = Victim()
+    victim.start()
+    try:
+        yield victim
+    finally:
+        victim.stop()
+
+
+def trap(port: int) -> str:
+    """Return a page that tries every way to reach a port of this machine."""
+    at = f"127.0.0.1:{port}"
+    return f"""<title>trap</title>
+<link rel="prefetch" href="http://{at}/?prefetch"><link rel="stylesheet" href="http://{at}/?style">
+<img src="http://{at}/?image"><img src="/go"><script src="http://{at}/?script"></script>
+<img src="http://2130706433:{port}/?decimal"><img src="http://0177.0.0.1:{port}/?octal">
+<img src="http://0x7f.1:{port}/?hexadecimal"><img src="http://[::ffff:127.0.0.1]:{port}/?mapped">
+<img src="http://inside.example:{port}/?name"><iframe src="http://{at}/?frame"></iframe>
+<script>
+fetch('http://{at}/?fetch', {{mode: 'no-cors'}}).catch(() => 0);
+navigator.sendBeacon('http://{at}/?beacon', 'x');
+try {{ new WebSocket('ws://{at}/?socket'); }} catch (error) {{}}
+window.open('http://{at}/?popup');
+const peer = new RTCPeerConnection({{iceServers: [{{urls: 'stun:{at}'}}]}});
+peer.createDataChannel('x'); peer.createOffer().then(offer => peer.setLocalDescription(offer));
+try {{ new WebTransport('https://{at}/').ready.catch(() => 0); }} catch (error) {{}}
+</script>"""
+
+
+@contextmanager
+def trapped(trials: Trials, *, allow_private: bool) -> Iterator[tuple[Victim, list[str]]]:
+    """Open the trap from a public address; yield the victim and the hosts that were refused."""
+    with listening() as victim:
+        redirect = Answer(
+            status=302, headers={"Location": f"http://127.0.0.1:{victim.port}/?redirect"}
+        )
+        with served({"/": trap(victim.port), "/go": redirect}) as site:
+            names = {"shop.example": PUBLIC, "inside.example": "127.0.0.1"}
+            trials.network = FakeInternet(names, {PUBLIC: site.port})
+            with trials.session(
+                start_url="http://shop.example/", allow_private_networks=allow_private
+            ) as session:
+                trap_page = session.page.context.pages[0]
+                for _ in range(40):
+                    trap_page.wait_for_timeout(50)
+                refused = [each.host for each in session._proxy.refusals]
+                yield victim, refused
+
+
+def test_no_way_leads_to_a_private_address(trials: Trials) -> None:
+    with trapped(trials, allow_private=False) as (victim, refused):
+        assert victim.heard == set()
+    assert set(refused) >= {"127.0.0.1", "inside.example"}
+    assert len(refused) >= 10
+
+
+def test_the_same_ways_lead_there_where_the_case_allows_it(trials: Trials) -> None:
+    """Shows that the page above does try them."""
+    with trapped(trials, allow_private=True) as (victim, refused):
+        heard = set(victim.heard)
+    assert refused == []
+    assert heard >= set(WAYS) - {"prefetch", "popup", "style"}, set(WAYS) - heard
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1/", "http://0x7f.1/", "file:///etc/passwd"])
+def test_a_start_page_that_is_not_allowed_is_a_mistake_of_the_suite(
+    trials: Trials, url: str
+) -> None:
+    with (
+        pytest.raises(ConfigError, match="start page is refused"),
+        trials.session(start_url=url, allow_private_networks=False),
+    ):
+        pass
+
+
+def test_addresses_and_schemes_that_an_agent_must_not_open_are_refused_with_the_reason(
+    trials: Trials,
+) -> None:
+    trials.network = FakeInternet({"inside.example": "10.1.2.3"}, {})
+    with trials.session(allow_private_networks=False) as session:
+        for url, reason in (
+            ("http://169.254.169.254/latest/", "metadata address"),
+            ("http://inside.example/", "10.1.2.3 is a private address"),
+            ("file:///etc/passwd", "scheme 'file'"),
+            ("chrome://version/", "scheme 'chrome'"),
+            ("data:text/html,x", "scheme 'data'"),
+        ):
+            with pytest.raises(ActionError, match=reason):
+                open_url(session, url)
+        assert session._proxy.refusals[-1].host == "inside.example"
+
+
+def test_a_redirect_to_a_refused_page_is_an_error(trials: Trials) -> None:
+    with served({"/": Answer(status=302, headers={"Location": "http://10.9.8.7/"})}) as site:
+        trials.network = FakeInternet({"shop.example": PUBLIC}, {PUBLIC: site.port})
+        with (
+            trials.session(allow_private_networks=False) as session,
+            pytest.raises(ActionError, match=r"10\.9\.8\.7 is a private address"),
+        ):
+            open_url(session, "http://shop.example/")
+
+
+def test_a_link_to_a_refused_page_leads_to_a_page_that_says_so_and_a_note(trials: Trials) -> None:
+    with served({"/": '<a href="http://10.9.8.7/">next</a>'}) as site:
+        trials.network = FakeInternet({"shop.example": PUBLIC}, {PUBLIC: site.port})
+        with trials.session(
+            start_url="http://shop.example/", allow_private_networks=False
+        ) as session:
+            session.page.get_by_text("next").click()
+            session.settle()
+            assert "10.9.8.7 is refused" in session.page.content()
+            assert "10.9.8.7 was refused: a private address" in session.take_notes()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import click
 
+from poor_bench.cli.judge_agreement import agreement
+from poor_bench.cli.judge_compare import compare
+from poor_bench.cli.judge_labels import labels
 from poor_bench.cli.judge_list import agents, list_runs
 from poor_bench.cli.judge_run import run
 from poor_bench.cli.judge_show import report, show
@@ -16,6 +19,9 @@ Examples:
   python main.py judge list                       what was judged, and how
   python main.py judge show last
   python main.py judge report last --html report.html
+  python main.py judge compare 20261122T0315 last
+  python main.py judge labels export > sheet.csv  score conversations yourself
+  python main.py judge agreement                  how far judges agree with people
 """
 
 
@@ -32,5 +38,5 @@ def command(ctx: click.Context) -> int:
     return 0
 
 
-for subcommand in (agents, run, list_runs, show, report):
+for subcommand in (agents, run, list_runs, show, report, compare, labels, agreement):
     command.add_command(subcommand)

@@ -107,7 +107,7 @@ class JudgementStore:
                 header = _header(path)
             if header is not None:
                 headers.append(header)
-        return headers
+        return sorted(headers, key=lambda item: (item.started, item.run_id))
 
     def runs(self, agent_id: str | None = None) -> list[JudgeRun]:
         """Return all runs, or those of one agent, oldest first.

@@ -93,6 +93,12 @@ def test_run_is_found_by_last_agent_and_beginning(store: JudgementStore) -> None
     assert found == ["cc", "bb", "aa"]
 
 
+def test_newest_of_two_runs_of_one_second_is_told_by_its_start(store: JudgementStore) -> None:
+    write(store, "20261122T010000-bb", started="2026-11-22T01:00:00.100Z")
+    write(store, "20261122T010000-aa", started="2026-11-22T01:00:00.900Z")
+    assert store.find("last").run_id == "20261122T010000-aa"
+
+
 def test_unknown_run_is_an_error_that_names_the_newest(store: JudgementStore) -> None:
     with pytest.raises(ConfigError) as nothing:
         store.find("last")

@@ -1,0 +1,60 @@
+"""What agreement figures mean, in words; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from poor_bench.judge.agreement.agreement import Agreement
+from poor_bench.statistics.estimate import Estimate
+
+FEW_ITEMS = 20
+"""Below this number of labelled things, agreement figures are little more than a hint."""
+_WEAK, _FAIR = 0.667, 0.8
+"""Limits of alpha: below the first, Krippendorff advises against conclusions; from the second on,
+scores can be relied upon.
+
+Source:
+    Krippendorff 2004, "Content Analysis", 2nd edition, section 11.4.
+"""
+
+
+def trust_text(agreement: Agreement) -> str:
+    """Return in one line what a judge's agreement with people is worth."""
+    if agreement.n == 0:
+        return "nothing that it judged is labelled"
+    few = f" (only {agreement.n} labelled)" if agreement.n < FEW_ITEMS else ""
+    if agreement.alpha is None:
+        return f"all scores are the same: nothing can be said{few}"
+    if agreement.alpha >= _FAIR:
+        return f"can be relied upon{few}"
+    if agreement.alpha >= _WEAK:
+        return f"good for tentative conclusions{few}"
+    return f"not to be relied upon{few}"
+
+
+def biases_of(agreement: Agreement) -> Iterator[str]:
+    """Yield what leans to one side beyond chance."""
+    bias, length = agreement.bias, agreement.length_bias
+    if bias is not None and not bias.low <= 0 <= bias.high:
+        side = "kinder" if bias.value > 0 else "stricter"
+        yield f"{side} than people by {abs(bias.value):.2f} points"
+    if length is not None and not length.low <= 0 <= length.high:
+        kind = "long" if length.value > 0 else "short"
+        yield f"prefers {kind} answers beyond what people do"
+
+
+def figure_text(figure: float | None) -> str:
+    """Return a figure with two decimals, or a dash where there is none."""
+    return "-" if figure is None else f"{figure:.2f}"
+
+
+def estimate_text(estimate: Estimate | None) -> str:
+    """Return an estimate with its interval, or a dash where there is none.
+
+    Example:
+        >>> estimate_text(Estimate(value=0.5, low=0.1, high=0.8, n=9))
+        '0.50 (0.10 to 0.80)'
+    """
+    if estimate is None:
+        return "-"
+    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poor_bench.cli.main import main
+from tests.judge.agent_workspace import VERDICT, write_workspace
+
+
+def verdict(first: int, second: int) -> str:
+    cases = [
+        {"case": 1, "score": first, "passed": True, "feedback": ""},
+        {"case": 2, "score": second, "passed": True, "feedback": ""},
+    ]
+    scores = {"tone": first, "facts": second}
+    return json.dumps(VERDICT | {"test_case_evaluations": cases, "scores": scores})
+
+
+def call(folder: Path, *arguments: str) -> int:
+    return main(["--data", str(folder), "judge", *arguments])
+
+
+def judged(folder: Path, judge: str, *options: str) -> None:
+    assert call(folder, "run", "bikes", "--judge", f"scripted:{judge}", *options) == 0
+
+
+def fill_in(folder: Path, capsys: pytest.CaptureFixture[str], scores: dict[str, str]) -> Path:
+    """Export the sheet of the newest run, and write scores of cases into it."""
+    capsys.readouterr()
+    assert call(folder, "labels", "export", "last") == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    sheet = folder / "sheet.csv"
+    with sheet.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        for row in rows:
+            writer.writerow(row | {"score": scores.get(row["case_id"], "")})
+    return sheet
+
+
+def printed_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return value
+
+
+def test_judges_are_measured_by_the_labels_of_a_sheet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path, good=verdict(3, 9), bad=verdict(9, 3))
+    judged(folder, "good")
+    judged(folder, "bad", "--conversations", "last")
+    sheet = fill_in(folder, capsys, {"hello": "3", "price": "9"})
+    assert call(folder, "labels", "import", str(sheet), "--who", "Ann") == 0
+    assert "Added 2 labels" in capsys.readouterr().out
+    assert call(folder, "agreement", "--json") == 0
+    judges = printed_json(capsys)["judges"]
+    assert judges["scripted:good"]["alpha"] == 1.0
+    assert judges["scripted:good"]["kappa"] == 1.0
+    assert judges["scripted:bad"]["alpha"] < 0
+    assert call(folder, "agreement") == 0
+    out = capsys.readouterr().out
+    assert "scripted:good: can be relied upon (only 2 labelled)" in out
+    assert "scripted:bad: not to be relied upon (only 2 labelled)" in out
+
+
+def test_bad_row_takes_the_whole_sheet_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path)
+    judged(folder, "judge")
+    sheet = fill_in(folder, capsys, {"hello": "3", "price": "90"})
+    assert call(folder, "labels", "import", str(sheet)) == 2
+    assert "must be from 0 to 10, not 90" in capsys.readouterr().err
+    assert not (folder / "human_labels.jsonl").exists()
+
+
+def test_agreement_without_labels_says_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path)
+    judged(folder, "judge")
+    assert call(folder, "agreement") == 0
+    assert "judge labels export" in capsys.readouterr().out
+
+
+def test_comparison_tells_noise_from_change(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replies = [verdict(4, 6), verdict(4, 5), verdict(4, 6)] + [verdict(8, 6)] * 3
+    folder = write_workspace(tmp_path, judge=replies)
+    judged(folder, "judge", "--repeat", "3")
+    [first] = list((folder / "judgements").glob("*.jsonl"))
+    (folder / "llms.json").write_text(
+        (folder / "llms.json").read_text().replace(json.dumps(replies), json.dumps(replies[3:]))
+    )
+    judged(folder, "judge", "--repeat", "3")
+    capsys.readouterr()
+    assert call(folder, "compare", first.stem, "last", "--json") == 0
+    comparison = printed_json(capsys)
+    noise = {change["name"]: change["is_noise"] for change in comparison["scores"]}
+    assert noise == {"overall": False, "tone": False, "facts": True}
+    assert comparison["obstacles"] == []
+    assert call(folder, "compare", first.stem, "last") == 0
+    out = capsys.readouterr().out
+    assert "within the noise" in out
+    assert "better" in out
+
+
+def test_runs_of_other_judges_are_not_compared_silently(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path, other=verdict(5, 5))
+    judged(folder, "judge")
+    [first] = list((folder / "judgements").glob("*.jsonl"))
+    judged(folder, "other")
+    capsys.readouterr()
+    assert call(folder, "compare", first.stem, "last") == 0
+    out = capsys.readouterr().out
+    assert "Not comparable: the judges differ" in out
+    assert "may be noise: no judge was asked twice" in out

@@ -27,8 +27,6 @@ DEFAULT_TEMPERATURE = 0.3
 DEFAULT_MAX_TOKENS = 4000
 MOST_ATTEMPTS = 2
 """The first request, and one that tells what was wrong with its reply."""
-_BOUNDED = frozenset({"embedded", "ollama", "llamacpp"})
-"""Providers whose constrained replies are limited by the lengths in a schema."""
 
 
 class Judge:
@@ -116,8 +114,8 @@ class Judge:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether schemas limit the lengths of lists and texts."""
-        return self.llm.provider in _BOUNDED
+        """Whether schemas limit the lengths of lists and texts, for models on own machines."""
+        return self._manager.is_local(self.llm)
 
 
 @dataclass(slots=True)

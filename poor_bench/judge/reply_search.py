@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ from poor_bench.extraction.thinking import split_thinking
 from poor_bench.judge.rubric import Rubric, dimension_name
 
 Verdict = Mapping[str, Any]
+
+_SCORES_KEY = re.compile(r"""["']scores["']\s*:""")
 
 
 class UnusableReplyError(Exception):
@@ -76,8 +79,12 @@ def _unsigned_in(text: str, rubric: Rubric) -> list[Verdict]:
 
 
 def _verdicts_in(text: str, is_verdict: Callable[[Verdict], bool]) -> list[Verdict]:
-    """Return the different verdicts in a text, the last one first; broken ones only if need be."""
-    for lenient in (False, True):
+    """Return the different verdicts in a text, the last one first; broken ones only if need be.
+
+    Repairing could mend a broken verdict with pieces of another one, so it needs a text with one.
+    """
+    may_repair = len(_SCORES_KEY.findall(text)) <= 1
+    for lenient in (False, True) if may_repair else (False,):
         found: list[Verdict] = []
 
         def note(value: Any, found: list[Verdict] = found) -> bool:

@@ -1,61 +1,42 @@
-"""Judgements and conversations, of which a test names what matters to it."""
+"""What the tests of the judge share: verdicts, subjects, and judges that follow a script."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
 from typing import Any
 
-from poor_bench.judge.conversation.conversation import Conversation
-from poor_bench.judge.history.judge_run import JudgeRun, RunHeader
-from poor_bench.judge.judgement import CaseEvaluation, Judgement
-from poor_bench.judge.subject import Turn
+from poor_bench.judge.judge import Judge
+from poor_bench.judge.rubric import Dimension, Rubric
+from poor_bench.judge.subject import JudgedCase, Subject, Turn
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.llm import LLM
+from tests.providers.fake_clock import FakeClock
+
+TWO = Rubric("two", (Dimension("tone", 75.0, "Polite."), Dimension("facts", 25.0, "True.")))
+LISTS = ("strengths", "weaknesses", "failures", "warnings", "recommendations")
 
 
-def judgement_of(
-    overall: float, *, judge: str = "a", cases: Mapping[str, float] | None = None, **fields: Any
-) -> Judgement:
-    evaluations = tuple(
-        CaseEvaluation(test_name=name, score=score, passed=score >= 5, feedback=f"{score:g}!")
-        for name, score in (cases or {}).items()
-    )
-    scores = fields.pop("scores", {"tone": overall})
-    return Judgement(
-        overall_score=overall,
-        scores=scores,
-        test_case_evaluations=evaluations,
-        judge=judge,
-        **fields,
-    )
+def verdict(tone: Any = 8, facts: Any = 4, **more: Any) -> dict[str, Any]:
+    case = {"test_name": "greeting", "score": 7, "passed": True, "feedback": "fine"}
+    whole = {"scores": {"tone": tone, "facts": facts}, "test_case_evaluations": [case]}
+    return whole | {name: [] for name in LISTS} | more
 
 
-def fallback(judge: str = "a", **fields: Any) -> Judgement:
-    return judgement_of(5.0, judge=judge, is_fallback=True, error="no connection", **fields)
+def as_json(**more: Any) -> str:
+    return json.dumps(verdict(**more))
 
 
-def conversation_of(case_id: str = "hello", *said: str, **fields: Any) -> Conversation:
-    turns = [Turn("agent" if index % 2 else "user", text) for index, text in enumerate(said)]
-    return Conversation(case_id=case_id, turns=tuple(turns), **fields)
+def subject(response: str = "Good morning!", **more: Any) -> Subject:
+    turns = (Turn("user", "Hello"), Turn("agent", response))
+    case = JudgedCase(name="greeting", turns=turns, expected_behavior="greets")
+    return Subject(cases=(case,), **more)
 
 
-def header_of(run_id: str = "20261122T010000-aa", **fields: Any) -> RunHeader:
-    given = {
-        "started": "2026-11-22T01:00:00Z",
-        "agent_id": "sales",
-        "llm_id": "seller",
-        "threshold": 8.0,
-        "rubric_hash": "r1",
-        "weights": {"tone": 100.0},
-        "judges": ("a",),
-    }
-    return RunHeader(run_id=run_id, **given | fields)
+def scripted_llm(responses: Any, **more: Any) -> LLM:
+    parameters = {"responses": responses} | more.pop("parameters", {})
+    return LLM(id="scripted:j", provider="scripted", name="j", parameters=parameters, **more)
 
 
-def run_of(*judgements: Judgement, **fields: Any) -> JudgeRun:
-    conversations = fields.pop("conversations", (conversation_of("hello", "Hi", "Hello"),))
-    ended = fields.pop("ended", "2026-11-22T01:01:00Z")
-    return JudgeRun(
-        header=header_of(**fields),
-        conversations=conversations,
-        judgements=judgements,
-        ended=ended,
-    )
+def scripted_judge(responses: Any, rubric: Rubric = TWO, **more: Any) -> Judge:
+    llm = scripted_llm(responses, **more)
+    return Judge(llm, LLMManager(clock=FakeClock()), rubric)

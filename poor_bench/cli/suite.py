@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from poor_bench.cli.suite_import import import_suite
 from poor_bench.cli.suite_list import list_suites
+from poor_bench.cli.suite_record import record
 from poor_bench.cli.suite_report import report
 from poor_bench.cli.suite_run import run
 from poor_bench.cli.suite_validate import validate
@@ -15,6 +17,8 @@ Examples:
   python main.py suite run my_suite.yaml --tag smoke --trials 3 --html report.html
   python main.py suite validate my_suite.yaml
   python main.py suite report last --html report.html
+  python main.py suite record cancel-order            a playbook of what an agent did
+  python main.py suite import miniwob                 a public benchmark
 """
 
 
@@ -31,3 +35,5 @@ command.add_command(run)
 command.add_command(validate)
 command.add_command(report)
 command.add_command(list_suites)
+command.add_command(record)
+command.add_command(import_suite)

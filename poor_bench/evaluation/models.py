@@ -170,6 +170,8 @@ class EvalTrialResult:
     """The LLM that was there to be asked, whether it was or not."""
     started: str = ""
     """ISO 8601, UTC."""
+    server: str = ""
+    """Address that the suite's own server had; it is gone after the trial."""
     artifacts: str = ""
     """Folder of steps and screenshots, relative to the run's folder."""
     failure: Failure | None = None

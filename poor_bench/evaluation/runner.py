@@ -136,6 +136,7 @@ class _SuiteRun:
             "started": started,
             "version": __version__,
             "suite": self._suite.name,
+            "server": self._suite.server,
             "folder": self._suite.folder,
             "llms": sorted({plan.llm.id for plan in plans if plan.llm}),
             "cases": [

@@ -18,7 +18,8 @@ def choose_llms(suite: EvalSuite, data_dir: Path, wanted: str | None) -> dict[st
     """Return the LLM of every case by the case's id.
 
     `wanted` goes before the case's own `llm`, that before the suite's. Where none is named it is
-    the suite's first one, else the first that is enabled in llms.json; None where there is none.
+    the suite's first one, else the first that is enabled in llms.json; None where there is none,
+    and for cases that are carried out by a playbook only.
 
     Args:
         suite: Its LLMs are looked at before those of the workspace.
@@ -30,7 +31,11 @@ def choose_llms(suite: EvalSuite, data_dir: Path, wanted: str | None) -> dict[st
     """
     known = (*suite.llms, *_of_workspace(data_dir))
     default = next((llm for llm in known if llm.enabled), None)
-    return {case.id: _choose(case, suite, known, wanted) or default for case in suite.cases}
+    chosen: dict[str, LLM | None] = {case.id: None for case in suite.cases}
+    for case in suite.cases:
+        if case.execution_mode != "playbook_only":
+            chosen[case.id] = _choose(case, suite, known, wanted) or default
+    return chosen
 
 
 def _choose(

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from poor_bench.errors import AgentError, ConfigError
+from poor_bench.errors import AgentError, ConfigError, PoorBenchError
 from poor_bench.evaluation.factories import import_factory
 from poor_bench.evaluation.models import SERVER, EvalSuite
 from poor_bench.models.failure import FailureKind
@@ -43,6 +43,7 @@ def serving(written: str, environ: Mapping[str, str]) -> Iterator[str]:
 
     Raises:
         ConfigError: If there is no such factory, or it fails.
+        MissingExtraError: If the application needs a package that is not installed.
         AgentError: If no port can be opened.
     """
     application = _create(written, environ)
@@ -62,6 +63,8 @@ def _create(written: str, environ: Mapping[str, str]) -> Any:
     try:
         takes_environ = "environ" in inspect.signature(factory).parameters
         application = factory(environ=environ) if takes_environ else factory()
+    except PoorBenchError:
+        raise
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise ConfigError(f"the server `{written}` cannot be made: {reason}") from error

@@ -115,7 +115,8 @@ class TrialRunner:
             begun = clock.monotonic()
             outcome = agent.run(task, TrialControl(cancelled=cancelled, note_step=note_step))
             duration_ms = (clock.monotonic() - begun) * 1000
-        return replace(_with_outcome(blank, outcome, redactor), duration_ms=round(duration_ms, 3))
+        result = _with_outcome(blank, outcome, redactor)
+        return replace(result, duration_ms=round(duration_ms, 3), server=server)
 
     def _serve(self, case: EvalCase, stack: ExitStack) -> str:
         """Start the suite's own server until `stack` ends; return its address, or nothing."""

@@ -13,6 +13,7 @@ import pytest
 
 from poor_bench.cli.main import main
 from poor_bench.evaluation.stored_run import find_run
+from poor_bench.evaluation.suite_file import read_suite
 
 ROOT = Path(__file__).parents[2]
 AGENTS = "tests.evaluation.agents"
@@ -164,3 +165,32 @@ def test_run_that_is_stopped_from_outside_keeps_what_is_finished(
     assert not stored.is_going_on
     report = stored.report()
     assert (report.passed, report.not_run, report.cancelled) == (1, 1, True)
+
+
+def test_miniwob_becomes_a_valid_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tasks = ("--task", "click-button", "--task", "book-flight")
+    assert call(tmp_path, "import", "miniwob", *tasks, "--seeds", "2") == 0
+    path = tmp_path / "suites" / "miniwob.yaml"
+    assert call(tmp_path, "validate", "miniwob") == 0
+    assert [case.id for case in read_suite(path, tmp_path).cases] == [
+        "click-button.1",
+        "click-button.2",
+        "book-flight.1",
+        "book-flight.2",
+    ]
+    assert call(tmp_path, "import", "miniwob") == 2
+    assert "--force" in capsys.readouterr().err
+    assert call(tmp_path, "import", "miniwob", "--task", "click-buton", "--force") == 2
+    assert "click-button" in capsys.readouterr().err
+
+
+def test_record_needs_a_trial_that_an_agent_passed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(tmp_path, "record", "one") == 2
+    call(tmp_path, "run", str(write_suite(tmp_path, {"id": "one", "agent": "broken"})))
+    capsys.readouterr()
+    assert call(tmp_path, "record", "one") == 2
+    assert "no agent has passed the case `one` yet" in capsys.readouterr().err
+    assert call(tmp_path, "record", "won") == 2
+    assert "no run has a case `won`" in capsys.readouterr().err

@@ -1,0 +1,60 @@
+"""`suite import`: public benchmarks as suite files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.errors import ConfigError
+
+_EPILOG = """\b
+Examples:
+  pip install miniwob
+  python main.py suite import miniwob                        all tasks that have a playbook
+  python main.py suite import miniwob --task click-button --task book-flight --seeds 5
+"""
+
+
+@click.group("import")
+def import_suite() -> None:
+    """Turn a public benchmark into a suite file."""
+
+
+@import_suite.command("miniwob", epilog=_EPILOG)
+@click.option("--task", "tasks", multiple=True, metavar="NAME", help="Only this task.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="Cases per task, each with other contents.",
+)
+@click.option("--no-playbooks", is_flag=True, help="Leave all tasks to the LLM agent.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="By default suites/miniwob.yaml in the workspace.",
+)
+@click.option("--force", is_flag=True, help="Replace the file.")
+@pass_app
+def miniwob(
+    app: AppContext,
+    /,
+    tasks: tuple[str, ...],
+    seeds: int,
+    no_playbooks: bool,
+    output: Path | None,
+    force: bool,
+) -> int:
+    """Write a suite of MiniWoB++ tasks; needs the package miniwob."""
+    from poor_bench.evaluation.browser.miniwob.suite import miniwob_suite
+    from poor_bench.evaluation.report import write_file
+
+    path = output or app.data_dir / "suites" / "miniwob.yaml"
+    if path.exists() and not force:
+        raise ConfigError(f"{path} is there already", hint="--force replaces it")
+    write_file(path, miniwob_suite(tasks, n_seeds=seeds, with_playbooks=not no_playbooks))
+    click.echo(f"Wrote {path}. Next: python main.py suite run {path}")
+    return 0

@@ -7,7 +7,7 @@ import pytest
 from poor_bench.judge.history.comparison import RunComparison, compare_runs
 from poor_bench.judge.history.judge_run import JudgeRun
 from poor_bench.judge.history.summary import summarise_run
-from tests.judge.judging import conversation_of, fallback, judgement_of, run_of
+from tests.judge.run_builders import conversation_of, fallback, judgement_of, run_of
 
 
 def run(run_id: str, *scores: float, **fields: Any) -> JudgeRun:

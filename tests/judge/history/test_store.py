@@ -9,7 +9,7 @@ import pytest
 from poor_bench.errors import ConfigError
 from poor_bench.judge.history.store import JudgementStore
 from poor_bench.models.failure import Failure, FailureKind
-from tests.judge.judging import conversation_of, fallback, header_of, judgement_of, run_of
+from tests.judge.run_builders import conversation_of, fallback, header_of, judgement_of, run_of
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from poor_bench.judge.labels.judged_items import Scope, judged_items
 from poor_bench.judge.labels.label import Label, current_labels, label_on
 from poor_bench.judge.labels.label_csv import labels_from_csv, labels_to_csv
 from poor_bench.judge.labels.label_file import LABELS_FILE, add_labels, read_labels
-from tests.judge.judging import conversation_of, fallback, judgement_of, run_of
+from tests.judge.run_builders import conversation_of, fallback, judgement_of, run_of
 
 WHEN = "2026-11-22T02:00:00Z"
 TALKS = (conversation_of("hello", "Hi", "Hello"), conversation_of("bye", "Bye", "=SUM(1) bye"))

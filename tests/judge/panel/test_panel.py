@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from poor_bench.judge.judgement import Judgement
 from poor_bench.judge.panel.panel import Decision, panel_of
-from tests.judge.judging import fallback, judgement_of
+from tests.judge.run_builders import fallback, judgement_of
 
 scores = st.lists(st.floats(0, 10), min_size=1, max_size=6)
 

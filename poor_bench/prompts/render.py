@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from poor_bench.models.test import Test
@@ -29,6 +29,21 @@ def placeholders_of(template: str) -> tuple[str, ...]:
     """
     names = (match[2] for match in _PLACEHOLDER.finditer(template))
     return tuple(dict.fromkeys(name for name in names if name))
+
+
+def with_only_placeholders(template: str, names: Collection[str]) -> str:
+    """Return `template` with all placeholders but some made literal.
+
+    Example:
+        >>> with_only_placeholders("Write {answer} for {problem}.", ["problem"])
+        'Write {{answer}} for {problem}.'
+    """
+
+    def keep(match: re.Match[str]) -> str:
+        escaped, name = match.groups()
+        return match[0] if escaped or name in names else f"{{{match[0]}}}"
+
+    return _PLACEHOLDER.sub(keep, template)
 
 
 def unfilled_placeholders(template: str, fields: Mapping[str, Any]) -> tuple[str, ...]:

@@ -127,5 +127,6 @@ def _is_torn(path: Path) -> bool:
 
 
 def _cannot_write(path: Path, error: Exception) -> StoreError:
-    reason = error.strerror if isinstance(error, OSError) else "another process uses it"
-    return StoreError(f"{path}: the search cannot be kept: {reason}")
+    is_used = isinstance(error, Timeout)
+    reason = "another process uses it" if is_used else getattr(error, "strerror", None)
+    return StoreError(f"{path}: the search cannot be kept: {reason or error}")

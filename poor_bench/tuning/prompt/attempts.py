@@ -69,7 +69,8 @@ class Attempts:
             RunCancelledError: If the user stopped it.
         """
         key = text_key(text)
-        missing = [case_id for case_id in case_ids if (key, case_id) not in self._known]
+        wanted = dict.fromkeys(case_ids)
+        missing = [case_id for case_id in wanted if (key, case_id) not in self._known]
         self._spending.require(len(missing) * self._subject.n_calls_per_case)
         failed = self._make(text, key, missing)
         if failed is not None:

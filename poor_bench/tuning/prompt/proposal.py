@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from poor_bench.extraction.fences import fenced_blocks
 from poor_bench.extraction.thinking import split_thinking
-from poor_bench.prompts.render import placeholders_of
+from poor_bench.prompts.render import placeholders_of, with_only_placeholders
 
 OPEN, CLOSE = "<new_prompt>", "</new_prompt>"
 MOST_CHARACTERS = 12_000
@@ -49,9 +49,7 @@ def with_placeholders(text: str, placeholders: Sequence[str]) -> str:
         >>> with_placeholders("Solve it. Write {answer}.", ["problem"])
         'Solve it. Write {{answer}}.\n\n{problem}'
     """
-    for name in placeholders_of(text):
-        if name not in placeholders:
-            text = re.sub(rf"(?<!\{{)\{{{name}\}}(?!\}})", f"{{{{{name}}}}}", text)
+    text = with_only_placeholders(text, placeholders)
     present = placeholders_of(text)
     missing = [f"{{{name}}}" for name in placeholders if name not in present]
     return "\n\n".join([text, "\n".join(missing)]) if missing else text

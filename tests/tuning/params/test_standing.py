@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.models.result import Result
+from poor_bench.tuning.params.standing import standings, verdict_on
+
+BASE = "base"
+
+
+def results(llm_id: str, scores: list[float], ms: float = 100.0) -> list[Result]:
+    return [
+        Result(llm_id=llm_id, test_id=str(number), score=score, execution_time_ms=ms)
+        for number, score in enumerate(scores)
+    ]
+
+
+def table(n_tests: int, **rows: tuple[list[float], float]) -> list:
+    own = {name: results(name, scores, ms) for name, (scores, ms) in rows.items()}
+    return standings(own, BASE, n_tests)
+
+
+def test_a_clear_gain_is_better() -> None:
+    rows = table(20, base=([0.0] * 20, 100), new=([1.0] * 20, 100))
+    assert [row.variant_id for row in rows] == ["new", "base"]
+    assert rows[0].is_better
+    assert verdict_on(rows, BASE) == (
+        "new is better than the LLM as it is: +1.000 (+0.720 to +1.000) on 20 tests."
+    )
+
+
+def test_a_gain_that_may_be_chance_is_not_called_better() -> None:
+    rows = table(10, base=([0.0] * 10, 100), new=([1.0] + [0.0] * 9, 100))
+    assert not rows[0].is_better
+    assert "cannot be told apart from the LLM as it is" in verdict_on(rows, BASE)
+
+
+def test_many_variants_make_it_harder_to_claim_a_gain() -> None:
+    gain = [1.0] * 6 + [0.0] * 14
+    alone = table(20, base=([0.0] * 20, 100), new=(gain, 100))
+    chance = [1.0, -0.0] + [0.0] * 18
+    others = {f"other{number}": (chance, 100.0) for number in range(5)}
+    among = table(20, base=([0.0] * 20, 100), new=(gain, 100), **others)
+    assert alone[0].is_better
+    assert not among[0].is_better
+
+
+def test_failures_are_no_zeros() -> None:
+    failed = Result(
+        llm_id="new", test_id="3", failure=Failure(kind=FailureKind.TIMEOUT, message="late")
+    )
+    own = {BASE: results(BASE, [1.0] * 4), "new": [*results("new", [1.0] * 3), failed]}
+    row = {row.variant_id: row for row in standings(own, BASE, 4)}["new"]
+    assert row.score is not None
+    assert row.score.value == 1.0
+    assert row.n_failed == 1
+    assert not row.is_complete
+
+
+def test_the_frontier_is_what_nobody_beats_in_both() -> None:
+    rows = table(
+        2,
+        base=([0.5, 0.5], 100),
+        slow=([1.0, 1.0], 300),
+        fast=([0.0, 0.5], 50),
+        bad=([0.0, 0.5], 400),
+    )
+    assert {row.variant_id for row in rows if row.is_on_frontier} == {"base", "slow", "fast"}
+
+
+def test_nothing_better_is_said_so() -> None:
+    rows = table(4, base=([1.0] * 4, 100), new=([0.0] * 4, 100))
+    expected = "No variant that ran all tests scores higher than the LLM as it is."
+    assert verdict_on(rows, BASE) == expected
+
+
+def test_unfinished_sweeps_have_no_verdict() -> None:
+    rows = table(9, base=([1.0] * 4, 100), new=([0.0] * 4, 100))
+    assert verdict_on(rows, BASE).startswith("Too few tests were run")
+
+
+def test_a_variant_without_results_stands_last() -> None:
+    rows = standings({"none": [], BASE: results(BASE, [0.0])}, BASE, 1)
+    assert [row.variant_id for row in rows] == [BASE, "none"]
+    assert rows[1].score is None

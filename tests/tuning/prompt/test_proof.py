@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poor_bench.tuning.prompt.proof import prove
+
+SCORES = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=40)
+
+
+def proof_of(pairs: list[tuple[float, float]]) -> object:
+    base = {str(number): old for number, (old, _) in enumerate(pairs)}
+    return prove(base, {str(number): new for number, (_, new) in enumerate(pairs)})
+
+
+@given(SCORES)
+def test_swapping_the_prompts_swaps_the_gain(pairs: list[tuple[float, float]]) -> None:
+    there = proof_of(pairs)
+    back = proof_of([(new, old) for old, new in pairs])
+    assert there.gain.value == pytest.approx(-back.gain.value)
+    assert there.gain.low == pytest.approx(-back.gain.high)
+    assert (there.n_better, there.n_worse) == (back.n_worse, back.n_better)
+
+
+def test_a_gain_on_few_tests_is_not_proven() -> None:
+    proof = proof_of([(0.0, 1.0), (0.0, 1.0), (1.0, 1.0)])
+    assert not proof.is_proven
+    assert proof.sentence.startswith("Not proven: the difference is +0.667")
+
+
+def test_a_loss_is_called_a_loss() -> None:
+    assert proof_of([(1.0, 0.0)] * 12).sentence.startswith("The new prompt is worse: -1.000")
+
+
+def test_only_cases_that_both_were_tried_on_count() -> None:
+    proof = prove({"a": 0.0, "b": 1.0}, {"b": 1.0, "c": 0.0})
+    assert proof.gain.n == 1
+    assert proof.mean_base == 1.0

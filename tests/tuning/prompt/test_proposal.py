@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poor_bench.models.test import Test
+from poor_bench.prompts.render import placeholders_of, render_prompt
+from poor_bench.tuning.prompt.proposal import MOST_CHARACTERS, proposal_in, with_placeholders
+
+REPLIES = [
+    ("Sure!\n<new_prompt>\nDo {x}.\n</new_prompt>\nBye.", "Do {x}."),
+    ("<new_prompt>first</new_prompt> no: <new_prompt>second</new_prompt>", "second"),
+    ("<new_prompt>cut off in the mid", "cut off in the mid"),
+    ("<prompt>Half a mark</prompt>", "Half a mark"),
+    ("Try this:\n```\nDo {x}.\n```", "Do {x}."),
+    ("  Just the text.  ", "Just the text."),
+    ("<think>hm <new_prompt>no</new_prompt></think><new_prompt>yes</new_prompt>", "yes"),
+    ("<new_prompt>  </new_prompt>", ""),
+    ("", ""),
+]
+
+
+@pytest.mark.parametrize(("reply", "found"), REPLIES)
+def test_the_proposal_is_found_in_a_reply(reply: str, found: str) -> None:
+    assert proposal_in(reply) == found
+
+
+@given(st.text())
+def test_any_reply_gives_plain_text_of_bounded_length(reply: str) -> None:
+    found = proposal_in(reply)
+    assert len(found) <= MOST_CHARACTERS
+    assert not {"Cc", "Cf", "Cs"} & {
+        unicodedata.category(character) for character in found if character not in "\n\t"
+    }
+
+
+@given(st.text(alphabet="ab{} \n"), st.sets(st.sampled_from(["problem", "text"]), min_size=1))
+def test_a_template_gets_exactly_its_placeholders(text: str, names: set[str]) -> None:
+    template = with_placeholders(text, sorted(names))
+    assert set(placeholders_of(template)) == names
+
+
+def test_a_name_in_braces_that_is_no_placeholder_becomes_literal() -> None:
+    template = with_placeholders("Write {answer} for {problem}.", ["problem"])
+    test = Test(test_id="t", class_id="c", level=1, text="1 + 1")
+    assert render_prompt(template, test) == "Write {answer} for 1 + 1."
+
+
+def test_json_in_a_template_stays() -> None:
+    text = 'Reply {"answer": 1} for {problem}'
+    assert with_placeholders(text, ["problem"]) == text

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+
+from poor_bench.errors import ConfigError
+from poor_bench.models.llm import LLM, Prices
+from poor_bench.tuning.spending import Limits, Spending, require_prices
+from poor_bench.tuning.stopping import SearchStoppedError, StopReason
+
+
+def test_calls_beyond_the_budget_are_not_allowed() -> None:
+    spending = Spending(Limits(n_calls=5))
+    spending.note(None, 3)
+    spending.require(2)
+    with pytest.raises(SearchStoppedError) as stopped:
+        spending.require(3)
+    assert stopped.value.reason is StopReason.BUDGET
+
+
+def test_the_reserve_is_kept_back() -> None:
+    spending = Spending(Limits(n_calls=10))
+    spending.reserve = 4
+    assert spending.n_left == 6
+    with pytest.raises(SearchStoppedError):
+        spending.require(7)
+    spending.require(6)
+
+
+def test_nothing_to_ask_is_always_allowed() -> None:
+    spending = Spending(Limits(n_calls=1), n_calls=1)
+    spending.reserve = 4
+    spending.require(0)
+
+
+def test_money_is_estimated_from_what_was_spent() -> None:
+    spending = Spending(Limits(cost_usd=1.0))
+    spending.note(0.1)
+    spending.require(9)
+    with pytest.raises(SearchStoppedError) as stopped:
+        spending.require(10)
+    assert stopped.value.reason is StopReason.COST
+
+
+def test_prices_must_be_known_where_money_is_limited() -> None:
+    unknown = LLM(id="openai:x", provider="openai", name="x")
+    known = LLM(id="openai:y", provider="openai", name="y", prices=Prices(input=1, output=2))
+    require_prices([unknown], Limits(), lambda _llm: False)
+    require_prices([known], Limits(cost_usd=1), lambda _llm: False)
+    require_prices([unknown], Limits(cost_usd=1), lambda _llm: True)
+    with pytest.raises(ConfigError, match="the prices of openai:x are not known"):
+        require_prices([unknown], Limits(cost_usd=1), lambda _llm: False)

@@ -70,6 +70,6 @@ def described(tree: str, ref: str) -> str | None:
     for line in tree.splitlines():
         found = _ELEMENT.match(line)
         if found is not None and found["ref"] == ref:
-            text = found["rest"].rpartition("]: ")[2] if '"' not in found["what"] else ""
-            return f"{_STATE.sub('', found['what'])} {text[:60]}".rstrip(" :")
+            text = "" if '"' in found["what"] else found["rest"].partition(": ")[2]
+            return f"{_STATE.sub('', found['what'])} {text[:60]}".rstrip()
     return None

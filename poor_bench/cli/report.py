@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from poor_bench.cli.comparison_options import allowed_changes, comparison_options
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import console, harmless
 from poor_bench.cli.selection_options import selection_from, selection_options
-
-if TYPE_CHECKING:
-    from poor_bench.report_generator import ReportGenerator
 
 _EPILOG = """\b
 Examples:
   python main.py report
   python main.py report --by class
+  python main.py report --stratify classes       every class weighs the same
   python main.py report --output report.html --compare previous
   python main.py report --format csv --llm 'ollama:*' > results.csv
 """
 _GROUPS = {"llm": "llm", "class": "llm_class", "level": "llm_level", "both": "llm_class_level"}
 _TABLE = "table"
-_QUICKLY_READ = 20_000
-"""Results whose responses are read in a few seconds."""
 _FORM_OF_SUFFIX = {
     ".csv": "csv", ".json": "json", ".xml": "junit", ".md": "md", ".html": "html", ".htm": "html",
 }  # fmt: skip
@@ -41,12 +36,17 @@ _FORM_OF_SUFFIX = {
     help="What a row of the table stands for.",
 )
 @click.option(
+    "--stratify",
+    type=click.Choice(["tests", "classes"]),
+    help="Add the score over classes as strata: each weighs its tests, or all weigh alike.",
+)
+@click.option(
     "--format",
     "form",
     type=click.Choice([_TABLE, "csv", "json", "junit", "md", "html"]),
     help="By default a table, or what the ending of --output says.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
+@click.option("--json", "form", flag_value="json", help="Same as --format json.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to a file.")
 @click.option("--compare", "base", metavar="BASE", help="A run, a file, `previous`: see `compare`.")
 @comparison_options
@@ -55,8 +55,8 @@ def command(
     app: AppContext,
     /,
     by: str,
+    stratify: str | None,
     form: str | None,
-    as_json: bool,
     output: Path | None,
     base: str | None,
     pass_mark: float,
@@ -73,9 +73,12 @@ def command(
         allowed=allowed_changes(allow),
         pass_score=pass_mark,
     )
-    form = "json" if as_json else form or _default_form(output)
+    form = form or _default_form(output)
     if form == _TABLE:
-        return _print_table(generator, _GROUPS[by])
+        from poor_bench.cli.report_view import print_report
+
+        print_report(generator.data, _GROUPS[by], stratify)
+        return 0
     text = generator.render(form, _GROUPS[by])
     if output is None:
         click.echo(text, nl=False)
@@ -89,27 +92,3 @@ def _default_form(output: Path | None) -> str:
     if output is None:
         return _TABLE
     return _FORM_OF_SUFFIX.get(output.suffix.lower(), "md")
-
-
-def _print_table(generator: ReportGenerator, grouping: str) -> int:
-    from poor_bench.cli.comparison_view import print_comparison
-    from poor_bench.cli.summary_table import summary_table
-    from poor_bench.reports.findings import findings, tie_letters
-    from poor_bench.statistics.summary import GroupBy
-
-    data = generator.data
-    if not data.results:
-        click.echo("There are no results yet. Next: python main.py run")
-        return 0
-    by = GroupBy(grouping)
-    ties = tie_letters(data) if by is GroupBy.LLM else {}
-    console().print(summary_table(data.summaries(by), generator.names, ties))
-    if any(ties.values()):
-        click.echo("Tied: LLMs that share a letter cannot be told apart.")
-    for sentence in findings(data, str, with_cause=len(data.results) <= _QUICKLY_READ):
-        click.echo(harmless(sentence))
-    base = data.base
-    if base is not None:
-        click.echo()
-        print_comparison(base.before, base.after, base.llms, generator.names)
-    return 0

@@ -10,14 +10,19 @@ from poor_bench.cli.output import plain_table
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from poor_bench.statistics.estimate import Estimate
     from poor_bench.statistics.summary import Summary
 
 _LEFT = frozenset({"LLM", "Class", "Tied"})
 _NOBODY: Mapping[str, str] = {}
+_NOTHING: Mapping[str, Estimate] = {}
 
 
 def summary_table(
-    summaries: Sequence[Summary], names: Mapping[str, str], ties: Mapping[str, str] = _NOBODY
+    summaries: Sequence[Summary],
+    names: Mapping[str, str],
+    ties: Mapping[str, str] = _NOBODY,
+    stratified: Mapping[str, Estimate] = _NOTHING,
 ) -> Table:
     """Return a table with a row per summary, best score first.
 
@@ -25,15 +30,21 @@ def summary_table(
         summaries: Rows of any grouping.
         names: LLM id to what screens call it.
         ties: LLM id to letters; LLMs that share one cannot be told apart.
+        stratified: LLM id to its score with test classes as strata.
     """
     ordered = sorted(summaries, key=lambda summary: -(summary.score.value if summary.score else -1))
-    cells = [_cells(summary, names, ties) for summary in ordered]
+    cells = [_cells(summary, names, ties, stratified) for summary in ordered]
     shown = [name for name in cells[0] if any(row[name] for row in cells)] if cells else []
     columns = [(name, "left" if name in _LEFT else "right") for name in shown]
     return plain_table(columns, [[row[name] for name in shown] for row in cells])
 
 
-def _cells(summary: Summary, names: Mapping[str, str], ties: Mapping[str, str]) -> dict[str, str]:
+def _cells(
+    summary: Summary,
+    names: Mapping[str, str],
+    ties: Mapping[str, str],
+    stratified: Mapping[str, Estimate],
+) -> dict[str, str]:
     """Return a row by heading; a column that is empty in every row is left out."""
     group, score, strict = summary.group, summary.score, summary.strict_score
     is_strict_lower = (
@@ -45,6 +56,7 @@ def _cells(summary: Summary, names: Mapping[str, str], ties: Mapping[str, str]) 
         "Level": str(group.level or ""),
         "Score": f"{score.value:.3f}" if score else "-",
         "95 % interval": f"{score.low:.2f}-{score.high:.2f}" if score else "",
+        "Stratified": _stratified_text(stratified.get(group.llm_id)),
         "Tied": ties.get(group.llm_id, ""),
         "Strict": f"{strict:.3f}" if is_strict_lower else "",
         "Passed": f"{summary.n_passed}/{summary.n_scored}",
@@ -53,3 +65,9 @@ def _cells(summary: Summary, names: Mapping[str, str], ties: Mapping[str, str]) 
         "Tok/s": f"{summary.tokens_per_s:.0f}" if summary.tokens_per_s else "",
         "Cost": f"${summary.cost_usd:.4f}" if summary.cost_usd is not None else "",
     }
+
+
+def _stratified_text(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return ""
+    return f"{estimate.value:.3f} ({estimate.low:.2f}-{estimate.high:.2f})"

@@ -34,6 +34,11 @@ def report_to_json(data: ReportData, by: GroupBy, runs: Mapping[str, Any]) -> st
         "ranks": data.standing.ranks,
         "tie_groups": data.standing.groups,
         "pairs": data.standing.pairs,
+        "stratified": {
+            "tests_weigh_alike": data.stratified(classes_weigh_alike=False),
+            "classes_weigh_alike": data.stratified(classes_weigh_alike=True),
+        },
+        "reliability": data.reliabilities,
         "efforts": data.efforts,
         "issues": data.issue_groups,
         "format_tax": data.format_taxes,

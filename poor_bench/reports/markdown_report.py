@@ -124,6 +124,8 @@ def _reservation_lines(item: LLMComparison) -> Iterator[str]:
 def _folded(data: ReportData, by: GroupBy) -> Iterator[str]:
     if by is GroupBy.LLM and len(data.class_ids) > 1:
         yield details("Scores by class", _class_table(data))
+    if data.reliabilities:
+        yield details("Repeated trials", _reliability_table(data))
     if data.issue_groups:
         yield details("Why score is lost, and what to try", _issue_table(data))
     if data.format_taxes:
@@ -146,6 +148,21 @@ def _class_table(data: ReportData) -> str:
         for row in data.summaries()
     ]
     return table(["LLM", *(code_span(class_id) for class_id in data.class_ids)], rows, right=1)
+
+
+def _reliability_table(data: ReportData) -> str:
+    k = data.reliabilities[0].k
+    rows = [
+        [
+            code_span(data.name(row.llm_id)),
+            str(row.flip_rate.n),
+            f"{row.pass_at_k.value:.3f}",
+            f"{row.pass_hat_k.value:.3f}",
+            f"{row.flip_rate.value:.3f}",
+        ]
+        for row in data.reliabilities
+    ]
+    return table(["LLM", "Tests", f"pass@{k}", f"pass^{k}", "Flip rate"], rows, right=1)
 
 
 def _issue_table(data: ReportData) -> str:

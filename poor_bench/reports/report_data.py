@@ -21,7 +21,10 @@ from poor_bench.models.test import Test
 from poor_bench.models.test_class import TestClass
 from poor_bench.statistics.comparison import Comparison, compare_llms
 from poor_bench.statistics.effort import Effort, efforts
+from poor_bench.statistics.estimate import Estimate
 from poor_bench.statistics.items import analyse_items
+from poor_bench.statistics.reliability import Reliability, reliability, usual_trials
+from poor_bench.statistics.stratified_scores import stratified_scores
 from poor_bench.statistics.summarise import Summariser
 from poor_bench.statistics.summary import GroupBy, Summary
 
@@ -108,6 +111,16 @@ class ReportData:
         """What format alone costs, by LLM and class; only where it costs something."""
         facts = background_of(self.tests, self.test_classes, self.llms).facts
         return [row for row in format_tax(self.results, facts) if row.tax > 1e-9]
+
+    @cached_property
+    def reliabilities(self) -> list[Reliability]:
+        """What repeated trials say of each LLM; empty where no test was tried twice."""
+        k = usual_trials(self.results)
+        return reliability(self.results, k=k, pass_score=self.pass_score) if k else []
+
+    def stratified(self, *, classes_weigh_alike: bool) -> dict[str, Estimate]:
+        """Return scores by LLM id with test classes as strata, see `stratified_scores`."""
+        return stratified_scores(self.results, self.tests, classes_weigh_alike=classes_weigh_alike)
 
     @cached_property
     def efforts(self) -> list[Effort]:

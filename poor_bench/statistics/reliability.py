@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import multimode
 
 from poor_bench.models.result import Result
 from poor_bench.statistics.estimate import Estimate
@@ -58,6 +59,28 @@ def reliability(
         if counts:
             rows.append(_reliability_of(llm_id, counts, k))
     return rows
+
+
+def usual_trials(results: Iterable[Result]) -> int:
+    """Return how often tests were tried, of those tried more than once; 0 where none was.
+
+    Args:
+        results: Scored and failed trials in any order; failures are left out.
+
+    Returns:
+        The most frequent number of scored trials of a test, the highest of several.
+
+    Example:
+        >>> usual_trials(Result(llm_id="a", test_id="t", trial=n, score=1) for n in range(1, 4))
+        3
+    """
+    repeated = [
+        trials
+        for tests in _count(results, pass_score=1.0).values()
+        for _, trials in tests.values()
+        if trials > 1
+    ]
+    return max(multimode(repeated), default=0)
 
 
 def _count(results: Iterable[Result], pass_score: float) -> dict[str, dict[str, tuple[int, int]]]:

@@ -50,6 +50,29 @@ def test_ties_are_letters_beside_the_scores(
     assert "Tied" not in capsys.readouterr().out
 
 
+def test_classes_as_strata_are_shown_on_request(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert call(files, "report") == 0
+    assert "Stratified" not in capsys.readouterr().out
+    assert call(files, "report", "--stratify", "classes") == 0
+    shown = capsys.readouterr().out
+    assert "Stratified" in shown
+    assert "0.500 (0." in shown
+
+
+def test_repeated_trials_tell_how_reliable_an_llm_is(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call(files, "run", "--trials", "2")
+    capsys.readouterr()
+    assert call(files, "report") == 0
+    shown = capsys.readouterr().out
+    assert "pass^2" in shown
+    assert "Tests tried 2 times" in shown
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

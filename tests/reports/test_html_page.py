@@ -120,6 +120,12 @@ def test_page_shows_leader_classes_issues_and_failures() -> None:
         assert words in shown
 
 
+def test_repeated_trials_have_a_part_of_their_own() -> None:
+    trials = [scored("t", float(n % 2), llm_id="a", trial=n) for n in (1, 2)]
+    assert "pass^2" in Page(report_to_html(make_report(trials))).text
+    assert "Repeated trials" not in Page(report_to_html(make_report(trials[:1]))).text
+
+
 def test_changes_stand_with_their_base() -> None:
     shown = Page(report_to_html(reports()[1])).text
     assert "Changes since the base" in shown

@@ -20,6 +20,8 @@ def test_document_holds_figures_issues_and_results() -> None:
     assert told["issues"]
     assert len(told["results"]) == 24
     assert told["comparison"] is None
+    assert told["stratified"]["classes_weigh_alike"]["good"]["value"] == 1.0
+    assert told["reliability"] == []
 
 
 def test_only_runs_of_the_results_are_told() -> None:

@@ -52,6 +52,14 @@ def test_what_format_alone_costs_is_a_table_of_its_own() -> None:
     assert re.search(r"\| `a` \| .*Markdown.* \| 1\.000 \| 0\.625 \| 0\.375 \|", shown)
 
 
+def test_repeated_trials_are_a_table_of_their_own() -> None:
+    trials = [scored("t", float(n % 2), llm_id="a", trial=n) for n in (1, 2)]
+    shown = report_to_markdown(make_report(trials))
+    assert "| LLM | Tests | pass@2 | pass^2 | Flip rate |" in shown
+    assert "| `a` | 1 | 1.000 | 0.000 | 1.000 |" in shown
+    assert "Repeated trials" not in report_to_markdown(make_report(trials[:1]))
+
+
 def test_nothing_hostile_stands_outside_of_code_spans() -> None:
     hostile = make_hostile_report()
     shown = report_to_markdown(with_base(hostile, hostile.results))

@@ -2,7 +2,7 @@ import pytest
 
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.statistics.reliability import reliability
+from poor_bench.statistics.reliability import reliability, usual_trials
 
 
 def trials(llm_id: str, test_id: str, scores: list[float]) -> list[Result]:
@@ -35,3 +35,10 @@ def test_pass_mark_decides_what_passes() -> None:
 def test_fewer_than_two_trials_are_no_repeat() -> None:
     with pytest.raises(ValueError, match="at least 2"):
         reliability([], k=1)
+
+
+def test_usual_number_of_trials_is_that_of_most_repeated_tests() -> None:
+    results = trials("a", "t1", [1]) + trials("a", "t2", [1, 0]) + trials("a", "t3", [1, 0, 1])
+    assert usual_trials(results + trials("b", "t2", [0, 0])) == 2
+    assert usual_trials(results) == 3
+    assert usual_trials(trials("a", "t1", [1])) == 0

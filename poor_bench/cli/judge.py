@@ -8,6 +8,7 @@ from poor_bench.cli.judge_agreement import agreement
 from poor_bench.cli.judge_compare import compare
 from poor_bench.cli.judge_labels import labels
 from poor_bench.cli.judge_list import agents, list_runs
+from poor_bench.cli.judge_pairwise import pairwise
 from poor_bench.cli.judge_run import run
 from poor_bench.cli.judge_show import report, show
 
@@ -20,6 +21,7 @@ Examples:
   python main.py judge show last
   python main.py judge report last --html report.html
   python main.py judge compare 20261122T0315 last
+  python main.py judge pairwise 20261122T0315 last
   python main.py judge labels export > sheet.csv  score conversations yourself
   python main.py judge agreement                  how far judges agree with people
 """
@@ -38,5 +40,5 @@ def command(ctx: click.Context) -> int:
     return 0
 
 
-for subcommand in (agents, run, list_runs, show, report, compare, labels, agreement):
+for subcommand in (agents, run, list_runs, show, report, compare, pairwise, labels, agreement):
     command.add_command(subcommand)

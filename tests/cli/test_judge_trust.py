@@ -122,3 +122,31 @@ def test_runs_of_other_judges_are_not_compared_silently(
     out = capsys.readouterr().out
     assert "Not comparable: the judges differ" in out
     assert "may be noise: no judge was asked twice" in out
+
+
+def test_pairwise_finds_a_judge_that_likes_the_first_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = json.dumps({"reason": "nice", "winner": "1"})
+    folder = write_workspace(tmp_path, duellist=first)
+    judged(folder, "judge")
+    [run] = list((folder / "judgements").glob("*.jsonl"))
+    judged(folder, "judge")
+    pair = ("pairwise", run.stem, "last", "--judge", "scripted:duellist")
+    capsys.readouterr()
+    assert call(folder, *pair, "--json") == 0
+    found = printed_json(capsys)
+    assert found["counts"]["swayed"] == 2
+    assert found["first_preference"]["value"] == 1.0
+    assert call(folder, *pair) == 0
+    out = capsys.readouterr().out
+    assert "the order decides 100 % (34 to 100 %, n = 2) of the duels" in out
+    kept = list((folder / "judgements" / "pairwise").glob("*.jsonl"))
+    assert len(kept) == 2
+    assert len(kept[0].read_text().splitlines()) == 3
+
+
+def test_pairwise_ends_with_3_where_the_judge_cannot_be_understood(tmp_path: Path) -> None:
+    folder = write_workspace(tmp_path, duellist="Both are nice.")
+    judged(folder, "judge")
+    assert call(folder, "pairwise", "last", "last", "--judge", "scripted:duellist") == 3

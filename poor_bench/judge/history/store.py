@@ -36,7 +36,7 @@ from poor_bench.result_store.journal import (
 from poor_bench.result_store.os_errors import os_errors_told
 
 _LOG = logging.getLogger(__name__)
-_FOLDER = "judgements"
+JUDGEMENTS_FOLDER = "judgements"
 _LEAST_PREFIX = 4
 _NAMED = 5
 LAST = "last"
@@ -78,7 +78,7 @@ class JudgementStore:
     """The judged agents of one workspace."""
 
     def __init__(self, data_dir: Path) -> None:
-        self.folder = data_dir / _FOLDER
+        self.folder = data_dir / JUDGEMENTS_FOLDER
 
     @contextmanager
     def writing(self, header: RunHeader) -> Iterator[RunWriter]:

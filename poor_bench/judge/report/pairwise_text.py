@@ -1,0 +1,37 @@
+"""What duels say, in sentences; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from poor_bench.judge.pairwise.duel import Duels, Outcome
+from poor_bench.statistics.estimate import Estimate
+
+
+def duels_text(duels: Duels) -> Iterator[str]:
+    """Yield who won, whether that is more than chance, and how much the order decides."""
+    yield (
+        f"A better: {duels.count(Outcome.A)}, B better: {duels.count(Outcome.B)}, "
+        f"tie: {duels.count(Outcome.TIE)}, decided by the order: {duels.count(Outcome.SWAYED)}, "
+        f"not judged: {duels.count(Outcome.FAILED)}"
+    )
+    share = duels.share_of_a
+    if share is not None:
+        yield f"A wins {_percent(share)} of the duels with a winner: {_verdict(share)}."
+    bias = duels.position_bias
+    if bias is not None:
+        yield f"Position bias: the order decides {_percent(bias)} of the duels."
+    first = duels.first_preference
+    if first is not None:
+        yield f"Where it decides, the first place wins {_percent(first)}."
+
+
+def _verdict(share: Estimate) -> str:
+    if share.low > 0.5:
+        return "A is better"
+    return "B is better" if share.high < 0.5 else "too few to tell A from B"
+
+
+def _percent(share: Estimate) -> str:
+    low, high = 100 * share.low, 100 * share.high
+    return f"{100 * share.value:.0f} % ({low:.0f} to {high:.0f} %, n = {share.n})"

@@ -12,6 +12,10 @@ from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.comparison.llm_pairs import llms_apart
 from poor_bench.comparison.side import Side
 from poor_bench.comparison.wording import verdict
+from poor_bench.statistics.paired_interval import bootstrap_interval
+
+_RESAMPLED_UP_TO = 2_000
+"""Tests; with more of them the bootstrap takes long and agrees with the other interval."""
 
 
 def comparison_to_json(
@@ -33,7 +37,7 @@ def _llm_to_json(comparison: LLMComparison) -> dict[str, Any]:
     return {
         "llm_before": comparison.llm_before,
         "llm_after": comparison.llm_after,
-        "overall": _group_to_json(overall) if overall else None,
+        "overall": _overall_to_json(overall) if overall else None,
         "classes": [_group_to_json(group) for group in comparison.by_class],
         "changes": [_group_to_json(group) for group in comparison.by_change],
         "tests": {
@@ -49,6 +53,12 @@ def _llm_to_json(comparison: LLMComparison) -> dict[str, Any]:
         "times": asdict(comparison.times.times) if comparison.times.times else None,
         "times_problem": comparison.times.problem,
     }
+
+
+def _overall_to_json(group: ComparedGroup) -> dict[str, Any]:
+    few = len(group.tests) <= _RESAMPLED_UP_TO
+    resampled = bootstrap_interval([test.difference for test in group.tests]) if few else None
+    return {**_group_to_json(group), "bootstrap": asdict(resampled) if resampled else None}
 
 
 def _group_to_json(group: ComparedGroup) -> dict[str, Any]:

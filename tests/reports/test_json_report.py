@@ -33,4 +33,6 @@ def test_comparison_is_part_of_it() -> None:
     results = make_results()
     told = document(with_base(make_report(results), results))["comparison"]
     assert (told["before"], told["after"]) == ("base", "now")
+    good = next(llm for llm in told["llms"] if llm["llm_after"] == "good")
+    assert (good["overall"]["bootstrap"]["value"], good["overall"]["needed_tests"]) == (0.0, None)
     assert {llm["llm_after"] for llm in told["llms"]} == {"good", "bad"}

@@ -10,9 +10,10 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.judge_options import html_option, judge_names, judge_options
-from poor_bench.cli.output import json_option
+from poor_bench.cli.output import json_option, print_json
 
 if TYPE_CHECKING:
+    from poor_bench.judge.agents.budget import Budget
     from poor_bench.judge.agents.plan import JudgePlan
     from poor_bench.judge.agents.prepare import JudgeRequest
     from poor_bench.judge.history.judge_run import JudgeRun
@@ -25,6 +26,8 @@ Examples:
   python main.py judge run support_desk --judge ollama:qwen3:8b --repeat 5
   python main.py judge run support_desk --panel gpt-a --panel claude-b --decision majority
   python main.py judge run support_desk --conversations last --judge claude-opus-4-20250514
+  python main.py judge run support_desk --dry-run            what it would cost
+  python main.py judge run support_desk --max-cost 0.50
   python main.py judge run support_desk --gate --html report.html
 
 \b
@@ -55,6 +58,13 @@ Exit codes:
 @click.option(
     "--conversations", "earlier", metavar="RUN", help="Judge those of an earlier run; hold none."
 )
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(0),
+    metavar="USD",
+    help="Most US dollars to spend: work that might exceed it is not begun.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be done and cost; ask nobody.")
 @click.option("--gate", is_flag=True, help="End with 1 where the agent is not approved.")
 @html_option
 @json_option
@@ -63,6 +73,8 @@ def run(
     app: AppContext,
     /,
     agent_id: str,
+    max_cost: float | None,
+    dry_run: bool,
     gate: bool,
     html: Path | None,
     as_json: bool,
@@ -70,6 +82,7 @@ def run(
 ) -> int:
     """Talk to AGENT for real, have the conversations judged, keep and show everything."""
     from poor_bench.cli.judge_view import show_summary
+    from poor_bench.judge.agents.budget import Budget
     from poor_bench.judge.agents.load import load_agent_shelf
     from poor_bench.judge.agents.prepare import prepare_plan
     from poor_bench.judge.history.store import JudgementStore
@@ -78,8 +91,14 @@ def run(
     store = JudgementStore(app.data_dir)
     request = _request(agent_id, store, options)
     plan = prepare_plan(request, load_agent_shelf(app.data_dir), app.data_dir, os.environ)
-    summary = summarise_run(_run(app, plan, store, quiet=as_json))
+    if dry_run:
+        return _tell_plan(plan, as_json=as_json)
+    budget = Budget(max_cost)
+    summary = summarise_run(_run(app, plan, store, budget, quiet=as_json))
     show_summary(summary, as_json=as_json, html=html)
+    if budget.n_refused:
+        text = f"{budget.n_refused} conversations or judgements might have exceeded --max-cost"
+        click.echo(f"{text} ${max_cost:.2f} and were not begun.", err=True)
     return _exit_code(summary, gate=gate)
 
 
@@ -98,17 +117,41 @@ def _request(agent_id: str, store: JudgementStore, options: dict[str, Any]) -> J
     )
 
 
-def _run(app: AppContext, plan: JudgePlan, store: JudgementStore, *, quiet: bool) -> JudgeRun:
+def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
+    from poor_bench.judge.agents.cost_estimate import plan_usd
+    from poor_bench.reports.number_text import cost_text
+
+    planned: dict[str, Any] = {
+        "conversations": plan.n_conversations,
+        "judgements": plan.n_judgements,
+        "judges": [judge.id for judge in plan.judges],
+        "most_usd": plan_usd(plan),
+    }
+    if as_json:
+        print_json(planned)
+        return 0
+    click.echo(f"{plan.n_conversations} conversations with {plan.agent.llm_id}")
+    click.echo(f"{plan.n_judgements} judgements by {', '.join(planned['judges'])}")
+    click.echo(f"at most about {cost_text(planned['most_usd'])}, by the prices of llms.json")
+    return 0
+
+
+def _run(
+    app: AppContext, plan: JudgePlan, store: JudgementStore, budget: Budget, *, quiet: bool
+) -> JudgeRun:
     from poor_bench.cli.judge_progress import judge_progress
+    from poor_bench.judge.agents.budget import require_prices
     from poor_bench.judge.agents.run_agent import AgentRunner
     from poor_bench.llm_manager import LLMManager
     from poor_bench.runner.identity import new_run_id
 
     manager = LLMManager(app.data_dir)
     try:
+        if budget.limit_usd is not None:
+            require_prices([plan.llms[plan.agent.llm_id], *plan.judges], manager.is_local)
         with judge_progress(plan, quiet=quiet) as listener:
             run_id = new_run_id(manager.clock.now_iso())
-            return AgentRunner(manager, store, listener).run(plan, run_id)
+            return AgentRunner(manager, store, listener, budget).run(plan, run_id)
     finally:
         manager.close()
 

@@ -188,3 +188,35 @@ def test_default_judge_needs_its_key_before_anybody_is_asked(
     assert call(folder, "run", "bikes") == 2
     assert "ANTHROPIC_API_KEY" in capsys.readouterr().err
     assert not (folder / "judgements").exists()
+
+
+def priced(folder: Path) -> Path:
+    llms = json.loads((folder / "llms.json").read_text())
+    for llm in llms["llms"]:
+        llm["prices"] = {"input": 1000.0, "output": 1000.0}
+    (folder / "llms.json").write_text(json.dumps(llms))
+    return folder
+
+
+def test_dry_run_tells_what_it_would_cost_and_asks_nobody(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = priced(write_workspace(tmp_path))
+    assert judged(folder, "--repeat", "3", "--dry-run", "--json") == 0
+    planned = printed_json(capsys)
+    assert (planned["conversations"], planned["judgements"]) == (2, 3)
+    assert planned["most_usd"] > 10
+    assert not (folder / "judgements").exists()
+    assert judged(folder, "--dry-run") == 0
+    assert "2 conversations with scripted:seller" in capsys.readouterr().out
+
+
+def test_what_might_exceed_the_budget_is_not_begun(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = priced(write_workspace(tmp_path))
+    assert judged(folder, "--max-cost", "5") == 3
+    captured = capsys.readouterr()
+    assert "might have exceeded --max-cost $5.00 and were not begun" in captured.err
+    assert "Incomplete" in captured.out
+    assert judged(folder, "--max-cost", "500") == 0

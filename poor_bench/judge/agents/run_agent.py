@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from poor_bench.errors import RecordedError
+from poor_bench.judge.agents.budget import Budget
+from poor_bench.judge.agents.cost_estimate import conversation_usd, judgement_usd
 from poor_bench.judge.agents.events import (
     AgentEvent,
     ConversationHeld,
@@ -28,7 +30,15 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
 from poor_bench.models.llm import LLM
 
-_Outcome = TypeVar("_Outcome")
+_Outcome = TypeVar("_Outcome", Conversation, Judgement)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job(Generic[_Outcome]):
+    """A piece of work that costs money."""
+
+    do: Callable[[], _Outcome]
+    estimate_usd: float
 
 
 @dataclass(slots=True)
@@ -39,19 +49,22 @@ class AgentRunner:
         manager: Asks the LLMs.
         store: Takes every conversation and judgement the moment it exists.
         listener: Hears of each of them, in the thread that called `run`.
+        budget: What may be spent; what does not fit is not begun.
     """
 
     manager: LLMManager
     store: JudgementStore
     listener: Callable[[AgentEvent], None] = lambda _event: None
+    budget: Budget = field(default_factory=Budget)
     _stopped: threading.Event = field(default_factory=threading.Event)
     _loaded: LLM | None = None
 
     def run(self, plan: JudgePlan, run_id: str) -> JudgeRun:
         """Hold the conversations of a plan and have them judged.
 
-        A conversation in which an LLM could not be asked is kept with its failure and not judged;
-        where a judge cannot be asked or understood, its fallback is kept.
+        A piece of work whose estimated cost does not fit into the budget is not begun, and missing
+        from what is returned. A conversation in which an LLM could not be asked is kept with its
+        failure and not judged; where a judge cannot be asked or understood, its fallback is kept.
 
         Raises:
             ConfigError: If the settings of an LLM cannot be used.
@@ -93,7 +106,10 @@ class AgentRunner:
         llm = plan.llms[plan.agent.llm_id]
         self._load(llm)
         talker = Talker(plan.agent, plan.llms, self._ask, self.manager.clock.now_iso)
-        yield from self._each(llm, [partial(talker.hold, case) for case in plan.cases])
+        jobs = [
+            _Job(partial(talker.hold, case), conversation_usd(plan, case)) for case in plan.cases
+        ]
+        yield from self._each(llm, jobs)
 
     def _judgements(
         self, plan: JudgePlan, conversations: Sequence[Conversation], writer: RunWriter
@@ -102,7 +118,8 @@ class AgentRunner:
         for llm in plan.judges:
             self._load(llm)
             judge = Judge(llm, self.manager, plan.rubric, threshold=plan.threshold)
-            job = partial(judge.judge, subject, self._stopped.is_set)
+            ask = partial(judge.judge, subject, self._stopped.is_set)
+            job = _Job(ask, judgement_usd(plan, llm, subject))
             for judgement in self._each(llm, [job] * plan.repeat):
                 writer.add_judgement(judgement)
                 self.listener(JudgementMade(judgement))
@@ -119,9 +136,18 @@ class AgentRunner:
     def _ask(self, llm: LLM, messages: tuple[Message, ...]) -> Completion:
         return self.manager.complete(llm, messages, self._stopped.is_set)
 
-    def _each(self, llm: LLM, jobs: Sequence[Callable[[], _Outcome]]) -> Iterator[_Outcome]:
-        """Yield what comes of each job, as many at once as the LLM's endpoint takes."""
+    def _each(self, llm: LLM, jobs: Sequence[_Job[_Outcome]]) -> Iterator[_Outcome]:
+        """Yield what comes of each job that is affordable, as many at once as the LLM takes."""
         n_threads = self.manager.concurrency(llm)
         with ThreadPoolExecutor(max_workers=n_threads) as pool, self._stopping_on_error():
-            for future in as_completed([pool.submit(job) for job in jobs]):
-                yield future.result()
+            for future in as_completed([pool.submit(self._do, job) for job in jobs]):
+                outcome = future.result()
+                if outcome is not None:
+                    yield outcome
+
+    def _do(self, job: _Job[_Outcome]) -> _Outcome | None:
+        if not self.budget.reserve(job.estimate_usd):
+            return None
+        outcome = job.do()
+        self.budget.settle(job.estimate_usd, outcome.cost_usd)
+        return outcome

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from poor_bench.errors import ConfigError
+from poor_bench.judge.agents.budget import Budget, require_prices
+from poor_bench.judge.agents.cost_estimate import conversation_usd, judgement_usd, plan_usd
+from poor_bench.judge.agents.plan import JudgePlan
+from poor_bench.judge.rubric import DEFAULT_RUBRIC
+from poor_bench.judge.subject import Subject
+from poor_bench.models.agent import Agent, AgentCase, SimulatedUser
+from poor_bench.models.llm import LLM, Prices
+
+PRICED = Prices(input=4.0, output=8.0)
+AGENT_LLM = LLM(id="a", provider="openai", name="a", prices=PRICED, parameters={"max_tokens": 100})
+JUDGE = LLM(id="j", provider="openai", name="j", prices=PRICED, parameters={"max_tokens": 1000})
+CASE = AgentCase(id="x", turns=("four" * 10,))
+AGENT = Agent(id="a", name="A", system_prompt="s" * 40, llm_id="a", cases=(CASE,))
+PLAN = JudgePlan(
+    agent=AGENT, cases=(CASE,), llms={"a": AGENT_LLM}, rubric=DEFAULT_RUBRIC, judges=(JUDGE,)
+)
+
+
+def test_conversation_counts_its_prompt_and_its_longest_reply() -> None:
+    # 80 characters are 20 tokens at 4 $, and 100 tokens at 8 $ per million.
+    assert conversation_usd(PLAN, CASE) == pytest.approx((20 * 4 + 100 * 8) / 1e6)
+
+
+def test_every_further_turn_sends_all_that_was_said() -> None:
+    two = replace(CASE, turns=("four" * 5, "four" * 5))
+    extra = (20 + 100) * 4 + 100 * 8
+    assert conversation_usd(PLAN, two) == pytest.approx(conversation_usd(PLAN, CASE) + extra / 1e6)
+
+
+def test_simulated_user_costs_too() -> None:
+    user = SimulatedUser(persona="p" * 40, llm_id="a", max_turns=2)
+    with_user = conversation_usd(PLAN, replace(CASE, simulated_user=user))
+    by_user = ((20 + 100 + 10) * 4 + 100 * 8) / 1e6
+    second_answer = ((20 + 200) * 4 + 100 * 8) / 1e6
+    assert with_user == pytest.approx(conversation_usd(PLAN, CASE) + by_user + second_answer)
+
+
+def test_plan_is_no_cheaper_than_its_parts_and_grows_with_repeats() -> None:
+    blank = judgement_usd(PLAN, JUDGE, Subject(cases=()))
+    assert blank > 1000 * 8 / 1e6
+    once, thrice = plan_usd(PLAN), plan_usd(replace(PLAN, repeat=3))
+    assert once > conversation_usd(PLAN, CASE) + blank
+    assert thrice - once == pytest.approx(2 * (once - conversation_usd(PLAN, CASE)))
+
+
+def test_llms_without_prices_cost_nothing() -> None:
+    free = replace(AGENT_LLM, prices=Prices())
+    plan = replace(PLAN, llms={"a": free}, judges=(replace(JUDGE, prices=Prices()),))
+    assert plan_usd(plan) == 0.0
+
+
+def test_budget_refuses_what_might_exceed_it() -> None:
+    budget = Budget(1.0)
+    assert budget.reserve(0.6)
+    assert not budget.reserve(0.6)
+    assert budget.n_refused == 1
+    budget.settle(0.6, 0.2)
+    assert budget.reserve(0.6)
+    budget.settle(0.6, None)
+    assert not budget.reserve(0.3)
+
+
+def test_no_limit_refuses_nothing() -> None:
+    budget = Budget()
+    assert all(budget.reserve(1e9) for _ in range(3))
+
+
+def test_unknown_prices_are_refused_but_those_of_local_llms() -> None:
+    unknown = replace(JUDGE, prices=Prices(input=1.0))
+    require_prices([JUDGE], lambda _llm: False)
+    require_prices([unknown], lambda _llm: True)
+    with pytest.raises(ConfigError, match="prices of j are not known"):
+        require_prices([unknown], lambda _llm: False)

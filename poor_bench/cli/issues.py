@@ -66,7 +66,8 @@ def command(
 def _show_cause(data: ReportData, cause: str, *, shows_all: bool, as_json: bool) -> None:
     _require_cause(cause)
     group = next((group for group in data.issue_groups if group.detector_id == cause), None)
-    issues = [issue for issue in data.issues if issue.detector_id == cause]
+    of_cause = [issue for issue in data.issues if issue.detector_id == cause]
+    issues = sorted(of_cause, key=lambda issue: (-issue.lost_score, issue.llm_id, issue.test_id))
     if as_json:
         print_json({"group": group, "issues": issues})
     elif group is None:

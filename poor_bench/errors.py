@@ -12,6 +12,7 @@ PoorBenchError            one clear message; never shown with a traceback
   AgentError              an agent (browser, endpoint) that cannot run    recorded; exit code 3
   RunRefusedError         a run while another one is under way            exit code 2
   RunCancelledError       the user stopped the run
+    CostLimitError        the money that may be spent does not do         exit code 3
 ```
 
 "Recorded" errors become a `Failure` beside the results: they keep their test pending and never
@@ -128,3 +129,9 @@ class RunCancelledError(PoorBenchError):
     """The user stopped the run."""
 
     exit_code = 130
+
+
+class CostLimitError(RunCancelledError):
+    """What would be asked next costs more than may be spent; it stays pending."""
+
+    exit_code = 3

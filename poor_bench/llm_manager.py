@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from poor_bench.calls.budget import Budget
 from poor_bench.calls.caller import Caller
 from poor_bench.calls.clock import SystemClock
 from poor_bench.calls.endpoint_gate import EndpointGate
@@ -39,6 +40,7 @@ class LLMManager:
         policy: RetryPolicy | None = None,
         environ: Mapping[str, str] = os.environ,
         create: Callable[[LLM, ProviderServices], Provider] = create_provider,
+        budget: Budget | None = None,
     ) -> None:
         """Open nothing yet.
 
@@ -48,11 +50,13 @@ class LLMManager:
             policy: When requests are repeated.
             environ: Where keys and proxies are looked up.
             create: Makes a provider from an LLM.
+            budget: What may be spent; unlimited by default.
         """
         self.clock: Clock = clock or SystemClock()
         self._policy = policy or RetryPolicy()
         self._services = ProviderServices(clock=self.clock, workspace=workspace, environ=environ)
         self._create = create
+        self.budget = budget
         self._callers: dict[str, Caller] = {}
         self._gates: dict[str, EndpointGate] = {}
         self._lock = threading.Lock()
@@ -77,10 +81,16 @@ class LLMManager:
             ConfigError: If the LLM's settings cannot be used.
             ProviderError: If there is no answer to be had.
             RunCancelledError: If `cancelled()` turned true.
+            CostLimitError: If the budget does not do for it.
         """
         sent = llm.parameters if parameters is None else parameters
         request = ChatRequest(messages=messages, parameters=sent)
-        return self._caller(llm).complete(request, cancelled)
+        if self.budget is None:
+            return self._caller(llm).complete(request, cancelled)
+        with self.budget.paid(llm, messages, _limit_of(sent)) as pay:
+            completion = self._caller(llm).complete(request, cancelled)
+            pay(completion)
+        return completion
 
     def preload(
         self,
@@ -179,3 +189,8 @@ class LLMManager:
         gate = self._gates[key]
         gate.apply_limits(llm.concurrency, llm.requests_per_minute)
         return gate
+
+
+def _limit_of(parameters: Mapping[str, Any]) -> int | None:
+    limit = parameters.get("max_tokens")
+    return limit if isinstance(limit, int) else None

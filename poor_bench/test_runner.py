@@ -12,6 +12,7 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.ports import Listener
 from poor_bench.runner.control import RunControl
+from poor_bench.runner.cost_estimate import CostEstimate, estimate_cost
 from poor_bench.runner.events import RunFinished
 from poor_bench.runner.execute import Executor
 from poor_bench.runner.identity import WorkspaceFingerprints, new_run_id
@@ -51,9 +52,9 @@ class TestRunner:
         self.workspace = config.workspace
         self.manager = manager or LLMManager(config.data_dir)
         evaluators = config.evaluators
-        judging = ResponseJudging(config.data_dir, self.workspace.llms, self.manager)
-        self._fingerprints = WorkspaceFingerprints(self.workspace, evaluators, judging)
-        self.scorer = Scorer(self.workspace, evaluators, self._fingerprints, judging)
+        self._judging = ResponseJudging(config.data_dir, self.workspace.llms, self.manager)
+        self._fingerprints = WorkspaceFingerprints(self.workspace, evaluators, self._judging)
+        self.scorer = Scorer(self.workspace, evaluators, self._fingerprints, self._judging)
 
     def states(self, selection: Selection) -> TrialStates:
         """Return how far each selected trial is.
@@ -79,6 +80,14 @@ class TestRunner:
         states = self.states(selection)
         _require_something(states)
         return make_plan(states, force=selection.force)
+
+    def estimate_cost(self, plan: Plan) -> CostEstimate:
+        """Return about what a plan will cost; nobody is asked.
+
+        Raises:
+            ConfigError: If a judge or a rubric cannot be used.
+        """
+        return estimate_cost(plan, self.workspace, self.scorer, self._judging)
 
     def run(
         self,

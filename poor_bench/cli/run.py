@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.cost_limit import limit_cost, print_cost_estimate
 from poor_bench.cli.output import json_option, print_json
 from poor_bench.cli.run_checks import check_before_run
 from poor_bench.cli.sandbox_option import demand_sandbox, require_sandbox_option
@@ -25,6 +26,8 @@ Examples:
   python main.py run --llm 'ollama:*' --class math_problems
   python main.py run --level 1-2 --trials 3       three trials of the easy tests
   python main.py run --test math_001 --force      ask again what is done
+  python main.py run --dry-run                    what is pending, and about what it will cost
+  python main.py run --max-cost 0.50              stop before half a dollar is spent
 """
 
 
@@ -37,6 +40,12 @@ Examples:
     show_default=True,
     help="Trials of every test.",
 )
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(min=0),
+    metavar="USD",
+    help="Ask nothing more once the next request would cost more than this in all.",
+)
 @click.option("--force", is_flag=True, help="Run also what has a result already.")
 @click.option("--dry-run", is_flag=True, help="Show what would be run; ask nobody.")
 @click.option("--unchecked", is_flag=True, help="Do not check the tests themselves before.")
@@ -47,6 +56,7 @@ def command(
     app: AppContext,
     /,
     trials: int,
+    max_cost: float | None,
     force: bool,
     dry_run: bool,
     unchecked: bool,
@@ -65,7 +75,9 @@ def command(
     runner = TestRunner(app.config)
     plan = runner.plan(selection_from(filters, trials=trials, force=force))
     if dry_run:
-        return _print_plan(plan, as_json=as_json)
+        return _print_plan(runner, plan, as_json=as_json)
+    if max_cost is not None:
+        limit_cost(runner, plan, max_cost)
     if not unchecked and not plan.is_empty:
         check_before_run(app)
     try:
@@ -98,10 +110,12 @@ def _report(runner: TestRunner, plan: Plan, finished: RunFinished | None, *, as_
     return 3 if finished.n_failed or finished.n_skipped else 0
 
 
-def _print_plan(plan: Plan, *, as_json: bool) -> int:
+def _print_plan(runner: TestRunner, plan: Plan, *, as_json: bool) -> int:
     by_llm = {work.llm.id: len(work) for work in plan.works}
+    cost = runner.estimate_cost(plan)
     if as_json:
-        print_json({"pending": by_llm, "rescore": plan.n_stale_scores})
+        pending = {"pending": by_llm, "rescore": plan.n_stale_scores}
+        print_json(pending | {"estimated_cost_usd": cost.usd})
         return 0
     for llm_id, n_items in by_llm.items():
         click.echo(f"{n_items:7} to ask  {llm_id}")
@@ -109,4 +123,5 @@ def _print_plan(plan: Plan, *, as_json: bool) -> int:
         click.echo(f"{plan.n_stale_scores:7} to score again without asking")
     if plan.is_empty:
         click.echo("Nothing is pending.")
+    print_cost_estimate(cost, runner.manager.is_local)
     return 0

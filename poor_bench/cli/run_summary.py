@@ -28,6 +28,9 @@ def print_run_summary(runner: TestRunner, plan: Plan, finished: RunFinished | No
     if summaries:
         console().print(summary_table(summaries, names))
     click.echo(f"Results: {runner.config.store.paths.snapshot}")
+    budget = runner.manager.budget
+    if finished is not None and budget is not None and budget.is_reached:
+        click.echo(f"Stopped by --max-cost: {budget}; the rest stays pending.")
     if finished is not None and (finished.n_failed or finished.n_skipped):
         click.echo(_not_scored(finished))
 
@@ -41,6 +44,7 @@ def run_summary(runner: TestRunner, plan: Plan, finished: RunFinished | None) ->
         "n_failed": finished.n_failed if finished else 0,
         "n_pending": finished.n_failed + finished.n_skipped if finished else 0,
         "cancelled": bool(finished and finished.cancelled),
+        "stopped_by_cost": bool(runner.manager.budget and runner.manager.budget.is_reached),
         "results": str(runner.config.store.paths.snapshot),
         "llms": [summary_to_json(summary) for summary in summaries],
     }

@@ -16,7 +16,7 @@ from poor_bench.judge.judge import Judge
 from poor_bench.judge.judge_error import JudgeError
 from poor_bench.judge.judge_llm import JudgeOptions, chosen_llm, judge_llm
 from poor_bench.judge.judgement import Judgement
-from poor_bench.judge.prompt import PROMPT_VERSION
+from poor_bench.judge.prompt import PROMPT_VERSION, judge_messages
 from poor_bench.judge.response_rubric import rubric_for
 from poor_bench.judge.rubric import Rubric
 from poor_bench.judge.subject import JudgedCase, Subject, Turn
@@ -24,8 +24,11 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.models.llm_id import base_llm_id
 from poor_bench.models.result import Result
+from poor_bench.scoring.cost import estimated_cost_usd
 from poor_bench.scoring.fingerprint import llm_fingerprint
 from poor_bench.scoring.judging import JudgeAnswer, JudgeQuestion
+
+_EXPECTED_RESPONSE_CHARACTERS = 2000
 
 
 class ResponseJudging:
@@ -95,6 +98,21 @@ class ResponseJudging:
             return ""
         told = json.dumps([PROMPT_VERSION, parts]).encode()
         return hashlib.blake2b(told, digest_size=8).hexdigest()
+
+    def estimated_cost_usd(self, question: JudgeQuestion, prompt: str) -> float | None:
+        """Return about what a question about the response to a prompt will cost.
+
+        Returns:
+            US dollars, or None where the judge's prices are not known.
+
+        Raises:
+            ConfigError: If the judge or the rubric cannot be used.
+        """
+        turns = (Turn("user", prompt), Turn("agent", "x" * _EXPECTED_RESPONSE_CHARACTERS))
+        case = JudgedCase(name="", turns=turns, expected_behavior=question.expected_behavior)
+        messages = judge_messages(Subject(cases=(case,)), self.rubric_of(question)[0], "0" * 16)
+        once = estimated_cost_usd(self.llm_of(question).prices, messages)
+        return None if once is None else once * question.samples
 
     def door(self, result: Result, cancelled: Callable[[], bool]) -> JudgeDoor:
         """Return what an evaluator asks about the response of a result."""

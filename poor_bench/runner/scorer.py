@@ -39,9 +39,14 @@ class Scorer:
         self._fingerprints = fingerprints
         self._judging = judging
 
+    def questions(self, test: Test) -> tuple[JudgeQuestion, ...]:
+        """Return what judges are asked about the responses to a test; nothing for most tests."""
+        spec = spec_of(self._workspace, test)
+        return self._evaluators.get(spec.name).questions(spec.parameters)
+
     def is_judged(self, test: Test) -> bool:
         """Return whether an LLM judges the responses to a test."""
-        return bool(self._questions(test))
+        return bool(self.questions(test))
 
     def judge_of(self, test: Test) -> LLM:
         """Return the LLM that judges a test; the first one, where there are several.
@@ -49,7 +54,7 @@ class Scorer:
         Raises:
             ConfigError: If it cannot be used.
         """
-        return self._judging.llm_of(self._questions(test)[0])
+        return self._judging.llm_of(self.questions(test)[0])
 
     def require_judges(self, tests: Iterable[Test]) -> None:
         """Check that all judges and rubrics of some tests can be used.
@@ -57,7 +62,7 @@ class Scorer:
         Raises:
             ConfigError: If there is no such judge, its key is missing, or a rubric is not right.
         """
-        for question in {question for test in tests for question in self._questions(test)}:
+        for question in {question for test in tests for question in self.questions(test)}:
             self._judging.require(question)
 
     def needs_judge(self, result: Result, test: Test) -> bool:
@@ -116,7 +121,3 @@ class Scorer:
                 has_answer=has_answer,
             ),
         )
-
-    def _questions(self, test: Test) -> tuple[JudgeQuestion, ...]:
-        spec = spec_of(self._workspace, test)
-        return self._evaluators.get(spec.name).questions(spec.parameters)

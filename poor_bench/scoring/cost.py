@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from poor_bench.models.completion import Usage
+import math
+from collections.abc import Iterable
+
+from poor_bench.models.completion import Message, Usage
 from poor_bench.models.llm import Prices
 
 _MILLION = 1_000_000
+_BYTES_PER_TOKEN = 4
+"""Of English; other languages have more bytes and about as many tokens per word."""
+_TOKENS_PER_MESSAGE = 5
+"""What a chat template adds."""
+_EXPECTED_REPLY_TOKENS = 500
 
 
 def cost_usd(usage: Usage, prices: Prices) -> float | None:
@@ -27,3 +35,34 @@ def cost_usd(usage: Usage, prices: Prices) -> float | None:
     total = (usage.prompt_tokens - cached) * prices.input
     total += cached * cached_price + usage.completion_tokens * prices.output
     return total / _MILLION
+
+
+def estimated_tokens(text: str) -> int:
+    """Return about how many tokens a text is, by its length.
+
+    Example:
+        >>> estimated_tokens("How many tokens is this?")
+        6
+    """
+    return math.ceil(len(text.encode("utf-8", "surrogatepass")) / _BYTES_PER_TOKEN)
+
+
+def estimated_cost_usd(
+    prices: Prices,
+    messages: Iterable[Message],
+    max_tokens: int | None = None,
+    expected_reply_tokens: int | None = None,
+) -> float | None:
+    """Return about what a request will cost in US dollars; None where prices are unknown.
+
+    Args:
+        prices: Of the LLM.
+        messages: What is sent.
+        max_tokens: Most tokens of the reply, where that is limited.
+        expected_reply_tokens: How long replies are as a rule; 500 tokens where that is not known.
+    """
+    sizes = [estimated_tokens(message.content) + _TOKENS_PER_MESSAGE for message in messages]
+    reply = _EXPECTED_REPLY_TOKENS if expected_reply_tokens is None else expected_reply_tokens
+    if max_tokens is not None:
+        reply = min(reply, max_tokens)
+    return cost_usd(Usage(prompt_tokens=sum(sizes), completion_tokens=reply), prices)

@@ -50,7 +50,11 @@ def test_run_ends_with_3_where_tests_could_not_be_run(
 
 def test_dry_run_asks_nobody(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(folder, "run", "--dry-run", "--json") == 0
-    assert json_of(capsys) == {"pending": {"scripted:a": 4, "scripted:b": 4}, "rescore": 0}
+    assert json_of(capsys) == {
+        "pending": {"scripted:a": 4, "scripted:b": 4},
+        "rescore": 0,
+        "estimated_cost_usd": 0,
+    }
     assert not (folder / "results.json").exists()
 
 

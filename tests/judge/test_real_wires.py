@@ -80,13 +80,13 @@ def test_openais_wire_brings_a_judgement_of_the_right_form(address: str) -> None
         name="local",
         endpoint=f"{address}/v1",
         api_key_env="LOCAL_KEY",
-        parameters={"temperature": 0, "max_tokens": 1200},
+        parameters={"temperature": 0, "max_tokens": 220},
     )
     check(judged(llm, {"LOCAL_KEY": KEY}))
 
 
 def test_the_embedded_llm_judges() -> None:
-    parameters = {"model_path": str(real_model())}
+    parameters = {"model_path": str(real_model()), "max_tokens": 220}
     llm = LLM(id="embedded:own", provider="embedded", name="own", parameters=parameters)
     check(judged(llm, {}))
 

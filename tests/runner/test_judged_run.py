@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from poor_bench.calls.budget import Budget
+from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
+from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import WAITS_FOR_JUDGE, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.runner.control import RunControl
@@ -19,7 +22,9 @@ from poor_bench.runner.events import (
     TrialRescored,
 )
 from poor_bench.runner.selection import Selection
+from poor_bench.test_runner import TestRunner
 from tests.conftest import WorkspaceFiles
+from tests.providers.fake_clock import FakeClock
 from tests.runner.running import RecordingListener, open_runner, run_all
 
 JUDGE = "scripted:judge"
@@ -228,3 +233,27 @@ def test_rescoring_judges_only_what_is_out_of_date(workspace_files: WorkspaceFil
     workspace_files.llms[1]["parameters"]["responses"] = '{"is_short": 3}'
     rescored = list(open_runner(workspace_files.write()).rescore(Selection()))
     assert [item.new.score for item in rescored if item.new] == [0.3, 0.3]
+
+
+def test_judges_and_llms_spend_from_one_budget(workspace_files: WorkspaceFiles) -> None:
+    reply = {"text": verdict(7), "prompt_tokens": 1, "completion_tokens": 100}
+    judged_workspace(workspace_files, [reply], n_tests=5)
+    workspace_files.llms[1] |= {"prices": {"input": 0, "output": 1000}}
+    workspace_files.llms[1]["parameters"]["max_tokens"] = 100
+    folder = workspace_files.write()
+    manager = LLMManager(folder, clock=FakeClock(), budget=Budget(0.35))
+    runner = TestRunner(ConfigManager(folder), manager)
+    finished = runner.run(runner.plan())
+    assert (finished.n_scored, finished.n_failed, finished.n_skipped) == (3, 0, 2)
+    assert manager.budget is not None
+    assert manager.budget.is_reached
+    assert sum(result.failure == WAITS_FOR_JUDGE for result in stored(folder)) == 2
+
+
+def test_the_estimate_counts_llms_and_judges(workspace_files: WorkspaceFiles) -> None:
+    judged_workspace(workspace_files, "unused", n_tests=2, samples=3)
+    workspace_files.llms[1] |= {"prices": {"input": 0, "output": 1000}}
+    runner = open_runner(workspace_files.write())
+    estimate = runner.estimate_cost(runner.plan())
+    assert estimate.usd == pytest.approx(2 * 3 * 0.5)
+    assert [llm.id for llm in estimate.unpriced] == ["scripted:a"]

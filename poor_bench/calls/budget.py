@@ -1,0 +1,102 @@
+"""Money that may be spent on LLMs: nothing new is asked once it would not do."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from poor_bench.errors import ConfigError, CostLimitError
+from poor_bench.models.completion import Completion, Message
+from poor_bench.models.llm import LLM
+from poor_bench.scoring.cost import cost_usd, estimated_cost_usd
+
+
+@dataclass(slots=True)
+class _Seen:
+    """Replies of one LLM so far."""
+
+    n_replies: int = 0
+    tokens: int = 0
+
+    def expected_tokens(self) -> int | None:
+        return self.tokens // self.n_replies if self.n_replies else None
+
+
+class Budget:
+    """Counts what LLMs cost, requests under way included; used from several threads.
+
+    What a request will cost is estimated by the length of its prompt and by the LLM's replies so
+    far. LLMs without prices count as free: see `require_prices`.
+    """
+
+    def __init__(self, limit_usd: float) -> None:
+        self.limit_usd = limit_usd
+        self._spent_usd = 0.0
+        self._held_usd = 0.0
+        self._is_reached = False
+        self._seen: defaultdict[str, _Seen] = defaultdict(_Seen)
+        self._lock = threading.Lock()
+
+    @property
+    def spent_usd(self) -> float:
+        """What the replies so far have cost."""
+        return self._spent_usd
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether something was not asked for want of money."""
+        return self._is_reached
+
+    def __str__(self) -> str:
+        return f"${self._spent_usd:.4f} of ${self.limit_usd:.4f} are spent"
+
+    @contextmanager
+    def paid(
+        self, llm: LLM, messages: Sequence[Message], max_tokens: int | None
+    ) -> Iterator[Callable[[Completion], None]]:
+        """Hold the money for one request; call what is returned with its completion.
+
+        Raises:
+            CostLimitError: If the request would cost too much; it must not be sent.
+        """
+        held = self._hold(llm, messages, max_tokens)
+        try:
+            yield lambda completion: self._pay(llm, completion)
+        finally:
+            with self._lock:
+                self._held_usd -= held
+
+    def _hold(self, llm: LLM, messages: Sequence[Message], max_tokens: int | None) -> float:
+        with self._lock:
+            expected = self._seen[llm.id].expected_tokens()
+            estimate = estimated_cost_usd(llm.prices, messages, max_tokens, expected) or 0.0
+            if estimate and self._spent_usd + self._held_usd + estimate > self.limit_usd:
+                self._is_reached = True
+                raise CostLimitError(f"{self}: the next request to {llm.id} would be too much")
+            self._held_usd += estimate
+            return estimate
+
+    def _pay(self, llm: LLM, completion: Completion) -> None:
+        with self._lock:
+            self._spent_usd += cost_usd(completion.usage, llm.prices) or 0.0
+            if completion.usage.completion_tokens is not None:
+                self._seen[llm.id].n_replies += 1
+                self._seen[llm.id].tokens += completion.usage.completion_tokens
+
+
+def require_prices(llms: Iterable[LLM], is_local: Callable[[LLM], bool]) -> None:
+    """Refuse to keep a limit of money where an LLM costs money and nobody knows how much.
+
+    Raises:
+        ConfigError: If there is such an LLM.
+    """
+    for llm in llms:
+        is_priced = llm.prices.input is not None and llm.prices.output is not None
+        if not is_priced and not is_local(llm):
+            raise ConfigError(
+                f"--max-cost cannot be kept: the prices of {llm.id} are not known",
+                hint='add "prices": {"input": ..., "output": ...} to its entry in llms.json',
+            )

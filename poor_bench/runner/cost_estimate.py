@@ -1,0 +1,57 @@
+"""What a run will cost, told before it begins."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from poor_bench.config.workspace import Workspace
+from poor_bench.judge.response_judging import ResponseJudging
+from poor_bench.models.llm import LLM
+from poor_bench.prompts.request import build_request
+from poor_bench.runner.plan import Plan, WorkItem
+from poor_bench.runner.scorer import Scorer
+from poor_bench.scoring.cost import estimated_cost_usd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostEstimate:
+    """About what a run will cost; prompts are counted by their length, replies by experience."""
+
+    usd: float
+    """Of all LLMs and judges together whose prices are known."""
+    unpriced: tuple[LLM, ...]
+    """LLMs and judges whose prices are not known, as of all local ones."""
+
+
+def estimate_cost(
+    plan: Plan, workspace: Workspace, scorer: Scorer, judging: ResponseJudging
+) -> CostEstimate:
+    """Return about what a plan will cost; nobody is asked.
+
+    Raises:
+        ConfigError: If a judge or a rubric cannot be used.
+    """
+    totals: defaultdict[str, float] = defaultdict(float)
+    llms: dict[str, LLM] = {}
+    for work in plan.works:
+        for item in work.items():
+            for llm, usd in _costs_of(item, workspace, scorer, judging):
+                llms[llm.id] = llm
+                if usd is not None:
+                    totals[llm.id] += usd
+    unpriced = tuple(llm for llm_id, llm in llms.items() if llm_id not in totals)
+    return CostEstimate(usd=sum(totals.values()), unpriced=unpriced)
+
+
+def _costs_of(
+    item: WorkItem, workspace: Workspace, scorer: Scorer, judging: ResponseJudging
+) -> Iterator[tuple[LLM, float | None]]:
+    request = build_request(item.llm, workspace.test_classes[item.test.class_id], item.test)
+    limit = request.parameters.get("max_tokens")
+    max_tokens = limit if isinstance(limit, int) else None
+    yield item.llm, estimated_cost_usd(item.llm.prices, request.messages, max_tokens)
+    for question in scorer.questions(item.test):
+        prompt = request.messages[-1].content
+        yield judging.llm_of(question), judging.estimated_cost_usd(question, prompt)

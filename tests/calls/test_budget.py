@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+
+from poor_bench.calls.budget import Budget, require_prices
+from poor_bench.errors import ConfigError, CostLimitError
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.completion import Completion, Message, Timing, Usage
+from poor_bench.models.llm import LLM, Prices
+from tests.providers.fake_clock import FakeClock
+
+PRICED = LLM(
+    id="s:a",
+    provider="scripted",
+    name="a",
+    prices=Prices(input=0.0, output=1000.0),
+    parameters={"responses": [{"text": "x", "prompt_tokens": 1, "completion_tokens": 100}]},
+)
+FREE = LLM(id="s:b", provider="scripted", name="b", parameters={"responses": "x"})
+ASKED = (Message("user", "hello"),)
+
+
+def completion(tokens: int) -> Completion:
+    usage = Usage(prompt_tokens=1, completion_tokens=tokens)
+    return Completion(text="x", usage=usage, timing=Timing(total_ms=1.0))
+
+
+def ask(budget: Budget, tokens: int, max_tokens: int | None = 1000) -> None:
+    with budget.paid(PRICED, ASKED, max_tokens) as pay:
+        pay(completion(tokens))
+
+
+def test_what_replies_cost_is_counted() -> None:
+    budget = Budget(10.0)
+    ask(budget, 100)
+    assert budget.spent_usd == pytest.approx(0.1)
+    assert not budget.is_reached
+
+
+def test_nothing_is_asked_that_would_cost_too_much() -> None:
+    budget = Budget(0.4)
+    with pytest.raises(CostLimitError, match=r"\$0\.0000 of \$0\.4000"):
+        ask(budget, 100)
+    assert budget.is_reached
+
+
+def test_replies_so_far_tell_what_the_next_one_will_cost() -> None:
+    budget = Budget(0.6)
+    for _ in range(6):
+        ask(budget, 100)
+    assert budget.spent_usd == pytest.approx(0.6)
+    with pytest.raises(CostLimitError):
+        ask(budget, 100)
+
+
+def test_requests_under_way_count() -> None:
+    budget = Budget(0.7)
+    with budget.paid(PRICED, ASKED, 500), pytest.raises(CostLimitError):
+        ask(budget, 100, max_tokens=500)
+    ask(budget, 100, max_tokens=500)
+
+
+def test_a_failed_request_gives_its_money_back() -> None:
+    budget = Budget(0.7)
+    for _ in range(3):
+        with pytest.raises(OSError, match="down"), budget.paid(PRICED, ASKED, 500):
+            raise OSError("down")
+    assert budget.spent_usd == 0.0
+
+
+def test_a_limit_on_the_reply_limits_its_cost() -> None:
+    ask(Budget(0.05), 40, max_tokens=50)
+
+
+def test_free_llms_go_on_when_the_money_is_spent() -> None:
+    manager = LLMManager(clock=FakeClock(), budget=Budget(0.0))
+    with pytest.raises(CostLimitError):
+        manager.complete(PRICED, ASKED)
+    assert manager.complete(FREE, ASKED).text == "x"
+
+
+def test_the_manager_counts_what_it_asks() -> None:
+    budget = Budget(1.0)
+    manager = LLMManager(clock=FakeClock(), budget=budget)
+    manager.complete(PRICED, ASKED)
+    assert budget.spent_usd == pytest.approx(0.1)
+
+
+def test_a_limit_needs_prices_where_asking_costs_money() -> None:
+    require_prices([PRICED, FREE], lambda llm: llm is FREE)
+    with pytest.raises(ConfigError, match="s:b"):
+        require_prices([PRICED, FREE], lambda _llm: False)

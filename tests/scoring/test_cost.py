@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poor_bench.models.completion import Message, Usage
+from poor_bench.models.llm import Prices
+from poor_bench.scoring.cost import cost_usd, estimated_cost_usd, estimated_tokens
+
+ASKED = (Message("system", "x" * 380), Message("user", "x" * 580))
+PRICES = Prices(input=1.0, output=10.0)
+
+
+def test_an_estimate_counts_prompt_and_reply() -> None:
+    assert estimated_cost_usd(PRICES, ASKED) == pytest.approx((250 + 10 * 500) / 1e6)
+    assert estimated_cost_usd(PRICES, ASKED, max_tokens=50) == pytest.approx(750 / 1e6)
+    seen = estimated_cost_usd(PRICES, ASKED, expected_reply_tokens=20)
+    assert seen == pytest.approx(450 / 1e6)
+
+
+def test_without_prices_nothing_is_known() -> None:
+    assert estimated_cost_usd(Prices(), ASKED) is None
+    assert estimated_cost_usd(Prices(input=1.0), ASKED) is None
+
+
+def test_cached_tokens_have_their_own_price() -> None:
+    usage = Usage(prompt_tokens=1000, completion_tokens=0, cached_tokens=400)
+    prices = Prices(input=1.0, output=1.0, cached_input=0.5)
+    assert cost_usd(usage, prices) == pytest.approx(800 / 1e6)
+
+
+@given(st.text(), st.text())
+def test_a_longer_text_has_no_fewer_tokens(first: str, second: str) -> None:
+    assert estimated_tokens(first) <= estimated_tokens(first + second)

@@ -37,6 +37,7 @@ def create_app(services: Services, access: Access) -> Dash:
     from poor_bench.dashboard.shell import shell
     from poor_bench.dashboard.web.compression import compress
     from poor_bench.dashboard.web.middleware import protect
+    from poor_bench.dashboard.web.screenshots import serve_screenshots
 
     app = Dash(
         __name__,
@@ -55,6 +56,7 @@ def create_app(services: Services, access: Access) -> Dash:
     live.register(app, services)
     for page in PAGES:
         page.register(app, services)
+    serve_screenshots(app.server, services.suites)
     protect(app.server, access, app.csp_hashes())
     compress(app.server)
     return app

@@ -44,6 +44,11 @@ class StoredRun:
         """When it began, ISO 8601; empty where it is not known."""
         return str(self.header.get("started", ""))
 
+    @property
+    def age(self) -> tuple[str, str, str]:
+        """What sorts runs by time: ids tell seconds, headers milliseconds."""
+        return self.run_id.partition("-")[0], self.started, self.run_id
+
     @cached_property
     def is_going_on(self) -> bool:
         """Whether a process still writes to it."""
@@ -113,8 +118,8 @@ def report_on(
 
 def stored_runs(data_dir: Path) -> list[StoredRun]:
     """Return the runs of a workspace, oldest first."""
-    paths = sorted(runs_folder(data_dir).glob(f"*/{RUN_FILE}"))
-    return [open_run(path.parent) for path in paths]
+    paths = runs_folder(data_dir).glob(f"*/{RUN_FILE}")
+    return sorted((open_run(path.parent) for path in paths), key=lambda run: run.age)
 
 
 def open_run(folder: Path) -> StoredRun:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,11 @@ from poor_bench.evaluation.agent import (
     TrialControl,
 )
 from poor_bench.models.failure import FailureKind
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+"""The smallest PNG there is."""
 
 
 class FunctionAgent:
@@ -31,7 +37,7 @@ def echo(_services: AgentServices) -> FunctionAgent:
     """Succeeds, and tells what it was given."""
 
     def run(task: AgentTask, control: TrialControl) -> AgentOutcome:
-        (task.folder / "step-1.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+        (task.folder / "step-1.png").write_bytes(PIXEL)
         action = {"action": "open", "url": task.start_url}
         control.note_step(
             Step(number=1, part="agent", action=action, text="opened", screenshot="step-1.png")

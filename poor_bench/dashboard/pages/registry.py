@@ -9,9 +9,10 @@ from poor_bench.dashboard.pages.model.page import MODEL
 from poor_bench.dashboard.pages.overview.page import OVERVIEW
 from poor_bench.dashboard.pages.page import Page
 from poor_bench.dashboard.pages.run.page import RUN
+from poor_bench.dashboard.pages.suites.page import SUITES
 from poor_bench.dashboard.pages.tests.page import TESTS
 
-PAGES: tuple[Page, ...] = (OVERVIEW, MODEL, COMPARE, ISSUES, TESTS, LLMS, RUN)
+PAGES: tuple[Page, ...] = (OVERVIEW, MODEL, COMPARE, ISSUES, TESTS, LLMS, RUN, SUITES)
 
 
 def page_at(path: str | None) -> Page | None:

@@ -21,6 +21,7 @@ from poor_bench.dashboard.services.result_query import ResultQuery, find_rows
 from poor_bench.dashboard.services.result_table import ResultTable, TrialKey
 from poor_bench.dashboard.services.run_preview import RunPreview, preview_run
 from poor_bench.dashboard.services.run_service import RunService
+from poor_bench.dashboard.services.suite_runs import SuiteRuns
 from poor_bench.dashboard.services.summary_cache import SummaryCache
 from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.errors import PoorBenchError
@@ -38,6 +39,7 @@ class Services:
     Attributes:
         runs: Starts, steers and shows runs.
         issue_reports: What goes wrong in the results of all LLMs together.
+        suites: Runs of suites of cases for agents.
     """
 
     def __init__(self, open_config: Callable[[], ConfigManager]) -> None:
@@ -49,6 +51,7 @@ class Services:
         self.runs = RunService(lambda: TestRunner(open_config()), self._watch.store)
         self._found = FoundCache()
         self.issue_reports = IssueReports(self)
+        self.suites = SuiteRuns(lambda: self._watch.config().data_dir)
 
     def workspace(self) -> Workspace:
         """Return the workspace as it stands in its files.
@@ -199,7 +202,8 @@ class Services:
     def version(self) -> str:
         """Return a text that changes whenever a page has something new to show; cheap to ask."""
         try:
-            return f"{self.table().version}.{hash(self._watch.fingerprint()) & 0xFFFFFFFF:x}"
+            files = f"{hash(self._watch.fingerprint()) & 0xFFFFFFFF:x}"
+            return f"{self.table().version}.{files}.{self.suites.version()}"
         except PoorBenchError as error:
             return f"error {error}"
 

@@ -1,0 +1,1 @@
+"""Suites: what agents did, step by step, and how runs compare."""

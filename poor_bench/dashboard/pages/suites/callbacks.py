@@ -1,0 +1,100 @@
+"""Handlers of the page: ask the services, call the layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dash import Dash, Input, Output, no_update
+
+from poor_bench.dashboard.components.still import still
+from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.pages.suites.ids import SuitesIds as Ids
+from poor_bench.dashboard.pages.suites.layout import no_runs, suite_chips
+from poor_bench.dashboard.pages.suites.replay import replay_card
+from poor_bench.dashboard.pages.suites.selection import (
+    SuiteSelection,
+    chosen_case,
+    chosen_run,
+    chosen_trial,
+    selection_of,
+)
+from poor_bench.dashboard.pages.suites.tables import case_table, run_table, suite_tiles
+from poor_bench.dashboard.scripts import bind_script
+from poor_bench.dashboard.text.figures_text import count_text
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.services.services import Services
+    from poor_bench.evaluation.models import EvalSuiteResult
+
+
+def show(services: Services, search: str | None) -> tuple[Any, ...]:
+    """Return note, suite switches, figures, cases, replay and runs."""
+    reports, selection = services.suites.reports(), selection_of(search)
+    report = chosen_run(reports, selection)
+    if report is None:
+        return "nothing run yet", None, None, no_runs(), None, None
+    case = chosen_case(report, selection)
+    suites = list(dict.fromkeys(each.name for each in reports))
+    of_suite = [each for each in reports if each.name == report.name]
+    return (
+        note(services, report),
+        suite_chips(suites, report.name),
+        suite_tiles(report),
+        case_table(report, selection, case.id if case else ""),
+        replay(services, report, selection),
+        run_table(of_suite, selection, report.run_id),
+    )
+
+
+def note(services: Services, report: EvalSuiteResult) -> str:
+    """Return one line about the run that is shown."""
+    parts = [report.name, f"run of {report.started[:16].replace('T', ' ')} UTC"]
+    parts.append(count_text(len(report.case_results), "case"))
+    if services.suites.is_going_on(report.run_id):
+        parts.append("going on")
+    elif report.cancelled:
+        parts.append("stopped before its end")
+    return " · ".join(parts)
+
+
+def replay(
+    services: Services, report: EvalSuiteResult, selection: SuiteSelection
+) -> Component | None:
+    """Return the chosen case with one trial of it, step by step."""
+    result = chosen_case(report, selection)
+    if result is None:
+        return None
+    trial = chosen_trial(result, selection)
+    case = services.suites.case(report.run_id, result.id)
+    return replay_card(
+        report.run_id,
+        result,
+        trial,
+        case.directive if case else "",
+        services.suites.steps(report.run_id, trial) if trial else [],
+        selection,
+    )
+
+
+def register(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+
+    @app.callback(
+        Output(Ids.NOTE, "children"),
+        Output(Ids.CHIPS, "children"),
+        Output(Ids.TILES, "children"),
+        Output(Ids.CASES, "children"),
+        Output(Ids.REPLAY, "children"),
+        Output(Ids.RUNS, "children"),
+        Input(ShellIds.VERSION, "data"),
+        Input(Ids.SEARCH, "data"),
+    )
+    def _show(version: str | None, search: str) -> Any:
+        if version is None:
+            return (no_update,) * 6
+        note, *parts = show(services, search)
+        return note, *(still(part, search=search) for part in parts)
+
+    bind_script(app, "address", "show", Input(Ids.SEARCH, "data"), prevent_initial_call=True)

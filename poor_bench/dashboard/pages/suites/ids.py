@@ -1,0 +1,17 @@
+"""Ids of the page."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class SuitesIds(StrEnum):
+    """What callbacks of the page refer to."""
+
+    SEARCH = "suites-search-store"
+    NOTE = "suites-note-text"
+    CHIPS = "suites-chips-body"
+    TILES = "suites-tiles-body"
+    CASES = "suites-cases-body"
+    REPLAY = "suites-replay-body"
+    RUNS = "suites-runs-body"

@@ -1,0 +1,66 @@
+"""The page without its data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dash import dcc, html
+
+from poor_bench.dashboard.components.card import card, page_head
+from poor_bench.dashboard.components.states import empty_state, loading_state
+from poor_bench.dashboard.components.stay_link import StayLinks, chip_row
+from poor_bench.dashboard.pages.suites.ids import SuitesIds as Ids
+from poor_bench.dashboard.pages.suites.selection import SuiteSelection, selection_in
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.links import Search
+
+LINKS = StayLinks(Ids.SEARCH)
+
+
+def layout(search: Search) -> Component:
+    """Return the page without data."""
+    return html.Div(
+        [
+            page_head("Suites", html.Span(id=Ids.NOTE)),
+            html.Div(html.Div(id=Ids.CHIPS), className="filter-bar"),
+            html.Div(loading_state(2), id=Ids.TILES, className="tiles-frame"),
+            card(
+                "Cases",
+                html.Div(loading_state(6), id=Ids.CASES),
+                note="What could not be run is in no rate. Choose a case to see, below, what was done.",
+            ),
+            card(
+                "Runs",
+                html.Div(loading_state(3), id=Ids.RUNS),
+                note="All runs of this suite, the newest first; choose one to look into it.",
+                class_name="suite-runs",
+            ),
+            html.Div(loading_state(6), id=Ids.REPLAY),
+            dcc.Store(id=Ids.SEARCH, data=selection_in(search).search),
+        ],
+        className="page-body",
+    )
+
+
+def suite_chips(suites: Sequence[str], chosen: str) -> Component | None:
+    """Return the switches between suites; nothing where there is only one."""
+    if len(suites) < 2:
+        return None
+    members = [
+        LINKS.chip(name, SuiteSelection(suite=name).search, is_active=name == chosen)
+        for name in suites
+    ]
+    return chip_row("Suite", members)
+
+
+def no_runs() -> Component:
+    """Return what to show before the first run."""
+    return empty_state(
+        "No suite was run yet",
+        "Suites give agents tasks in a real browser. The one that comes along needs no model: "
+        "python main.py suite run example",
+    )

@@ -1,0 +1,146 @@
+"""One trial step by step, with what the page looked like."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dash import html
+
+from poor_bench.dashboard.components.card import card
+from poor_bench.dashboard.components.states import empty_state
+from poor_bench.dashboard.components.stay_link import chip_row
+from poor_bench.dashboard.pages.suites.layout import LINKS
+from poor_bench.dashboard.pages.suites.selection import SuiteSelection
+from poor_bench.dashboard.pages.suites.tables import verdict
+from poor_bench.dashboard.text.figures_text import milliseconds_text
+from poor_bench.dashboard.web.screenshots import screenshot_address
+from poor_bench.evaluation.agent import Step
+from poor_bench.evaluation.models import EvalCaseResult, EvalTrialResult
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+_MOST_TRIAL_CHIPS = 50
+
+
+def replay_card(
+    run_id: str,
+    case: EvalCaseResult,
+    trial: EvalTrialResult | None,
+    directive: str,
+    steps: Sequence[Step],
+    selection: SuiteSelection,
+) -> Component:
+    """Return a case with one of its trials, step by step.
+
+    Args:
+        run_id: The run.
+        case: What came of the case.
+        trial: The trial that is shown; None where the run was stopped before the first.
+        directive: What the agent was told.
+        steps: What it did.
+        selection: What the page shows now.
+    """
+    return card(
+        case.id,
+        html.P(directive, className="suite-directive") if directive else None,
+        _checks(case),
+        _trial_chips(run_id, case, trial, selection),
+        *([] if trial is None else _trial(run_id, case.id, trial, steps)),
+        tools=verdict(case.status.value),
+        class_name="suite-replay",
+    )
+
+
+def _checks(case: EvalCaseResult) -> Component | None:
+    reasons = list(case.failed_checks)
+    reasons += [f"could not be run: {failure.message}" for failure in case.failures]
+    if not reasons:
+        return None
+    return html.Ul([html.Li(reason) for reason in reasons], className="suite-checks")
+
+
+def _trial_chips(
+    run_id: str, case: EvalCaseResult, shown: EvalTrialResult | None, selection: SuiteSelection
+) -> Component | None:
+    if len(case.trial_results) < 2 or shown is None:
+        return None
+    chips = [
+        LINKS.chip(
+            f"{trial.trial} {_word(trial)}",
+            selection.changed(run=run_id, case=case.id, trial=trial.trial).search,
+            is_active=trial.trial == shown.trial,
+        )
+        for trial in case.trial_results[:_MOST_TRIAL_CHIPS]
+    ]
+    return chip_row("Trial", chips)
+
+
+def _word(trial: EvalTrialResult) -> str:
+    if trial.failure is not None:
+        return "not run"
+    return "passed" if trial.passed else "failed"
+
+
+def _trial(
+    run_id: str, case_id: str, trial: EvalTrialResult, steps: Sequence[Step]
+) -> list[Component]:
+    facts = [
+        ("Summary", trial.summary),
+        ("Error", trial.error),
+        ("Data", json.dumps(trial.data, indent=2, ensure_ascii=False) if trial.data else ""),
+        ("Extracted text", trial.extracted_text),
+        ("LLM", trial.llm_id if trial.mode != "playbook" else ""),
+        (
+            "Tokens",
+            f"{trial.input_tokens} in, {trial.output_tokens} out"
+            if trial.input_tokens or trial.output_tokens
+            else "",
+        ),
+    ]
+    shown = [
+        part for name, text in facts if text for part in (html.Dt(name), html.Dd(html.Pre(text)))
+    ]
+    parts: list[Component] = [html.Dl(shown, className="suite-facts")] if shown else []
+    if not steps:
+        return [*parts, empty_state("No steps", "Nothing was done, or the agent tells no steps.")]
+    items = [_step(run_id, case_id, trial.trial, step) for step in steps]
+    return [*parts, html.Ol(items, className="suite-steps")]
+
+
+def _step(run_id: str, case_id: str, trial: int, step: Step) -> Component:
+    return html.Li(
+        [
+            html.Div(
+                [
+                    html.Div(
+                        [
+                            html.Strong(step.text),
+                            html.Span(
+                                f"{step.part}, {milliseconds_text(step.duration_ms)}",
+                                className="quiet",
+                            ),
+                        ],
+                        className="suite-step-head",
+                    ),
+                    html.P(step.thought, className="quiet") if step.thought else None,
+                    html.P(step.result) if step.result else None,
+                    html.P(step.error, className="suite-step-error") if step.error else None,
+                    html.Code(step.url) if step.url else None,
+                ],
+                className="suite-step-text",
+            ),
+            _picture(run_id, case_id, trial, step),
+        ],
+        className="suite-step",
+    )
+
+
+def _picture(run_id: str, case_id: str, trial: int, step: Step) -> Component | None:
+    if not step.screenshot:
+        return None
+    address = screenshot_address(run_id, case_id, trial, step.screenshot)
+    image = html.Img(src=address, alt=f"The page after step {step.number}")
+    return html.A(image, href=address, target="_blank", className="suite-picture")

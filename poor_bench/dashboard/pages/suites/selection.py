@@ -1,0 +1,88 @@
+"""Which suite, run, case and trial the page shows, as its address tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from poor_bench.dashboard.addresses import first, search_of
+from poor_bench.dashboard.links import Search, read_search
+from poor_bench.evaluation.models import (
+    CaseStatus,
+    EvalCaseResult,
+    EvalSuiteResult,
+    EvalTrialResult,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteSelection:
+    """The state of the page; what is empty is chosen by the page."""
+
+    suite: str = ""
+    run: str = ""
+    case: str = ""
+    trial: int = 0
+
+    @property
+    def search(self) -> str:
+        """The query part of the address of this state."""
+        return search_of(
+            suite=[self.suite],
+            run=[self.run],
+            case=[self.case],
+            trial=[str(self.trial)] if self.trial else [],
+        )
+
+    def changed(self, **changes: Any) -> SuiteSelection:
+        """Return the state with other values."""
+        return replace(self, **changes)
+
+
+def selection_of(search: str | None) -> SuiteSelection:
+    """Return the state that the query part of an address describes.
+
+    Example:
+        >>> selection_of("?case=login&trial=2").trial
+        2
+    """
+    return selection_in(read_search(search))
+
+
+def selection_in(query: Search) -> SuiteSelection:
+    """Return the state that the parts of a query describe."""
+    trial = first(query, "trial", "0")
+    is_number = trial.isascii() and trial.isdigit() and len(trial) < 6
+    return SuiteSelection(
+        suite=first(query, "suite"),
+        run=first(query, "run"),
+        case=first(query, "case"),
+        trial=int(trial) if is_number else 0,
+    )
+
+
+def chosen_run(
+    reports: Sequence[EvalSuiteResult], selection: SuiteSelection
+) -> EvalSuiteResult | None:
+    """Return the run that is chosen, else the newest of the chosen suite, else the newest."""
+    named = [report for report in reports if report.run_id == selection.run]
+    of_suite = [report for report in reports if report.name == selection.suite]
+    candidates = named or of_suite or reports
+    return candidates[-1] if candidates else None
+
+
+def chosen_case(report: EvalSuiteResult, selection: SuiteSelection) -> EvalCaseResult | None:
+    """Return the case that is chosen, else the first that failed, else the first."""
+    cases = report.case_results
+    named = [case for case in cases if case.id == selection.case]
+    failed = [case for case in cases if case.status is CaseStatus.FAILED]
+    return next(iter((*named, *failed, *cases)), None)
+
+
+def chosen_trial(case: EvalCaseResult, selection: SuiteSelection) -> EvalTrialResult | None:
+    """Return the trial that is chosen, else the first that failed, else the first."""
+    trials = case.trial_results
+    named = [trial for trial in trials if trial.trial == selection.trial]
+    failed = [trial for trial in trials if not trial.passed]
+    return next(iter((*named, *failed, *trials)), None)

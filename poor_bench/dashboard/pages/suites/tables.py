@@ -1,0 +1,154 @@
+"""Figures, cases and runs of a suite as components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dash import html
+
+from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.tile import tile, tiles
+from poor_bench.dashboard.pages.suites.layout import LINKS
+from poor_bench.dashboard.pages.suites.selection import SuiteSelection
+from poor_bench.dashboard.text.figures_text import dollars_text, milliseconds_text
+from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult
+from poor_bench.evaluation.rates import RATES
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+_SHOWN_RUNS = 50
+_CASE_HEADS = (
+    "Case",
+    "Verdict",
+    "By",
+    "Trials passed",
+    "Duration",
+    "p95",
+    "Actions",
+    "Cost",
+    "Why",
+)
+_RUN_HEADS = ("Run", "Passed", "Pass rate", "p95", "Cost", "By playbook", "Handed off", "")
+
+
+def suite_tiles(report: EvalSuiteResult) -> Component:
+    """Return the figures of a run."""
+    interval = report.intervals.get("pass_rate")
+    note = f"95 % interval {interval[0]:.2f} to {interval[1]:.2f}" if interval else ""
+    shown = [
+        tile("Passed", f"{report.passed} of {report.total}", note, is_warning=report.failed > 0),
+        tile("Duration of a trial", milliseconds_text(report.avg_duration_ms), "mean"),
+        tile("95th percentile", milliseconds_text(report.p95_duration_ms)),
+        tile("Cost of a trial", dollars_text(report.avg_estimated_cost_usd), "mean"),
+    ]
+    if report.not_run:
+        shown.insert(1, tile("Not run", str(report.not_run), "in no rate", is_warning=True))
+    for name, rate in RATES.items():
+        value = getattr(report, name)
+        if value is not None:
+            title = name.removesuffix("_rate").replace("_", " ").capitalize()
+            shown.append(tile(title, f"{value:.0%}", rate.meaning))
+    return tiles(*shown)
+
+
+def case_table(report: EvalSuiteResult, selection: SuiteSelection, open_case: str) -> Component:
+    """Return the cases of a run; each leads to its replay."""
+    rows = [
+        _case_row(case, report, selection, is_open=case.id == open_case)
+        for case in report.case_results
+    ]
+    return _sheet(_CASE_HEADS, rows)
+
+
+def run_table(
+    reports: Sequence[EvalSuiteResult], selection: SuiteSelection, open_run: str
+) -> Component:
+    """Return the runs of a suite, the newest first.
+
+    Args:
+        reports: Of one suite, oldest first.
+        selection: What the page shows now.
+        open_run: The run that is looked into.
+    """
+    rows = [
+        _run_row(report, selection, is_open=report.run_id == open_run)
+        for report in reversed(reports[-_SHOWN_RUNS:])
+    ]
+    return _sheet(_RUN_HEADS, rows)
+
+
+def _sheet(heads: Sequence[str], rows: Sequence[Component]) -> Component:
+    return html.Div(
+        html.Table(
+            [
+                html.Thead(html.Tr([html.Th(head, scope="col") for head in heads])),
+                html.Tbody(list(rows)),
+            ],
+            className="sheet",
+        ),
+        className="sheet-frame",
+        tabIndex="0",
+    )
+
+
+def _case_row(
+    case: EvalCaseResult, report: EvalSuiteResult, selection: SuiteSelection, *, is_open: bool
+) -> Component:
+    search = selection.changed(run=report.run_id, case=case.id, trial=0).search
+    n_passed = sum(trial.passed for trial in case.trial_results)
+    reasons = [*case.failed_checks, *(failure.message for failure in case.failures)]
+    return html.Tr(
+        [
+            html.Th(LINKS.link(case.id, search), scope="row"),
+            html.Td(verdict(case.status.value)),
+            html.Td(case.mode or ""),
+            html.Td(f"{n_passed} of {case.trials_run}", className="number"),
+            html.Td(milliseconds_text(case.avg_duration_ms), className="number"),
+            html.Td(milliseconds_text(case.p95_duration_ms), className="number"),
+            html.Td(str(case.actions), className="number"),
+            html.Td(dollars_text(case.avg_estimated_cost_usd), className="number"),
+            html.Td(reasons[0] if reasons else "", className="quiet suite-why"),
+        ],
+        className="is-open" if is_open else None,
+    )
+
+
+def _run_row(report: EvalSuiteResult, selection: SuiteSelection, *, is_open: bool) -> Component:
+    search = selection.changed(suite=report.name, run=report.run_id, trial=0).search
+    when = report.started[:16].replace("T", " ")
+    words = [f"{report.not_run} not run"] if report.not_run else []
+    words += ["stopped or going on"] if report.cancelled else []
+    return html.Tr(
+        [
+            html.Th(LINKS.link(when or report.run_id, search, title=report.run_id), scope="row"),
+            html.Td(f"{report.passed} of {report.total}", className="number"),
+            html.Td(_pass_bar(report)),
+            html.Td(milliseconds_text(report.p95_duration_ms), className="number"),
+            html.Td(dollars_text(report.avg_estimated_cost_usd), className="number"),
+            html.Td(_percent(report.deterministic_hit_rate), className="number"),
+            html.Td(_percent(report.handoff_rate), className="number"),
+            html.Td(", ".join(words), className="quiet"),
+        ],
+        className="is-open" if is_open else None,
+    )
+
+
+def _pass_bar(report: EvalSuiteResult) -> Component:
+    share = _percent(report.pass_rate)
+    track = html.Span(
+        html.Span(className="share-fill is-good", style={"--share": share}),
+        className="share-track",
+        **aria(hidden="true"),
+    )
+    return html.Span([track, html.Span(share, className="share-value")], className="share")
+
+
+def verdict(status: str) -> Component:
+    """Return a verdict as a small label; its text says it all, the colour helps."""
+    return html.Span(status.replace("_", " "), className=f"suite-verdict is-{status}")
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"

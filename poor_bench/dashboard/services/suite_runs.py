@@ -1,0 +1,87 @@
+"""Runs of suites as they stand on the disk, read again only when they grew."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from poor_bench.errors import PoorBenchError
+from poor_bench.evaluation.agent import Step
+from poor_bench.evaluation.models import EvalCase, EvalSuiteResult, EvalTrialResult
+from poor_bench.evaluation.run_folder import RUN_FILE, artifacts_of, runs_folder
+from poor_bench.evaluation.screenshots import Image, read_screenshot
+from poor_bench.evaluation.stored_run import StoredRun, open_run
+
+Fingerprint = tuple[int, int]
+
+
+class SuiteRuns:
+    """Answers about the runs of suites in one workspace; shared by all browsers."""
+
+    def __init__(self, data_dir: Callable[[], Path]) -> None:
+        self._data_dir = data_dir
+        self._lock = threading.Lock()
+        self._reports: dict[str, tuple[Fingerprint, EvalSuiteResult]] = {}
+
+    def version(self) -> str:
+        """Return a text that changes whenever a run is new or grew; cheap to ask."""
+        fingerprints = tuple((path.parent.name, _fingerprint(path)) for path in self._files())
+        return f"{hash(fingerprints) & 0xFFFFFFFF:x}"
+
+    def reports(self) -> list[EvalSuiteResult]:
+        """Return the reports of all readable runs, oldest first."""
+        found = [report for path in self._files() if (report := self._report(path))]
+        return sorted(found, key=lambda report: (report.started, report.run_id))
+
+    def is_going_on(self, run_id: str) -> bool:
+        """Return whether a process still writes to a run."""
+        run = self._run(run_id)
+        return run is not None and run.is_going_on
+
+    def case(self, run_id: str, case_id: str) -> EvalCase | None:
+        """Return a case as it was run; None where there is none."""
+        run = self._run(run_id)
+        return next((case for case in run.cases if case.id == case_id), None) if run else None
+
+    def steps(self, run_id: str, trial: EvalTrialResult) -> list[Step]:
+        """Return the steps of a trial, as far as they are readable."""
+        run = self._run(run_id)
+        return run.steps(trial) if run else []
+
+    def screenshot(self, run_id: str, case_id: str, trial: int, name: str) -> Image | None:
+        """Return an image of a trial; None where there is no such image."""
+        run = self._run(run_id)
+        if run is None or all(case.id != case_id for case in run.cases):
+            return None
+        return read_screenshot(run.folder, artifacts_of(case_id, trial), name)
+
+    def _files(self) -> list[Path]:
+        return sorted(runs_folder(self._data_dir()).glob(f"*/{RUN_FILE}"))
+
+    def _run(self, run_id: str) -> StoredRun | None:
+        path = next((path for path in self._files() if path.parent.name == run_id), None)
+        return open_run(path.parent) if path else None
+
+    def _report(self, path: Path) -> EvalSuiteResult | None:
+        """Return the report of a run, or None where it cannot be read."""
+        fingerprint = _fingerprint(path)
+        with self._lock:
+            kept = self._reports.get(path.parent.name)
+        if kept is not None and kept[0] == fingerprint:
+            return kept[1]
+        try:
+            report = open_run(path.parent).report()
+        except PoorBenchError:
+            return None
+        with self._lock:
+            self._reports[path.parent.name] = (fingerprint, report)
+        return report
+
+
+def _fingerprint(path: Path) -> Fingerprint:
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return status.st_size, status.st_mtime_ns

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from poor_bench.evaluation.models import EvalSuite
+from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
+from tests.browser.watched import heading
+from tests.conftest import WorkspaceFiles
+from tests.evaluation.builders import make_case
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext
+
+AGENTS = "tests.evaluation.agents"
+
+
+def run(folder: Path, *agents: str) -> None:
+    cases = tuple(
+        make_case(id=f"by-{agent}", profile=f"{AGENTS}:{agent}", trials=2) for agent in agents
+    )
+    suite = EvalSuite(name="demo", cases=cases)
+    run_suite_now(suite, SuiteOptions(data_dir=folder))
+
+
+def test_a_failed_case_is_replayed_and_a_new_run_appears_by_itself(
+    workspace_files: WorkspaceFiles,
+    serve: Callable[[Path], str],
+    new_visitor: Callable[[str], BrowserContext],
+) -> None:
+    folder = workspace_files.write()
+    run(folder, "echo", "every_other")
+    page = new_visitor(serve(folder)).new_page()
+    page.goto("/suites")
+    heading(page, "Suites")
+    replay = page.get_by_role("region", name="by-every_other")
+    expect(replay.get_by_text("trial 2: must_succeed")).to_be_visible()
+    replay.get_by_role("link", name="1 passed").click()
+    page.wait_for_url("**trial=1**")
+    page.get_by_role("link", name="by-echo").click()
+    picture = page.get_by_role("img", name="The page after step 1")
+    expect(picture).to_be_visible()
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+    expect(page.get_by_role("region", name="Runs").get_by_role("row")).to_have_count(2)
+    run(folder, "echo")
+    expect(page.get_by_role("region", name="Runs").get_by_role("row")).to_have_count(3)

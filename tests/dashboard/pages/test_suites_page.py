@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from poor_bench.dashboard.app import create_app
+from poor_bench.dashboard.pages.suites import callbacks
+from poor_bench.dashboard.pages.suites.selection import selection_of
+from poor_bench.dashboard.services.services import Services
+from poor_bench.dashboard.web.access import Access
+from poor_bench.evaluation.models import EvalSuite, EvalSuiteResult
+from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import services_of
+from tests.dashboard.seen_text import of_type, text_of
+from tests.evaluation.agents import PIXEL
+from tests.evaluation.builders import make_case
+
+AGENTS = "tests.evaluation.agents"
+HOST = {"Host": "127.0.0.1:8050"}
+ATTACK = "<img src=x onerror=alert(1)> [a](javascript:alert(1))"
+
+
+@pytest.fixture
+def folder(workspace_files: WorkspaceFiles) -> Path:
+    return workspace_files.write()
+
+
+@pytest.fixture
+def services(folder: Path) -> Services:
+    return services_of(folder)
+
+
+def run(folder: Path, *cases: Any, name: str = "demo") -> EvalSuiteResult:
+    return run_suite_now(EvalSuite(name=name, cases=cases), SuiteOptions(data_dir=folder))
+
+
+def mixed(folder: Path, **fields: Any) -> EvalSuiteResult:
+    """Run a case that passes, one that fails in its second trial, one that cannot be run."""
+    return run(
+        folder,
+        make_case(id="fine", profile=f"{AGENTS}:echo", **fields),
+        make_case(id="flaky", profile=f"{AGENTS}:every_other", trials=2),
+        make_case(id="broken", profile=f"{AGENTS}:broken"),
+    )
+
+
+def test_before_the_first_run_the_page_says_how_to_make_one(services: Services) -> None:
+    note, _, _, cases, replay, _ = callbacks.show(services, "")
+    assert note == "nothing run yet"
+    assert "suite run example" in text_of(cases)
+    assert replay is None
+
+
+def test_the_newest_run_is_shown_with_the_first_case_that_failed(
+    folder: Path, services: Services
+) -> None:
+    run(folder, make_case(id="old", profile=f"{AGENTS}:echo"))
+    mixed(folder)
+    note, chips, tiles, cases, replay, runs = callbacks.show(services, "")
+    assert note.startswith("demo · run of")
+    assert chips is None
+    assert "1 of 2" in text_of(tiles)
+    assert "Not run" in text_of(tiles)
+    assert [link.children for link in of_type(cases, "A")] == ["fine", "flaky", "broken"]
+    assert "no licence" in text_of(cases)
+    assert "trial 2: must_succeed: the agent did not succeed: unlucky" in text_of(replay)
+    assert len(of_type(runs, "A")) == 2
+
+
+def test_a_chosen_run_case_and_trial_are_shown(folder: Path, services: Services) -> None:
+    first = mixed(folder)
+    mixed(folder)
+    search = f"?run={first.run_id}&case=flaky&trial=1"
+    *_, replay, _ = callbacks.show(services, search)
+    chips = [link for link in of_type(replay, "A") if "chip" in (link.className or "")]
+    assert [chip.className for chip in chips] == ["chip is-active", "chip"]
+    assert all(f"run={first.run_id}" in chip.href for chip in chips)
+    *_, replay, _ = callbacks.show(services, f"?run={first.run_id}&case=fine")
+    (image,) = of_type(replay, "Img")
+    assert image.src == f"/suite-screenshots/{first.run_id}/fine/1/step-1.png"
+
+
+def test_suites_have_their_own_runs(folder: Path, services: Services) -> None:
+    run(folder, make_case(profile=f"{AGENTS}:echo"), name="shop")
+    run(folder, make_case(profile=f"{AGENTS}:echo"), name="bank")
+    note, chips, *_, runs = callbacks.show(services, "?suite=shop")
+    assert note.startswith("shop")
+    assert [link.className for link in of_type(chips, "A")] == ["chip is-active", "chip"]
+    assert len(of_type(runs, "A")) == 1
+
+
+def test_what_an_agent_said_stays_text(folder: Path, services: Services) -> None:
+    mixed(folder, directive=ATTACK)
+    *_, replay, _ = callbacks.show(services, "?case=fine")
+    assert ATTACK in text_of(replay)
+    assert not of_type(replay, "Markdown")
+    assert all(not link.href.startswith("javascript") for link in of_type(replay, "A"))
+
+
+def test_a_damaged_run_hides_only_itself(folder: Path, services: Services) -> None:
+    damaged = mixed(folder)
+    (Path(damaged.folder) / "run.jsonl").write_bytes(b"\xff\x00 nonsense\n")
+    note, *_ = callbacks.show(services, "")
+    assert note == "nothing run yet"
+    mixed(folder)
+    note, *_ = callbacks.show(services, f"?run={damaged.run_id}&case=%00&trial=99999999")
+    assert note.startswith("demo")
+
+
+def test_a_new_run_is_something_new_to_show(folder: Path, services: Services) -> None:
+    before = services.version()
+    assert services.version() == before
+    mixed(folder)
+    assert services.version() != before
+
+
+def test_state_stands_in_the_address_and_comes_back_from_it() -> None:
+    search = "?suite=shop&run=2026&case=login&trial=2"
+    assert selection_of(search).search == search
+    assert selection_of("?trial=-1").trial == 0
+
+
+@pytest.fixture
+def client(services: Services) -> Iterator[FlaskClient]:
+    app = create_app(services, Access(host="127.0.0.1", port=8050))
+    with app.server.test_client() as client:
+        yield client
+
+
+def test_screenshots_are_served_as_images_with_all_headers(
+    folder: Path, client: FlaskClient
+) -> None:
+    report = mixed(folder)
+    response = client.get(f"/suite-screenshots/{report.run_id}/fine/1/step-1.png", headers=HOST)
+    assert (response.status_code, response.mimetype) == (200, "image/png")
+    assert response.data == PIXEL
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "{run}/fine/1/steps.jsonl",
+        "{run}/fine/1/..%2F..%2F..%2F..%2Fllms.json",
+        "{run}/fine/1/%2Fetc%2Fpasswd",
+        "{run}/../1/run.jsonl",
+        "{run}/..%2F..%2F{run}%2Ffine/1/step-1.png",
+        "{run}/nowhere/1/step-1.png",
+        "{run}/fine/2/step-1.png",
+        "../suite_runs/fine/1/step-1.png",
+        "..%2Fsuite_runs%2F{run}/fine/1/step-1.png",
+        "nothing/fine/1/step-1.png",
+    ],
+)
+def test_nothing_but_screenshots_is_served(folder: Path, client: FlaskClient, path: str) -> None:
+    report = mixed(folder)
+    address = f"/suite-screenshots/{path.format(run=report.run_id)}"
+    response = client.get(address, headers=HOST)
+    assert not response.mimetype.startswith("image/")
+    for stored in (b"trial_result", b'"llms":', b"root:", PIXEL):
+        assert stored not in response.data
+
+
+def test_screenshots_are_for_nobody_else(folder: Path, client: FlaskClient) -> None:
+    report = mixed(folder)
+    address = f"/suite-screenshots/{report.run_id}/fine/1/step-1.png"
+    assert client.get(address, headers={"Host": "evil.example"}).status_code == 421

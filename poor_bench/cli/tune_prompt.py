@@ -16,6 +16,7 @@ from poor_bench.cli.tune_limits import exit_code, limit_options, limits_of
 if TYPE_CHECKING:
     from poor_bench.llm_manager import LLMManager
     from poor_bench.tuning.prompt.report import PromptReport
+    from poor_bench.tuning.prompt.subjects import Named
     from poor_bench.tuning.prompt.task import PromptTask
 
 _EPILOG = """\b
@@ -24,14 +25,15 @@ Examples:
   python main.py tune prompt math_problems --llm ollama:gemma3:1b \\
       --reflection-llm anthropic:claude-sonnet-4-5 --budget-calls 500 --max-cost 2
   python main.py tune prompt sentiment_analysis --llm ollama:gemma3:1b --part system_prompt
+  python main.py tune prompt support_desk --judge claude-opus-4-20250514
   python main.py tune prompt math_problems --llm ollama:gemma3:1b --resume last --budget-calls 900
 """
 _SHARE = click.FloatRange(0.01, 0.98)
 
 
 @click.command("prompt", epilog=_EPILOG)
-@click.argument("subject", metavar="CLASS")
-@click.option("--llm", "llm_name", required=True, metavar="ID", help="Whom the prompt is for.")
+@click.argument("subject", metavar="CLASS|AGENT")
+@click.option("--llm", "llm_name", metavar="ID", help="Whom the prompt is for; an agent knows.")
 @click.option("--reflection-llm", metavar="ID", help="Who writes prompts; --llm by default.")
 @click.option(
     "--part",
@@ -40,6 +42,7 @@ _SHARE = click.FloatRange(0.01, 0.98)
     show_default=True,
     help="Which text of the class.",
 )
+@click.option("--judge", metavar="LLM", help="Who judges an agent; that of config.yaml by default.")
 @click.option("--train", type=_SHARE, default=0.35, show_default=True, help="Share to learn from.")
 @click.option(
     "--validation", type=_SHARE, default=0.3, show_default=True, help="Share to choose by."
@@ -47,9 +50,7 @@ _SHARE = click.FloatRange(0.01, 0.98)
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
-    default=1.0,
-    show_default=True,
-    help="Validation score that is good enough.",
+    help="Validation score that is good enough: 1, or where an agent is approved, by default.",
 )
 @click.option(
     "--patience",
@@ -74,7 +75,7 @@ _SHARE = click.FloatRange(0.01, 0.98)
 def tune_prompt(
     app: AppContext, /, resume: str | None, yes: bool, as_json: bool, **options: Any
 ) -> int:
-    """Improve the prompt of a test class from what the evaluators say.
+    """Improve the prompt of a test class or an agent from what evaluators or a judge say.
 
     The tests are divided into three parts: from the first an LLM learns how the prompt fails, the
     second chooses among its proposals, and the third, which nobody saw, proves the gain.
@@ -100,33 +101,44 @@ def _task(
     app: AppContext,
     manager: LLMManager,
     *,
-    subject: str,
-    llm_name: str,
     reflection_llm: str | None,
-    part: str,
     budget_calls: int,
     max_cost: float | None,
-    **effort: Any,
+    threshold: float | None,
+    **options: Any,
 ) -> PromptTask:
     from poor_bench.tuning.prompt.search import Effort
     from poor_bench.tuning.prompt.split import Shares
-    from poor_bench.tuning.prompt.subjects import class_subject
     from poor_bench.tuning.prompt.task import PromptTask
 
-    llm = llm_named(app, llm_name)
+    named = _named(app, manager, **options)
     return PromptTask(
-        subject=class_subject(app.config, manager, llm, subject, part),
-        llm=llm,
-        reflection_llm=llm_named(app, reflection_llm) if reflection_llm else llm,
+        subject=named.subject,
+        llm=named.llm,
+        reflection_llm=llm_named(app, reflection_llm) if reflection_llm else named.llm,
         limits=limits_of(budget_calls, max_cost),
-        shares=Shares(train=effort["train"], validation=effort["validation"]),
+        shares=Shares(train=options["train"], validation=options["validation"]),
         effort=Effort(
-            seed=effort["seed"],
-            threshold=effort["threshold"],
-            patience=effort["patience"],
-            n_examples=effort["examples"],
+            seed=options["seed"],
+            threshold=named.threshold if threshold is None else threshold,
+            patience=options["patience"],
+            n_examples=options["examples"],
         ),
     )
+
+
+def _named(app: AppContext, manager: LLMManager, **options: Any) -> Named:
+    """Return what the user names: an agent, if there is no class of that name."""
+    from poor_bench.config.agent_entries import AGENTS_FOLDER
+    from poor_bench.tuning.prompt.subjects import agent_named, class_named
+
+    name, llm_name = options["subject"], options["llm_name"]
+    is_class = name in app.workspace.test_classes
+    if not is_class and any((app.data_dir / AGENTS_FOLDER).glob("*.yaml")) and not llm_name:
+        return agent_named(app.config, manager, name, options["judge"])
+    if not llm_name:
+        raise click.UsageError("--llm is missing: whom is the prompt for?")
+    return class_named(app.config, manager, llm_named(app, llm_name), name, options["part"])
 
 
 def _run(

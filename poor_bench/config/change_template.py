@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from poor_bench.config.atomic_write import write_atomically
 from poor_bench.config.document import open_document, read_text
+from poor_bench.config.edit_scalar import value_at, with_text
 from poor_bench.config.file_lock import locked_for_writing
 from poor_bench.config.files import TEST_CLASSES_FILE, decode_test_classes_file
 from poor_bench.config.load import raise_errors
@@ -61,42 +61,26 @@ def _change_text(data_dir: Path, class_id: str, place: Sequence[str], new: str) 
             decode_test_classes_file(document, report)
         raise_errors(report.problems)
         text = read_text(path)
-        scalar = _text_of(compose(text), class_id, place)
+        scalar = _scalar_of(compose(text), class_id, place)
         if scalar is None:
             message = f"{path}: class {class_id!r} has no {place[0]} that can be changed here"
             raise ConfigError(message, hint="Change it in the file.")
-        changed = _replaced(text, scalar, new)
+        changed = with_text(text, scalar, new)
         report = Report(str(path))
         decode_test_classes_file(parse_yaml(changed), report)
         raise_errors(report.problems)
         write_atomically(path, changed)
 
 
-def _replaced(text: str, scalar: yaml.ScalarNode, new: str) -> str:
-    """Return `text` with the scalar written as a double-quoted one, which JSON's form is."""
-    start, end = scalar.start_mark.index, scalar.end_mark.index
-    old = text[start:end]
-    gap = old[len(old.rstrip()) :]
-    return f"{text[:start]}{json.dumps(new, ensure_ascii=False)}{gap}{text[end:]}"
-
-
-def _text_of(root: yaml.Node | None, class_id: str, place: Sequence[str]) -> yaml.ScalarNode | None:
+def _scalar_of(
+    root: yaml.Node | None, class_id: str, place: Sequence[str]
+) -> yaml.ScalarNode | None:
     import yaml
 
-    classes: Any = _value(root, "test_classes")
+    classes = value_at(root, ("test_classes",))
     for entry in classes.value if isinstance(classes, yaml.SequenceNode) else ():
-        name = _value(entry, "id")
+        name = value_at(entry, ("id",))
         if isinstance(name, yaml.ScalarNode) and name.value == class_id:
-            found: yaml.Node | None = entry
-            for key in place:
-                found = _value(found, key)
+            found = value_at(entry, place)
             return found if isinstance(found, yaml.ScalarNode) else None
     return None
-
-
-def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:
-    import yaml
-
-    if not isinstance(node, yaml.MappingNode):
-        return None
-    return next((value for name, value in node.value if name.value == key), None)

@@ -7,13 +7,12 @@ from datetime import UTC, datetime
 from poor_bench.config.nearest_name import known_names
 from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
-from poor_bench.llm_manager import LLMManager
 from poor_bench.tuning.kept_searches import find_search, read_search
 from poor_bench.tuning.params.report import ParamsReport
 from poor_bench.tuning.params.report import kept_report as kept_sweep
+from poor_bench.tuning.prompt.places import place_of
 from poor_bench.tuning.prompt.report import PromptReport, kept_report
 from poor_bench.tuning.prompt.search import Candidate
-from poor_bench.tuning.prompt.subjects import subject_of
 from poor_bench.tuning.tuning_file import TuningFile
 
 
@@ -35,19 +34,16 @@ def accept_prompt(
     search = find_search(config.data_dir, reference, kind="prompt")
     candidate = _candidate(kept_report(search), key)
     header = search.header
-    llm = config.workspace.llms_by_id.get(str(header["llm"]))
-    if llm is None:
-        raise ConfigError(f"the LLM {header['llm']} of this search is not in llms.json any more")
-    subject = subject_of(header["subject"], config, LLMManager(config.data_dir), llm)
-    if subject.base_text != header["base_text"] and not force:
+    place = place_of(header["subject"], config)
+    if place.text != header["base_text"] and not force:
         raise ConfigError(
-            f"the {subject.name} was changed since this search",
+            f"the {header['name']} was changed since this search",
             hint="`--force` writes the new prompt all the same; yours is kept in the search's file",
         )
     file = TuningFile(search.path)
     try:
-        record = {"key": candidate.key, "at": _now(), "replaced": subject.base_text}
-        subject.write(candidate.text)
+        record = {"key": candidate.key, "at": _now(), "replaced": place.text}
+        place.write(candidate.text)
         file.append("accepted", record)
     finally:
         file.close()

@@ -41,7 +41,7 @@ class Assembly:
         self._manager = manager
         self._workspace = workspace
         judging = ResponseJudging(config.data_dir, workspace.llms, manager)
-        self.fingerprints = WorkspaceFingerprints(workspace, config.evaluators, judging)
+        self.fingerprints = WorkspaceFingerprints(workspace, config.evaluators, judging.judges)
         self.scorer = Scorer(workspace, config.evaluators, self.fingerprints, judging)
 
     def try_once(self, llm: LLM, test: Test, cancelled: Callable[[], bool]) -> Result:

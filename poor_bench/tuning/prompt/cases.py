@@ -85,10 +85,3 @@ class Subject(Protocol):
             CaseFailedError: If it could not be tried or scored.
             RunCancelledError: If `cancelled()` turned true.
         """
-
-    def write(self, text: str) -> None:
-        """Put a text into the workspace's file.
-
-        Raises:
-            ConfigError: If it cannot be written; the file is untouched then.
-        """

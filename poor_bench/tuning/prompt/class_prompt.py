@@ -108,17 +108,6 @@ class ClassPrompt:
             time_ms=result.execution_time_ms,
         )
 
-    def write(self, text: str) -> None:
-        """Put a text into test_classes.yaml; comments in it survive.
-
-        Raises:
-            ConfigError: If it cannot be written; the file is untouched then.
-        """
-        if self._part is ClassPart.TEMPLATE:
-            self._config.change_template(self._class.id, text)
-        else:
-            self._config.change_system_prompt(self._class.id, text)
-
     def _parts(self, text: str) -> Assembly:
         return Assembly(self._config, self._manager, self._workspace_with(text))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from poor_bench.tuning.prompt.cases import Case
 
-LEAST_CASES = 6
+LEAST_CASES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

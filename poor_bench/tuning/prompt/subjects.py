@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from dataclasses import dataclass
 
+from poor_bench.config.judge_settings import load_judge_settings
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
+from poor_bench.judge.agents.load import load_agent_shelf
+from poor_bench.judge.agents.prepare import judges_of
+from poor_bench.judge.judgement import APPROVAL_THRESHOLD
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
+from poor_bench.tuning.prompt.agent_prompt import AgentPrompt
 from poor_bench.tuning.prompt.cases import Subject
 from poor_bench.tuning.prompt.class_prompt import ClassPart, ClassPrompt
 
 
-def class_subject(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """A subject, whom its text is for, and when it is good enough."""
+
+    subject: Subject
+    llm: LLM
+    threshold: float
+    """Mean score, 0.0 to 1.0."""
+
+
+def class_named(
     config: ConfigManager, manager: LLMManager, llm: LLM, class_id: str, part: str
-) -> ClassPrompt:
+) -> Named:
     """Return a text of a test class as a subject.
 
     Args:
@@ -33,15 +49,28 @@ def class_subject(
         raise ConfigError(
             f"there is no test class {class_id!r}", hint=name_hint(class_id, list(classes))
         )
-    return ClassPrompt(config, manager, llm, class_id, ClassPart(part))
+    subject = ClassPrompt(config, manager, llm, class_id, ClassPart(part))
+    return Named(subject=subject, llm=llm, threshold=1.0)
 
 
-def subject_of(
-    reference: Mapping[str, str], config: ConfigManager, manager: LLMManager, llm: LLM
-) -> Subject:
-    """Return the subject that the header of a search names.
+def agent_named(
+    config: ConfigManager, manager: LLMManager, agent_id: str, judge: str | None
+) -> Named:
+    """Return the system prompt of an agent as a subject.
+
+    Args:
+        config: The workspace.
+        manager: Asks the LLMs.
+        agent_id: Which agent.
+        judge: Who judges, see `poor_bench.judge.judge_llm`; by default that of the settings.
 
     Raises:
-        ConfigError: If it is not in the workspace any more.
+        ConfigError: If there is no such agent or judge, or the judge's key is missing.
     """
-    return class_subject(config, manager, llm, reference["class_id"], reference["part"])
+    shelf = load_agent_shelf(config.data_dir)
+    settings = load_judge_settings(config.data_dir)
+    [judge_llm] = judges_of((judge,) if judge else (), shelf, settings, os.environ)
+    subject = AgentPrompt(shelf, agent_id, judge_llm, manager)
+    own, general = shelf.agent(agent_id).threshold, settings.threshold
+    threshold = next(value for value in (own, general, APPROVAL_THRESHOLD) if value is not None)
+    return Named(subject=subject, llm=subject.llm, threshold=threshold / 10)

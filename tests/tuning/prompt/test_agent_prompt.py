@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poor_bench.cli.main import main
+from poor_bench.judge.agents.load import load_agent_shelf
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.completion import ChatRequest, Completion, Timing
+from poor_bench.models.failure import FailureKind
+from poor_bench.models.llm import LLM
+from poor_bench.ports import CallControl
+from poor_bench.providers.registry import ProviderServices, create_provider
+from poor_bench.tuning.prompt.agent_prompt import AgentPrompt
+from poor_bench.tuning.prompt.cases import CaseFailedError
+from tests.judge.agent_workspace import VERDICT, write_workspace
+from tests.providers.fake_clock import FakeClock
+
+
+class Obedient:
+    """Says what its system prompt says."""
+
+    def complete(self, request: ChatRequest, control: CallControl) -> Completion:
+        system = next(item.content for item in request.messages if item.role == "system")
+        return Completion(text=f"{system} 1 euro.", timing=Timing(total_ms=1.0))
+
+
+def open_subject(folder: Path) -> AgentPrompt:
+    def create(llm: LLM, services: ProviderServices) -> Any:
+        return Obedient() if llm.name == "seller" else create_provider(llm, services)
+
+    shelf = load_agent_shelf(folder)
+    manager = LLMManager(folder, clock=FakeClock(), create=create)
+    return AgentPrompt(shelf, "bikes", shelf.llms["scripted:judge"], manager)
+
+
+def verdict(tone: float) -> str:
+    return json.dumps({**VERDICT, "scores": {"tone": tone, "facts": tone}})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    judge = {"I am rude": verdict(2), "I am kind": verdict(9)}
+    return write_workspace(tmp_path / "bench", judge=judge)
+
+
+def test_an_agent_is_told_the_candidate_and_judged_case_by_case(folder: Path) -> None:
+    subject = open_subject(folder)
+    kind = subject.attempt("I am kind.", "price", lambda: False)
+    rude = subject.attempt("I am rude.", "hello", lambda: False)
+    assert (kind.score, rude.score) == (0.9, 0.2)
+    assert kind.given == "Hi\nHow much?"
+    assert kind.answer == "I am kind. 1 euro.\nI am kind. 1 euro."
+    assert "warm" in kind.feedback
+
+
+def test_calls_are_counted_with_the_judge(folder: Path) -> None:
+    subject = open_subject(folder)
+    assert subject.n_calls_per_case == 3
+    assert [case.id for case in subject.cases] == ["hello", "price"]
+
+
+def test_a_judge_that_fails_gives_no_score(tmp_path: Path) -> None:
+    folder = write_workspace(tmp_path / "bench", judge={"": {"failure": "server_error"}})
+    with pytest.raises(CaseFailedError) as failed:
+        open_subject(folder).attempt("I am kind.", "hello", lambda: False)
+    assert failed.value.failure.kind is FailureKind.JUDGE
+
+
+def test_an_accepted_prompt_stands_in_the_agents_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replies = [verdict(2), verdict(2), *[verdict(9)] * 40]
+    folder = write_workspace(tmp_path / "bench", judge=replies, writer="Be kind.", seller="Hi")
+    agent = folder / "agents" / "bikes.yaml"
+    agent.write_text(agent.read_text() + "  - {id: third, input: Bye}\n# the end\n")
+    (folder / "test_classes.yaml").write_text('{"version": "1.0", "test_classes": []}')
+    (folder / "tests.json").write_text('{"version": "1.0", "tests": []}')
+    options = ("--judge", "scripted:judge", "--reflection-llm", "scripted:writer", "--json")
+    assert main(["--data", str(folder), "tune", "prompt", "bikes", *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["subject"] == "system prompt of agent bikes"
+    assert [candidate["score"] for candidate in found["candidates"]] == [0.2, 0.9]
+    assert main(["--data", str(folder), "tune", "accept", "last", "--yes"]) == 0
+    assert load_agent_shelf(folder).agents["bikes"].system_prompt == "Be kind."
+    assert agent.read_text().endswith("# the end\n")

@@ -58,11 +58,12 @@ def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
     if first.worst == 1:
         yield f"{quote(data.name(first.llm_id))} is better than every other LLM, beyond chance."
         return
-    tied = next(group for group in data.standing.groups if first.llm_id in group)
-    names = [quote(data.name(llm_id)) for llm_id in tied]
+    tied = {llm_id for group in data.standing.groups if first.llm_id in group for llm_id in group}
+    names = [quote(data.name(rank.llm_id)) for rank in ranks[1:] if rank.llm_id in tied]
     shown = "; ".join(names[:_ALL_NAMED_UP_TO])
     more = f" and {len(names) - _ALL_NAMED_UP_TO} more" if len(names) > _ALL_NAMED_UP_TO else ""
-    yield f"The best {len(names)} cannot be told apart: {shown}{more}."
+    leader = quote(data.name(first.llm_id))
+    yield f"{leader} scores highest, but cannot be told apart from: {shown}{more}."
 
 
 def _changes(data: ReportData, quote: Quote) -> Iterator[str]:

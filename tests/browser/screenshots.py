@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 RECORDED = Path(__file__).parents[2] / "examples" / "recorded"
 SIZE = {"width": 1440, "height": 900}
 PATIENCE_MS = 60_000
-_COLOURS = 128
+_COLOURS = 256
 _PAGES = ("overview", "model", "compare", "issues", "tests", "run")
 
 
@@ -64,6 +64,12 @@ def open_page(page: Page, name: str) -> None:
     page.goto("/" if name == "overview" else f"/{name}")
     heading(page, name.capitalize())
     expect(page.locator(".loading-state").first).not_to_be_in_viewport(timeout=PATIENCE_MS)
+    expect(page.get_by_text("computing ...")).to_have_count(0, timeout=PATIENCE_MS)
+    if name == "model":
+        page.locator("#model-chart-body .bars .point").first.wait_for()
+    if name == "run":
+        page.get_by_role("switch", name="Ask again also what is done").check()
+        expect(page.get_by_text("Nothing is pending")).to_have_count(0, timeout=PATIENCE_MS)
     page.wait_for_load_state("networkidle")
 
 
@@ -73,7 +79,9 @@ def small_png(content: bytes) -> bytes:
 
     stream = io.BytesIO()
     picture = Image.open(io.BytesIO(content)).convert("RGB")
-    picture.quantize(_COLOURS, dither=Image.Dither.NONE).save(stream, "PNG", optimize=True)
+    picture.quantize(_COLOURS, kmeans=1, dither=Image.Dither.NONE).save(
+        stream, "PNG", optimize=True
+    )
     return stream.getvalue()
 
 

@@ -7,9 +7,11 @@ import pytest
 from poor_bench.dashboard.pages.llms import callbacks, edit_callbacks
 from poor_bench.dashboard.pages.llms.changes import LLMField, form_of, form_to_changes
 from poor_bench.dashboard.pages.llms.entry import form_to_entry
+from poor_bench.dashboard.pages.llms.listed import listed_llms
 from poor_bench.dashboard.services.llm_service import LLMService
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices
+from poor_bench.ports import Reachability
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of
 from tests.dashboard.seen_text import text_of
@@ -168,3 +170,11 @@ def test_llms_become_a_file_that_carries_no_key(
     assert "scripted:a" in content
     assert "SOME_KEY" in content
     assert "hidden" not in content
+
+
+def test_an_llm_without_its_key_is_not_ready(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_llm("a", ["4"])
+    [llm] = services_of(workspace_files.write()).config().load_llms()
+    shown = listed_llms([llm], {llm.id: Reachability(reachable=True, message="there is no key")})
+    assert "not ready" in text_of(shown)
+    assert "there is no key" in text_of(shown)

@@ -73,7 +73,7 @@ def _row(llm: LLM, checks: Mapping[str, Reachability] | None) -> Component:
                 scope="row",
             ),
             html.Td(_reachable(llm, checks)),
-            html.Td(f"{llm.size:g} B" if llm.size else "-"),
+            html.Td(f"{llm.size:g} B" if llm.size else "-", className="number"),
             html.Td(llm.endpoint or "the provider's own", className="quiet"),
             html.Td(parameters[:120] or "-", className="quiet"),
             html.Td(html.Div([edit, switch], className="row-buttons")),
@@ -90,6 +90,8 @@ def _reachable(llm: LLM, checks: Mapping[str, Reachability] | None) -> Component
         return _state("no", "bad", check.message)
     if check.model_present is False:
         return _state("model missing", "bad", check.message)
+    if check.message and not check.models:
+        return _state("not ready", "bad", check.message)
     return _state("yes", "good", check.message)
 
 

@@ -127,7 +127,9 @@ def _graph(title: str, points: Sequence[Point], x_title: str) -> Component:
         config=graph_config(),
         className="chart",
     )
-    return html.Div(graph, role="img", **aria(label=_description(title, points)))
+    return html.Div(
+        graph, className="frontier", role="img", **aria(label=_description(title, points))
+    )
 
 
 def _description(title: str, points: Sequence[Point]) -> str:

@@ -11,13 +11,16 @@ from poor_bench.models.llm import LLM
 from poor_bench.statistics.summary import Summary
 
 
-def _number(field: str, heading: str, digits: int, **further: Any) -> dict[str, Any]:
-    formatter = f"params.value == null ? '-' : d3.format(',.{digits}f')(params.value)"
+def _format(specifier: str) -> dict[str, str]:
+    return {"function": f"params.value == null ? '-' : d3.format('{specifier}')(params.value)"}
+
+
+def _number(field: str, heading: str, digits: int = 0, **further: Any) -> dict[str, Any]:
     return {
         "field": field,
         "headerName": heading,
         "type": "rightAligned",
-        "valueFormatter": {"function": formatter},
+        "valueFormatter": _format(f",.{digits}f"),
         "sortingOrder": ["desc", "asc"],
         "minWidth": 82,
         "flex": 1,
@@ -54,7 +57,13 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         headerTooltip="Trials that could not be run; they are in no score",
         cellClassRules={"is-warning": "params.value > 0"},
     ),
-    _number("mean_s", "Average Execution Time s", 2, headerTooltip="Without loading the model"),
+    _number(
+        "mean_s",
+        "Average Execution Time s",
+        2,
+        minWidth=98,
+        headerTooltip="Without loading the model",
+    ),
     _number("median_s", "Median s", 2),
     _number("p95_s", "95 % s", 2, headerTooltip="95 of 100 trials were quicker"),
     {
@@ -68,7 +77,12 @@ COLUMNS: tuple[dict[str, Any], ...] = (
     },
     _number("tokens_per_s", "Tokens / s", 0),
     _number("cost_usd", "Cost $", 4),
-    _number("size", "Size B", 1, headerTooltip="Billions of parameters"),
+    _number(
+        "size",
+        "Size B",
+        valueFormatter=_format(".3~r"),
+        headerTooltip="Billions of parameters",
+    ),
 )
 _OPTIONAL = frozenset({"failed", "latency_ms", "tokens_per_s", "cost_usd", "size"})
 

@@ -32,7 +32,8 @@ def show(services: Services, reports: TestReports, search: str | None) -> tuple[
     """Return note, classes, switches, tests, and whether all of it is up to date."""
     workspace, selection = services.workspace(), selection_of(search)
     faults, items = reports.faults(), reports.items()
-    known, orders = (items.value.items, items.value.orders) if items.value else ({}, {})
+    known, orders = (items.value.items, items.value.orders) if items.value else ({}, None)
+    is_current = faults.is_current and items.is_current
     if not workspace.tests:
         nothing = empty_state("No tests yet", "Write some into tests.json, or import a benchmark.")
         return "", nothing, None, nothing, True
@@ -40,13 +41,13 @@ def show(services: Services, reports: TestReports, search: str | None) -> tuple[
     return (
         f"{count_text(n_tests, 'test')} in {count_text(n_classes, 'class')}",
         listed_classes(workspace.test_classes, workspace.tests, orders, faults.value, selection),
-        _chips(search, len(suspicious(reports))),
+        _chips(search, len(suspicious(reports)) if is_current else None),
         listed_tests(found_tests(services, reports, search), known, faults.value, selection),
-        faults.is_current and items.is_current,
+        is_current,
     )
 
 
-def _chips(search: str | None, n_suspicious: int) -> Component:
+def _chips(search: str | None, n_suspicious: int | None) -> Component:
     selection = selection_of(search)
     chip = StayLinks(Ids.SEARCH).chip(
         "Something speaks against it",

@@ -32,7 +32,7 @@ _TEST_HEADINGS = ("Test", "Level", "Mean score", "Tells apart", "What it asks", 
 def listed_classes(
     classes: Mapping[str, TestClass],
     tests: Sequence[Test],
-    orders: Mapping[str, LevelOrder],
+    orders: Mapping[str, LevelOrder] | None,
     faults: FoundFaults | None,
     selection: TestSelection,
 ) -> Component:
@@ -41,7 +41,7 @@ def listed_classes(
     Args:
         classes: By id.
         tests: All tests.
-        orders: Class id to whether hardness follows the levels.
+        orders: Class id to whether hardness follows the levels; None while it is computed.
         faults: What is wrong; None while it is looked for.
         selection: State of the page.
     """
@@ -53,7 +53,7 @@ def listed_classes(
                 html.Td(
                     test_class.evaluator.name if test_class.evaluator else "-", className="quiet"
                 ),
-                html.Td(_hardness(orders.get(class_id))),
+                html.Td(_hardness(orders, class_id)),
                 html.Td(_problems(faults.by_class.get(class_id, ()) if faults else ())),
             ]
         )
@@ -72,7 +72,10 @@ def _class_link(class_id: str, selection: TestSelection) -> Component:
     )
 
 
-def _hardness(order: LevelOrder | None) -> Component:
+def _hardness(orders: Mapping[str, LevelOrder] | None, class_id: str) -> Component:
+    if orders is None:
+        return html.Span("computing ...", className="quiet")
+    order = orders.get(class_id)
     if order is None:
         return html.Span("no results yet", className="quiet")
     levels = " · ".join(f"{level}: {hard:.2f}" for level, hard in order.difficulty.items())

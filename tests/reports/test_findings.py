@@ -16,7 +16,7 @@ def test_llms_that_cannot_be_told_apart_are_named_together() -> None:
                for shift, llm_id in enumerate("abcde")]  # fmt: skip
     report = make_report(results)
     told = list(findings(report, lambda name: f"<{name}>"))
-    assert told[0] == "<a> scores highest, but cannot be told apart from: <c>; <e>; <b>; <d>."
+    assert told[0] == "<a> scores highest, but cannot be told apart from: <b>; <c>; <d>; <e>."
     assert set(tie_letters(report).values()) == {"a"}
 
 

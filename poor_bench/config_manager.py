@@ -13,6 +13,7 @@ from poor_bench.config.load import load_workspace
 from poor_bench.config.workspace import Workspace
 from poor_bench.errors import ConfigError
 from poor_bench.evaluator_answers import ParameterChecks, RegistryFacts
+from poor_bench.judge.workspace_judges import WorkspaceJudges
 from poor_bench.models.llm import LLM
 from poor_bench.models.llm_id import resolve_llm_id
 from poor_bench.models.result import Result
@@ -105,7 +106,16 @@ class ConfigManager:
         """
         from poor_bench.lint.lint import lint_workspace
 
-        return lint_workspace(self.workspace, RegistryFacts(self.evaluators))
+        return lint_workspace(self.workspace, self.evaluator_facts())
+
+    def evaluator_facts(self) -> RegistryFacts:
+        """Return what answers the questions that checks of tests ask about evaluators.
+
+        Raises:
+            ConfigError: With every problem of every file.
+        """
+        judges = WorkspaceJudges(self.data_dir, self.workspace.llms)
+        return RegistryFacts(self.evaluators, judges)
 
     def add_llms(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Add entries to llms.json, and forget what was read.

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from poor_bench.errors import PluginError
+from poor_bench.errors import ConfigError, PluginError
+from poor_bench.judge.workspace_judges import WorkspaceJudges
+from poor_bench.lint.evaluator_facts import JudgeFault
 from poor_bench.models.evaluator_spec import EvaluatorSpec
 from poor_bench.plugins.registry import EvaluatorRegistry
 from poor_bench.scoring.answer_format import AnswerFormat
@@ -32,8 +34,9 @@ class ParameterChecks:
 class RegistryFacts:
     """Answers the questions of `poor_bench.lint`."""
 
-    def __init__(self, evaluators: EvaluatorRegistry) -> None:
+    def __init__(self, evaluators: EvaluatorRegistry, judges: WorkspaceJudges) -> None:
         self._evaluators = evaluators
+        self._judges = judges
 
     def wants(self, spec: EvaluatorSpec) -> AnswerFormat | None:
         """Return the format that the prompt should ask for; None where it does not matter."""
@@ -46,6 +49,16 @@ class RegistryFacts:
     def is_judged(self, spec: EvaluatorSpec) -> bool:
         """Return whether an LLM judges the responses, so that checking a score costs money."""
         return bool(self._evaluators.get(spec.name).questions(spec.parameters))
+
+    def judge_faults(self, spec: EvaluatorSpec) -> list[JudgeFault]:
+        """Return why the judges and rubrics of an evaluator cannot be used; missing keys apart."""
+        faults = []
+        for question in self._evaluators.get(spec.name).questions(spec.parameters):
+            try:
+                self._judges.fingerprint([question])
+            except ConfigError as error:
+                faults.append(JudgeFault(str(error), error.hint))
+        return faults
 
     def score(self, spec: EvaluatorSpec, response: str) -> float:
         """Return the score of a response.

@@ -53,7 +53,7 @@ class TestRunner:
         self.manager = manager or LLMManager(config.data_dir)
         evaluators = config.evaluators
         self._judging = ResponseJudging(config.data_dir, self.workspace.llms, self.manager)
-        self._fingerprints = WorkspaceFingerprints(self.workspace, evaluators, self._judging)
+        self._fingerprints = WorkspaceFingerprints(self.workspace, evaluators, self._judging.judges)
         self.scorer = Scorer(self.workspace, evaluators, self._fingerprints, self._judging)
 
     def states(self, selection: Selection) -> TrialStates:
@@ -87,7 +87,7 @@ class TestRunner:
         Raises:
             ConfigError: If a judge or a rubric cannot be used.
         """
-        return estimate_cost(plan, self.workspace, self.scorer, self._judging)
+        return estimate_cost(plan, self.workspace, self.scorer, self._judging.judges)
 
     def run(
         self,

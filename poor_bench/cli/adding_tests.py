@@ -30,11 +30,10 @@ def prove(app: AppContext, new: NewTests) -> NewTests:
     Raises:
         PluginError: If the evaluator cannot be used.
     """
-    from poor_bench.evaluator_answers import RegistryFacts
     from poor_bench.lint.soundness import fault_of
 
     app.evaluators.get(new.class_entry["evaluation_module"]["name"])
-    facts = RegistryFacts(app.evaluators)
+    facts = app.config.evaluator_facts()
     sound: list[Mapping[str, Any]] = []
     refused = list(new.refused)
     with console(stderr=True).status("Scoring the reference responses"):

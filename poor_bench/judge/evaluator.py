@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -84,6 +83,8 @@ class Evaluator:
         self, agent: Record, skill: Record | None, test_results: Sequence[Record]
     ) -> dict[str, Any]:
         """Judge an agent without blocking the event loop; see `evaluate_sync`."""
+        import asyncio
+
         return await asyncio.to_thread(self.evaluate_sync, agent, skill, test_results)
 
     def evaluate_sync(

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from poor_bench.models.evaluator_spec import EvaluatorSpec
 from poor_bench.scoring.answer_format import AnswerFormat
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeFault:
+    """Why a judge or a rubric cannot be used."""
+
+    message: str
+    hint: str
 
 
 class EvaluatorFacts(Protocol):
@@ -19,6 +29,9 @@ class EvaluatorFacts(Protocol):
 
     def is_judged(self, spec: EvaluatorSpec) -> bool:
         """Return whether an LLM judges the responses, so that checking a score costs money."""
+
+    def judge_faults(self, spec: EvaluatorSpec) -> Sequence[JudgeFault]:
+        """Return why the judges and rubrics of an evaluator cannot be used; missing keys apart."""
 
     def score(self, spec: EvaluatorSpec, response: str) -> float:
         """Return the score of a response.

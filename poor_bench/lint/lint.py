@@ -10,6 +10,7 @@ from poor_bench.lint.content_checks import check_context, check_lengths
 from poor_bench.lint.duplicate_checks import check_duplicates
 from poor_bench.lint.evaluator_facts import EvaluatorFacts
 from poor_bench.lint.finding import Finding
+from poor_bench.lint.judge_checks import check_judges
 from poor_bench.lint.prompt_checks import (
     check_format,
     check_function_name,
@@ -28,7 +29,7 @@ def lint_workspace(workspace: Workspace, facts: EvaluatorFacts) -> list[Finding]
         facts: Answers questions about its evaluators.
     """
     subjects = list(subjects_of(workspace))
-    findings = list(check_classes(workspace, subjects, facts))
+    findings = [*check_classes(workspace, subjects, facts), *check_judges(subjects, facts)]
     for subject in subjects:
         findings += _check_test(subject, workspace, facts)
     findings += check_duplicates(subjects)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from poor_bench.config.workspace import Workspace
-from poor_bench.judge.response_judging import ResponseJudging
+from poor_bench.judge.workspace_judges import WorkspaceJudges
 from poor_bench.models.llm import LLM
 from poor_bench.prompts.request import build_request
 from poor_bench.runner.plan import Plan, WorkItem
@@ -26,7 +26,7 @@ class CostEstimate:
 
 
 def estimate_cost(
-    plan: Plan, workspace: Workspace, scorer: Scorer, judging: ResponseJudging
+    plan: Plan, workspace: Workspace, scorer: Scorer, judges: WorkspaceJudges
 ) -> CostEstimate:
     """Return about what a plan will cost; nobody is asked.
 
@@ -37,7 +37,7 @@ def estimate_cost(
     llms: dict[str, LLM] = {}
     for work in plan.works:
         for item in work.items():
-            for llm, usd in _costs_of(item, workspace, scorer, judging):
+            for llm, usd in _costs_of(item, workspace, scorer, judges):
                 llms[llm.id] = llm
                 if usd is not None:
                     totals[llm.id] += usd
@@ -46,7 +46,7 @@ def estimate_cost(
 
 
 def _costs_of(
-    item: WorkItem, workspace: Workspace, scorer: Scorer, judging: ResponseJudging
+    item: WorkItem, workspace: Workspace, scorer: Scorer, judges: WorkspaceJudges
 ) -> Iterator[tuple[LLM, float | None]]:
     request = build_request(item.llm, workspace.test_classes[item.test.class_id], item.test)
     limit = request.parameters.get("max_tokens")
@@ -54,4 +54,4 @@ def _costs_of(
     yield item.llm, estimated_cost_usd(item.llm.prices, request.messages, max_tokens)
     for question in scorer.questions(item.test):
         prompt = request.messages[-1].content
-        yield judging.llm_of(question), judging.estimated_cost_usd(question, prompt)
+        yield judges.llm_of(question), judges.estimated_cost_usd(question, prompt)

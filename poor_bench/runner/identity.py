@@ -6,7 +6,7 @@ import secrets
 from datetime import datetime, timedelta
 
 from poor_bench.config.workspace import Workspace
-from poor_bench.judge.response_judging import ResponseJudging
+from poor_bench.judge.workspace_judges import WorkspaceJudges
 from poor_bench.models.evaluator_spec import EvaluatorSpec, merge_specs
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
@@ -36,11 +36,11 @@ class WorkspaceFingerprints:
     """Fingerprints of a workspace as it stands; see `poor_bench.runner.states.Fingerprints`."""
 
     def __init__(
-        self, workspace: Workspace, evaluators: EvaluatorRegistry, judging: ResponseJudging
+        self, workspace: Workspace, evaluators: EvaluatorRegistry, judges: WorkspaceJudges
     ) -> None:
         self._workspace = workspace
         self._evaluators = evaluators
-        self._judging = judging
+        self._judges = judges
         self._of_evaluator: dict[str, str] = {}
 
     def of_request(self, llm: LLM, test: Test) -> str:
@@ -54,7 +54,7 @@ class WorkspaceFingerprints:
         if known is None:
             spec = spec_of(self._workspace, test)
             evaluator = self._evaluators.get(spec.name)
-            judge = self._judging.fingerprint(evaluator.questions(spec.parameters))
+            judge = self._judges.fingerprint(evaluator.questions(spec.parameters))
             code = evaluator.code_digest_for(spec.parameters) + judge
             known = self._of_evaluator[test.test_id] = evaluator_fingerprint(spec, code)
         return known

@@ -54,7 +54,7 @@ class Scorer:
         Raises:
             ConfigError: If it cannot be used.
         """
-        return self._judging.llm_of(self.questions(test)[0])
+        return self._judging.judges.llm_of(self.questions(test)[0])
 
     def require_judges(self, tests: Iterable[Test]) -> None:
         """Check that all judges and rubrics of some tests can be used.
@@ -63,7 +63,7 @@ class Scorer:
             ConfigError: If there is no such judge, its key is missing, or a rubric is not right.
         """
         for question in {question for test in tests for question in self.questions(test)}:
-            self._judging.require(question)
+            self._judging.judges.require(question)
 
     def needs_judge(self, result: Result, test: Test) -> bool:
         """Return whether a response can be scored only by asking an LLM."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from poor_bench.config.workspace import Workspace
+from poor_bench.lint.evaluator_facts import JudgeFault
 from poor_bench.lint.finding import Finding
 from poor_bench.lint.lint import lint_workspace
 from poor_bench.models.evaluator_spec import EvaluatorSpec
@@ -30,6 +31,9 @@ class FakeFacts:
 
     def wants(self, spec: EvaluatorSpec) -> AnswerFormat | None:
         return self.format
+
+    def judge_faults(self, spec: EvaluatorSpec) -> list[JudgeFault]:
+        return []
 
     def reference(self, spec: EvaluatorSpec) -> str | None:
         return self.reference_of(spec)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
+_MOST = 10**9
+"""More tests or trials than this are no answer; the difference is one of rounding."""
+
 
 def needed_tests(
     difference: float, deviation: float, *, alpha: float = 0.05, power: float = 0.8
@@ -19,7 +22,7 @@ def needed_tests(
         power: Wanted chance of seeing it, between 0 and 1.
 
     Returns:
-        Number of tests in all, at least 2; None where no number is enough (no difference).
+        Number of tests in all, at least 2; None where not even a thousand million are enough.
 
     Raises:
         ValueError: If an argument is out of its range.
@@ -32,7 +35,7 @@ def needed_tests(
         283
     """
     wanted = _wanted_ratio(deviation, alpha, power)
-    if difference == 0:
+    if abs(difference) * math.sqrt(_MOST) <= wanted * deviation or difference == 0:
         return None
     return max(2, math.ceil((wanted * deviation / difference) ** 2))
 
@@ -102,7 +105,7 @@ def needed_trials(
         raise ValueError("n_tests must be at least 1, and trial_variance at least 0")
     wanted = _wanted_ratio(math.sqrt(between_variance), alpha, power)
     left = n_tests * (difference / wanted) ** 2 - between_variance
-    return max(1, math.ceil(trial_variance / left)) if left > 0 else None
+    return max(1, math.ceil(trial_variance / left)) if left * _MOST > trial_variance else None
 
 
 def _wanted_ratio(deviation: float, alpha: float, power: float) -> float:

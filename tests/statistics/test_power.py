@@ -20,6 +20,13 @@ def test_no_difference_needs_no_end_of_tests() -> None:
     assert needed_tests(0.0, 0.3) is None
 
 
+@pytest.mark.parametrize("difference", [1e-17, -1e-12])
+def test_a_difference_of_rounding_is_none(difference: float) -> None:
+    assert needed_tests(difference, 0.3) is None
+    barely = {"between_variance": 0.0, "trial_variance": 0.1}
+    assert needed_trials(difference, 100, **barely) is None
+
+
 def test_stricter_demands_need_more_tests() -> None:
     assert needed_tests(0.05, 0.3) < needed_tests(0.05, 0.3, alpha=0.05 / 36)
     assert needed_tests(0.05, 0.3) < needed_tests(0.05, 0.3, power=0.95)

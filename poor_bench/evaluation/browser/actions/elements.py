@@ -18,6 +18,7 @@ _HOW_TO_FILL = """field => {
   return 'fill';
 }"""
 _OPTIONS = "field => [...(field.options || [])].map(option => [option.label, option.value])"
+_IS_FIELD = "element => ['INPUT', 'TEXTAREA', 'SELECT'].includes(element.tagName)"
 _LONGEST_TEXT = 20_000
 
 
@@ -96,7 +97,7 @@ def _position(wanted: str, among: list[str]) -> int | None:
 def text_of(session: BrowserSession, element: Locator) -> str:
     """Return the visible text of an element, or the value of a field; without secrets."""
     with session.errors():
-        is_field = element.evaluate("element => 'value' in element && element.tagName !== 'LI'")
+        is_field = element.evaluate(_IS_FIELD)
         is_secret = is_field and element.get_attribute("type") == "password"
         text = "" if is_secret else element.input_value() if is_field else element.inner_text()
         return session.redactor.text(text)[:_LONGEST_TEXT]

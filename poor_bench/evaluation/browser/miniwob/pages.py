@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poor_bench.evaluation.browser.miniwob.package import pages_folder
@@ -40,18 +41,19 @@ def create_app() -> Flask:
     Raises:
         MissingExtraError: If the package miniwob is not installed.
     """
-    from flask import Flask, Response, send_from_directory
+    from flask import Flask, Response, abort, send_from_directory
+    from werkzeug.security import safe_join
 
     folder = pages_folder()
     app = Flask(__name__, static_folder=None)
 
+    @app.get("/miniwob/<name>.html")
+    def task(name: str) -> str:
+        path = Path(safe_join(str(folder), "miniwob", f"{name}.html") or abort(404))
+        return path.read_text(encoding="utf-8") + _SCRIPT if path.is_file() else abort(404)
+
     @app.get("/<path:path>")
-    def page(path: str) -> Response:
-        response = send_from_directory(folder, path)
-        if response.mimetype != "text/html":
-            return response
-        response.direct_passthrough = False
-        html = response.get_data(as_text=True)
-        return Response(html + _SCRIPT, mimetype="text/html")
+    def part(path: str) -> Response:
+        return send_from_directory(folder, path)
 
     return app

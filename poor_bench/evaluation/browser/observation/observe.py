@@ -34,8 +34,8 @@ class Observation:
 
     @property
     def fingerprint(self) -> int:
-        """The same number for pages that look the same within this process."""
-        return hash((self.url, self.tree))
+        """The same number within this process for pages that differ at most in their focus."""
+        return hash((self.url, self.tree.replace(" [active]", "")))
 
 
 def observe(session: BrowserSession) -> Observation:

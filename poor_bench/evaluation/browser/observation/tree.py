@@ -10,9 +10,12 @@ import json
 import re
 from collections.abc import Collection
 
-REF = re.compile(r"^(f\d+)?e\d+$")
-_ELEMENT = re.compile(r"^(?P<indent> *)- (?P<what>.*?) \[ref=(?P<ref>(?:f\d+)?e\d+)\](?P<rest>.*)$")
-_WRAPPER = re.compile(r"^ *- generic( \[active\])? \[ref=(f\d+)?e\d+\]:$")
+REF = re.compile(r"^(f[0-9]+)?e[0-9]+$")
+"""Also stands in JSON Schemas, so in the few signs that all servers understand."""
+_ELEMENT = re.compile(
+    r"^(?P<indent> *)- (?P<what>.*?) \[ref=(?P<ref>(?:f[0-9]+)?e[0-9]+)\](?P<rest>.*)$"
+)
+_WRAPPER = re.compile(r"^ *- generic( \[active\])? \[ref=(f[0-9]+)?e[0-9]+\]:$")
 _STATE = re.compile(r' \[(?!ref=)[a-z]+(=[^\]]*)?\]')  # fmt: skip
 _HIDDEN = "[hidden]"
 

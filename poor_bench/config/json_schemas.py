@@ -19,6 +19,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from poor_bench.config.agent_file_models import AgentFile
 from poor_bench.config.file_models import FileModel, LLMEntry, TestClassEntry, TestEntry
 from poor_bench.config.gate_entries import GateEntry
+from poor_bench.config.judge_settings import ConfigFile
 from poor_bench.models.failure import Failure
 from poor_bench.models.result import Result
 
@@ -65,6 +66,7 @@ def json_schemas() -> dict[str, dict[str, Any]]:
         "tests": TestsFile,
         "llms": LLMsFile,
         "gates": GatesFile,
+        "config": ConfigFile,
         "agent": AgentFile,
     }
     schemas = {name: file_schema(model) for name, model in models.items()}

@@ -43,7 +43,7 @@ def require_playwright() -> AbstractContextManager[Playwright]:
     except ImportError as error:
         raise MissingExtraError(
             "agents in a browser need the package playwright",
-            hint="pip install 'playwright>=1.60', and a Chromium: apt-get install chromium",
+            hint="pip install 'playwright>=1.65', and a Chromium: apt-get install chromium",
         ) from error
     return sync_playwright()
 

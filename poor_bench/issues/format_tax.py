@@ -104,4 +104,6 @@ def _mend_of(results: Sequence[Result]) -> str:
 
 
 def _begins_with_value(result: Result) -> bool:
-    return bool(result.extracted) and result.response.lstrip().startswith(result.extracted)
+    """Whether the value stands first, and other text behind it."""
+    value, response = result.extracted.strip(), result.response.strip()
+    return bool(value) and response.startswith(value) and len(response) > len(value)

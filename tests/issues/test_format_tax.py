@@ -44,6 +44,12 @@ def test_text_behind_the_value_is_mended_by_a_stop_sequence(response: str, word:
     assert word in row.mend
 
 
+def test_a_whole_sentence_as_the_answer_needs_no_stop_sequence() -> None:
+    said = {"response": "It is good.", "extracted": "It is good.", "found": "in prose"}
+    [row] = format_tax([scored(1.0, strict_score=0.0, **said)])
+    assert "structured output" in row.mend
+
+
 def test_llms_and_classes_are_taxed_apart_highest_first() -> None:
     facts = {"m": TestFacts(class_id="maths"), "s": TestFacts(class_id="mood")}
     rows = format_tax(

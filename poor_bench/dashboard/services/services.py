@@ -13,6 +13,7 @@ from poor_bench.dashboard.services.found import Found
 from poor_bench.dashboard.services.found_cache import FoundCache
 from poor_bench.dashboard.services.issue_cache import IssueCache
 from poor_bench.dashboard.services.issue_reports import NEED_ALL_LLMS, IssueReports
+from poor_bench.dashboard.services.judged_runs import JudgedRuns
 from poor_bench.dashboard.services.last_run import LastRun, LastRunCache
 from poor_bench.dashboard.services.latency import LatencySplit, latency_split
 from poor_bench.dashboard.services.result_cache import ResultCache
@@ -40,6 +41,7 @@ class Services:
         runs: Starts, steers and shows runs.
         issue_reports: What goes wrong in the results of all LLMs together.
         suites: Runs of suites of cases for agents.
+        judged: Agents before their judges, and what people think of them.
     """
 
     def __init__(self, open_config: Callable[[], ConfigManager]) -> None:
@@ -52,6 +54,7 @@ class Services:
         self._found = FoundCache()
         self.issue_reports = IssueReports(self)
         self.suites = SuiteRuns(lambda: self._watch.config().data_dir)
+        self.judged = JudgedRuns(lambda: self._watch.config().data_dir)
 
     def workspace(self) -> Workspace:
         """Return the workspace as it stands in its files.
@@ -203,7 +206,8 @@ class Services:
         """Return a text that changes whenever a page has something new to show; cheap to ask."""
         try:
             files = f"{hash(self._watch.fingerprint()) & 0xFFFFFFFF:x}"
-            return f"{self.table().version}.{files}.{self.suites.version()}"
+            others = f"{self.suites.version()}.{self.judged.version()}"
+            return f"{self.table().version}.{files}.{others}"
         except PoorBenchError as error:
             return f"error {error}"
 

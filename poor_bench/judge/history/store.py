@@ -124,7 +124,7 @@ class JudgementStore:
         """Return the run that a reference stands for.
 
         Args:
-            reference: `last`, an agent's id (its newest run), or the id of a run or at least 4
+            reference: `last`, an agent's id (its newest run), the id of a run, or at least 4
                 characters of its beginning.
 
         Raises:
@@ -132,7 +132,7 @@ class JudgementStore:
             StoreError: If a file cannot be read.
         """
         headers = self.headers()
-        newest = [item for item in headers if reference in {LAST, item.agent_id}]
+        newest = [item for item in headers if reference in {LAST, item.agent_id, item.run_id}]
         if newest:
             return self._read(newest[-1])
         found = [item for item in headers if item.run_id.startswith(reference)]

@@ -1,0 +1,151 @@
+"""Handlers of the page: ask the services, call the layout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dash import Dash, Input, Output, dcc, html, no_update
+
+from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.still import still
+from poor_bench.dashboard.figures.judge_history import judge_history
+from poor_bench.dashboard.figures.judge_radar import judge_radar
+from poor_bench.dashboard.figures.style import graph_config
+from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.pages.judge import sheets
+from poor_bench.dashboard.pages.judge.conversation import case_card
+from poor_bench.dashboard.pages.judge.ids import JudgeIds as Ids
+from poor_bench.dashboard.pages.judge.layout import no_runs
+from poor_bench.dashboard.pages.judge.selection import (
+    chosen_case,
+    chosen_run,
+    run_with_id,
+    selection_of,
+)
+from poor_bench.dashboard.scripts import bind_script
+from poor_bench.judge.history.summary import RunSummary
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+    from plotly.graph_objects import Figure
+
+    from poor_bench.dashboard.services.services import Services
+
+_LEAST_AXES = 3
+
+
+def show(services: Services, search: str | None) -> tuple[Any, ...]:
+    """Return note, head, chart and sheet of the scores, cases, and the open case."""
+    summaries, selection = services.judged.summaries(), selection_of(search)
+    summary = chosen_run(summaries, selection)
+    if summary is None:
+        return "nothing judged yet", no_runs(), None, None, None, None
+    case, run = chosen_case(summary, selection), summary.run
+    open_case = case.conversation.case_id if case else ""
+    agents = {item.run.header.agent_id: item.run.header.agent_name for item in summaries}
+    head = [
+        sheets.agent_chips(agents, run.header.agent_id),
+        sheets.run_tiles(summary),
+        sheets.notes_list(summary),
+    ]
+    labels = services.judged.labels_on(case.conversation.hash) if case else ()
+    cases = sheets.case_sheet(summary.cases, run.run_id, selection, open_case)
+    base = run_with_id(summaries, selection.base)
+    return (
+        note(services, summary),
+        head,
+        *scores(services, summary, base),
+        cases,
+        case_card(case, labels) if case else None,
+    )
+
+
+def note(services: Services, summary: RunSummary) -> str:
+    """Return one line about the run that is shown."""
+    header = summary.run.header
+    when = f"run of {header.started[:16].replace('T', ' ')} UTC"
+    parts = [header.agent_name, header.llm_id, when]
+    if services.judged.is_under_way(header.run_id):
+        parts.append("going on")
+    return " · ".join(parts)
+
+
+def scores(
+    services: Services, summary: RunSummary, base: RunSummary | None
+) -> tuple[Component | None, Component]:
+    """Return radar and table of one run, or of two side by side."""
+    shown = [base, summary] if base is not None else [summary]
+    series = [(_label(item), item.panel.scores) for item in shown]
+    n_axes = len(shown[0].panel.scores.keys() & shown[-1].panel.scores.keys())
+    chart = _graph(judge_radar(series), _described(series)) if n_axes >= _LEAST_AXES else None
+    if base is None:
+        return chart, sheets.dimension_sheet(summary)
+    return chart, sheets.change_sheet(services.judged.comparison(base, summary))
+
+
+def context(services: Services, search: str | None) -> tuple[Any, Any, Any]:
+    """Return chart and runs of the agent, and what the judges are worth."""
+    summaries, selection = services.judged.summaries(), selection_of(search)
+    summary = chosen_run(summaries, selection)
+    if summary is None:
+        return None, None, None
+    of_agent = [
+        item for item in summaries if item.run.header.agent_id == summary.run.header.agent_id
+    ]
+    others = [item for item in summaries if item not in of_agent]
+    chart = _graph(judge_history(of_agent), "Scores from run to run") if of_agent[1:] else None
+    runs = sheets.run_sheet([*others, *of_agent], selection, summary.run.run_id)
+    return chart, runs, sheets.trust_sheet(services.judged.agreement())
+
+
+def _label(summary: RunSummary) -> str:
+    header = summary.run.header
+    return f"{header.agent_name}, {header.started[:16].replace('T', ' ')}"
+
+
+def _described(series: Sequence[tuple[str, Any]]) -> str:
+    texts = [
+        f"{label}: " + ", ".join(f"{name} {score:.2f}" for name, score in values.items())
+        for label, values in series
+    ]
+    return f"Scores by dimension. {'; '.join(texts)}"
+
+
+def _graph(figure: Figure, label: str) -> Component:
+    graph = dcc.Graph(figure=figure, config=graph_config(), className="chart")
+    return html.Div(graph, role="img", **aria(label=label))
+
+
+def register(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+
+    @app.callback(
+        Output(Ids.NOTE, "children"),
+        Output(Ids.HEAD, "children"),
+        Output(Ids.SCORES, "children"),
+        Output(Ids.CASES, "children"),
+        Output(Ids.CASE, "children"),
+        Input(ShellIds.VERSION, "data"),
+        Input(Ids.SEARCH, "data"),
+    )
+    def _show(version: str | None, search: str) -> Any:
+        if version is None:
+            return (no_update,) * 5
+        note, head, chart, sheet, cases, case = show(services, search)
+        scores = html.Div([chart, still(sheet)], className="judge-scores")
+        return note, still(head, search=search), scores, still(cases, search=search), still(case)
+
+    @app.callback(
+        Output(Ids.HISTORY, "children"),
+        Output(Ids.TRUST, "children"),
+        Input(ShellIds.VERSION, "data"),
+        Input(Ids.SEARCH, "data"),
+    )
+    def _context(version: str | None, search: str) -> Any:
+        if version is None:
+            return (no_update,) * 2
+        chart, runs, trust = context(services, search)
+        return html.Div([chart, still(runs, search=search)]), still(trust)
+
+    bind_script(app, "address", "show", Input(Ids.SEARCH, "data"), prevent_initial_call=True)

@@ -1,0 +1,29 @@
+"""Ids of the page."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class JudgeIds(StrEnum):
+    """What callbacks of the page refer to."""
+
+    SEARCH = "judge-search-store"
+    NOTE = "judge-note-text"
+    HEAD = "judge-head-body"
+    SCORES = "judge-scores-body"
+    CASES = "judge-cases-body"
+    CASE = "judge-case-body"
+    HISTORY = "judge-history-body"
+    TRUST = "judge-trust-body"
+
+
+class LabelIds(StrEnum):
+    """What the form for a person's score is made of."""
+
+    ABOUT = "judge-about-select"
+    SCORE = "judge-score-input"
+    WHO = "judge-who-input"
+    NOTE = "judge-why-input"
+    SAVE = "judge-save-button"
+    RESULT = "judge-result-text"

@@ -1,0 +1,98 @@
+"""The page without its data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from poor_bench.dashboard.components.card import card, page_head
+from poor_bench.dashboard.components.states import empty_state, loading_state
+from poor_bench.dashboard.components.stay_link import StayLinks
+from poor_bench.dashboard.pages.judge.ids import JudgeIds as Ids
+from poor_bench.dashboard.pages.judge.ids import LabelIds
+from poor_bench.dashboard.pages.judge.selection import selection_in
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.links import Search
+
+LINKS = StayLinks(Ids.SEARCH)
+THIS_CASE = "this conversation"
+"""What the form is about unless something else is chosen."""
+
+
+def layout(search: Search) -> Component:
+    """Return the page without data."""
+    return html.Div(
+        [
+            page_head("Judge", html.Span(id=Ids.NOTE)),
+            html.Div(loading_state(3), id=Ids.HEAD),
+            card(
+                "Scores by dimension",
+                html.Div(loading_state(6), id=Ids.SCORES),
+                note="0 to 10. Choose below what to compare with: differences within the judges' "
+                "own noise are grey.",
+            ),
+            card(
+                "Cases",
+                html.Div(loading_state(4), id=Ids.CASES),
+                note="Choose a case to read the conversation and what each judge says of it.",
+            ),
+            html.Div(loading_state(6), id=Ids.CASE),
+            label_form(),
+            card(
+                "History",
+                html.Div(loading_state(4), id=Ids.HISTORY),
+                note="The runs of this agent, the newest first, then those of other agents.",
+            ),
+            card(
+                "Trust",
+                html.Div(loading_state(4), id=Ids.TRUST),
+                note="How far judges agree with people on single conversations. Alpha and kappa: "
+                "1 is full agreement, 0 as much as chance gives.",
+            ),
+            dcc.Store(id=Ids.SEARCH, data=selection_in(search).search),
+        ],
+        className="page-body",
+    )
+
+
+def label_form() -> Component:
+    """Return the form in which a person scores the open case, or the agent as a whole."""
+    return card(
+        "Your score",
+        html.Div(
+            [
+                dmc.Select(
+                    id=LabelIds.ABOUT,
+                    label="Of",
+                    data=[THIS_CASE],
+                    value=THIS_CASE,
+                    allowDeselect=False,
+                    size="xs",
+                ),
+                dmc.NumberInput(
+                    id=LabelIds.SCORE, label="Score, 0 to 10", min=0, max=10, step=0.5, size="xs"
+                ),
+                dmc.TextInput(id=LabelIds.WHO, label="Your name", size="xs", persistence=True),
+                dmc.TextInput(id=LabelIds.NOTE, label="Why (optional)", size="xs"),
+                dmc.Button("Save score", id=LabelIds.SAVE, size="xs"),
+            ],
+            className="judge-form",
+        ),
+        html.Div(id=LabelIds.RESULT, role="status"),
+        note="Judges are measured by what people think. Every score is kept; your newest counts.",
+    )
+
+
+def no_runs() -> Component:
+    """Return what to show before the first run."""
+    return empty_state(
+        "No agent was judged yet",
+        "Agents stand in agents/*.yaml. The two that come along use the embedded model, which "
+        "can also play the judge: python main.py judge run support_desk "
+        "--judge embedded:smollm2-135m:judge",
+    )

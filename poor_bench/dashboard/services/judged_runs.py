@@ -1,0 +1,113 @@
+"""Agents before their judges as they stand on the disk, read again only when something changed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from poor_bench.errors import ConfigError
+from poor_bench.judge.agreement.agreement import Agreement, measure_agreement
+from poor_bench.judge.history.comparison import RunComparison, compare_runs
+from poor_bench.judge.history.store import JudgementStore
+from poor_bench.judge.history.summary import RunSummary, summarise_run
+from poor_bench.judge.judgement import APPROVAL_THRESHOLD
+from poor_bench.judge.labels.judged_items import judged_items
+from poor_bench.judge.labels.label import Label, current_labels, label_on
+from poor_bench.judge.labels.label_file import LABELS_FILE, add_labels, read_labels
+
+_Fingerprint = tuple[tuple[str, int], ...]
+
+
+class JudgedRuns:
+    """Answers about judged agents of one workspace; shared by all browsers."""
+
+    def __init__(self, data_dir: Callable[[], Path]) -> None:
+        self._data_dir = data_dir
+        self._lock = threading.Lock()
+        self._kept: tuple[tuple[Path, _Fingerprint], tuple[RunSummary, ...]] | None = None
+
+    def version(self) -> str:
+        """Return a text that changes whenever a run or a label is new or grew; cheap to ask."""
+        labels = self._data_dir() / LABELS_FILE
+        size = labels.stat().st_size if labels.exists() else 0
+        return f"{hash((self._store().fingerprint(), size)) & 0xFFFFFFFF:x}"
+
+    def summaries(self) -> tuple[RunSummary, ...]:
+        """Return what all runs say, oldest first.
+
+        Raises:
+            StoreError: If a file cannot be read.
+        """
+        store = self._store()
+        key = store.folder, store.fingerprint()
+        with self._lock:
+            if self._kept is None or self._kept[0] != key:
+                self._kept = key, tuple(summarise_run(run) for run in store.runs())
+            return self._kept[1]
+
+    def comparison(self, before: RunSummary, after: RunSummary) -> RunComparison:
+        """Return two runs side by side, with the noise that all runs tell of.
+
+        Raises:
+            StoreError: If a file cannot be read.
+        """
+        history = [summary.run for summary in self.summaries()]
+        return compare_runs(before, after, history)
+
+    def is_under_way(self, run_id: str) -> bool:
+        """Return whether a process works on a run just now."""
+        return self._store().is_under_way(run_id)
+
+    def agreement(self) -> dict[str, Agreement]:
+        """Return how far each judge agrees with people on single conversations.
+
+        Raises:
+            StoreError: If a file cannot be read.
+        """
+        runs = [summary.run for summary in self.summaries()]
+        items = judged_items(runs, read_labels(self._data_dir()))
+        return {judge: measure_agreement(both, APPROVAL_THRESHOLD) for judge, both in items.items()}
+
+    def labels_on(self, about: str) -> tuple[Label, ...]:
+        """Return what people gave a conversation, or an agent as a whole, that is known by a hash.
+
+        Raises:
+            StoreError: If the file cannot be read.
+        """
+        labels = current_labels(read_labels(self._data_dir()))
+        return tuple(label for label in labels if label.about == about)
+
+    def add_label(
+        self, run_id: str, case_id: str, dimension: str, score: object, who: str, note: str
+    ) -> None:
+        """Keep a person's score of a part of a run.
+
+        Raises:
+            ConfigError: If there is no such part, or the score or the name cannot be used.
+            StoreError: If it cannot be stored.
+        """
+        run = self._store().find(run_id)
+        try:
+            label = label_on(
+                run,
+                case_id=case_id,
+                dimension=dimension,
+                score=_number(score),
+                who=who,
+                when=datetime.now(UTC).isoformat(timespec="seconds"),
+                note=note,
+            )
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+        add_labels(self._data_dir(), [label])
+
+    def _store(self) -> JudgementStore:
+        return JudgementStore(self._data_dir())
+
+
+def _number(score: object) -> float:
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        raise ConfigError("give a score from 0 to 10")
+    return float(score)

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poor_bench.dashboard.pages.judge import callbacks, label_callbacks
+from poor_bench.dashboard.pages.judge.layout import THIS_CASE
+from poor_bench.dashboard.routing import show_page
+from poor_bench.dashboard.services.services import Services
+from poor_bench.judge.history.store import JudgementStore
+from poor_bench.judge.labels.label_file import read_labels
+from poor_bench.models.failure import Failure, FailureKind
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import services_with
+from tests.dashboard.seen_text import text_of
+from tests.judge.run_builders import conversation_of, fallback, header_of, judgement_of
+
+ATTACK = '<img src=x onerror="alert(1)">'
+TALKS = (
+    conversation_of("hello", "Hi", f"Hello {ATTACK}", expected_behavior="Greets"),
+    conversation_of("bye", "Bye", "So long"),
+)
+WEIGHTS = {"tone": 40.0, "facts": 30.0, "rules": 30.0}
+
+
+@pytest.fixture
+def services(workspace_files: WorkspaceFiles) -> Services:
+    return services_with(workspace_files, {"one": [1, 0, 1]})
+
+
+def judged(services: Services, run_id: str, *scores: float, **fields: Any) -> None:
+    """Store a run whose judge gave these scores, one after the other."""
+    given = {"started": f"2026-11-{run_id}T01:00:00Z", "weights": WEIGHTS, "repeat": len(scores)}
+    store = JudgementStore(services.config().data_dir)
+    talks = fields.pop("conversations", TALKS)
+    with store.writing(header_of(run_id, **given | fields)) as writer:
+        for talk in talks:
+            writer.add_conversation(talk)
+        for score in scores:
+            dimensions = dict.fromkeys(WEIGHTS, score)
+            cases = {"hello": score, "bye": score + 1}
+            writer.add_judgement(judgement_of(score, scores=dimensions, cases=cases))
+
+
+def seen(services: Services, search: str = "") -> str:
+    return text_of([*callbacks.show(services, search), *callbacks.context(services, search)])
+
+
+def label(services: Services, about: str = THIS_CASE, score: object = 3.0, who: str = "Ann") -> str:
+    shown, _ = label_callbacks.save(services, "?case=hello", about, score, who, "why not")
+    return text_of(shown)
+
+
+def folder(services: Services) -> Path:
+    return services.config().data_dir
+
+
+def test_page_without_runs_says_how_to_make_one(services: Services) -> None:
+    assert "judge run support_desk" in seen(services)
+    assert "Judge" in text_of(show_page(services, "/judge", ""))
+
+
+def test_newest_run_is_shown_with_its_worst_case_open(services: Services) -> None:
+    judged(services, "20", 4.0)
+    judged(services, "21", 6.0, 7.0)
+    shown = seen(services)
+    assert "run of 2026-11-21 01:00 UTC" in shown
+    assert "6.50" in shown
+    assert "Not approved" in shown
+    assert "Expected: Greets" in shown
+    assert "6.0 to 7.0, sd 0.71" in shown
+
+
+def test_text_of_llms_stays_text(services: Services) -> None:
+    judged(services, "20", 4.0)
+    assert f"Hello {ATTACK}" in seen(services)
+
+
+def test_chosen_run_and_case_stand_in_the_address(services: Services) -> None:
+    judged(services, "20", 4.0)
+    judged(services, "21", 6.0)
+    shown = seen(services, "?run=20&case=bye")
+    assert "run of 2026-11-20" in shown
+    assert "So long" in shown
+    assert "Expected: Greets" not in shown
+
+
+def test_comparison_greys_out_what_is_noise(services: Services) -> None:
+    judged(services, "20", 4.0, 4.1)
+    judged(services, "21", 4.1, 4.2)
+    shown = seen(services, "?run=21&base=20")
+    assert "within the noise" in shown
+    assert "+0.10" in shown
+    judged(services, "22", 9.0, 9.1)
+    assert "better" in seen(services, "?run=22&base=20")
+
+
+def test_runs_that_cannot_be_compared_are_named(services: Services) -> None:
+    judged(services, "20", 4.0)
+    judged(services, "21", 4.0, rubric_hash="other")
+    assert "Not comparable: the rubrics differ" in seen(services, "?run=21&base=20")
+
+
+def test_broken_conversation_and_fallback_are_told(services: Services) -> None:
+    failure = Failure(kind=FailureKind.TIMEOUT, message="no reply within 5 s")
+    judged(services, "20", conversations=(conversation_of("hello", "Hi", failure=failure),))
+    store = JudgementStore(folder(services))
+    with store.writing(header_of("21", started="2026-11-21", weights=WEIGHTS)) as writer:
+        writer.add_conversation(TALKS[0])
+        writer.add_judgement(fallback(scores=dict.fromkeys(WEIGHTS, 5.0)))
+    assert "no reply within 5 s" in seen(services, "?run=20")
+    assert "which counts for nothing: a: no connection" in seen(services, "?run=21")
+    assert "Incomplete" in seen(services, "?run=21")
+
+
+def test_agents_have_switches_and_a_history_of_their_own(services: Services) -> None:
+    judged(services, "20", 4.0)
+    judged(services, "21", 6.0, agent_id="support", agent_name="Support desk")
+    assert "Support desk" in seen(services)
+    assert "run of 2026-11-20" in seen(services, "?agent=sales")
+
+
+def test_score_of_a_person_is_kept_shown_and_measured_by(services: Services) -> None:
+    judged(services, "20", 4.0)
+    assert label(services) == "Saved: hello."
+    [kept] = read_labels(folder(services))
+    assert (kept.case_id, kept.score, kept.who, kept.note) == ("hello", 3.0, "Ann", "why not")
+    shown = seen(services, "?case=hello")
+    assert "why not" in shown
+    assert "only 1 labelled" in shown
+
+
+def test_agent_as_a_whole_and_its_dimensions_can_be_scored(services: Services) -> None:
+    judged(services, "20", 4.0)
+    offered = label_callbacks.choices(services, "")
+    assert offered[1:] == [
+        label_callbacks.WHOLE,
+        "the agent: tone",
+        "the agent: facts",
+        "the agent: rules",
+    ]
+    for about in offered[1:3]:
+        assert label(services, about) == f"Saved: {about}."
+    kept = [(item.case_id, item.dimension) for item in read_labels(folder(services))]
+    assert kept == [("", "overall"), ("", "tone")]
+
+
+@pytest.mark.parametrize(
+    ("score", "who", "told"),
+    [
+        (None, "Ann", "give a score from 0 to 10"),
+        ("", "Ann", "give a score from 0 to 10"),
+        (11, "Ann", "must be from 0 to 10"),
+        (3, "", "name of the person"),
+    ],
+)
+def test_score_that_means_nothing_is_refused(
+    services: Services, score: object, who: str, told: str
+) -> None:
+    judged(services, "20", 4.0)
+    assert told in label(services, score=score, who=who)
+    assert read_labels(folder(services)) == []
+
+
+def test_new_runs_and_labels_change_the_version(services: Services) -> None:
+    versions = [services.version()]
+    judged(services, "20", 4.0)
+    versions.append(services.version())
+    label(services)
+    versions.append(services.version())
+    assert len(set(versions)) == 3

@@ -29,6 +29,8 @@ from typing import NoReturn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.sandbox_programs import SETUP, programs
+
 N_WORKERS = 2
 TIME_LIMIT_S = 10.0
 WARM = "typing math re collections itertools functools heapq copy string random hashlib datetime"
@@ -43,24 +45,7 @@ class Problem:
 
 
 def own_problems(number: int) -> list[Problem]:
-    """Return programs like those of HumanEval: a function of some lines, a test of some calls."""
-    setup = "from typing import Dict, List\n\n"
-    solution = (
-        "def count_words(text: str, least: int = 1) -> Dict[str, int]:\n"
-        '    """Count words that occur at least `least` times.\n\n'
-        "    >>> count_words('a b a', 2)\n    {'a': 2}\n"
-        '    """\n'
-        "    counts: Dict[str, int] = {}\n"
-        "    for word in text.split():\n"
-        "        counts[word] = counts.get(word, 0) + 1\n"
-        "    return {word: n for word, n in counts.items() if n >= least}\n"
-    )
-    asserts = [
-        f"    assert candidate('{'a b ' * n}c', {n}) == {{'a': {n}, 'b': {n}}}\n"
-        for n in range(2, 9)
-    ]
-    test = "def check(candidate):\n" + "".join(asserts)
-    return [Problem(setup, solution, test, "count_words")] * number
+    return [Problem(SETUP, own.solution, own.test, own.function) for own in programs(number)]
 
 
 def humaneval_problems(path: Path) -> list[Problem]:
@@ -163,7 +148,7 @@ def main() -> None:
         return
     from poor_bench.sandbox import sandbox_status
 
-    problems = humaneval_problems(options.humaneval) if options.humaneval else own_problems(300)
+    problems = humaneval_problems(options.humaneval) if options.humaneval else own_problems(320)
     print(f"{len(problems)} programs, {N_WORKERS} workers, level {sandbox_status().level.label}")
     sandbox_seconds(problems)  # starts what is started once
     bare, ours = [], []

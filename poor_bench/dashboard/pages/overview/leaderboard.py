@@ -33,8 +33,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "field": "model",
         "headerName": "Model",
         "cellRenderer": "ModelLink",
-        "minWidth": 250,
-        "flex": 4,
+        "minWidth": 220,
         "pinned": "left",
         "tooltipField": "id",
     },
@@ -84,6 +83,8 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         headerTooltip="Billions of parameters",
     ),
 )
+_LETTER, _WIDEST_NAME = 7.2, 340
+"""Width of a letter and of a column, in pixels."""
 _OPTIONAL = frozenset({"failed", "latency_ms", "tokens_per_s", "cost_usd", "size"})
 
 
@@ -103,9 +104,11 @@ def rows_of(
 
 
 def columns_for(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the columns without those that no row has anything to say in."""
+    """Return the columns that some row has anything to say in; names are shown whole."""
+    longest = max((len(row["model"]) for row in rows), default=0)
+    width = min(_WIDEST_NAME, longest * _LETTER + 40)
     return [
-        column
+        column | {"width": width} if column["field"] == "model" else column
         for column in COLUMNS
         if column["field"] not in _OPTIONAL or any(row[column["field"]] for row in rows)
     ]

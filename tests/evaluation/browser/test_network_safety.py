@@ -113,7 +113,7 @@ def trapped(trials: Trials, *, allow_private: bool) -> Iterator[tuple[Victim, li
                 trap_page = session.page.context.pages[0]
                 for _ in range(40):
                     trap_page.wait_for_timeout(50)
-                refused = [each.host for each in session._proxy.refusals]
+                refused = [each.host for each in session.refusals]
                 yield victim, refused
 
 
@@ -157,7 +157,7 @@ def test_addresses_and_schemes_that_an_agent_must_not_open_are_refused_with_the_
         ):
             with pytest.raises(ActionError, match=reason):
                 open_url(session, url)
-        assert session._proxy.refusals[-1].host == "inside.example"
+        assert session.refusals[-1].host == "inside.example"
 
 
 def test_a_redirect_to_a_refused_page_is_an_error(trials: Trials) -> None:

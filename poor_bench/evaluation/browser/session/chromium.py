@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from poor_bench.errors import AgentError, MissingExtraError
-from poor_bench.models.failure import FailureKind
+from poor_bench.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Playwright
+    from playwright.sync_api import Browser, BrowserContext, Playwright
 
 VARIABLE = "POOR_BENCH_CHROMIUM"
+VIEWPORT_WIDTH, VIEWPORT_HEIGHT = 1024, 768
+_ACTION_MS = 6_000
+_NAVIGATION_MS = 20_000
 _FLAGS = (
     "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-default-apps", "--no-pings",
@@ -51,29 +53,35 @@ def require_playwright() -> AbstractContextManager[Playwright]:
 def launch(playwright: Playwright, proxy_address: str, environ: Mapping[str, str]) -> Browser:
     """Start Chromium with a fresh profile, all its traffic through a proxy.
 
-    Raises:
-        AgentError: If it cannot be started; the message says why.
-    """
-    from playwright.sync_api import Error
+    Its own sandbox is on, except for root, whom it refuses.
 
-    try:
-        return playwright.chromium.launch(
-            executable_path=executable(environ),
-            args=list(_FLAGS),
-            proxy={"server": proxy_address},
-            chromium_sandbox=os.geteuid() != 0,
-            handle_sigint=False,
-            handle_sigterm=False,
-            handle_sighup=False,
-            env=_without_secrets(environ),
-        )
-    except Error as error:
-        reason = error.message.strip().splitlines()[0]
-        raise AgentError(
-            f"no Chromium could be started: {reason}",
-            kind=FailureKind.AGENT,
-            hint=f"apt-get install chromium, or name one in {VARIABLE}",
-        ) from error
+    Raises:
+        Error: Of Playwright, if it cannot be started.
+    """
+    return playwright.chromium.launch(
+        executable_path=executable(environ),
+        args=list(_FLAGS),
+        proxy={"server": proxy_address},
+        chromium_sandbox=os.geteuid() != 0,
+        handle_sigint=False,
+        handle_sigterm=False,
+        handle_sighup=False,
+        env=_without_secrets(environ),
+    )
+
+
+def fresh_context(browser: Browser) -> BrowserContext:
+    """Return a context without cookies or history, whose calls do not wait for ever."""
+    context = browser.new_context(
+        viewport={"width": VIEWPORT_WIDTH, "height": VIEWPORT_HEIGHT},
+        locale="en-US",
+        reduced_motion="reduce",
+        service_workers="block",
+        accept_downloads=True,
+    )
+    context.set_default_timeout(_ACTION_MS)
+    context.set_default_navigation_timeout(_NAVIGATION_MS)
+    return context
 
 
 def _without_secrets(environ: Mapping[str, str]) -> dict[str, str | float | bool]:

@@ -7,14 +7,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from poor_bench.errors import AgentError, ConfigError
+from poor_bench.errors import AgentError, ConfigError, RunCancelledError
 from poor_bench.evaluation.agent import AgentTask, TrialControl
 from poor_bench.evaluation.browser.safety.network import Network
 from poor_bench.evaluation.browser.safety.proxy import FilteringProxy
 from poor_bench.evaluation.browser.safety.urls import url_refusal
-from poor_bench.evaluation.browser.session.chromium import launch, require_playwright
+from poor_bench.evaluation.browser.session.chromium import (
+    VARIABLE,
+    fresh_context,
+    launch,
+    require_playwright,
+)
 from poor_bench.evaluation.browser.session.credentials import Credentials
-from poor_bench.evaluation.browser.session.errors import ActionError
+from poor_bench.evaluation.browser.session.errors import ActionError, short_message
 from poor_bench.evaluation.browser.session.processes import end_process_group, process_group_of
 from poor_bench.evaluation.browser.session.session import BrowserSession
 from poor_bench.evaluation.browser.session.watchdog import Watchdog
@@ -22,11 +27,7 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.ports import Clock
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext
-
-VIEWPORT_WIDTH, VIEWPORT_HEIGHT = 1024, 768
-_ACTION_MS = 6_000
-_NAVIGATION_MS = 20_000
+    from playwright.sync_api import BrowserContext
 
 
 @contextmanager
@@ -55,16 +56,16 @@ def open_session(
     """
     credentials = Credentials(task.credentials, environ)
     _check_start_url(task)
-    deadline_s = clock.monotonic() + task.time_limit_s
     with ExitStack() as stack:
         proxy = stack.enter_context(
             FilteringProxy(allow_private=task.allow_private_networks, network=network)
         )
-        browser, group = stack.enter_context(_started_browser(proxy, environ))
+        context, group = stack.enter_context(_started(proxy, environ, control))
+        deadline_s = clock.monotonic() + task.time_limit_s
         watchdog = Watchdog(group, clock, deadline_s, control.cancelled)
         stack.enter_context(watchdog)
         session = BrowserSession(
-            _fresh_context(browser),
+            context,
             proxy=proxy,
             credentials=credentials,
             folder=task.folder,
@@ -86,33 +87,34 @@ def _check_start_url(task: AgentTask) -> None:
 
 
 @contextmanager
-def _started_browser(
-    proxy: FilteringProxy, environ: Mapping[str, str]
-) -> Iterator[tuple[Browser, int | None]]:
+def _started(
+    proxy: FilteringProxy, environ: Mapping[str, str], control: TrialControl
+) -> Iterator[tuple[BrowserContext, int | None]]:
     from playwright.sync_api import Error
 
     with require_playwright() as playwright:
-        browser = launch(playwright, proxy.address, environ)
-        group = process_group_of(browser)
         try:
-            yield browser, group
+            browser = launch(playwright, proxy.address, environ)
+            group = process_group_of(browser)
+            context = fresh_context(browser)
+        except Error as error:
+            raise _not_started(error.message, control) from error
+        try:
+            yield context, group
         finally:
             with contextlib.suppress(Error):
                 browser.close()
             end_process_group(group)
 
 
-def _fresh_context(browser: Browser) -> BrowserContext:
-    context = browser.new_context(
-        viewport={"width": VIEWPORT_WIDTH, "height": VIEWPORT_HEIGHT},
-        locale="en-US",
-        reduced_motion="reduce",
-        service_workers="block",
-        accept_downloads=True,
+def _not_started(message: str, control: TrialControl) -> AgentError | RunCancelledError:
+    if control.cancelled():
+        return RunCancelledError("the run was stopped")
+    return AgentError(
+        f"no Chromium could be started: {short_message(message)}",
+        kind=FailureKind.AGENT,
+        hint=f"apt-get install chromium, or name one in {VARIABLE}",
     )
-    context.set_default_timeout(_ACTION_MS)
-    context.set_default_navigation_timeout(_NAVIGATION_MS)
-    return context
 
 
 def _open_start_page(session: BrowserSession, url: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from poor_bench.errors import AgentError, RunCancelledError
+from poor_bench.evaluation.browser.safety.network import Refusal
 from poor_bench.evaluation.browser.safety.proxy import FilteringProxy
 from poor_bench.evaluation.browser.safety.redaction import Redactor
 from poor_bench.evaluation.browser.safety.urls import is_web_page
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
 
 _GONE = ("has been closed", "Connection closed", "Target crashed", "Browser closed", "Page crashed")
+_CTRL_C_S = 0.5
 _LONGEST_FACT = 10_000
 _SETTLE_MS = 60
 _LOADING_MS = 8_000
@@ -64,6 +66,11 @@ class BrowserSession:
         pages = [page for page in self._context.pages if not page.is_closed()]
         return pages[-1] if pages else self._context.new_page()
 
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Every attempt of the browser to reach what it must not reach, in order."""
+        return self._proxy.refusals
+
     @contextmanager
     def errors(self) -> Iterator[None]:
         """Turn errors of Playwright into ours.
@@ -84,6 +91,8 @@ class BrowserSession:
             self.check_limits()
             if not any(sign in message for sign in _GONE):
                 raise ActionError(message) from error
+            if self._watchdog.is_cancelled_within(_CTRL_C_S):
+                raise RunCancelledError("the run was stopped") from error
             raise AgentError(f"Chromium is gone: {message}", kind=FailureKind.AGENT) from error
 
     def check_limits(self) -> None:

@@ -46,6 +46,14 @@ class Watchdog:
         """Whether the deadline has passed."""
         return self._clock.monotonic() > self._deadline_s
 
+    def is_cancelled_within(self, seconds: float) -> bool:
+        """Return whether the run is stopped, now or within `seconds`.
+
+        Ctrl-C in a terminal reaches the browser too, and may end it before the run knows.
+        """
+        self._clock.wait(seconds, self._cancelled)
+        return self._cancelled()
+
     def __enter__(self) -> Watchdog:
         self._thread.start()
         return self

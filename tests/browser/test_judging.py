@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from poor_bench.judge.history.store import JudgementStore
+from poor_bench.judge.labels.label_file import read_labels
+from tests.browser.workspaces import HOSTILE, with_results
+from tests.conftest import WorkspaceFiles
+from tests.judge.run_builders import conversation_of, header_of, judgement_of
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext
+
+WEIGHTS = {"tone": 40.0, "facts": 30.0, "rules": 30.0}
+
+
+def store_run(folder: Path, day: int, *scores: float) -> None:
+    """Store a run whose judge gave these scores, one after the other."""
+    started = f"2026-11-{day}T01:00:00Z"
+    header = header_of(
+        f"202611{day}T010000-aa", started=started, weights=WEIGHTS, repeat=len(scores)
+    )
+    with JudgementStore(folder).writing(header) as writer:
+        writer.add_conversation(conversation_of("hello", "Hi", f"Hello {HOSTILE}"))
+        writer.add_conversation(conversation_of("bye", "Bye", "So long"))
+        for score in scores:
+            cases = {"hello": score, "bye": score + 1}
+            dimensions = dict.fromkeys(WEIGHTS, score)
+            writer.add_judgement(judgement_of(score, scores=dimensions, cases=cases))
+
+
+def test_runs_are_read_compared_and_scored_by_a_person(
+    workspace_files: WorkspaceFiles,
+    serve: Callable[[Path], str],
+    new_visitor: Callable[[str], BrowserContext],
+) -> None:
+    folder = with_results(workspace_files, n_tests=3)
+    store_run(folder, 20, 4.0, 4.2)
+    store_run(folder, 21, 4.1, 4.3)
+    page = new_visitor(serve(folder)).new_page()
+    page.goto("/judge")
+    expect(page.get_by_text(HOSTILE)).to_be_visible()
+    page.get_by_role("region", name="Cases").get_by_role("link", name="bye").click()
+    expect(page.get_by_text("So long")).to_be_visible()
+    page.get_by_role("region", name="History").get_by_role("link", name="compare with").click()
+    page.wait_for_url("**base=*")
+    expect(page.get_by_text("within the noise").first).to_be_visible()
+    form = page.get_by_role("region", name="Your score")
+    form.get_by_role("button", name="Save score").click()
+    expect(form.get_by_text("give a score from 0 to 10")).to_be_visible()
+    form.get_by_label("Score, 0 to 10").fill("6.5")
+    form.get_by_label("Your name").fill("Ann")
+    form.get_by_role("button", name="Save score").click()
+    expect(form.get_by_text("Saved: bye.")).to_be_visible()
+    expect(page.get_by_role("region", name="Trust").get_by_text("only 1 labelled")).to_be_visible()
+    assert [(label.case_id, label.score) for label in read_labels(folder)] == [("bye", 6.5)]

@@ -16,7 +16,7 @@ from poor_bench.judge.reply_reading import Reading, read_verdict
 from poor_bench.judge.reply_search import UnusableReplyError, find_verdict
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, Rubric
 from poor_bench.judge.subject import Subject
-from poor_bench.judge.verdict_schema import verdict_schema
+from poor_bench.judge.verdict_schema import ADVICE, verdict_schema
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, FinishReason, Message, Usage
 from poor_bench.models.llm import LLM
@@ -41,6 +41,7 @@ class Judge:
         threshold: float = APPROVAL_THRESHOLD,
         temperature: float | None = None,
         max_tokens: int | None = None,
+        advice: tuple[str, ...] = ADVICE,
     ) -> None:
         """Ask nobody yet.
 
@@ -51,10 +52,12 @@ class Judge:
             threshold: Overall score, 0 to 10, from which on a subject is approved.
             temperature: In place of the LLM's own, which is 0.3 where it sets none.
             max_tokens: In place of the LLM's own, which is 4000 where it sets none.
+            advice: Which lists of texts are wanted beside the scores; they cost time and money.
         """
         self.llm = llm
         self.rubric = rubric
         self.threshold = threshold
+        self.advice = advice
         self._manager = manager
         self._parameters = _parameters(llm, temperature, max_tokens)
 
@@ -133,7 +136,7 @@ class _Hearing:
         self.so_far = self.judge.blank(self.subject)
 
     def judgement(self) -> Judgement:
-        messages = judge_messages(self.subject, self.judge.rubric, self.nonce)
+        messages = judge_messages(self.subject, self.judge.rubric, self.nonce, self.judge.advice)
         incomplete: Reading | None = None
         problem = ""
         while self.so_far.attempts < MOST_ATTEMPTS:
@@ -155,8 +158,9 @@ class _Hearing:
 
     def _ask(self, messages: tuple[Message, ...]) -> Completion:
         judge = self.judge
+        n_cases = len(self.subject.cases)
         schema = verdict_schema(
-            judge.rubric, len(self.subject.cases), self.nonce, is_bounded=judge.is_bounded
+            judge.rubric, n_cases, self.nonce, judge.advice, is_bounded=judge.is_bounded
         )
         self.so_far = replace(self.so_far, attempts=self.so_far.attempts + 1)
         try:
@@ -195,7 +199,7 @@ class _Hearing:
                 raise
             reason = f"{error} (the reply ended by {completion.finish_reason.value})"
             raise UnusableReplyError(reason) from error
-        return read_verdict(verdict, rubric, subject.cases)
+        return read_verdict(verdict, rubric, subject.cases, self.judge.advice)
 
     def _of(self, reading: Reading) -> Judgement:
         texts = reading.texts

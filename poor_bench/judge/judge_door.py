@@ -54,7 +54,7 @@ class JudgeDoor:
             RunCancelledError: If the run was cancelled.
         """
         rubric, notes = self._judges.rubric_of(question)
-        judge = Judge(self._judges.llm_of(question), self._manager, rubric)
+        judge = Judge(self._judges.llm_of(question), self._manager, rubric, advice=())
         subject = self._subject(response, question)
         judgements = []
         errors = []

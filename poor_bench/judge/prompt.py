@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from poor_bench.judge.quoting import quoted
 from poor_bench.judge.rubric import Rubric
 from poor_bench.judge.subject import JudgedCase, Subject
+from poor_bench.judge.verdict_schema import ADVICE
 from poor_bench.models.completion import Message
 
-PROMPT_VERSION = "1"
+PROMPT_VERSION = "2"
 """Changes with every word that a judge is told; part of what makes a stored judgement stale."""
 
 _SYSTEM = """\
@@ -33,20 +34,31 @@ That reply cannot be used: {problem}.
 Send the whole evaluation again as one JSON object of the form that was asked for, and nothing else.
 Its "verdict_id" is "{nonce}"."""
 
+_MEANINGS = {
+    "strengths": "what was done well",
+    "weaknesses": "what was done badly",
+    "failures": "what went wrong",
+    "warnings": "what could go wrong",
+    "recommendations": "one change to the agent's instructions",
+}
 
-def judge_messages(subject: Subject, rubric: Rubric, nonce: str) -> tuple[Message, ...]:
+
+def judge_messages(
+    subject: Subject, rubric: Rubric, nonce: str, advice: Sequence[str] = ADVICE
+) -> tuple[Message, ...]:
     """Return the conversation that asks a judge.
 
     Args:
         subject: What is judged. Names of LLMs and agents are not told.
         rubric: By what.
         nonce: A code that occurs nowhere in the subject.
+        advice: Which lists of texts are wanted beside the scores.
     """
     parts = [
         _rubric_text(rubric),
         *_background(subject, nonce),
         *(_case_text(number, case, nonce) for number, case in enumerate(subject.cases, start=1)),
-        _form_text(subject.cases, rubric, nonce),
+        _form_text(subject.cases, rubric, nonce, advice),
     ]
     system = Message("system", _SYSTEM.format(nonce=nonce))
     return system, Message("user", "\n\n".join(parts))
@@ -85,16 +97,16 @@ def _case_text(number: int, case: JudgedCase, nonce: str) -> str:
     return "\n".join([f"# Case {number}", *pieces])
 
 
-def _form_text(cases: Sequence[JudgedCase], rubric: Rubric, nonce: str) -> str:
+def _form_text(
+    cases: Sequence[JudgedCase], rubric: Rubric, nonce: str, advice: Sequence[str]
+) -> str:
     scores = ", ".join(f'"{name}": <0 to 10>' for name in rubric.names)
+    lists = "".join(f',\n "{name}": ["<{_MEANINGS[name]}>"]' for name in advice)
     return f"""\
 # Your answer
 Score the {len(cases)} case(s) above as one JSON object of this form:
 {{"verdict_id": "{nonce}",
  "test_case_evaluations": [{{"case": <number of the case>, "feedback": "<why, in one or two \
 sentences>", "score": <0 to 10>, "passed": <true if it did what was expected>}}],
- "scores": {{{scores}}},
- "strengths": ["..."], "weaknesses": ["..."],
- "failures": ["<what went wrong>"], "warnings": ["<what could go wrong>"],
- "recommendations": ["<one change to the agent's instructions>"]}}
-`test_case_evaluations` has one entry for every case; a list may be empty."""
+ "scores": {{{scores}}}{lists}}}
+`test_case_evaluations` has one entry for every case; other lists may be empty."""

@@ -12,7 +12,7 @@ from poor_bench.judge.judgement import CaseEvaluation
 from poor_bench.judge.reply_search import scores_of
 from poor_bench.judge.rubric import Rubric
 from poor_bench.judge.subject import JudgedCase
-from poor_bench.judge.verdict_schema import LARGEST_SCORE, TEXT_LISTS
+from poor_bench.judge.verdict_schema import ADVICE, LARGEST_SCORE
 
 DEFAULT_SCORE = 5.0
 """Stands in for a score that the judge did not give."""
@@ -38,11 +38,15 @@ class Reading:
 
 
 def read_verdict(
-    verdict: Mapping[str, Any], rubric: Rubric, cases: Sequence[JudgedCase]
+    verdict: Mapping[str, Any],
+    rubric: Rubric,
+    cases: Sequence[JudgedCase],
+    advice: Sequence[str] = ADVICE,
 ) -> Reading:
     """Return what a verdict says of the rubric's dimensions and of the cases.
 
-    The overall score is the mean of the dimensions by weight; the judge's own is not looked at.
+    The lists of `advice` are expected in it; others are left empty. The overall score is the mean
+    of the dimensions by weight; the judge's own is not looked at.
     """
     reader = _Reader()
     stated = scores_of(verdict, rubric)
@@ -51,7 +55,7 @@ def read_verdict(
         overall_score=weighted_mean(scores, rubric),
         scores=scores,
         test_case_evaluations=tuple(reader.cases(verdict.get("test_case_evaluations"), cases)),
-        texts={name: reader.texts(verdict, name) for name in TEXT_LISTS},
+        texts=reader.advice(verdict, advice),
         repairs=tuple(reader.repairs),
         missing=tuple(name for name in rubric.names if _number(stated.get(name)) is None),
     )
@@ -107,14 +111,14 @@ class _Reader:
             feedback=feedback if isinstance(feedback, str) else "",
         )
 
-    def texts(self, verdict: Mapping[str, Any], name: str) -> tuple[str, ...]:
-        value = verdict.get(name, ())
-        if isinstance(value, str):
-            value = [value]
-        if name not in verdict or not _is_list(value):
-            self.repairs.append(f"{name} was missing: taken as empty")
-            return ()
-        return tuple(str(item) for item in value if item)[:_MOST_TEXTS]
+    def advice(
+        self, verdict: Mapping[str, Any], expected: Sequence[str]
+    ) -> dict[str, tuple[str, ...]]:
+        texts = {name: _texts(verdict.get(name)) for name in expected}
+        missing = [name for name, found in texts.items() if found is None]
+        if missing:
+            self.repairs.append(f"{', '.join(missing)} missing: taken as empty")
+        return {name: texts.get(name) or () for name in ADVICE}
 
 
 def _evaluation_of(
@@ -134,6 +138,12 @@ def _evaluation_of(
         return named[n_before]
     in_place = len(unnumbered) == len(cases) and "test_name" not in unnumbered[index]
     return unnumbered[index] if in_place else {}
+
+
+def _texts(value: Any) -> tuple[str, ...] | None:
+    if isinstance(value, str):
+        value = [value]
+    return tuple(str(item) for item in value if item)[:_MOST_TEXTS] if _is_list(value) else None
 
 
 def _is_list(value: Any) -> bool:

@@ -6,20 +6,29 @@ from typing import Any
 
 from poor_bench.judge.rubric import Rubric
 
-TEXT_LISTS = ("strengths", "weaknesses", "failures", "warnings", "recommendations")
+ADVICE = ("strengths", "weaknesses", "failures", "warnings", "recommendations")
+"""Lists of texts that go with the scores of an agent."""
 LARGEST_SCORE = 10
 _SCORE = {"type": "integer", "enum": list(range(LARGEST_SCORE + 1))}
 _MOST_ITEMS = 3
 _MOST_CHARACTERS = 240
 
 
-def verdict_schema(rubric: Rubric, n_cases: int, nonce: str, *, is_bounded: bool) -> dict[str, Any]:
+def verdict_schema(
+    rubric: Rubric,
+    n_cases: int,
+    nonce: str,
+    advice: tuple[str, ...] = ADVICE,
+    *,
+    is_bounded: bool,
+) -> dict[str, Any]:
     """Return the schema of a verdict.
 
     Args:
         rubric: Its dimensions are the keys of `scores`.
         n_cases: How many cases are judged.
         nonce: What `verdict_id` has to be.
+        advice: Which lists of texts go with the scores.
         is_bounded: Whether lists and texts are limited. llama.cpp's grammars, and so Ollama's and
             the embedded LLMs, keep small models from endless replies by it; the strict modes of
             OpenAI and Anthropic refuse such limits.
@@ -42,7 +51,7 @@ def verdict_schema(rubric: Rubric, n_cases: int, nonce: str, *, is_bounded: bool
             "verdict_id": {"type": "string", "enum": [nonce]},
             "test_case_evaluations": {"type": "array", "items": _object(case), **cases},
             "scores": _object(dict.fromkeys(rubric.names, _SCORE)),
-            **{name: {"type": "array", "items": text, **items} for name in TEXT_LISTS},
+            **{name: {"type": "array", "items": text, **items} for name in advice},
         }
     )
 

@@ -100,7 +100,8 @@ class WorkspaceJudges:
         """
         turns = (Turn("user", prompt), Turn("agent", _EXPECTED_RESPONSE))
         case = JudgedCase(name="", turns=turns, expected_behavior=question.expected_behavior)
-        messages = judge_messages(Subject(cases=(case,)), self.rubric_of(question)[0], _ANY_NONCE)
+        rubric, _ = self.rubric_of(question)
+        messages = judge_messages(Subject(cases=(case,)), rubric, _ANY_NONCE, advice=())
         once = estimated_cost_usd(self.llm_of(question).prices, messages)
         return None if once is None else once * question.samples
 

@@ -195,3 +195,13 @@ def test_approval_needs_the_threshold() -> None:
 def test_the_default_rubric_is_used_where_none_is_given() -> None:
     judge = Judge(scripted_llm("no"), LLMManager(clock=FakeClock()))
     assert set(judge.judge(subject()).scores) == set(DEFAULT_RUBRIC.names)
+
+
+def test_a_judge_without_advice_asks_for_none_and_misses_none() -> None:
+    provider = RecordingProvider('{"scores": {"tone": 8, "facts": 4}}')
+    llm = LLM(id="openai:j", provider="openai", name="j")
+    manager = LLMManager(clock=FakeClock(), create=lambda _llm, _services: provider)
+    judgement = Judge(llm, manager, TWO, advice=()).judge(subject())
+    schema = provider.requests[0].parameters["response_format"]["schema"]
+    assert "strengths" not in schema["properties"]
+    assert not any("strengths" in warning for warning in judgement.warnings)

@@ -7,7 +7,7 @@ from poor_bench.judge.prompt import PROMPT_VERSION, judge_messages, repair_messa
 from poor_bench.judge.subject import JudgedCase, Subject, Turn
 from tests.judge.judging import TWO
 
-HASH_OF_VERSION = {"1": "82b3637840868b65"}
+HASH_OF_VERSION = {"2": "aae5d4da17c02646"}
 NONCE = "0123456789abcdef"
 CASES = (
     JudgedCase(name="a", turns=(Turn("user", "hi"), Turn("agent", "ho")), expected_behavior="x"),
@@ -32,6 +32,15 @@ def test_every_dimension_is_told_with_its_weight_and_description() -> None:
 def test_cases_are_numbered() -> None:
     told = judge_messages(SUBJECT, TWO, NONCE)[1].content
     assert told.index("# Case 1") < told.index("ho") < told.index("# Case 2") < told.index("alone")
+
+
+def test_advice_is_only_asked_for_where_it_is_wanted() -> None:
+    asked, spared = (
+        judge_messages(SUBJECT, TWO, NONCE, advice)[1].content for advice in (("strengths",), ())
+    )
+    assert '"strengths": [' in asked
+    assert "strengths" not in spared
+    assert "weaknesses" not in asked
 
 
 def test_what_is_not_there_is_left_out() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -43,10 +44,12 @@ def address() -> Iterator[str]:
     del server
 
 
-def judged(llm: LLM, environ: dict[str, str]) -> Judgement:
+def judged(llm: LLM, environ: dict[str, str], **more: Any) -> Judgement:
     manager = LLMManager(environ=environ)
     try:
-        return Judge(llm, manager, RUBRIC).judge(subject("Good morning! How can I help you?"))
+        return Judge(llm, manager, RUBRIC, **more).judge(
+            subject("Good morning! How can I help you?")
+        )
     finally:
         manager.close()
 
@@ -88,7 +91,7 @@ def test_openais_wire_brings_a_judgement_of_the_right_form(address: str) -> None
 def test_the_embedded_llm_judges() -> None:
     parameters = {"model_path": str(real_model()), "max_tokens": 220}
     llm = LLM(id="embedded:own", provider="embedded", name="own", parameters=parameters)
-    check(judged(llm, {}))
+    check(judged(llm, {}, advice=()))
 
 
 def check(judgement: Judgement) -> None:

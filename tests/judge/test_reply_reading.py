@@ -52,7 +52,9 @@ def test_missing_lists_and_cases_are_filled_in_and_reported() -> None:
     assert reading.texts["weaknesses"] == ()
     assert [case.passed for case in reading.test_case_evaluations] == [True, True]
     assert [case.score for case in reading.test_case_evaluations] == [5.0, 5.0]
-    assert any("weaknesses was missing" in repair for repair in reading.repairs)
+    assert (
+        "weaknesses, failures, warnings, recommendations missing: taken as empty" in reading.repairs
+    )
     assert any("test_case_evaluations[1].score" in repair for repair in reading.repairs)
 
 

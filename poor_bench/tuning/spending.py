@@ -1,12 +1,17 @@
-"""What a search has spent, and what it may spend."""
+"""What a search has spent, and what it may spend.
+
+Calls are counted here, and known before they are made. Money is the matter of
+`poor_bench.calls.budget`, which every request passes.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from poor_bench.errors import ConfigError
+from poor_bench.calls.budget import Budget, require_prices
+from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.tuning.stopping import SearchStoppedError, StopReason
 
@@ -45,28 +50,17 @@ class Spending:
             self.cost_usd += cost_usd or 0.0
 
     def require(self, n_calls: int) -> None:
-        """Make sure that so many calls and the reserve fit into the limits.
-
-        What they will cost is estimated by the mean of the calls so far.
+        """Make sure that so many calls and the reserve fit into the limit.
 
         Raises:
             SearchStoppedError: If they do not.
         """
-        wanted = n_calls + self.reserve if n_calls else 0
         most = self.limits.n_calls
-        if most is not None and self.n_calls + wanted > most:
-            message = f"{self.n_calls} of {most} calls are used; {wanted} more do not fit"
-            raise SearchStoppedError(StopReason.BUDGET, message)
-        allowed = self.limits.cost_usd
-        expected = self.cost_usd + wanted * self.mean_cost_usd
-        if allowed is not None and wanted and expected > allowed:
-            message = f"${self.cost_usd:.4f} of ${allowed:.4f} are spent; the next step is too much"
-            raise SearchStoppedError(StopReason.COST, message)
-
-    @property
-    def mean_cost_usd(self) -> float:
-        """US dollars per call so far; 0 before the first."""
-        return self.cost_usd / self.n_calls if self.n_calls else 0.0
+        if most is None or not n_calls or self.n_calls + n_calls + self.reserve <= most:
+            return
+        kept = f" and {self.reserve} are kept for the proof" if self.reserve else ""
+        message = f"{self.n_calls} of {most} calls are used{kept}; the next step takes {n_calls}"
+        raise SearchStoppedError(StopReason.BUDGET, message)
 
     @property
     def n_left(self) -> int | None:
@@ -76,18 +70,15 @@ class Spending:
         return max(0, self.limits.n_calls - self.n_calls - self.reserve)
 
 
-def require_prices(llms: Iterable[LLM], limits: Limits, is_local: Callable[[LLM], bool]) -> None:
-    """Refuse a limit of money where an LLM costs money and nobody knows how much.
+def limit_money(
+    limits: Limits, manager: LLMManager, llms: Iterable[LLM], spent_usd: float = 0.0
+) -> None:
+    """Let a manager spend no more than what is left of the money, if that is limited.
 
     Raises:
-        ConfigError: If there is such a limit and such an LLM.
+        ConfigError: If one of the LLMs costs money and nobody knows how much.
     """
     if limits.cost_usd is None:
         return
-    for llm in llms:
-        has_prices = llm.prices.input is not None and llm.prices.output is not None
-        if not has_prices and not is_local(llm):
-            raise ConfigError(
-                f"--max-cost cannot be kept: the prices of {llm.id} are not known",
-                hint='Add "prices": {"input": ..., "output": ...} to its entry in llms.json.',
-            )
+    require_prices(llms, manager.is_local)
+    manager.budget = Budget(max(0.0, limits.cost_usd - spent_usd))

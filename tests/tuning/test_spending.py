@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.errors import ConfigError
+from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM, Prices
-from poor_bench.tuning.spending import Limits, Spending, require_prices
+from poor_bench.tuning.spending import Limits, Spending, limit_money
 from poor_bench.tuning.stopping import SearchStoppedError, StopReason
 
 
@@ -32,20 +33,20 @@ def test_nothing_to_ask_is_always_allowed() -> None:
     spending.require(0)
 
 
-def test_money_is_estimated_from_what_was_spent() -> None:
-    spending = Spending(Limits(cost_usd=1.0))
-    spending.note(0.1)
-    spending.require(9)
-    with pytest.raises(SearchStoppedError) as stopped:
-        spending.require(10)
-    assert stopped.value.reason is StopReason.COST
+def test_a_limit_of_money_is_the_managers_and_what_was_spent_counts() -> None:
+    manager = LLMManager()
+    local = LLM(id="embedded:x", provider="embedded", name="x")
+    limit_money(Limits(), manager, [local])
+    assert manager.budget is None
+    limit_money(Limits(cost_usd=2.0), manager, [local], spent_usd=0.5)
+    assert manager.budget is not None
+    assert manager.budget.limit_usd == 1.5
 
 
 def test_prices_must_be_known_where_money_is_limited() -> None:
     unknown = LLM(id="openai:x", provider="openai", name="x")
     known = LLM(id="openai:y", provider="openai", name="y", prices=Prices(input=1, output=2))
-    require_prices([unknown], Limits(), lambda _llm: False)
-    require_prices([known], Limits(cost_usd=1), lambda _llm: False)
-    require_prices([unknown], Limits(cost_usd=1), lambda _llm: True)
+    limit_money(Limits(), LLMManager(), [unknown])
+    limit_money(Limits(cost_usd=1), LLMManager(), [known])
     with pytest.raises(ConfigError, match="the prices of openai:x are not known"):
-        require_prices([unknown], Limits(cost_usd=1), lambda _llm: False)
+        limit_money(Limits(cost_usd=1), LLMManager(), [known, unknown])

@@ -16,6 +16,7 @@ from poor_bench.runner.plan import Plan, make_plan
 from poor_bench.runner.states import TrialState, TrialStates
 from poor_bench.tuning.assembly import Assembly
 from poor_bench.tuning.params.variants import Variant
+from poor_bench.tuning.result_cost import n_calls_of, result_cost_usd
 from poor_bench.tuning.spending import Spending
 from poor_bench.tuning.stopping import SearchStoppedError, StopReason
 from poor_bench.tuning.tuning_file import TuningFile
@@ -40,7 +41,6 @@ class Race:
         self._tools = tools
         self.results: dict[str, dict[str, Result]] = {}
         """Variant id to test id to its newest result."""
-        self._over_cost = False
         self.unavailable: dict[str, str] = {}
         """Variant id to why it could not be asked."""
 
@@ -65,7 +65,7 @@ class Race:
         parts = Assembly(self._tools.config, self._tools.manager, self._workspace_with(variants))
         affordable = self._affordable(variants, tests, parts)
         plan = self._plan(variants, affordable, parts)
-        self._tools.spending.require(plan.n_items)
+        self._tools.spending.require(plan.n_items * _n_calls_per_test(tests, parts))
         if not plan.is_empty:
             self._run(plan, parts)
         self._take_results(variants, affordable, parts)
@@ -78,9 +78,10 @@ class Race:
     ) -> Sequence[Test]:
         """Return the first tests, as many as the calls that are left do for."""
         n_left = self._tools.spending.n_left
-        if n_left is None or self._plan(variants, tests, parts).n_items <= n_left:
+        per_test = _n_calls_per_test(tests, parts)
+        if n_left is None or self._plan(variants, tests, parts).n_items * per_test <= n_left:
             return tests
-        return tests[: n_left // len(variants)]
+        return tests[: n_left // (len(variants) * per_test)]
 
     def _plan(self, variants: Sequence[Variant], tests: Sequence[Test], parts: Assembly) -> Plan:
         states = TrialStates([variant.llm for variant in variants], tests, 1)
@@ -96,11 +97,7 @@ class Race:
     def _listen(self, event: RunEvent) -> None:
         spending = self._tools.spending
         if isinstance(event, TrialFinished):
-            spending.note(event.result.cost_usd)
-            most = spending.limits.cost_usd
-            if most is not None and spending.cost_usd > most:
-                self._over_cost = True
-                self._tools.control.cancel()
+            spending.note(result_cost_usd(event.result), n_calls_of(event.result))
         elif isinstance(event, LLMUnavailable):
             self.unavailable[event.llm_id] = event.failure.message
         self._tools.tell(event)
@@ -119,8 +116,9 @@ class Race:
                 self.results.setdefault(result.llm_id, {})[result.test_id] = result
 
     def _stop_if_over(self, variants: Sequence[Variant], tests: Sequence[Test]) -> None:
-        if self._over_cost:
-            raise SearchStoppedError(StopReason.COST, "the money that was allowed is spent")
+        budget = self._tools.manager.budget
+        if budget is not None and budget.is_reached:
+            raise SearchStoppedError(StopReason.COST, str(budget))
         if self._tools.control.cancelled():
             raise SearchStoppedError(StopReason.CANCELLED, "")
         scored = [
@@ -137,3 +135,8 @@ class Race:
         added = {variant.id: variant.llm for variant in variants}
         by_id = {**workspace.llms_by_id, **added}
         return replace(workspace, llms=tuple(by_id.values()), llms_by_id=by_id)
+
+
+def _n_calls_per_test(tests: Sequence[Test], parts: Assembly) -> int:
+    """Return how many LLMs a test asks: one, and a judge where there is one."""
+    return 2 if any(map(parts.scorer.is_judged, tests)) else 1

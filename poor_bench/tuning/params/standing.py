@@ -12,6 +12,7 @@ from poor_bench.statistics.mean_score import mean_score
 from poor_bench.statistics.percentile import percentile
 from poor_bench.statistics.sign_flip import sign_flip_p_values
 from poor_bench.tuning.params.racing import lead
+from poor_bench.tuning.result_cost import result_cost_usd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,5 +147,5 @@ def _median(values: Sequence[float | None]) -> float | None:
 
 
 def _cost(own: Sequence[Result]) -> float | None:
-    costs = [item.cost_usd for item in own if item.cost_usd is not None]
+    costs = [cost for cost in map(result_cost_usd, own) if cost is not None]
     return sum(costs) if costs else None

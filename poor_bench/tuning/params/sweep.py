@@ -1,170 +1,92 @@
-"""The two ways of a sweep: a grid whose variants race, or Optuna's choice one by one."""
+"""What both ways of a sweep share: variants, their race, who is dropped."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
-from poor_bench.tuning.params.axes import Axis, grid
 from poor_bench.tuning.params.race import Race, SweepTools
-from poor_bench.tuning.params.racing import Dropped, best_of, losers, mean
-from poor_bench.tuning.params.variants import Variant, entry_of, variant_of
+from poor_bench.tuning.params.racing import Dropped, losers
+from poor_bench.tuning.params.variants import Variant, entry_of
 from poor_bench.tuning.stopping import SearchStoppedError, StopReason
-
-if TYPE_CHECKING:
-    import optuna
-
-_DECIMALS = 3
 
 
 class Sweep:
-    """The variants of one LLM and their race."""
+    """The variants of one LLM and their race.
+
+    Attributes:
+        base: The LLM as it is; it runs all tests.
+        rungs: The tests in steps.
+        variants: Id to variant, in the order in which they came; the base first.
+    """
 
     def __init__(self, tools: SweepTools, base: LLM, rungs: Sequence[Sequence[Test]]) -> None:
         """Prepare a sweep.
 
         Args:
             tools: What it works with.
-            base: The LLM as it is; it runs all tests.
+            base: The LLM as it is.
             rungs: The tests in steps.
         """
         self._tools = tools
-        self._rungs = rungs
-        self._n_tests = sum(len(rung) for rung in rungs)
+        self._race = Race(tools)
         self.base = Variant(llm=base, choice={})
-        self.race = Race(tools)
-        self.variants: dict[str, Variant] = {base.id: self.base}
+        self.rungs = rungs
+        self.variants = {base.id: self.base}
 
-    def run_grid(self, axes: Sequence[Axis]) -> None:
-        """Let all combinations of values race: after each step the losers are dropped.
+    @property
+    def results(self) -> dict[str, list[Any]]:
+        """Variant id to its results so far."""
+        found = self._race.results
+        return {
+            variant_id: list(found.get(variant_id, {}).values()) for variant_id in self.variants
+        }
 
-        Raises:
-            ConfigError: If there are no variants, or an axis is a range.
-            SearchStoppedError: If it cannot go on.
-            StoreError: If something could not be stored.
-        """
-        try:
-            running = [self.base, *filter(None, (self._variant(choice) for choice in grid(axes)))]
-        except ValueError as error:
-            raise ConfigError(str(error)) from error
-        if len(running) < 2:
-            raise ConfigError("these parameters are what the LLM has anyway")
-        for rung in self._rungs:
-            self.race.advance(running, rung)
-            running = self._usable(running)
-            dropped = self._drop([variant.id for variant in running])
-            running = [variant for variant in running if variant.id not in dropped]
+    def scores(self, variant_id: str) -> Mapping[str, float]:
+        """Return the scores of a variant by test; empty before its first."""
+        return self._race.scores.get(variant_id, {})
 
-    def run_optuna(self, axes: Sequence[Axis], n_trials: int, seed: int) -> None:
-        """Let Optuna choose one variant after the other, each against the best so far.
+    def is_whole(self, variant_id: str) -> bool:
+        """Return whether a variant has a score for every test."""
+        return len(self.scores(variant_id)) == sum(len(rung) for rung in self.rungs)
 
-        Raises:
-            MissingExtraError: If Optuna is not installed.
-            SearchStoppedError: If it cannot go on.
-            StoreError: If something could not be stored.
-        """
-        study = _study(seed)
-        for rung in self._rungs:
-            self.race.advance([self.base], rung)
-            self._usable([self.base])
-        for _ in range(n_trials):
-            trial = study.ask()
-            choice = {axis.name: _suggested(trial, axis) for axis in axes}
-            variant = self._variant(choice)
-            if variant is not None:
-                self._run_alone(variant, trial)
-            scores = self.race.scores.get(self._id_of(choice), {})
-            if len(scores) == self._n_tests:
-                study.tell(trial, mean(scores))
-            else:
-                study.tell(trial, state=_pruned())
-
-    def _run_alone(self, variant: Variant, trial: optuna.Trial) -> None:
-        """Run a variant until it is surely beaten, or cannot be asked."""
-        whole = {name: own for name, own in self.race.scores.items() if len(own) == self._n_tests}
-        rival = best_of(whole)
-        n_run = 0
-        for rung in self._rungs:
-            self.race.advance([variant], rung)
-            n_run += len(rung)
-            scores = self.race.scores.get(variant.id, {})
-            if not scores:
-                return
-            trial.report(mean(scores), n_run)
-            if rival is not None and self._drop([rival, variant.id]):
-                return
-
-    def _usable(self, running: Sequence[Variant]) -> list[Variant]:
-        """Return the variants that could be asked.
-
-        Raises:
-            SearchStoppedError: If the LLM as it is could not: there is nothing to compare with.
-        """
-        usable = [variant for variant in running if self.race.scores.get(variant.id)]
-        if self.base not in usable:
-            why = self.race.unavailable.get(self.base.id, "none of its tests could be scored")
-            raise SearchStoppedError(StopReason.LLM_FAILED, why)
-        return usable
-
-    def _variant(self, choice: dict[str, Any]) -> Variant | None:
-        """Return a variant that is new; None where the LLM is like that, or it was tried."""
-        if self._id_of(choice) in self.variants:
-            return None
-        variant = variant_of(self.base.llm, choice)
+    def add(self, variant: Variant) -> None:
+        """Take a variant into the race, and keep what it is like."""
         self.variants[variant.id] = variant
-        record = {"id": variant.id, "choice": choice, "entry": entry_of(variant.llm)}
+        entry = entry_of(variant.llm)
+        record = {"id": variant.id, "choice": variant.choice, "entry": entry}
         self._tools.file.append("variant", record)
-        return variant
 
-    def _id_of(self, choice: dict[str, Any]) -> str:
-        variant = variant_of(self.base.llm, choice)
-        asked = variant.llm.parameters, variant.llm.base_system_prompt
-        own = self.base.llm.parameters, self.base.llm.base_system_prompt
-        return self.base.id if asked == own else variant.id
+    def advance(self, running: Sequence[Variant], rung: Sequence[Test]) -> list[Variant]:
+        """Run some tests; return the variants that could be asked.
 
-    def _drop(self, running: Sequence[str]) -> set[str]:
-        scores = self.race.scores
-        found = losers({name: scores.get(name, {}) for name in running}, kept={self.base.id})
-        for dropped in found:
-            self._tools.file.append("dropped", _dropped_record(dropped))
-        return {dropped.variant_id for dropped in found}
+        Raises:
+            SearchStoppedError: If it cannot go on. That the LLM as it is cannot be asked is a
+                reason: there is nothing to compare with.
+            StoreError: If something could not be stored.
+        """
+        self._race.advance(running, rung)
+        if not self.scores(self.base.id):
+            why = self._race.unavailable.get(self.base.id, "none of its tests could be scored")
+            raise SearchStoppedError(StopReason.LLM_FAILED, why)
+        return [variant for variant in running if self.scores(variant.id)]
+
+    def drop_losers(self, running: Sequence[Variant]) -> list[Variant]:
+        """Return the variants that go on; that the others do not is kept with its reason."""
+        scores = {variant.id: self.scores(variant.id) for variant in running}
+        dropped = losers(scores, kept={self.base.id})
+        for loser in dropped:
+            self._tools.file.append("dropped", _record(loser))
+        gone = {loser.variant_id for loser in dropped}
+        return [variant for variant in running if variant.id not in gone]
 
 
-def _dropped_record(dropped: Dropped) -> dict[str, Any]:
+def _record(loser: Dropped) -> dict[str, Any]:
     return {
-        "id": dropped.variant_id,
-        "leader": dropped.leader_id,
-        "behind": asdict(dropped.behind),
+        "id": loser.variant_id,
+        "leader": loser.leader_id,
+        "behind": asdict(loser.behind),
     }
-
-
-def _study(seed: int) -> optuna.Study:
-    try:
-        import optuna
-    except ImportError as error:
-        raise MissingExtraError(
-            "`--search optuna` needs the package optuna", hint="pip install 'optuna>=4.5'"
-        ) from error
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    return optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
-
-
-def _pruned() -> Any:
-    import optuna
-
-    return optuna.trial.TrialState.PRUNED
-
-
-def _suggested(trial: optuna.Trial, axis: Axis) -> Any:
-    if not axis.is_range:
-        places = list(range(len(axis.values)))
-        return axis.values[trial.suggest_categorical(axis.name, places)]
-    assert axis.low is not None
-    assert axis.high is not None
-    if axis.is_whole:
-        return trial.suggest_int(axis.name, int(axis.low), int(axis.high))
-    return round(trial.suggest_float(axis.name, axis.low, axis.high), _DECIMALS)

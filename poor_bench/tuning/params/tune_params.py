@@ -14,12 +14,15 @@ from poor_bench.runner.events import RunEvent
 from poor_bench.runner.identity import new_run_id
 from poor_bench.tuning.kept_searches import read_search
 from poor_bench.tuning.params.axes import Axis
+from poor_bench.tuning.params.grid_search import grid_variants, run_grid
+from poor_bench.tuning.params.optuna_search import require_optuna, run_optuna
 from poor_bench.tuning.params.race import SweepTools
 from poor_bench.tuning.params.report import ParamsReport, kept_report
 from poor_bench.tuning.params.rungs import rungs_of
 from poor_bench.tuning.params.standing import standings
 from poor_bench.tuning.params.sweep import Sweep
-from poor_bench.tuning.spending import Limits, Spending, require_prices
+from poor_bench.tuning.params.variants import Variant
+from poor_bench.tuning.spending import Limits, Spending, limit_money
 from poor_bench.tuning.stopping import SearchStoppedError, StopReason
 from poor_bench.tuning.tuning_file import TuningFile, tuning_folder
 
@@ -53,7 +56,8 @@ def tune_params(
         StoreError: If something could not be stored.
         MissingExtraError: If Optuna is wanted and not installed.
     """
-    require_prices([task.llm], task.limits, manager.is_local)
+    variants = _checked(task)
+    limit_money(task.limits, manager, [task.llm])
     started = manager.clock.now_iso()
     path = tuning_folder(config.data_dir) / f"{new_run_id(started)}.jsonl"
     rungs = rungs_of(task.tests, task.seed)
@@ -75,26 +79,30 @@ def tune_params(
         config=config, manager=manager, file=file, spending=spending, control=control, tell=tell
     )
     try:
-        _run(task, Sweep(tools, task.llm, rungs), tools)
+        _run(task, Sweep(tools, task.llm, rungs), variants, tools)
     finally:
         file.close()
     return kept_report(read_search(path))
 
 
-def _run(task: ParamsTask, sweep: Sweep, tools: SweepTools) -> None:
+def _checked(task: ParamsTask) -> list[Variant]:
+    """Return the variants of a grid; none where Optuna chooses them later."""
+    if task.n_trials is None:
+        return grid_variants(task.llm, task.axes)
+    require_optuna()
+    return []
+
+
+def _run(task: ParamsTask, sweep: Sweep, variants: Sequence[Variant], tools: SweepTools) -> None:
     reason, message = StopReason.FINISHED, ""
     try:
         if task.n_trials is None:
-            sweep.run_grid(task.axes)
+            run_grid(sweep, variants)
         else:
-            sweep.run_optuna(task.axes, task.n_trials, task.seed)
+            run_optuna(sweep, task.axes, task.n_trials, task.seed)
     except SearchStoppedError as error:
         reason, message = error.reason, str(error)
-    results = {
-        variant_id: list(sweep.race.results.get(variant_id, {}).values())
-        for variant_id in sweep.variants
-    }
-    rows = standings(results, task.llm.id, len(task.tests))
+    rows = standings(sweep.results, task.llm.id, len(task.tests))
     tools.file.append(
         "end",
         {

@@ -60,6 +60,11 @@ def variant_of(base: LLM, choice: Mapping[str, Any]) -> Variant:
     )
 
 
+def is_like(one: LLM, other: LLM) -> bool:
+    """Return whether two LLMs of one model are asked in the same way."""
+    return one.parameters == other.parameters and one.base_system_prompt == other.base_system_prompt
+
+
 def value_text(value: Any) -> str:
     """Return a value as it stands in an id: short, in one word, no two alike.
 

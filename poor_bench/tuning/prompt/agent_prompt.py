@@ -54,6 +54,9 @@ class AgentPrompt:
             "agent_id": agent_id,
             "judge": judge.id,
         }
+        users = (case.simulated_user for case in self._cases.values())
+        parts = {self._agent.llm_id, *(user.llm_id for user in users if user is not None)}
+        self.llms: Sequence[LLM] = [*(shelf.llms[llm_id] for llm_id in sorted(parts)), judge]
         self.cases: Sequence[Case] = [Case(case_id) for case_id in self._cases]
         self.n_calls_per_case = 1 + max(map(_n_calls, self._cases.values()))
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from poor_bench.models.failure import Failure
+from poor_bench.models.llm import LLM
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,8 @@ class Subject(Protocol):
     placeholders: tuple[str, ...]
     """Names that must stay in the text in braces; empty where braces mean nothing in it."""
     cases: Sequence[Case]
+    llms: Sequence[LLM]
+    """Everybody whom an attempt asks."""
     n_calls_per_case: int
     """Calls of LLMs that one attempt takes."""
 

@@ -22,6 +22,7 @@ from poor_bench.prompts.render import placeholders_of
 from poor_bench.scoring.fingerprint import llm_fingerprint
 from poor_bench.tuning.assembly import Assembly
 from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError
+from poor_bench.tuning.result_cost import result_cost_usd
 
 
 class ClassPart(StrEnum):
@@ -70,8 +71,10 @@ class ClassPrompt:
             Case(test.test_id, test.level) for test in self._tests.values()
         ]
         scorer = self._parts(self.base_text).scorer
-        is_judged = any(scorer.is_judged(test) for test in self._tests.values())
-        self.n_calls_per_case = 2 if is_judged else 1
+        judged = [test for test in self._tests.values() if scorer.is_judged(test)]
+        judges = {judge.id: judge for judge in map(scorer.judge_of, judged)}
+        self.llms: Sequence[LLM] = [llm, *judges.values()]
+        self.n_calls_per_case = 2 if judged else 1
 
     @property
     def fingerprint(self) -> str:
@@ -104,7 +107,7 @@ class ClassPrompt:
             given=_given(test) if is_template else result.prompt,
             answer=result.response,
             feedback=_feedback(result),
-            cost_usd=_cost_of(result),
+            cost_usd=result_cost_usd(result),
             time_ms=result.execution_time_ms,
         )
 
@@ -143,13 +146,6 @@ def _given(test: Test) -> str:
     if not test.fields:
         return content
     return f"{content}\n{json.dumps(dict(test.fields), ensure_ascii=False, default=str)}"
-
-
-def _cost_of(result: Result) -> float | None:
-    """Return what answer and judge cost; None where neither has a price."""
-    judge = (result.judgement or {}).get("cost_usd")
-    known = [cost for cost in (result.cost_usd, judge) if cost is not None]
-    return sum(known) if known else None
 
 
 def _feedback(result: Result) -> str:

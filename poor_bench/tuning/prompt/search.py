@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.errors import MissingExtraError, RunCancelledError
+from poor_bench.errors import CostLimitError, MissingExtraError, RunCancelledError
 from poor_bench.tuning.prompt.attempts import text_key
 from poor_bench.tuning.prompt.cases import CaseFailedError
 from poor_bench.tuning.prompt.gepa_adapter import COMPONENT, GepaAdapter
@@ -106,7 +107,6 @@ class PromptSearch:
         """Search from a prompt; blocks until something ends the search.
 
         Raises:
-            MissingExtraError: If GEPA is not installed.
             PoorBenchError: If a file could not be written, or an LLM's settings cannot be used.
         """
         optimize = _gepa_optimize()
@@ -154,6 +154,8 @@ class PromptSearch:
     def _outcome(self, ended_by: Exception | None) -> SearchEnd:
         if isinstance(ended_by, SearchStoppedError):
             return self._end(ended_by.reason, str(ended_by))
+        if isinstance(ended_by, CostLimitError):
+            return self._end(StopReason.COST, str(ended_by))
         if isinstance(ended_by, RunCancelledError):
             return self._end(StopReason.CANCELLED)
         if ended_by is not None:
@@ -171,12 +173,22 @@ class _Silence:
         """Drop a line."""
 
 
-def _gepa_optimize() -> Callable[..., object]:
+def require_gepa() -> None:
+    """Make sure that GEPA is there.
+
+    Raises:
+        MissingExtraError: If it is not.
+    """
     try:
-        from gepa.api import optimize
+        importlib.import_module("gepa.api")
     except ImportError as error:
         raise MissingExtraError(
-            "tuning prompts needs the package gepa",
-            hint="pip install 'gepa>=0.1.4'",
+            "tuning prompts needs the package gepa", hint="pip install 'gepa>=0.1.4'"
         ) from error
+
+
+def _gepa_optimize() -> Callable[..., object]:
+    """Return GEPA's entry without its types: it wants optional parts that we leave out."""
+    from gepa.api import optimize
+
     return optimize

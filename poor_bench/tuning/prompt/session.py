@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from poor_bench.errors import RunCancelledError
+from poor_bench.errors import CostLimitError, RunCancelledError
 from poor_bench.tuning.kept_searches import KeptSearch
 from poor_bench.tuning.prompt.attempts import Attempts
 from poor_bench.tuning.prompt.cases import CaseFailedError
@@ -15,6 +15,9 @@ from poor_bench.tuning.prompt.task import PromptProgress, PromptTask, Surroundin
 from poor_bench.tuning.spending import Spending
 from poor_bench.tuning.stopping import SearchStoppedError, StopReason
 from poor_bench.tuning.tuning_file import TuningFile
+
+MONEY_FOR_PROOF = 0.3
+"""Share of the money that is kept for trying the best prompt on the held-out cases."""
 
 
 class PromptSession:
@@ -38,6 +41,7 @@ class PromptSession:
             known: The same search so far, if it goes on.
         """
         self._tell_listener = surroundings.tell
+        self._budget = surroundings.manager.budget
         self._task = task
         self._file = file
         self._split = split
@@ -71,6 +75,7 @@ class PromptSession:
             StoreError: If something could not be kept.
             MissingExtraError: If GEPA is not installed.
         """
+        self._hold_money()
         adapter = GepaAdapter(self._attempts, self._proposer)
         search = PromptSearch(adapter, self._split, self._task.effort, self._note)
         end = search.run(self._task.subject.base_text)
@@ -90,11 +95,14 @@ class PromptSession:
         if base is None or best is None or best is base:
             return ""
         self._spending.reserve = 0
+        self._release_money()
         problem = ""
         for text in (base.text, best.text):
             try:
                 self._attempts.of(text, self._split.held_out)
             except (CaseFailedError, SearchStoppedError) as error:
+                problem = f"some held-out tests could not be tried: {error}"
+            except CostLimitError as error:
                 problem = f"some held-out tests could not be tried: {error}"
             except RunCancelledError:
                 return "stopped before the gain was proven"
@@ -103,6 +111,15 @@ class PromptSession:
         if base_scores.keys() & new_scores.keys():
             self._file.append("proof", {"base": base_scores, "new": new_scores, "key": best.key})
         return problem
+
+    def _hold_money(self) -> None:
+        """Keep a part of the money back for the proof."""
+        if self._budget is not None:
+            self._budget.limit_usd *= 1 - MONEY_FOR_PROOF
+
+    def _release_money(self) -> None:
+        if self._budget is not None:
+            self._budget.limit_usd /= 1 - MONEY_FOR_PROOF
 
     def _tell(self) -> None:
         scores = [candidate.score for candidate in self._found.values()]

@@ -7,11 +7,12 @@ from pathlib import Path
 from poor_bench.errors import ConfigError
 from poor_bench.runner.identity import new_run_id
 from poor_bench.tuning.kept_searches import KeptSearch, read_search
-from poor_bench.tuning.prompt.report import PromptReport, kept_report
+from poor_bench.tuning.prompt.report import PromptReport, kept_report, spent
+from poor_bench.tuning.prompt.search import require_gepa
 from poor_bench.tuning.prompt.session import PromptSession
 from poor_bench.tuning.prompt.split import Split, split_cases
 from poor_bench.tuning.prompt.task import PromptTask, Surroundings, header_of
-from poor_bench.tuning.spending import require_prices
+from poor_bench.tuning.spending import limit_money
 from poor_bench.tuning.tuning_file import TuningFile, tuning_folder
 
 
@@ -48,7 +49,7 @@ class PromptTuner:
             StoreError: If the search cannot be kept.
             MissingExtraError: If GEPA is not installed.
         """
-        self._check(task)
+        self._check(task, spent(search)["cost_usd"])
         header = search.header
         now = task.subject.base_text, task.subject.fingerprint
         if now != (header.get("base_text"), header.get("fingerprint")):
@@ -60,10 +61,10 @@ class PromptTuner:
         split = Split(**{part: tuple(ids) for part, ids in header["split"].items()})
         return self._search(task, TuningFile(search.path), split, search)
 
-    def _check(self, task: PromptTask) -> None:
-        llms = [task.llm, task.reflection_llm]
+    def _check(self, task: PromptTask, spent_usd: float = 0.0) -> None:
+        require_gepa()
         manager = self._surroundings.manager
-        require_prices(llms, task.limits, manager.is_local)
+        limit_money(task.limits, manager, [*task.subject.llms, task.reflection_llm], spent_usd)
         manager.preload(task.llm, self._surroundings.cancelled)
 
     def _search(

@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+import sys
+
+import pytest
+
 from poor_bench.config_manager import ConfigManager
-from poor_bench.tuning.kept_searches import find_search
+from poor_bench.errors import ConfigError, MissingExtraError
+from poor_bench.tuning.kept_searches import find_search, kept_searches
 from poor_bench.tuning.spending import Limits
 from poor_bench.tuning.stopping import StopReason
 from tests.conftest import WorkspaceFiles
@@ -96,3 +101,37 @@ def test_an_interrupted_search_goes_on_where_it_was(workspace_files: WorkspaceFi
     assert resumed.end.candidates == at_once.end.candidates
     assert resumed.proof == at_once.proof
     assert resumed.n_calls == at_once.n_calls
+
+
+def test_a_missing_library_is_named_before_anything_is_done(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_workspace(workspace_files)
+    monkeypatch.setitem(sys.modules, "gepa.api", None)
+    tuner, task = open_search(folder)
+    with pytest.raises(MissingExtraError) as missing:
+        tuner.run(task)
+    assert missing.value.hint == "pip install 'gepa>=0.1.4'"
+    assert kept_searches(folder) == []
+
+
+def test_no_more_money_is_spent_than_allowed(workspace_files: WorkspaceFiles) -> None:
+    reply = {"text": "no idea", "prompt_tokens": 0, "completion_tokens": 1_000_000}
+    folder = write_workspace(workspace_files, small=[reply])
+    workspace_files.llms[0]["prices"] = {"input": 1.0, "output": 1.0}
+    workspace_files.write()
+    tuner, task = open_search(folder, limits=Limits(cost_usd=9.5))
+    report = tuner.run(task)
+    assert report.end.reason is StopReason.COST
+    assert 0 < report.cost_usd <= 9.5
+
+
+def test_a_search_of_changed_tests_does_not_go_on(workspace_files: WorkspaceFiles) -> None:
+    folder = write_workspace(workspace_files)
+    tuner, task = open_search(folder, limits=Limits(n_calls=20))
+    stopped = tuner.run(task)
+    workspace_files.tests[0]["text"] = "7 + 7"
+    workspace_files.write()
+    tuner, task = open_search(folder)
+    with pytest.raises(ConfigError, match="changed since"):
+        tuner.resume(task, find_search(folder, stopped.run_id))

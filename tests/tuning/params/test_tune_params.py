@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poor_bench.config_manager import ConfigManager
+from poor_bench.errors import ConfigError, MissingExtraError
+from poor_bench.llm_manager import LLMManager
+from poor_bench.runner.control import RunControl
+from poor_bench.runner.events import TrialFinished
+from poor_bench.tuning.kept_searches import kept_searches
+from poor_bench.tuning.params.axes import Axis, axis_of
+from poor_bench.tuning.params.report import ParamsReport
+from poor_bench.tuning.params.tune_params import ParamsTask, tune_params
+from poor_bench.tuning.spending import Limits
+from poor_bench.tuning.stopping import StopReason
+from tests.conftest import WorkspaceFiles
+from tests.providers.fake_clock import FakeClock
+
+PRICED = {"text": "4", "prompt_tokens": 0, "completion_tokens": 1_000_000}
+
+
+def sweep(
+    folder: Path,
+    axes: list[Axis],
+    control: RunControl | None = None,
+    tell: Any = lambda _event: None,
+    **task: Any,
+) -> ParamsReport:
+    config = ConfigManager(folder)
+    llm = config.workspace.llms[0]
+    given = {"limits": Limits(), "tests": config.workspace.tests} | task
+    return tune_params(
+        ParamsTask(llm=llm, name="all", axes=axes, **given),
+        config,
+        LLMManager(folder, clock=FakeClock()),
+        control or RunControl(),
+        tell,
+    )
+
+
+@pytest.fixture
+def folder(workspace_files: WorkspaceFiles) -> Path:
+    workspace_files.add_tests(12)
+    prices = {"input": 1.0, "output": 1.0}
+    workspace_files.add_llm("small", [PRICED], prices=prices)
+    return workspace_files.write()
+
+
+def test_a_sweep_that_is_stopped_keeps_what_it_has_and_goes_on_later(folder: Path) -> None:
+    control = RunControl()
+    seen = []
+
+    def stop_after_five(event: Any) -> None:
+        seen.append(isinstance(event, TrialFinished))
+        if sum(seen) == 5:
+            control.cancel()
+
+    axes = [axis_of("load_ms", [0, 1])]
+    stopped = sweep(folder, axes, control, stop_after_five)
+    assert stopped.reason is StopReason.CANCELLED
+    n_stored = len(list(ConfigManager(folder).store.results()))
+    assert n_stored == stopped.n_calls >= 5
+    finished = sweep(folder, axes)
+    assert finished.reason is StopReason.FINISHED
+    assert finished.n_calls == 36 - n_stored
+
+
+def test_no_more_money_is_spent_than_allowed(folder: Path) -> None:
+    report = sweep(folder, [axis_of("load_ms", [0, 1])], limits=Limits(cost_usd=7.5))
+    assert report.reason is StopReason.COST
+    assert 0 < report.cost_usd <= 7.5
+    assert all(row.n_failed == 0 for row in report.standings)
+
+
+def test_all_variants_of_a_step_run_the_same_tests(folder: Path) -> None:
+    report = sweep(folder, [axis_of("load_ms", [0, 1])], limits=Limits(n_calls=20))
+    assert report.reason is StopReason.BUDGET
+    assert {row.score.n for row in report.standings if row.score} == {6}
+
+
+def test_a_missing_library_is_named_before_anything_is_done(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(MissingExtraError) as missing:
+        sweep(folder, [axis_of("load_ms", [0, 1])], n_trials=3)
+    assert missing.value.hint == "pip install 'optuna>=4.5'"
+    assert kept_searches(folder) == []
+
+
+def test_parameters_that_change_nothing_are_refused_before_anything_is_done(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="what the LLM has anyway"):
+        sweep(folder, [axis_of("response_format", ["text"])])
+    assert kept_searches(folder) == []

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import ConfigError
+from poor_bench.evaluation.browser.playbook.load import load_playbook
+from poor_bench.evaluation.browser.playbook.steps import Stage
+from poor_bench.evaluation.browser.session.errors import ActionError
 from tests.evaluation.browser.conftest import Trials
 from tests.evaluation.browser.sites import Answer, Site
 
@@ -106,27 +109,37 @@ def test_every_step_is_told_with_what_happened_beside_it(trials: Trials, serve: 
     assert (trials.last_folder() / first.screenshot).read_bytes().startswith(b"\xff\xd8\xff")
 
 
-@pytest.mark.parametrize(
-    ("step", "error"),
-    [
-        ("click: {role: button, name: Twice}", '2 elements fit button "Twice"; `nth` says which'),
-        ("expect: {url_contains: /cart}", "expected a part '/cart'"),
-        ("select: {label: Size, option: Huge}", "there are: 'Small', 'Large'"),
-        ("capture: {css: '#task', pattern: '(?P<x>blue)'}", "does not fit 'Choose red"),
-        ("type: {label: Red, value: x, exact: false}", "this is no text field; use `click`"),
-        ("open: 'file:///etc/passwd'", "the scheme 'file' is refused"),
-        ("press: NoSuchKey", "NoSuchKey"),
-    ],
-)
-def test_a_step_that_cannot_be_done_is_told_with_its_line_and_reason(
-    trials: Trials, serve: Serve, step: str, error: str
-) -> None:
-    site = serve({"/": FORM})
-    outcome = trials.playbook(f"steps:\n  - press: Tab\n  - {step}\n", start_url=site.address)
+FAULTY = {
+    "click: {role: button, name: Twice}": '2 elements fit button "Twice"; `nth` says which',
+    "expect: {url_contains: /cart}": "expected a part '/cart'",
+    "select: {label: Size, option: Huge}": "there are: 'Small', 'Large'",
+    "capture: {css: '#task', pattern: '(?P<x>blue)'}": "does not fit 'Choose red",
+    "type: {label: Red, value: x, exact: false}": "this is no text field; use `click`",
+    "open: 'file:///etc/passwd'": "the scheme 'file' is refused",
+    "press: NoSuchKey": "NoSuchKey",
+}
+
+
+def test_a_step_that_cannot_be_done_says_why(trials: Trials, serve: Serve, tmp_path: Path) -> None:
+    path = tmp_path / "faulty.yaml"
+    listed = "".join(f"  - {step}\n" for step in FAULTY)
+    path.write_text(f"name: x\nsteps:\n{listed}", encoding="utf-8")
+    with trials.session(start_url=serve({"/": FORM}).address) as session:
+        stage = Stage(session, {})
+        for step, error in zip(load_playbook(path).steps, FAULTY.values(), strict=True):
+            with pytest.raises(ActionError) as raised:
+                stage.do(step.kind, step.content)
+            assert error in str(raised.value)
+
+
+def test_the_error_of_a_playbook_names_the_line_of_the_step(trials: Trials, serve: Serve) -> None:
+    outcome = trials.playbook(
+        "steps:\n  - press: Tab\n  - expect: {title_contains: Cart}\n  - press: Tab\n",
+        start_url=serve({"/": FORM}).address,
+    )
     assert not outcome.success
-    assert outcome.error.startswith("line 4: ")
-    assert error in outcome.error
-    assert trials.steps[-1].error in outcome.error
+    assert outcome.error.startswith("line 4: expect page: the title is 'Form'")
+    assert [step.error != "" for step in trials.steps] == [False, True]
 
 
 def test_the_number_of_actions_is_limited(trials: Trials, serve: Serve) -> None:

@@ -10,7 +10,7 @@ from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judge_error import JudgeError
 from poor_bench.judge.judgement import judgement_from_dict
-from poor_bench.judge.rubric import DEFAULT_RUBRIC
+from poor_bench.judge.rubric import DEFAULT_RUBRIC, parse_rubric
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, Timing
 from poor_bench.models.failure import FailureKind
@@ -84,6 +84,20 @@ def test_a_missing_dimension_is_asked_for_and_then_filled_in() -> None:
     assert (judgement.attempts, judgement.is_fallback) == (2, False)
     assert judgement.scores == {"tone": 8.0, "facts": 5.0}
     assert "scores.facts was missing: 5 stands in for it" in judgement.warnings
+
+
+def test_of_two_incomplete_replies_the_better_one_counts() -> None:
+    rubric, _ = parse_rubric("### A (40%)\n### B (30%)\n### C (30%)")
+    replies = ['{"scores": {"a": 1, "b": 2}}', '{"scores": {"a": 9}}']
+    judgement = scripted_judge(replies, rubric).judge(subject())
+    assert judgement.scores == {"a": 1.0, "b": 2.0, "c": 5.0}
+
+
+def test_what_can_be_used_is_used_where_the_repair_cannot_be_asked_for() -> None:
+    replies = ['{"scores": {"tone": 8}}', {"failure": "auth", "message": "key withdrawn"}]
+    judgement = scripted_judge(replies).judge(subject())
+    assert (judgement.attempts, judgement.is_fallback) == (2, False)
+    assert judgement.scores == {"tone": 8.0, "facts": 5.0}
 
 
 def test_a_failure_of_the_api_is_the_fallback_and_approves_nothing() -> None:

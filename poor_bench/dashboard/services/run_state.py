@@ -27,6 +27,8 @@ class LLMPhase(StrEnum):
     WAITING = "waiting"
     LOADING = "loading"
     RUNNING = "running"
+    JUDGING = "judging"
+    """It has answered; its responses wait for a judge."""
     FINISHED = "finished"
     UNAVAILABLE = "unavailable"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from poor_bench.dashboard.services.run_state import (
@@ -17,6 +17,7 @@ from poor_bench.models.failure import Failure
 from poor_bench.models.result import Result
 from poor_bench.runner.events import (
     JudgeUnavailable,
+    JudgingStarted,
     LLMFinished,
     LLMUnavailable,
     ModelLoaded,
@@ -87,7 +88,10 @@ class RunWatcher:
                     self._change(llm_id, phase=LLMPhase.FINISHED)
             case JudgeUnavailable(judge_id=judge_id, failure=failure):
                 self._note_error(judge_id, "", failure, n_times=event.n_skipped)
+            case JudgingStarted():
+                self._change_all(LLMPhase.JUDGING, {LLMPhase.FINISHED})
             case RunFinished(run_id=run_id):
+                self._change_all(LLMPhase.FINISHED, {LLMPhase.RUNNING, LLMPhase.JUDGING})
                 self._state = replace(self._state, run_id=run_id)
 
     def _start(self, event: RunStarted) -> None:
@@ -99,20 +103,29 @@ class RunWatcher:
 
     def _count(self, result: Result) -> None:
         llm_id, progress = result.llm_id, self._llms[result.llm_id]
+        is_judging = progress.phase is LLMPhase.JUDGING
+        phase = LLMPhase.JUDGING if is_judging else LLMPhase.RUNNING
         took_s = (result.execution_time_ms or 0.0) / 1000
         self._first_asked.setdefault(llm_id, self._monotonic() - took_s)
         if result.failure is not None:
-            self._change(llm_id, phase=LLMPhase.RUNNING, n_failed=progress.n_failed + 1)
+            self._change(llm_id, phase=phase, n_failed=progress.n_failed + 1)
             self._note_error(llm_id, result.test_id, result.failure)
             return
         self._change(
             llm_id,
-            phase=LLMPhase.RUNNING,
+            phase=phase,
             n_scored=progress.n_scored + 1,
             score_sum=progress.score_sum + (result.score or 0.0),
             tokens=progress.tokens + (result.completion_tokens or 0),
             busy_ms=progress.busy_ms + (result.decode_ms or result.execution_time_ms or 0.0),
         )
+
+    def _change_all(self, phase: LLMPhase, of_phases: Collection[LLMPhase]) -> None:
+        """Move the LLMs in some phases on to another one, where trials are left to be judged."""
+        for llm_id, progress in self._llms.items():
+            is_left = progress.n_done < progress.n_items or phase is LLMPhase.FINISHED
+            if progress.phase in of_phases and is_left:
+                self._change(llm_id, phase=phase)
 
     def _change(self, llm_id: str, **changes: object) -> None:
         self._llms[llm_id] = replace(self._llms[llm_id], **changes)  # type: ignore[arg-type]

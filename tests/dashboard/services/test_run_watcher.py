@@ -5,10 +5,13 @@ from poor_bench.dashboard.services.run_watcher import RunWatcher
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.runner.events import (
+    JudgeUnavailable,
+    JudgingStarted,
     LLMFinished,
     LLMUnavailable,
     ModelLoaded,
     ModelLoading,
+    RunFinished,
     RunStarted,
     TrialFinished,
     TrialRescored,
@@ -23,6 +26,10 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def phase_of(watcher: RunWatcher, llm_id: str) -> LLMPhase:
+    return next(llm.phase for llm in watcher.state().llms if llm.llm_id == llm_id)
 
 
 def started(clock: Clock) -> RunWatcher:
@@ -109,6 +116,24 @@ def test_rescored_responses_are_counted() -> None:
     watcher = started(Clock())
     watcher(TrialRescored(result=Result(llm_id="a", test_id="t", score=1.0), old_score=None))
     assert watcher.state().n_rescored == 1
+
+
+def test_llms_whose_responses_wait_are_shown_as_being_judged() -> None:
+    watcher = started(Clock())
+    watcher(LLMFinished(llm_id="a"))
+    watcher(JudgingStarted(judge_id="judge", n_items=2))
+    watcher(TrialFinished(result=Result(llm_id="a", test_id="t", score=1.0)))
+    assert phase_of(watcher, "a") is LLMPhase.JUDGING
+    watcher(RunFinished(run_id="r", n_scored=1, n_failed=0, n_skipped=0, cancelled=False))
+    assert phase_of(watcher, "a") is LLMPhase.FINISHED
+
+
+def test_a_judge_that_cannot_be_asked_is_an_error() -> None:
+    watcher = started(Clock())
+    failure = Failure(kind=FailureKind.AUTH, message="no key")
+    watcher(JudgeUnavailable(judge_id="judge", failure=failure, hint="", n_skipped=3))
+    (error,) = watcher.state().errors
+    assert (error.llm_id, error.message, error.n_times) == ("judge", "no key", 3)
 
 
 def test_time_stands_still_after_the_end() -> None:

@@ -1,0 +1,168 @@
+"""One subject before a judge: asking, one repair, and what both took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from poor_bench.errors import RecordedError
+from poor_bench.judge.fallback import fallback_judgement
+from poor_bench.judge.judge_error import JudgeError
+from poor_bench.judge.judgement import Judgement
+from poor_bench.judge.prompt import judge_messages, repair_message
+from poor_bench.judge.quoting import nonce_for
+from poor_bench.judge.reply_reading import Reading, read_verdict
+from poor_bench.judge.reply_search import UnusableReplyError, find_verdict
+from poor_bench.judge.subject import Subject
+from poor_bench.judge.verdict_schema import verdict_schema
+from poor_bench.models.completion import Completion, FinishReason, Message, Usage
+from poor_bench.scoring.cost import cost_usd
+
+if TYPE_CHECKING:
+    from poor_bench.judge.judge import Judge
+
+
+class _Answer(NamedTuple):
+    """What came of one request."""
+
+    reading: Reading | None
+    """None where the reply cannot be used."""
+    problem: str
+    """What is wrong with the reply; empty where nothing is."""
+
+    @property
+    def is_complete(self) -> bool:
+        return not self.problem
+
+
+def _n_gaps(answer: _Answer) -> float:
+    return float("inf") if answer.reading is None else len(answer.reading.missing)
+
+
+@dataclass(slots=True)
+class Hearing:
+    """One subject before a judge: asking, one repair, and what both cost."""
+
+    judge: Judge
+    subject: Subject
+    cancelled: Callable[[], bool]
+    nonce: str = field(init=False)
+    so_far: Judgement = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.nonce = nonce_for(self.subject.texts())
+        self.so_far = self.judge.blank(self.subject)
+
+    def judgement(self) -> Judgement:
+        """Return the judgement, with a repair of the reply where it needs one.
+
+        Raises:
+            JudgeError: If the judge could not be asked, or not be understood.
+            ConfigError: If the settings of the judge's LLM cannot be used.
+            RunCancelledError: If the run was cancelled.
+        """
+        messages = judge_messages(self.subject, self.judge.rubric, self.nonce, self.judge.advice)
+        first = self._answer(messages)
+        if first.is_complete:
+            return self._of(first)
+        repair = repair_message(first.problem, self.nonce)
+        reply = Message("assistant", self.so_far.reply or "{}")
+        try:
+            second = self._answer((*messages, reply, repair))
+        except JudgeError:
+            if first.reading is None:
+                raise
+            return self._of(first)
+        return self._of(min(first, second, key=_n_gaps))
+
+    def _answer(self, messages: tuple[Message, ...]) -> _Answer:
+        completion = self._ask(messages)
+        try:
+            reading = self._read(completion)
+        except UnusableReplyError as error:
+            return _Answer(None, str(error))
+        lacking = ", ".join(reading.missing)
+        return _Answer(reading, f"`scores` lacks {lacking}" if lacking else "")
+
+    def _ask(self, messages: tuple[Message, ...]) -> Completion:
+        judge = self.judge
+        n_cases = len(self.subject.cases)
+        schema = verdict_schema(
+            judge.rubric, n_cases, self.nonce, judge.advice, is_bounded=judge.is_bounded
+        )
+        self.so_far = replace(self.so_far, attempts=self.so_far.attempts + 1)
+        try:
+            completion = judge.complete(messages, schema, self.cancelled)
+        except RecordedError as error:
+            raise self._error(f"the judge could not be asked: {error}", error.hint) from error
+        self._note(completion)
+        if completion.prompt_truncated:
+            raise self._error(
+                "the judge's context is too short: the server dropped a part of what it was shown",
+                "raise num_ctx of the judge, or judge fewer cases at once",
+            )
+        return completion
+
+    def _note(self, completion: Completion) -> None:
+        """Add what an attempt took; an unknown cost makes the sum unknown."""
+        before = self.so_far
+        cost = cost_usd(completion.usage, self.judge.llm.prices)
+        is_first = before.attempts == 1
+        known = None if before.cost_usd is None or cost is None else before.cost_usd + cost
+        self.so_far = replace(
+            before,
+            usage=completion.usage if is_first else added(before.usage, completion.usage),
+            cost_usd=cost if is_first else known,
+            time_ms=(before.time_ms or 0.0) + completion.timing.total_ms,
+            reply=completion.text,
+            repairs=completion.notes,
+        )
+
+    def _read(self, completion: Completion) -> Reading:
+        rubric, subject = self.judge.rubric, self.subject
+        try:
+            verdict = find_verdict(completion.text, rubric, self.nonce, subject.texts())
+        except UnusableReplyError as error:
+            if completion.finish_reason is FinishReason.STOP:
+                raise
+            reason = f"{error} (the reply ended by {completion.finish_reason.value})"
+            raise UnusableReplyError(reason) from error
+        return read_verdict(verdict, rubric, subject.cases, self.judge.advice)
+
+    def _of(self, answer: _Answer) -> Judgement:
+        reading = answer.reading
+        if reading is None:
+            raise self._error(f"the judge's reply cannot be used: {answer.problem}")
+        texts = reading.texts
+        return replace(
+            self.so_far,
+            overall_score=reading.overall_score,
+            scores=reading.scores,
+            test_case_evaluations=reading.test_case_evaluations,
+            strengths=texts["strengths"],
+            weaknesses=texts["weaknesses"],
+            failures=texts["failures"],
+            warnings=texts["warnings"] + self.so_far.repairs + reading.repairs,
+            repairs=self.so_far.repairs + reading.repairs,
+            recommendations=texts["recommendations"],
+        )
+
+    def _error(self, message: str, hint: str = "") -> JudgeError:
+        names = self.judge.rubric.names
+        fallback = fallback_judgement(self.so_far, names, self.subject.cases, message)
+        return JudgeError(message, fallback, hint=hint)
+
+
+def added(first: Usage, second: Usage) -> Usage:
+    """Return the tokens of two requests together; None where one of them is unknown."""
+
+    def total(one: int | None, other: int | None) -> int | None:
+        return None if one is None or other is None else one + other
+
+    return Usage(
+        prompt_tokens=total(first.prompt_tokens, second.prompt_tokens),
+        completion_tokens=total(first.completion_tokens, second.completion_tokens),
+        thinking_tokens=total(first.thinking_tokens, second.thinking_tokens),
+        cached_tokens=total(first.cached_tokens, second.cached_tokens),
+    )

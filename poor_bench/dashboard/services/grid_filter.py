@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_SEARCHED = ("response", "thinking", "details")
-
 
 class Show(StrEnum):
     """Which tests are of interest; the base is the first LLM."""
@@ -63,11 +61,12 @@ def lines_of(grid: TrialGrid, tests: Mapping[str, Test], wanted: GridFilter) -> 
     """Return the lines of the grid that pass a filter, in the order of the grid."""
     import numpy as np
 
+    answered = grid.tests_with(wanted.text) if wanted.text else set()
     kept = [
         line
         for line, test_id in enumerate(grid.test_ids)
         if _is_in_place(tests.get(test_id), wanted)
-        and (not wanted.text or _holds(grid, line, tests.get(test_id), wanted.text.casefold()))
+        and (line in answered or _holds(test_id, tests.get(test_id), wanted.text.casefold()))
     ]
     return np.array(kept, dtype=np.int64)
 
@@ -79,16 +78,9 @@ def _is_in_place(test: Test | None, wanted: GridFilter) -> bool:
     return not wanted.levels or level in wanted.levels
 
 
-def _holds(grid: TrialGrid, line: int, test: Test | None, text: str) -> bool:
-    own = [grid.test_ids[line], *((test.text or "", *(test.texts or ())) if test else ())]
-    if any(text in part.casefold() for part in own):
-        return True
-    rows = [row for llm in range(len(grid.llm_ids)) for row in grid.rows_of(line, llm)]
-    return any(
-        text in str(record.get(name, "")).casefold()
-        for record in grid.table.records(rows)
-        for name in _SEARCHED
-    )
+def _holds(test_id: str, test: Test | None, text: str) -> bool:
+    own = [test_id, *((test.text or "", *(test.texts or ())) if test else ())]
+    return any(text in part.casefold() for part in own)
 
 
 def of_interest(grid: TrialGrid, lines: NDArray[np.int64], show: Show) -> NDArray[np.int64]:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PASS_SCORE = 1.0
-_SEARCHED = ("test_id", "details", "response", "thinking")
 
 
 class Outcome(StrEnum):
@@ -74,7 +73,7 @@ def find_rows(
     if query.outcomes:
         rows = rows[_has_outcome(table, rows, query.outcomes)]
     if query.text:
-        rows = _with_text(table, rows, query.text.casefold())
+        rows = rows[table.holding(query.text)[rows]]
     return ordered(table, places, rows, query.sort, descending=query.descending)
 
 
@@ -117,18 +116,3 @@ def _has_outcome(
     if Outcome.FAILED_TO_RUN in outcomes:
         found |= is_failed
     return found
-
-
-def _with_text(table: ResultTable, rows: NDArray[np.int64], text: str) -> NDArray[np.int64]:
-    import numpy as np
-
-    found = [_holds(record, text) for record in table.records(rows)]
-    chosen: NDArray[np.int64] = rows[np.array(found, dtype=np.bool_)]
-    return chosen
-
-
-def _holds(record: Mapping[str, Any], text: str) -> bool:
-    if any(text in str(record.get(name, "")).casefold() for name in _SEARCHED):
-        return True
-    failure = record.get("failure")
-    return isinstance(failure, dict) and text in str(failure.get("message", "")).casefold()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.dashboard.services.record_spool import RecordSpool
+from poor_bench.dashboard.services.text_spool import TextSpool
 from poor_bench.models.failure import Failure
 from poor_bench.models.result import Result
 
@@ -58,6 +59,8 @@ class ResultTable:
     """Field of `CODES` to what its codes stand for."""
     integers: Mapping[str, NDArray[np.int64]]
     spool: RecordSpool
+    texts: TextSpool
+    """Test id, details, response, thinking and reason of failure of each result, by its place."""
 
     def __len__(self) -> int:
         return len(self.integers["trial"])
@@ -108,6 +111,14 @@ class ResultTable:
         """Return the whole records of some rows, read from disk."""
         places = self.integers["place"]
         return self.spool.records(int(places[row]) for row in rows)
+
+    def holding(self, words: str) -> NDArray[np.bool_]:
+        """Return for each row whether one of its texts holds `words`, in any case."""
+        import numpy as np
+
+        places = self.integers["place"]
+        is_found: NDArray[np.bool_] = np.isin(places, self.texts.keys_with(words))
+        return is_found
 
     def light(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Result]:
         """Yield results without their texts: all that statistics need, from memory."""

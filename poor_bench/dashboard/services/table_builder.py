@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from poor_bench.dashboard.services.record_spool import RecordSpool
 from poor_bench.dashboard.services.result_table import CODES, INTEGERS, NUMBERS, ResultTable
+from poor_bench.dashboard.services.text_spool import TextSpool
 from poor_bench.models.result import Result
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class TableBuilder:
 
     def __init__(self) -> None:
         self._spool = RecordSpool()
+        self._texts = TextSpool()
         self._numbers = array("d")
         self._codes = array("q")
         self._integers = array("q")
@@ -60,6 +62,7 @@ class TableBuilder:
             values={name: tuple(values) for name, values in self._values.items()},
             integers=_columns(np.array(self._integers, dtype=np.int64), INTEGERS, alive),
             spool=self._spool,
+            texts=self._texts,
         )
 
     def _add(self, result: Result) -> None:
@@ -70,7 +73,9 @@ class TableBuilder:
                 self._alive[settled] = False
         numbers = array("d", [_NAN if value is None else value for value in _numbers_of(result)])
         codes = array("q", self._codes_of(result))
-        integers = array("q", [result.trial, self._spool.add(result)])
+        place = self._spool.add(result)
+        self._texts.add(place, _searched(result))
+        integers = array("q", [result.trial, place])
         key = (*result.key, is_failure)
         row = self._rows.setdefault(key, len(self._alive))
         if row == len(self._alive):
@@ -86,6 +91,11 @@ class TableBuilder:
             known.setdefault(value, len(known))
             for known, value in zip(self._values.values(), values, strict=True)
         ]
+
+
+def _searched(result: Result) -> tuple[str, ...]:
+    reason = result.failure.message if result.failure is not None else ""
+    return result.test_id, result.details, result.response, result.thinking or "", reason
 
 
 def _put(column: array[float] | array[int], row: int, values: array[float] | array[int]) -> None:

@@ -40,6 +40,14 @@ class TrialGrid:
         place = test * len(self.llm_ids) + llm
         return self._rows[self._starts[place] : self._starts[place + 1]]
 
+    def tests_with(self, words: str) -> set[int]:
+        """Return the lines in which a trial of some LLM holds `words`, in any case."""
+        import numpy as np
+
+        places = np.flatnonzero(self.table.holding(words)[self._rows])
+        cells = np.searchsorted(self._starts, places, side="right") - 1
+        return set((cells // len(self.llm_ids)).tolist())
+
 
 def trial_grid(table: ResultTable, tests: Mapping[str, Test], llm_ids: Sequence[str]) -> TrialGrid:
     """Return the trials of some LLMs as a grid.

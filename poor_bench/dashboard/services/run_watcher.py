@@ -84,15 +84,22 @@ class RunWatcher:
                 self._change(llm_id, phase=LLMPhase.UNAVAILABLE)
                 self._note_error(llm_id, "", failure, n_times=event.n_skipped)
             case LLMFinished(llm_id=llm_id):
-                if self._llms[llm_id].phase is not LLMPhase.UNAVAILABLE:
-                    self._change(llm_id, phase=LLMPhase.FINISHED)
-            case JudgeUnavailable(judge_id=judge_id, failure=failure):
-                self._note_error(judge_id, "", failure, n_times=event.n_skipped)
-            case JudgingStarted():
-                self._change_all(LLMPhase.JUDGING, {LLMPhase.FINISHED})
+                self._finish(llm_id)
+            case JudgingStarted() | JudgeUnavailable():
+                self._take_of_judge(event)
             case RunFinished(run_id=run_id):
                 self._change_all(LLMPhase.FINISHED, {LLMPhase.RUNNING, LLMPhase.JUDGING})
                 self._state = replace(self._state, run_id=run_id)
+
+    def _take_of_judge(self, event: JudgingStarted | JudgeUnavailable) -> None:
+        if isinstance(event, JudgingStarted):
+            self._change_all(LLMPhase.JUDGING, {LLMPhase.FINISHED})
+        else:
+            self._note_error(event.judge_id, "", event.failure, n_times=event.n_skipped)
+
+    def _finish(self, llm_id: str) -> None:
+        if self._llms[llm_id].phase is not LLMPhase.UNAVAILABLE:
+            self._change(llm_id, phase=LLMPhase.FINISHED)
 
     def _start(self, event: RunStarted) -> None:
         self._llms = {

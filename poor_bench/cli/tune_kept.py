@@ -37,7 +37,10 @@ def list_searches(app: AppContext, /, as_json: bool) -> int:
 @json_option
 @pass_app
 def show(app: AppContext, /, run: str, as_json: bool) -> int:
-    """Show what a search found; RUN is its id, the beginning of it, or `last`."""
+    """Show what a search found.
+
+    RUN is its id, the beginning of it, or `last`.
+    """
     from poor_bench.tuning.kept_searches import find_search
 
     search = find_search(app.data_dir, run)

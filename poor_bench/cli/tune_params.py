@@ -65,8 +65,9 @@ Examples:
 def tune_params(
     app: AppContext, /, keep: bool, html: Path | None, as_json: bool, **options: Any
 ) -> int:
-    """Try an LLM with other parameters on the tests of CLASS (a name, a glob or `all`).
+    """Try an LLM with other parameters.
 
+    It runs the tests of CLASS (a name, a glob or `all`).
     Every combination is an LLM of its own, whose results are stored like any other's. Those that
     are surely worse than the best are dropped early.
     """
@@ -124,12 +125,10 @@ def _run(app: AppContext, task: ParamsTask, *, quiet: bool) -> ParamsReport:
     from poor_bench.cli.tune_params_view import open_view
     from poor_bench.llm_manager import LLMManager
     from poor_bench.runner.control import RunControl
-    from poor_bench.tuning.params.tune_params import tune_params
+    from poor_bench.tuning.params.tune_params import estimated_cost_usd, tune_params
 
     control = RunControl()
-    with (
-        closing(LLMManager(app.data_dir)) as manager,
-        open_view(task, quiet=quiet) as tell,
-        stop_on_signal(control),
-    ):
-        return tune_params(task, app.config, manager, control, tell)
+    with closing(LLMManager(app.data_dir)) as manager:
+        cost_usd = estimated_cost_usd(task, app.config, manager)
+        with open_view(task, cost_usd, quiet=quiet) as tell, stop_on_signal(control):
+            return tune_params(task, app.config, manager, control, tell)

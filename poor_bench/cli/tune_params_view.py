@@ -12,7 +12,6 @@ import click
 from poor_bench.cli.output import Column, console, harmless, plain_table
 from poor_bench.runner.events import (
     LLMUnavailable,
-    ModelLoading,
     RunEvent,
     RunStarted,
     TrialFinished,
@@ -28,15 +27,20 @@ _LINE_EVERY = 25
 
 
 @contextmanager
-def open_view(task: ParamsTask, *, quiet: bool) -> Iterator[Callable[[RunEvent], None]]:
+def open_view(
+    task: ParamsTask, cost_usd: float, *, quiet: bool
+) -> Iterator[Callable[[RunEvent], None]]:
     """Open the view that fits where the output goes, and tell what will be done."""
+    from poor_bench.reports.number_text import cost_text
+
     if quiet:
         yield lambda _event: None
         return
     axes = " x ".join(axis.name for axis in task.axes)
     click.echo(
         f"Trying {harmless(axes)} with {harmless(task.llm.id)} on {len(task.tests)} tests, "
-        f"at most {task.limits.n_calls} calls.",
+        f"at most {task.limits.n_calls} calls"
+        f"{f' (about {cost_text(cost_usd)})' if cost_usd else ''}.",
         err=True,
     )
     if sys.stderr.isatty():
@@ -126,8 +130,6 @@ def _bar() -> Iterator[Callable[[RunEvent], None]]:
                 progress.update(task, total=total, note=f"{len(event.n_by_llm)} variants")
             elif isinstance(event, TrialFinished):
                 progress.advance(task)
-            elif isinstance(event, ModelLoading):
-                progress.update(task, note="loading the model")
             elif isinstance(event, LLMUnavailable):
                 progress.console.print(harmless(event.failure.message), markup=False)
 

@@ -75,7 +75,10 @@ _SHARE = click.FloatRange(0.01, 0.98)
 def tune_prompt(
     app: AppContext, /, resume: str | None, yes: bool, as_json: bool, **options: Any
 ) -> int:
-    """Improve the prompt of a test class or an agent from what evaluators or a judge say.
+    """Rewrite a prompt until it does better.
+
+    It is that of a test class, whose evaluators say what was wrong, or of an agent, whom
+    a judge scores.
 
     The tests are divided into three parts: from the first an LLM learns how the prompt fails, the
     second chooses among its proposals, and the third, which nobody saw, proves the gain.

@@ -27,7 +27,7 @@ def open_view(task: PromptTask, *, quiet: bool) -> Iterator[Callable[[PromptProg
     n_calls = task.limits.n_calls
     click.echo(
         f"Tuning the {harmless(task.subject.name)} for {harmless(task.llm.id)}: "
-        f"{len(task.subject.cases)} tests, at most {n_calls} calls; "
+        f"{len(task.subject.cases)} tests, at most {n_calls} calls{_estimate(task)}; "
         f"{harmless(task.reflection_llm.id)} writes the prompts.",
         err=True,
     )
@@ -59,6 +59,13 @@ def print_report(report: PromptReport) -> None:
         click.echo(report.proof.sentence)
     click.echo(f"Spent: {report.n_calls} calls{_money(report.cost_usd)}.")
     click.echo(_next_step(report))
+
+
+def _estimate(task: PromptTask) -> str:
+    subject = task.subject
+    n_attempts = (task.limits.n_calls or 0) / subject.n_calls_per_case
+    cost_usd = n_attempts * subject.estimated_cost_usd()
+    return f" (about{_money(cost_usd).removeprefix(',')})" if cost_usd else ""
 
 
 def _next_step(report: PromptReport) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from poor_bench.config.workspace import Workspace
 from poor_bench.config_manager import ConfigManager
@@ -13,12 +13,14 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.ports import Listener
 from poor_bench.runner.control import RunControl
+from poor_bench.runner.cost_estimate import estimate_cost
 from poor_bench.runner.events import RunFinished
 from poor_bench.runner.execute import Executor
 from poor_bench.runner.identity import WorkspaceFingerprints
-from poor_bench.runner.plan import Plan, WorkItem
+from poor_bench.runner.plan import Plan, WorkItem, make_plan
 from poor_bench.runner.run import Run
 from poor_bench.runner.scorer import Scorer
+from poor_bench.runner.states import TrialStates
 
 
 class Assembly:
@@ -43,6 +45,16 @@ class Assembly:
         judging = ResponseJudging(config.data_dir, workspace.llms, manager)
         self.fingerprints = WorkspaceFingerprints(workspace, config.evaluators, judging.judges)
         self.scorer = Scorer(workspace, config.evaluators, self.fingerprints, judging)
+        self._judges = judging.judges
+
+    def cost_per_test_usd(self, llm: LLM, tests: Sequence[Test]) -> float:
+        """Return about what a test costs in the mean, its judge included; nobody is asked.
+
+        LLMs whose prices are not known count as free.
+        """
+        plan = make_plan(TrialStates([llm], tests, 1))
+        estimate = estimate_cost(plan, self._workspace, self.scorer, self._judges)
+        return estimate.usd / max(1, len(tests))
 
     def try_once(self, llm: LLM, test: Test, cancelled: Callable[[], bool]) -> Result:
         """Ask and score now; nothing is stored.

@@ -212,3 +212,16 @@ def test_a_sweep_is_shown_again(folder: Path, capsys: pytest.CaptureFixture[str]
     assert json_of(capsys) == found
     assert call(folder, "tune", "show", "last") == 0
     assert "responses=is4 is better than the LLM as it is" in capsys.readouterr().out
+
+
+def test_what_it_will_cost_is_told_before(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(workspace_files, n_tests=4)
+    workspace_files.llms[0]["prices"] = {"input": 1.0, "output": 2.0}
+    workspace_files.write()
+    assert sweep(folder, "--param", "latency_ms=0,1") == 0
+    told = capsys.readouterr().err
+    assert "on 4 tests, at most 1000 calls (about $0.01" in told
+    assert call(folder, "tune", "prompt", "sums", "--llm", BASE, "--budget-calls", "5") == 0
+    assert "4 tests, at most 5 calls (about $0.005" in capsys.readouterr().err

@@ -12,6 +12,7 @@ from poor_bench.models.test import Test
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.events import RunEvent
 from poor_bench.runner.identity import new_run_id
+from poor_bench.tuning.assembly import Assembly
 from poor_bench.tuning.kept_searches import read_search
 from poor_bench.tuning.params.axes import Axis
 from poor_bench.tuning.params.grid_search import grid_variants, run_grid
@@ -40,6 +41,20 @@ class ParamsTask:
     n_trials: int | None = None
     """Variants that Optuna chooses; None for the whole grid."""
     seed: int = 0
+
+
+def estimated_cost_usd(task: ParamsTask, config: ConfigManager, manager: LLMManager) -> float:
+    """Return about what a sweep costs if nobody is dropped; 0 where no price is known.
+
+    Raises:
+        ConfigError: If there is nothing to try.
+    """
+    n_variants = 1 + (len(_checked(task)) if task.n_trials is None else task.n_trials)
+    n_tests = n_variants * len(task.tests)
+    if task.limits.n_calls is not None:
+        n_tests = min(n_tests, task.limits.n_calls)
+    parts = Assembly(config, manager, config.workspace)
+    return n_tests * parts.cost_per_test_usd(task.llm, task.tests)
 
 
 def tune_params(

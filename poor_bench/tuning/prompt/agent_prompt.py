@@ -15,9 +15,11 @@ from poor_bench.judge.judgement import Judgement
 from poor_bench.judge.subject import Subject as JudgedSubject
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.agent import AgentCase
+from poor_bench.models.completion import Message
 from poor_bench.models.failure import Failure
 from poor_bench.models.llm import LLM
 from poor_bench.models.llm_id import base_llm_id
+from poor_bench.scoring.cost import estimated_cost_usd
 from poor_bench.scoring.fingerprint import llm_fingerprint
 from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError
 
@@ -67,6 +69,15 @@ class AgentPrompt:
         who = (llm_fingerprint(self.llm), llm_fingerprint(self._judge.llm), self._judge.rubric.hash)
         text = repr((others, who))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    def estimated_cost_usd(self) -> float:
+        """Return about what a conversation and its judgement cost; 0 where no price is known.
+
+        Each call is taken to send the agent's prompt, and to get a reply of usual length.
+        """
+        prompt = (Message("system", self.base_text),)
+        costs = [estimated_cost_usd(llm.prices, prompt) or 0.0 for llm in self.llms]
+        return self.n_calls_per_case * sum(costs) / len(costs)
 
     def attempt(self, text: str, case_id: str, cancelled: Callable[[], bool]) -> Attempt:
         """Talk to the agent with a system prompt, and have the conversation judged.

@@ -52,7 +52,7 @@ class Attempts:
         self._tell = tell
         self._known: dict[tuple[str, str], Attempt] = {}
         self._n_failed_in_a_row = 0
-        self._is_gone = False
+        self._gone: CaseFailedError | None = None
 
     def recall(self, lines: Sequence[TuningLine]) -> None:
         """Take up the attempts that a file holds already."""
@@ -87,11 +87,11 @@ class Attempts:
         return {case_id: attempt.score for case_id, attempt in known if attempt is not None}
 
     def _make(self, text: str, key: str, case_ids: Sequence[str]) -> CaseFailedError | None:
-        """Make the missing attempts until the LLM is gone; return the first that failed."""
+        """Make the missing attempts, until the LLM is gone; return the first that failed."""
 
         def make(case_id: str) -> CaseFailedError | None:
-            if self._is_gone:
-                return None
+            if self._gone is not None:
+                return self._gone
             try:
                 self._keep(key, self._subject.attempt(text, case_id, self._cancelled))
             except CaseFailedError as error:
@@ -112,12 +112,13 @@ class Attempts:
     def _note_failed(self, key: str, error: CaseFailedError) -> None:
         self._spending.note(None)
         failure = error.failure
-        self._is_gone |= failure.kind.scope is not FailureScope.REQUEST
+        if failure.kind.scope is not FailureScope.REQUEST:
+            self._gone = error
         self._file.append(
             "failed", {"text": key, "case_id": error.case_id, "message": failure.message}
         )
 
     def _give_up_if_hopeless(self, error: CaseFailedError) -> None:
         self._n_failed_in_a_row += 1
-        if self._is_gone or self._n_failed_in_a_row >= MOST_FAILED_IN_A_ROW:
+        if self._gone is not None or self._n_failed_in_a_row >= MOST_FAILED_IN_A_ROW:
             raise SearchStoppedError(StopReason.LLM_FAILED, str(error)) from error

@@ -77,6 +77,9 @@ class Subject(Protocol):
     n_calls_per_case: int
     """Calls of LLMs that one attempt takes."""
 
+    def estimated_cost_usd(self) -> float:
+        """Return about what an attempt costs; 0 where no price is known. Nobody is asked."""
+
     @property
     def fingerprint(self) -> str:
         """Changes with everything but the text: who is asked, with what parameters, how scored."""

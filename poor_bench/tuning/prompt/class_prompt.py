@@ -88,6 +88,11 @@ class ClassPrompt:
         text = json.dumps([llm_fingerprint(self._llm), facts, given])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
+    def estimated_cost_usd(self) -> float:
+        """Return about what an attempt costs, its judge included; 0 where no price is known."""
+        tests = list(self._tests.values())
+        return self._parts(self.base_text).cost_per_test_usd(self._llm, tests)
+
     def attempt(self, text: str, case_id: str, cancelled: Callable[[], bool]) -> Attempt:
         """Ask the LLM with a text, and score what it answers.
 

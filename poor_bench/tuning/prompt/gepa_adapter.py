@@ -43,7 +43,7 @@ class GepaAdapter:
         """
         from gepa.core.adapter import EvaluationBatch
 
-        attempts = self._guarded(lambda: self._attempts.of(candidate[COMPONENT], batch))
+        attempts = self.guarded(lambda: self._attempts.of(candidate[COMPONENT], batch))
         return EvaluationBatch(
             outputs=attempts,
             scores=[attempt.score for attempt in attempts],
@@ -68,10 +68,16 @@ class GepaAdapter:
     ) -> dict[str, str]:
         """Return the next candidate."""
         examples = reflective_dataset[COMPONENT]
-        text = self._guarded(lambda: self._proposer.propose(candidate[COMPONENT], examples))
+        text = self.guarded(lambda: self._proposer.propose(candidate[COMPONENT], examples))
         return {COMPONENT: text}
 
-    def _guarded(self, make: Callable[[], _Made]) -> _Made:
+    def guarded(self, make: Callable[[], _Made]) -> _Made:
+        """Return what is made; remember what went wrong, since GEPA forgets it.
+
+        Raises:
+            CaseFailedError: As `make`; the search goes on after it.
+            Exception: As `make`, now or before; it ends the search.
+        """
         if self.ended_by is not None:
             raise self.ended_by
         try:

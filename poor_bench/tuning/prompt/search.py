@@ -131,6 +131,9 @@ class PromptSearch:
 
     def on_valset_evaluated(self, event: ValsetEvaluatedEvent) -> None:
         """Take a candidate that GEPA tried on all validation cases."""
+        self._adapter.guarded(lambda: self._take(event))
+
+    def _take(self, event: ValsetEvaluatedEvent) -> None:
         parents = tuple(self._candidates[number].key for number in event["parent_ids"])
         text = event["candidate"][COMPONENT]
         score = event["average_score"]

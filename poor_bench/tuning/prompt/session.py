@@ -100,9 +100,7 @@ class PromptSession:
         for text in (base.text, best.text):
             try:
                 self._attempts.of(text, self._split.held_out)
-            except (CaseFailedError, SearchStoppedError) as error:
-                problem = f"some held-out tests could not be tried: {error}"
-            except CostLimitError as error:
+            except (CaseFailedError, SearchStoppedError, CostLimitError) as error:
                 problem = f"some held-out tests could not be tried: {error}"
             except RunCancelledError:
                 return "stopped before the gain was proven"

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.tuning.kept_searches import read_search
+from poor_bench.tuning.prompt.attempts import MOST_FAILED_IN_A_ROW, Attempts
+from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError
+from poor_bench.tuning.spending import Limits, Spending
+from poor_bench.tuning.stopping import SearchStoppedError, StopReason
+from poor_bench.tuning.tuning_file import TuningFile
+
+
+class FakeSubject:
+    """Fails on cases that are named after a kind of failure."""
+
+    n_calls_per_case = 1
+
+    def __init__(self) -> None:
+        self.asked: Counter[tuple[str, str]] = Counter()
+
+    def attempt(self, text: str, case_id: str, cancelled: Callable[[], bool]) -> Attempt:
+        self.asked[text, case_id] += 1
+        if case_id in set(FailureKind):
+            kind = FailureKind(case_id)
+            raise CaseFailedError(case_id, Failure(kind=kind, message=f"{case_id}!"))
+        return Attempt(case_id=case_id, score=0.5, given="", answer="", feedback="")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[TuningFile]:
+    opened = TuningFile(tmp_path / "run.jsonl", {"kind": "prompt"})
+    yield opened
+    opened.close()
+
+
+def attempts_of(subject: FakeSubject, file: TuningFile, **limits: int) -> Attempts:
+    return Attempts(subject, file, Spending(Limits(**limits)), n_at_once=2)
+
+
+def test_a_pair_is_tried_once_and_known_ever_after(file: TuningFile) -> None:
+    subject = FakeSubject()
+    attempts = attempts_of(subject, file)
+    assert [made.case_id for made in attempts.of("x", ["a", "b", "a"])] == ["a", "b", "a"]
+    attempts.of("x", ["b"])
+    attempts.of("y", ["b"])
+    assert set(subject.asked.values()) == {1}
+    again = attempts_of(subject, file)
+    again.recall(read_search(file.path).lines)
+    again.of("x", ["a", "b"])
+    assert set(subject.asked.values()) == {1}
+
+
+def test_what_could_be_tried_beside_a_failure_is_kept(file: TuningFile) -> None:
+    attempts = attempts_of(FakeSubject(), file)
+    with pytest.raises(CaseFailedError):
+        attempts.of("x", ["a", "context_overflow", "b"])
+    assert attempts.scores("x", ["a", "context_overflow", "b"]) == {"a": 0.5, "b": 0.5}
+
+
+def test_an_llm_that_is_gone_is_not_asked_again(file: TuningFile) -> None:
+    subject = FakeSubject()
+    attempts = attempts_of(subject, file)
+    for case_ids in (["auth", "a", "b", "c", "d"], ["e"]):
+        with pytest.raises(SearchStoppedError, match="auth!") as stopped:
+            attempts.of("x", case_ids)
+        assert stopped.value.reason is StopReason.LLM_FAILED
+    assert ("x", "e") not in subject.asked
+
+
+def test_many_failures_in_a_row_end_the_search(file: TuningFile) -> None:
+    attempts = attempts_of(FakeSubject(), file)
+    for _ in range(MOST_FAILED_IN_A_ROW - 1):
+        with pytest.raises(CaseFailedError):
+            attempts.of("x", ["timeout"])
+    attempts.of("x", ["a"])
+    for _ in range(MOST_FAILED_IN_A_ROW - 1):
+        with pytest.raises(CaseFailedError):
+            attempts.of("x", ["timeout"])
+    with pytest.raises(SearchStoppedError):
+        attempts.of("x", ["timeout"])
+
+
+def test_nothing_is_tried_that_the_budget_does_not_cover(file: TuningFile) -> None:
+    subject = FakeSubject()
+    attempts = attempts_of(subject, file, n_calls=3)
+    attempts.of("x", ["a", "b"])
+    with pytest.raises(SearchStoppedError):
+        attempts.of("y", ["a", "b"])
+    assert subject.asked.total() == 2

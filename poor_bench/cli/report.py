@@ -15,12 +15,13 @@ _EPILOG = """\b
 Examples:
   python main.py report
   python main.py report --by class
+  python main.py report --format times           where the time goes, tokens, memory, cost
   python main.py report --stratify classes       every class weighs the same
   python main.py report --output report.html --compare previous
   python main.py report --format csv --llm 'ollama:*' > results.csv
 """
 _GROUPS = {"llm": "llm", "class": "llm_class", "level": "llm_level", "both": "llm_class_level"}
-_TABLE = "table"
+_TABLE, _TIMES = "table", "times"
 _FORM_OF_SUFFIX = {
     ".csv": "csv", ".json": "json", ".xml": "junit", ".md": "md", ".html": "html", ".htm": "html",
 }  # fmt: skip
@@ -43,7 +44,7 @@ _FORM_OF_SUFFIX = {
 @click.option(
     "--format",
     "form",
-    type=click.Choice([_TABLE, "csv", "json", "junit", "md", "html"]),
+    type=click.Choice([_TABLE, _TIMES, "csv", "json", "junit", "md", "html"]),
     help="By default a table, or what the ending of --output says.",
 )
 @click.option("--json", "form", flag_value="json", help="Same as --format json.")
@@ -78,6 +79,11 @@ def command(
         from poor_bench.cli.report_view import print_report
 
         print_report(generator.data, _GROUPS[by], stratify)
+        return 0
+    if form == _TIMES:
+        from poor_bench.cli.report_view import print_times
+
+        print_times(generator.data)
         return 0
     text = generator.render(form, _GROUPS[by])
     if output is None:

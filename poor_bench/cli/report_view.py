@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _QUICKLY_READ = 20_000
 """Results whose responses are read in a few seconds."""
+_NO_RESULTS = "There are no results yet. Next: python main.py run"
 
 
 def print_report(data: ReportData, grouping: str, stratify: str | None) -> None:
@@ -28,7 +29,7 @@ def print_report(data: ReportData, grouping: str, stratify: str | None) -> None:
     from poor_bench.reports.findings import findings
 
     if not data.results:
-        click.echo("There are no results yet. Next: python main.py run")
+        click.echo(_NO_RESULTS)
         return
     _print_scores(data, grouping, stratify)
     _print_reliabilities(data)
@@ -39,6 +40,22 @@ def print_report(data: ReportData, grouping: str, stratify: str | None) -> None:
         click.echo()
         names = {llm_id: data.name(llm_id) for llm_id in (*data.llms, *data.places)}
         print_comparison(base.before, base.after, base.llms, names)
+
+
+def print_times(data: ReportData) -> None:
+    """Print where the time of each LLM goes, its tokens, memory and cost."""
+    from poor_bench.cli.effort_table import effort_table
+    from poor_bench.comparison.times import machine_problem, machine_text
+
+    if not data.results:
+        click.echo(_NO_RESULTS)
+        return
+    names = {llm_id: data.name(llm_id) for llm_id in data.places}
+    console().print(effort_table(data.efforts, names))
+    for machine in sorted({machine_text(machine) for machine in data.machines}):
+        click.echo(harmless(f"Measured on {machine}"))
+    if len(data.machines) > 1 and machine_problem(data.machines):
+        click.echo(harmless(machine_problem(data.machines)))
 
 
 def _print_scores(data: ReportData, grouping: str, stratify: str | None) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from poor_bench.cli.main import main
 from poor_bench.report_generator import ReportGenerator
 from tests.conftest import WorkspaceFiles
 from tests.runner.running import open_runner
+
+RECORDED = Path(__file__).resolve().parents[2] / "examples" / "recorded"
 
 
 @pytest.fixture
@@ -60,6 +63,16 @@ def test_classes_as_strata_are_shown_on_request(
     shown = capsys.readouterr().out
     assert "Stratified" in shown
     assert "0.500 (0." in shown
+
+
+def test_times_are_told_by_phase(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded = shutil.copytree(RECORDED, tmp_path / "recorded")
+    arguments = ["--data", str(recorded), "report", "--llm", "embedded:smollm2-135m"]
+    assert main([*arguments, "--format", "times"]) == 0
+    shown = capsys.readouterr().out
+    assert "Prefill" in shown
+    assert "Thinking" not in shown
+    assert "Measured on" in shown
 
 
 def test_repeated_trials_tell_how_reliable_an_llm_is(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -132,7 +133,7 @@ class LoadedEvaluator:
         """
         questions: list[JudgeQuestion] = []
         if self._takes_judge:
-            questions.append(self._ask("question", parameters, _as_it_is) or JudgeQuestion())
+            questions.append(self._ask("question", parameters, _to_question) or JudgeQuestion())
         for part in self._parts(parameters).values():
             questions += self._find(part.name).questions(part.parameters)
         return tuple(questions)
@@ -182,8 +183,10 @@ class LoadedEvaluator:
         ]
 
 
-def _as_it_is(question: JudgeQuestion) -> JudgeQuestion:
-    return question
+def _to_question(answer: Any) -> JudgeQuestion:
+    if not isinstance(answer, JudgeQuestion):
+        raise TypeError(f"expected a JudgeQuestion, got {type(answer).__name__}")
+    return replace(answer, criteria=tuple(answer.criteria))
 
 
 class _Nobody:

@@ -26,7 +26,7 @@ from poor_bench.providers.anthropic_reply import AnthropicReplyReader
 from poor_bench.providers.anthropic_thinking import ADAPTIVE, DISABLED, thinking_settings
 from poor_bench.providers.chat_wire import Refused
 from poor_bench.providers.error_reply import ErrorReply
-from poor_bench.providers.refusals import refused_parameter
+from poor_bench.providers.refusals import is_refusal, refused_parameter
 from poor_bench.providers.reply_parts import mapping_at
 from poor_bench.providers.request_parts import json_schema_of, merged, renamed, stop_texts
 from poor_bench.providers.transport.streams import Framing
@@ -90,9 +90,7 @@ class AnthropicWire:
         name = refused_parameter(error, [name for name in _CAN_DO_WITHOUT if name in body])
         if name is not None:
             return name
-        if "format" in mapping_at(body, "output_config") and _OBJECTS_TO_FORMAT.search(
-            error.message
-        ):
+        if _objects_to_format(error, body):
             return _FORMAT
         if not _OBJECTS_TO_THINKING.search(error.message):
             return None
@@ -104,6 +102,15 @@ class AnthropicWire:
         if refused == ADAPTIVE:
             return "the model does not think adaptively; it was given a budget of tokens"
         return f"the model refuses {refused}; it was left out"
+
+
+def _objects_to_format(error: ErrorReply, body: Mapping[str, Any]) -> bool:
+    """Return whether a model takes no schema at all; one that is wrong is the user's to mend."""
+    return (
+        "format" in mapping_at(body, "output_config")
+        and is_refusal(error)
+        and _OBJECTS_TO_FORMAT.search(error.message) is not None
+    )
 
 
 def _turns(request: ChatRequest) -> list[dict[str, str]]:

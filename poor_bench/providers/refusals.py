@@ -27,12 +27,17 @@ def refused_parameter(error: ErrorReply, candidates: Sequence[str]) -> str | Non
         error: What the server said.
         candidates: Parameters of the request that may be left out, the least missed first.
     """
-    if not (error.codes & _CODES or _WORDS.search(error.message)):
+    if not is_refusal(error):
         return None
     named = re.split(r"[.\[]", error.parameter)[0]
     if named in candidates:
         return named
     return next((name for name in candidates if _mentions(error.message, name)), None)
+
+
+def is_refusal(error: ErrorReply) -> bool:
+    """Return whether a server says that it does not know or take something, whatever it is."""
+    return bool(error.codes & _CODES) or _WORDS.search(error.message) is not None
 
 
 def _mentions(message: str, name: str) -> bool:

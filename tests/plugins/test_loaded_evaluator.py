@@ -7,6 +7,7 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.plugins import load_evaluators
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.judging import JudgeAnswer, JudgeQuestion
 
 COMPLETE = '''"""Says yes to the right word.
 
@@ -158,3 +159,55 @@ def test_code_digest_for_parameters_changes_with_a_parts_file(write):
     before = load(write, "both", BOTH).code_digest_for(parameters)
     write("word", COMPLETE + "\n# changed")
     assert load(write, "both", BOTH).code_digest_for(parameters) != before
+
+
+JUDGED = '''"""Asks a judge."""
+from poor_bench.scoring.judging import JudgeQuestion
+
+def question(parameters):
+    return JudgeQuestion(criteria=[parameters["word"]], judge="ollama:j")
+
+def evaluate(response, parameters, *, judge):
+    return judge(response, question(parameters)).overall_score / 10, "judged"
+'''
+
+
+def give_seven(response, question):
+    return JudgeAnswer(overall_score=7.0, scores={})
+
+
+def test_a_judge_is_handed_in_where_it_is_asked_for(write):
+    judged = load(write, "judged", JUDGED)
+    assert judged.evaluate("x", {"word": "kind"}, give_seven).score == pytest.approx(0.7)
+    assert judged.questions({"word": "kind"}) == (
+        JudgeQuestion(criteria=("kind",), judge="ollama:j"),
+    )
+    assert load(write, "word", COMPLETE).questions({"word": "yes"}) == ()
+
+
+def test_parts_ask_the_judge_too(write):
+    write("judged", JUDGED)
+    both = load(write, "both", BOTH)
+    parameters = {"of": [("judged", "kind"), ("judged", "short")]}
+    assert both.evaluate("x", parameters, give_seven).score == pytest.approx(0.7)
+    assert [question.criteria for question in both.questions(parameters)] == [
+        ("kind",),
+        ("short",),
+    ]
+
+
+def test_without_a_judge_there_is_a_failure_of_its_own_kind(write):
+    with pytest.raises(EvaluatorError, match="needs a judge") as caught:
+        load(write, "judged", JUDGED).evaluate("x", {"word": "kind"})
+    assert caught.value.kind is FailureKind.JUDGE
+
+
+def test_an_evaluator_that_does_not_say_its_question_asks_the_usual_one(write):
+    source = "def evaluate(r, p, *, judge):\n    return 1.0, ''"
+    assert load(write, "silent", source).questions({}) == (JudgeQuestion(),)
+
+
+def test_a_question_that_is_none_is_reported_by_file(write):
+    source = JUDGED.replace("return JudgeQuestion(", "return dict(")
+    with pytest.raises(PluginError, match=r"bad.py: question failed: TypeError: expected a Judge"):
+        load(write, "bad", source).questions({"word": "x"})

@@ -125,6 +125,36 @@ def test_a_schema_and_an_effort_stand_side_by_side() -> None:
 
 
 @pytest.mark.parametrize(
+    "message",
+    [
+        "output_config.format: this model does not support structured outputs",
+        "output_config: Extra inputs are not permitted",
+        "'claude-test' does not support output format",
+    ],
+)
+def test_a_model_without_structured_output_is_asked_without_a_schema(message: str) -> None:
+    refusal = wire.refusal(400, "invalid_request_error", message)
+    wanted = {"type": "json_schema", "schema": {"type": "object"}}
+    with serving(in_turn(refusal, wire.reply())) as server:
+        completion = ask(anthropic(server.url), response_format=wanted, temperature=0.5)
+        first, second = (request.body for request in server.requests)
+    assert "output_config" in first
+    assert second == {key: first[key] for key in first if key != "output_config"}
+    assert "output_config.format" in completion.notes[0]
+
+
+def test_a_schema_that_is_wrong_is_not_left_out() -> None:
+    refusal = wire.refusal(
+        400, "invalid_request_error", "output_config.format.schema: type must be an object"
+    )
+    with serving(in_turn(refusal, wire.reply())) as server:
+        wanted = {"type": "json_schema", "schema": {"type": "array"}}
+        error = failure_of(anthropic(server.url), response_format=wanted)
+        assert len(server.requests) == 1
+    assert error.kind is FailureKind.BAD_REQUEST
+
+
+@pytest.mark.parametrize(
     ("reason", "expected"),
     [
         ("max_tokens", FinishReason.LENGTH),

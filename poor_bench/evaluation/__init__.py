@@ -20,6 +20,7 @@ from poor_bench.evaluation.models import (
     EvalTrialResult,
     Expectations,
 )
+from poor_bench.evaluation.runner import SuiteOptions
 
 __all__ = [
     "EvalCase",
@@ -28,6 +29,7 @@ __all__ = [
     "EvalSuiteResult",
     "EvalTrialResult",
     "Expectations",
+    "SuiteOptions",
     "load_suite",
     "run_suite",
     "write_suite_report",

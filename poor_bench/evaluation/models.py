@@ -122,9 +122,9 @@ class SuiteHead(FileModel):
 class EvalSuite(SuiteHead):
     """Cases that are run and reported together."""
 
-    llms: tuple[LLM, ...] = ()
+    llms: Annotated[tuple[LLM, ...], Field(strict=False)] = ()
     """LLMs of this suite alone."""
-    cases: tuple[EvalCase, ...]
+    cases: Annotated[tuple[EvalCase, ...], Field(strict=False)]
     folder: str = ""
     """Where the suite file stands: paths of playbooks start there."""
 

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
+import orjson
+
 from poor_bench.evaluation.agent import Step
 from poor_bench.evaluation.models import EvalTrialResult
 from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.result_store.encode import dump_record
 
 _TRIAL_FIELDS = frozenset(field.name for field in fields(EvalTrialResult))
 _STEP_FIELDS = frozenset(field.name for field in fields(Step))
@@ -33,6 +36,12 @@ def record_to_trial(record: Mapping[str, Any]) -> EvalTrialResult:
         kind, message = FailureKind(failure["kind"]), str(failure.get("message", ""))
         values["failure"] = Failure(kind=kind, message=message)
     return EvalTrialResult(**values)
+
+
+def as_plain(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return data as they are once they were stored; what JSON cannot hold becomes text."""
+    plain: dict[str, Any] = orjson.loads(dump_record(dict(value)))
+    return plain
 
 
 def step_to_record(step: Step) -> dict[str, Any]:

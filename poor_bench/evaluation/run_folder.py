@@ -86,13 +86,15 @@ class TrialWriter:
         self._fd = os.open(folder / STEPS_FILE, flags, 0o644)
 
     def append(self, step: Step) -> None:
-        """Store one step by a single write.
+        """Store one step; a process that dies leaves at most the last line torn.
 
         Raises:
             StoreError: If it could not be stored.
         """
+        rest = memoryview(dump_record(step_to_record(step)) + b"\n")
         with os_errors_told(self.folder / STEPS_FILE):
-            os.write(self._fd, dump_record(step_to_record(step)) + b"\n")
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
 
     def close(self) -> None:
         """Give up the file."""

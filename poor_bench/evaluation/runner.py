@@ -27,7 +27,8 @@ from poor_bench.evaluation.run_folder import RunWriter
 from poor_bench.evaluation.stored_run import report_on
 from poor_bench.evaluation.suite_llms import choose_llms
 from poor_bench.evaluation.suite_server import made_up_credentials
-from poor_bench.evaluation.trial_run import TrialPlan, TrialRunner
+from poor_bench.evaluation.trial_run import TrialRunner
+from poor_bench.evaluation.trial_task import TrialPlan
 from poor_bench.llm_manager import LLMManager
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.identity import new_run_id

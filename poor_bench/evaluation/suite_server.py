@@ -12,6 +12,7 @@ import secrets
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from poor_bench.errors import AgentError, ConfigError, PoorBenchError
@@ -20,6 +21,8 @@ from poor_bench.evaluation.models import SERVER, EvalSuite
 from poor_bench.models.failure import FailureKind
 
 _HOST = "127.0.0.1"
+_POLL_S = 0.05
+"""How long the end of a server may take."""
 
 
 def made_up_credentials(suite: EvalSuite, environ: Mapping[str, str]) -> dict[str, str]:
@@ -48,7 +51,8 @@ def serving(written: str, environ: Mapping[str, str]) -> Iterator[str]:
     """
     application = _create(written, environ)
     server = _open(application)
-    thread = threading.Thread(target=server.serve_forever, name="suite-server", daemon=True)
+    serve = partial(server.serve_forever, poll_interval=_POLL_S)
+    thread = threading.Thread(target=serve, name="suite-server", daemon=True)
     thread.start()
     try:
         yield f"http://{_HOST}:{server.server_port}"

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from poor_bench.errors import (
-    ConfigError,
-    PoorBenchError,
-    RecordedError,
-    RunCancelledError,
-    StoreError,
-)
-from poor_bench.evaluation.agent import AgentOutcome, AgentServices, AgentTask, Step, TrialControl
+from poor_bench.errors import PoorBenchError, RecordedError, RunCancelledError, StoreError
+from poor_bench.evaluation.agent import AgentOutcome, AgentServices, Step, TrialControl
 from poor_bench.evaluation.browser.safety.redaction import Redactor
-from poor_bench.evaluation.models import SERVER, EvalCase, EvalTrialResult
-from poor_bench.evaluation.playbook_files import find_playbook
+from poor_bench.evaluation.models import EvalCase, EvalTrialResult
 from poor_bench.evaluation.profiles import Profiles
+from poor_bench.evaluation.records import as_plain
 from poor_bench.evaluation.run_folder import RunWriter, artifacts_of
 from poor_bench.evaluation.scoring import score_trial
+from poor_bench.evaluation.step_teller import StepTeller
 from poor_bench.evaluation.suite_server import serving
+from poor_bench.evaluation.trial_task import TrialPlan, build_task
 from poor_bench.models.failure import Failure, FailureKind
-from poor_bench.models.llm import LLM
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialPlan:
-    """One trial that is to be run."""
-
-    case: EvalCase
-    trial: int
-    """Counted from 1."""
-    llm: LLM | None
 
 
 class TrialRunner:
@@ -84,9 +68,9 @@ class TrialRunner:
         except (RunCancelledError, StoreError):
             raise
         except RecordedError as error:
-            return _failed(blank, error.kind, redactor.text(str(error)))
+            return _failed(blank, error.kind, redactor.text(_told(error)))
         except PoorBenchError as error:
-            return _failed(blank, FailureKind.SETTINGS, redactor.text(str(error)))
+            return _failed(blank, FailureKind.SETTINGS, redactor.text(_told(error)))
         except Exception as error:  # noqa: BLE001 - a bug of ours must not end the run
             reason = f"{type(error).__name__}: {error}"
             return _failed(blank, FailureKind.INTERNAL, redactor.text(reason))
@@ -103,18 +87,14 @@ class TrialRunner:
         with ExitStack() as stack:
             writer = self._writer.open_trial(plan.case.id, plan.trial)
             stack.callback(writer.close)
-
-            def note_step(step: Step) -> None:
-                masked = _masked_step(step, redactor)
-                writer.append(masked)
-                note(masked)
-
+            told = StepTeller(writer, redactor, note)
             server = self._serve(plan.case, stack)
-            task = self._task(plan, server, writer.folder)
+            task = build_task(plan, self._services, server, writer.folder, self._suite_folder)
             agent = self._profiles.agent(plan.case.profile)
             begun = clock.monotonic()
-            outcome = agent.run(task, TrialControl(cancelled=cancelled, note_step=note_step))
+            outcome = agent.run(task, TrialControl(cancelled=cancelled, note_step=told))
             duration_ms = (clock.monotonic() - begun) * 1000
+            told.raise_if_broken()
         result = _with_outcome(blank, outcome, redactor)
         return replace(result, duration_ms=round(duration_ms, 3), server=server)
 
@@ -125,65 +105,6 @@ class TrialRunner:
         environ = self._services.environ
         known = {name: environ[name] for name in case.credentials if name in environ}
         return stack.enter_context(serving(self._server, known))
-
-    def _task(self, plan: TrialPlan, server: str, folder: Path) -> AgentTask:
-        """Return the task of a trial, its placeholders filled."""
-        case = plan.case
-        missing = [name for name in case.credentials if not self._services.environ.get(name)]
-        if missing:
-            names = ", ".join(f"${name}" for name in missing)
-            raise ConfigError(f"case {case.id} needs {names}, which the environment does not have")
-        return AgentTask(
-            case_id=case.id,
-            trial=plan.trial,
-            directive=case.directive.replace(SERVER, server),
-            execution_mode=case.execution_mode,
-            may_hand_off=case.expect.handoff != "forbid",
-            start_url=case.start_url.replace(SERVER, server) if case.start_url else None,
-            max_steps=case.max_steps,
-            time_limit_s=case.time_limit_s,
-            token_limit=case.token_limit,
-            read_at_end=case.read_at_end,
-            thinking=case.thinking,
-            output_schema=case.output_schema,
-            playbook=self._playbook(case),
-            playbook_params=_params(case.playbook_params, server),
-            credentials={
-                name: origin.replace(SERVER, server) for name, origin in case.credentials.items()
-            },
-            allow_private_networks=case.allow_private_networks,
-            llm=plan.llm,
-            folder=folder,
-        )
-
-    def _playbook(self, case: EvalCase) -> Path | None:
-        if case.playbook is None or case.execution_mode == "agent_only":
-            return None
-        path = find_playbook(case.playbook, self._services.data_dir, self._suite_folder)
-        if path is None:
-            raise ConfigError(f"case {case.id}: there is no playbook {case.playbook}")
-        return path
-
-
-def _params(written: Mapping[str, Any], server: str) -> dict[str, Any]:
-    filled = {
-        name: value.replace(SERVER, server) if isinstance(value, str) else value
-        for name, value in written.items()
-    }
-    return {"server": server, **filled} if server else filled
-
-
-def _masked_step(step: Step, redactor: Redactor) -> Step:
-    return replace(
-        step,
-        action=redactor.value(step.action),
-        text=redactor.text(step.text),
-        url=redactor.text(step.url),
-        title=redactor.text(step.title),
-        thought=redactor.text(step.thought),
-        result=redactor.text(step.result),
-        error=redactor.text(step.error),
-    )
 
 
 def _with_outcome(
@@ -196,12 +117,16 @@ def _with_outcome(
         handed_off=outcome.mode == "handoff",
         summary=redactor.text(outcome.summary),
         error=redactor.text(outcome.error),
-        data=redactor.value(outcome.data),
+        data=redactor.value(as_plain(outcome.data)),
         extracted_text=redactor.text(outcome.extracted_text),
         actions=outcome.actions,
         input_tokens=outcome.input_tokens,
         output_tokens=outcome.output_tokens,
     )
+
+
+def _told(error: PoorBenchError) -> str:
+    return f"{error} ({error.hint})" if error.hint else str(error)
 
 
 def _failed(blank: EvalTrialResult, kind: FailureKind, message: str) -> EvalTrialResult:

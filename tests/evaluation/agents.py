@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-from poor_bench.errors import AgentError, RunCancelledError
+from poor_bench.errors import AgentError, ConfigError, RunCancelledError
 from poor_bench.evaluation.agent import (
     AgentOutcome,
     AgentServices,
@@ -17,6 +18,7 @@ from poor_bench.evaluation.agent import (
 )
 from poor_bench.models.failure import FailureKind
 
+SECRET = "correct horse"
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -75,9 +77,33 @@ def mumbling(_services: AgentServices) -> FunctionAgent:
     return FunctionAgent(lambda task, control: "done")
 
 
+class Thing:
+    """Something that JSON cannot hold, and that knows a secret."""
+
+    def __str__(self) -> str:
+        return f"Thing({SECRET})"
+
+
+def exotic(_services: AgentServices) -> FunctionAgent:
+    """Returns data that are no plain data."""
+    data = {"thing": Thing(), "set": {1}, "tuple": (1, 2), "huge": 2**70}
+    return FunctionAgent(lambda task, control: AgentOutcome(success=True, data=data))
+
+
+def swallowing(_services: AgentServices) -> FunctionAgent:
+    """Goes on whatever happens to its steps."""
+
+    def run(task: AgentTask, control: TrialControl) -> AgentOutcome:
+        with suppress(Exception):
+            control.note_step(Step(number=1, part="agent", text="did it"))
+        return AgentOutcome(success=True)
+
+    return FunctionAgent(run)
+
+
 def broken(_services: AgentServices) -> FunctionAgent:
     """Cannot be made."""
-    raise RuntimeError("no licence")
+    raise ConfigError("no licence", hint="buy one")
 
 
 def every_other(_services: AgentServices) -> FunctionAgent:

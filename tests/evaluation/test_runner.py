@@ -25,14 +25,14 @@ from poor_bench.evaluation.stored_run import find_run, stored_runs
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.runner.control import RunControl
+from tests.evaluation.agents import SECRET
 from tests.evaluation.builders import make_case
 
 AGENTS = "tests.evaluation.agents"
-SECRET = "correct horse"
 
 
 def suite_of(*cases: Any, **fields: Any) -> EvalSuite:
-    return EvalSuite(name="demo", cases=cases, **fields)
+    return EvalSuite(name="demo", cases=list(cases), **fields)
 
 
 def case_of(agent: str, case_id: str = "one", **fields: Any) -> Any:
@@ -89,7 +89,7 @@ def test_server_answers_during_the_trial_and_is_gone_afterwards(tmp_path: Path) 
     [
         ({"agent": "raising"}, FailureKind.AGENT, "raised KeyError: 'oops'"),
         ({"agent": "mumbling"}, FailureKind.AGENT, "returned str"),
-        ({"agent": "broken"}, FailureKind.AGENT, "no licence"),
+        ({"agent": "broken"}, FailureKind.SETTINGS, "no licence (buy one)"),
         ({"agent": "nowhere"}, FailureKind.SETTINGS, "has no function `nowhere`"),
         ({"agent": "echo", "credentials": {"NO_SUCH": "https://a.example"}}, None, "$NO_SUCH"),
         ({"agent": "echo", "playbook": "gone"}, FailureKind.SETTINGS, "no playbook gone"),
@@ -127,6 +127,27 @@ def test_secrets_are_stored_nowhere(tmp_path: Path) -> None:
     assert b"SHOP_PASSWORD" in written
     assert SECRET.encode() not in written
     assert SECRET not in str(report)
+
+
+def test_data_that_are_not_plain_are_stored_as_they_are_reported(tmp_path: Path) -> None:
+    origins = {"SHOP_PASSWORD": "https://shop.example"}
+    suite = suite_of(case_of("exotic", credentials=origins))
+    report = run(suite, tmp_path, environ={"SHOP_PASSWORD": SECRET})
+    (trial,) = report.case_results[0].trial_results
+    assert trial.data["thing"] == "Thing([SHOP_PASSWORD])"
+    assert trial.data["tuple"] == [1, 2]
+    assert find_run(tmp_path, "last").report() == report
+
+
+def test_step_that_could_not_be_stored_stops_the_run_whatever_the_agent_does(
+    tmp_path: Path,
+) -> None:
+    def fail(event: SuiteEvent) -> None:
+        if isinstance(event, StepDone):
+            raise StoreError("disk full")
+
+    with pytest.raises(StoreError, match="disk full"):
+        run_suite_now(suite_of(case_of("swallowing")), SuiteOptions(data_dir=tmp_path), fail)
 
 
 def test_trials_run_side_by_side_where_that_is_wanted(tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ class Services:
 
     def name(self, llm_id: str) -> str:
         """Return what screens call an LLM."""
-        llm = self.llm(llm_id)
+        llm = self._watch.known_workspace().llms_by_id.get(llm_id)
         return llm.label or llm.id if llm is not None else llm_id
 
     def problem(self) -> PoorBenchError | None:

@@ -7,9 +7,13 @@ import tempfile
 import threading
 import weakref
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterable
 from os import SEEK_END
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _TEXTS_AT_ONCE = 1000
 _END = b"\0"
@@ -43,25 +47,20 @@ class TextSpool:
             if len(self._unwritten) >= _TEXTS_AT_ONCE:
                 self._write()
 
-    def keys_with(self, words: str) -> list[int]:
+    def keys_with(self, words: str) -> NDArray[np.int64]:
         """Return the keys of the texts that hold `words` in any case, in the order of `add`."""
+        import numpy as np
+
         sought = words.casefold().encode(errors="surrogatepass")
         with self._lock:
             self._write()
-            if not self._size:
-                return []
-            with mmap.mmap(self._file.fileno(), self._size, access=mmap.ACCESS_READ) as texts:
-                return self._found(texts, sought)
-
-    def _found(self, texts: mmap.mmap, sought: bytes) -> list[int]:
-        found = []
-        place = texts.find(sought)
-        while place >= 0:
-            number = bisect_right(self._starts, place)
-            found.append(self._keys[number - 1])
-            if number == len(self._starts):
-                break
-            place = texts.find(sought, self._starts[number])
+            keys, starts = np.array(self._keys), np.array(self._starts)
+            size = self._size
+        if not size:
+            return keys
+        with mmap.mmap(self._file.fileno(), size, access=mmap.ACCESS_READ) as texts:
+            places = _first_places(texts, sought)
+        found: NDArray[np.int64] = keys[np.searchsorted(starts, places, side="right") - 1]
         return found
 
     def _write(self) -> None:
@@ -69,3 +68,13 @@ class TextSpool:
         self._file.writelines(self._unwritten)
         self._file.flush()
         self._unwritten.clear()
+
+
+def _first_places(texts: mmap.mmap, sought: bytes) -> list[int]:
+    """Return where `sought` stands first in each text that holds it."""
+    places = []
+    place = texts.find(sought)
+    while place >= 0:
+        places.append(place)
+        place = texts.find(sought, texts.find(_END, place) + 1)
+    return places

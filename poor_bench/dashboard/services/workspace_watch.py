@@ -53,6 +53,15 @@ class WorkspaceWatch:
         with self._lock:
             return self._valid_workspace()
 
+    def known_workspace(self) -> Workspace:
+        """Return the workspace as it was when last asked for, without a look at the files.
+
+        Raises:
+            ConfigError: With every problem of every file.
+        """
+        with self._lock:
+            return self._valid_workspace()
+
     def store(self) -> ResultStore:
         """Return the results of the workspace.
 

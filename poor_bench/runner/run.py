@@ -16,7 +16,7 @@ from poor_bench.runner.control import RunControl
 from poor_bench.runner.events import JudgingStarted, RunFinished, RunStarted
 from poor_bench.runner.execute import Executor
 from poor_bench.runner.identity import new_run_id
-from poor_bench.runner.judging import JudgeExecutor, JudgeProgress, judge_works
+from poor_bench.runner.judging import JudgeExecutor, JudgeProgress, JudgeWork, judge_works
 from poor_bench.runner.lanes import LaneRunner, lanes_of
 from poor_bench.runner.machine_facts import machine_facts
 from poor_bench.runner.plan import Plan
@@ -101,10 +101,23 @@ class Run:
         works = judge_works(progress.waiting, states.test_of, self._scorer)
         if control.cancelled():
             return
+        self._make_room_for(works)
         for work in works:
             progress.tell(JudgingStarted(judge_id=work.llm.id, n_items=len(work)))
         executor = JudgeExecutor(self._scorer)
         self._work_off(works, executor, JudgeProgress(progress), progress, control)
+
+    def _make_room_for(self, judges: Sequence[JudgeWork]) -> None:
+        """Free the model that each local endpoint was asked last, where a judge's takes its place.
+
+        The lanes have freed all others.
+        """
+        coming = {self._manager.endpoint_key(work.llm): work.llm.name for work in judges}
+        for lane in lanes_of(self._plan.works, self._manager):
+            last = lane[-1].llm
+            following = coming.get(self._manager.endpoint_key(last), last.name)
+            if self._manager.is_local(last) and following != last.name:
+                self._manager.unload(last)
 
     def _work_off(
         self,

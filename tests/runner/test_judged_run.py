@@ -25,6 +25,8 @@ from poor_bench.runner.selection import Selection
 from poor_bench.test_runner import TestRunner
 from tests.conftest import WorkspaceFiles
 from tests.providers.fake_clock import FakeClock
+from tests.providers.servers import ollama_format
+from tests.providers.servers.fake_server import Answer, Request, serving
 from tests.runner.running import RecordingListener, open_runner, run_all
 
 JUDGE = "scripted:judge"
@@ -37,17 +39,17 @@ def verdict(score: float, **more: Any) -> str:
 
 
 def judged_workspace(
-    files: WorkspaceFiles, judge: Any, n_tests: int = 2, **parameters: Any
+    files: WorkspaceFiles, replies: Any, n_tests: int = 2, **parameters: Any
 ) -> Path:
     files.classes[0]["evaluation_module"] = {
         "name": "llm_judge_evaluator",
-        "parameters": {"judge": JUDGE, **parameters},
+        "parameters": {"judge": JUDGE} | parameters,
     }
     if not files.tests:
         files.add_tests(n_tests)
     files.llms = []
     files.add_llm("a", "a poem")
-    files.add_llm("judge", judge, enabled=False)
+    files.add_llm("judge", replies, enabled=False)
     return files.write()
 
 
@@ -233,6 +235,28 @@ def test_rescoring_judges_only_what_is_out_of_date(workspace_files: WorkspaceFil
     workspace_files.llms[1]["parameters"]["responses"] = '{"is_short": 3}'
     rescored = list(open_runner(workspace_files.write()).rescore(Selection()))
     assert [item.new.score for item in rescored if item.new] == [0.3, 0.3]
+
+
+def test_one_model_at_a_time_is_in_memory(workspace_files: WorkspaceFiles) -> None:
+    def respond(request: Request) -> Answer:
+        if request.path != "/api/chat":
+            return ollama_format.ollama()(request)
+        is_judge = request.body["model"] == "judge"
+        return ollama_format.whole(verdict(7) if is_judge else "a poem")
+
+    with serving(respond) as server:
+        judged_workspace(workspace_files, "unused", judge="ollama:judge")
+        workspace_files.llms = [
+            {"provider": "ollama", "name": name, "endpoint": server.url, "enabled": name == "poet"}
+            for name in ("poet", "judge")
+        ]
+        run_all(workspace_files.write())
+        asked = [
+            (each.body["model"], each.body.get("keep_alive")) for each in server.asked("/api/chat")
+        ]
+    freed = asked.index(("poet", 0))
+    assert {model for model, _ in asked[:freed]} == {"poet"}
+    assert {model for model, _ in asked[freed + 1 :]} == {"judge"}
 
 
 def test_judges_and_llms_spend_from_one_budget(workspace_files: WorkspaceFiles) -> None:

@@ -1,4 +1,4 @@
-"""`rescore`: score stored responses again, without asking anybody."""
+"""`rescore`: score stored responses again, without asking for them again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ Examples:
 def command(
     app: AppContext, /, dry_run: bool, require_sandbox: str | None, as_json: bool, **filters: Any
 ) -> int:
-    """Compute the scores of stored responses with today's evaluators, and show what changed."""
+    """Compute the scores of stored responses with today's evaluators, and show what changed.
+
+    The LLMs are not asked. Responses that an LLM has judged are judged again where evaluator,
+    parameters, rubric or judge have changed, which may cost money.
+    """
     from poor_bench.test_runner import TestRunner
 
     demand_sandbox(require_sandbox)

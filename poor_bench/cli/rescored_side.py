@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 def rescored_side(side: Side, config: ConfigManager) -> Side:
     """Return a side with the scores that today's evaluators give; nothing is stored or asked.
 
-    Results without a response, of tests that are gone, or that cannot be scored stay as they are.
+    Results without a response, of tests that are gone or judged by an LLM, or that cannot be scored
+    stay as they are.
     """
     runner = TestRunner(config)
-    tests = config.workspace.tests_by_id
     try:
+        tests = {
+            test.test_id: test
+            for test in config.workspace.tests
+            if not runner.scorer.is_judged(test)
+        }
         rescored = rescore(side.results, lambda result: tests.get(result.test_id), runner.scorer)
         newer = {item.old.key: item.new for item in rescored if item.new is not None}
     finally:

@@ -165,8 +165,8 @@ def test_cpu_time_of_earlier_cases_does_not_count_against_later_ones(sandbox: Sa
         "import time\ndef f(x):\n    end = time.process_time() + x\n"
         "    while time.process_time() < end: pass\n    return x"
     )
-    inputs = [0.2] * 13
-    outcome = run(sandbox, source, *inputs, limits=Limits(case_s=2.0, total_s=60.0))
+    inputs = [0.1] * 35
+    outcome = run(sandbox, source, *inputs, limits=Limits(case_s=3.0, total_s=120.0))
     assert [case.value for case in outcome.cases] == inputs
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import pytest
 
+from poor_bench.evaluation.browser.actions import elements
 from poor_bench.evaluation.browser.observation.observe import observe
 from tests.evaluation.browser.conftest import Trials, scripted
 from tests.evaluation.browser.sites import Answer, Site
@@ -51,9 +52,7 @@ def test_fields_that_hold_them_show_dots_and_observations_do_not_show_them(
     site = serve({"/": LOGIN + ECHO})
     page = {"start_url": site.address, "credentials": {"PASSWORD": site.address}}
     with trials.session(**page) as session:
-        from poor_bench.evaluation.browser.actions.elements import fill_credential
-
-        fill_credential(session, session.page.locator("#u"), "PASSWORD")
+        elements.fill_credential(session, session.page.locator("#u"), "PASSWORD")
         session.page.locator("#p").fill("typed by hand")
         seen = observe(session)
         security = session.page.locator("#u").evaluate("e => e.style.webkitTextSecurity")
@@ -61,6 +60,30 @@ def test_fields_that_hold_them_show_dots_and_observations_do_not_show_them(
     assert "hunter2" not in repr(seen)
     assert "typed by hand" not in repr(seen)
     assert "You typed" in seen.text
+
+
+@pytest.mark.parametrize(
+    "key", ["Control+c", "Control+V", "Meta+x", "ControlOrMeta+Insert", "Copy"]
+)
+def test_keys_of_the_clipboard_are_known(key: str) -> None:
+    assert elements._CLIPBOARD_KEYS.search(key)
+
+
+@pytest.mark.parametrize("key", ["Enter", "c", "Control+a", "Shift+Tab", "Control+Enter", "Insert"])
+def test_other_keys_are_not_keys_of_the_clipboard(key: str) -> None:
+    assert not elements._CLIPBOARD_KEYS.search(key)
+
+
+def test_the_clipboard_cannot_carry_them_elsewhere(trials: Trials, serve: Serve) -> None:
+    trials.environ["PASSWORD"] = PASSWORD
+    site = serve({"/": LOGIN})
+    outcome = trials.playbook(
+        "steps:\n  - press: Control+c\n  - type: {css: '#u', credential: PASSWORD}\n"
+        "  - press: Control+a\n  - press: Control+c\n",
+        start_url=site.address,
+        credentials={"PASSWORD": site.address},
+    )
+    assert outcome.error.startswith("line 6: press Control+c: after a credential was typed")
 
 
 def test_another_origin_does_not_get_them(trials: Trials, serve: Serve) -> None:

@@ -116,6 +116,13 @@ def test_an_llm_that_cannot_be_asked_is_a_failure_of_ours(trials: Trials, serve:
         trials.run(start_url=serve({"/": PAGE}).address, llm=llm)
 
 
+def test_the_time_limit_also_ends_an_llm_that_thinks_too_long(trials: Trials, serve: Serve) -> None:
+    slow = {"responses": "{}", "latency_ms": 60_000}
+    llm = LLM(id="s", provider="scripted", name="s", parameters=slow)
+    outcome = trials.run(start_url=serve({"/": PAGE}).address, llm=llm, time_limit_s=3)
+    assert (outcome.success, outcome.error) == (False, "the time limit is over")
+
+
 def test_it_goes_on_from_the_state_that_a_failing_playbook_reached(
     trials: Trials, serve: Serve, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from poor_bench.evaluation.browser.session.errors import ActionError
@@ -19,6 +20,10 @@ _HOW_TO_FILL = """field => {
 }"""
 _OPTIONS = "field => [...(field.options || [])].map(option => [option.label, option.value])"
 _IS_FIELD = "element => ['INPUT', 'TEXTAREA', 'SELECT'].includes(element.tagName)"
+_CLIPBOARD_KEYS = re.compile(
+    r"(control|meta)\w*\+.*(c|x|v|insert)$|shift\w*\+(insert|delete)$|^(copy|cut|paste)$",
+    re.IGNORECASE,
+)
 _LONGEST_TEXT = 20_000
 
 
@@ -61,6 +66,7 @@ def fill_credential(
         field = element.element_handle()
         frame = field.owner_frame()
         value = session.credentials.value_for(name, "" if frame is None else frame.url)
+        session.has_typed_credentials = True
         _fill_unseen(field, value)
         _submit(session, element if submit else None)
 
@@ -92,6 +98,20 @@ def select(session: BrowserSession, element: Locator, option: str) -> None:
 
 def _position(wanted: str, among: list[str]) -> int | None:
     return among.index(wanted) if wanted in among else None
+
+
+def press(session: BrowserSession, key: str) -> None:
+    """Press a key where the focus is.
+
+    Raises:
+        ActionError: If the key would move a credential through the clipboard, to where it does not
+            belong.
+    """
+    with session.errors():
+        if session.has_typed_credentials and _CLIPBOARD_KEYS.search(key):
+            raise ActionError("after a credential was typed, the clipboard is closed")
+        session.page.keyboard.press(key)
+        session.settle()
 
 
 def text_of(session: BrowserSession, element: Locator) -> str:

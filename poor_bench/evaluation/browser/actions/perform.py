@@ -95,9 +95,7 @@ def _(action: Select, stage: Stage) -> str:
 
 @perform.register
 def _(action: Press, stage: Stage) -> str:
-    with stage.session.errors():
-        stage.session.page.keyboard.press(action.key)
-        stage.session.settle()
+    elements.press(stage.session, action.key)
     return "pressed"
 
 

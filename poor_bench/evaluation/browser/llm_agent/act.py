@@ -40,7 +40,7 @@ class LLMAgent:
         """
         if task.llm is None:
             raise ConfigError(f"case {task.case_id} needs an LLM, and there is none")
-        asker = Asker(self._llms, task.llm, task, control.cancelled)
+        asker = Asker(self._llms, task.llm, task, session)
         turns = Turns(
             session=session,
             asker=asker,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from poor_bench.errors import ProviderError
+from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.evaluation.agent import AgentTask
 from poor_bench.evaluation.browser.llm_agent.prompt import Conversation
 from poor_bench.evaluation.browser.llm_agent.reply import BadReplyError, Reply, parse_reply
 from poor_bench.evaluation.browser.llm_agent.schema import reply_schema
 from poor_bench.evaluation.browser.observation.observe import Observation
+from poor_bench.evaluation.browser.session.session import BrowserSession
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
 from poor_bench.models.failure import FailureKind
@@ -40,12 +40,12 @@ class Asker:
     """Asks one LLM about one task."""
 
     def __init__(
-        self, llms: LLMManager, llm: LLM, task: AgentTask, cancelled: Callable[[], bool]
+        self, llms: LLMManager, llm: LLM, task: AgentTask, session: BrowserSession
     ) -> None:
         self.tokens = Tokens()
         self._llms = llms
         self._llm = llm
-        self._cancelled = cancelled
+        self._session = session
         self._parameters = {**llm.parameters, **_parameters(llm, task)}
         self._most_characters = MOST_TREE_CHARACTERS
 
@@ -57,6 +57,7 @@ class Asker:
         Raises:
             BadReplyError: If there is none after telling it what was wrong.
             ProviderError: If it cannot be asked.
+            OutOfTimeError: If the time limit is over.
             RunCancelledError: If the run was stopped.
         """
         complaint = warning
@@ -84,7 +85,13 @@ class Asker:
                 return completion
 
     def _ask(self, messages: tuple[Message, ...]) -> Completion:
-        return self._llms.complete(self._llm, messages, self._cancelled, self._parameters)
+        try:
+            return self._llms.complete(
+                self._llm, messages, self._session.must_stop, self._parameters
+            )
+        except RunCancelledError:
+            self._session.check_limits()
+            raise
 
     def _show_less_or_give_up(self, error: ProviderError) -> None:
         """Halve what is shown of pages if the context is too small for them."""

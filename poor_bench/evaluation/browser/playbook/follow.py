@@ -17,6 +17,9 @@ from poor_bench.evaluation.browser.session.session import BrowserSession
 from poor_bench.evaluation.browser.step_log import Done, StepLog, acts
 from poor_bench.ports import Clock
 
+_MOST_STEPS = 1000
+"""Of any kind: a page that a loop goes over may be as long as it likes."""
+
 
 def follow(
     playbook: Playbook,
@@ -72,6 +75,7 @@ class _Follower:
         self._stage = stage
         self._log = log
         self._max_actions = max_actions
+        self._n_steps = 0
 
     def do_all(self, actions: tuple[PlaybookAction, ...]) -> None:
         for action in actions:
@@ -93,8 +97,7 @@ class _Follower:
         content = _filled(action, self._stage.params)
         text = _in_words(action.kind, content)
         where = f"line {action.line}: {text}"
-        if self.n_actions >= self._max_actions and acts(action.kind):
-            raise ActionError(f"{where}: there have been {self.n_actions} actions; see max_steps")
+        self._check_budget(where, action.kind)
         self._log.begin()
         result = error = ""
         try:
@@ -109,6 +112,13 @@ class _Follower:
             raise ActionError(f"{where}: {error}")
         if isinstance(content, WhenStep) and result == "yes":
             self.do_all(action.steps)
+
+    def _check_budget(self, where: str, kind: str) -> None:
+        self._n_steps += 1
+        if self.n_actions >= self._max_actions and acts(kind):
+            raise ActionError(f"{where}: there have been {self.n_actions} actions; see max_steps")
+        if self._n_steps > _MOST_STEPS:
+            raise ActionError(f"{where}: there have been {_MOST_STEPS} steps")
 
 
 def _filled(action: PlaybookAction, params: Mapping[str, str]) -> FileModel | str | bool:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import FrameLocator, Locator, Page
 
 _PATIENCE_MS = 6_000
+_LOOK_MS = 500
 
 
 def matches(page: Page, target: Target) -> Locator:
@@ -35,19 +36,28 @@ def find(session: BrowserSession, target: Target) -> Locator:
     Raises:
         ActionError: If there is none, or several and no `nth`.
     """
-    from playwright.sync_api import TimeoutError as TookTooLongError
-
-    with session.errors():
-        found = matches(session.page, target)
-        element = found.first if target.nth is None else found.nth(target.nth - 1)
-        try:
-            element.wait_for(state="visible", timeout=_PATIENCE_MS)
-        except TookTooLongError:
-            raise ActionError(f"there is no {in_words(target)}") from None
-        n_found = found.count()
+    for _ in range(_PATIENCE_MS // _LOOK_MS):
+        with session.errors():
+            found = matches(session.page, target)
+            element = found.first if target.nth is None else found.nth(target.nth - 1)
+            if not _is_visible_soon(element):
+                continue
+            n_found = found.count()
         if target.nth is None and n_found > 1:
             raise ActionError(f"{n_found} elements fit {in_words(target)}; `nth` says which")
         return element
+    raise ActionError(f"there is no {in_words(target)}")
+
+
+def _is_visible_soon(element: Locator) -> bool:
+    """Wait for a moment only: the tab that is shown may change meanwhile."""
+    from playwright.sync_api import TimeoutError as TookTooLongError
+
+    try:
+        element.wait_for(state="visible", timeout=_LOOK_MS)
+    except TookTooLongError:
+        return False
+    return True
 
 
 def wait_until_absent(session: BrowserSession, target: Target) -> None:

@@ -54,23 +54,23 @@ class Stage:
         """
         if isinstance(content, FileModel):
             return self._do(content)
+        return self._do_to_page(kind, str(content))
+
+    def _do_to_page(self, kind: str, content: str) -> str:
+        page = self.session.page
         if kind == "open":
-            open_url(self.session, str(content))
-            self.session.settle()
-            return "opened"
+            open_url(self.session, content)
+        elif kind == "press":
+            elements.press(self.session, content)
+        else:
+            with self.session.errors():
+                if kind == "back":
+                    page.go_back(wait_until="domcontentloaded")
+                else:
+                    page.mouse.wheel(0, _SCROLL_PIXELS if content == "down" else -_SCROLL_PIXELS)
         with self.session.errors():
-            self._do_to_page(kind, str(content))
             self.session.settle()
         return "done"
-
-    def _do_to_page(self, kind: str, content: str) -> None:
-        page = self.session.page
-        if kind == "press":
-            page.keyboard.press(content)
-        elif kind == "scroll":
-            page.mouse.wheel(0, _SCROLL_PIXELS if content == "down" else -_SCROLL_PIXELS)
-        else:
-            page.go_back(wait_until="domcontentloaded")
 
     @singledispatchmethod
     def _do(self, content: FileModel) -> str:

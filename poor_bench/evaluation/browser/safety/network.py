@@ -9,6 +9,7 @@ from ipaddress import ip_address
 from typing import Protocol
 
 from poor_bench.evaluation.browser.safety.addresses import Address, refusal
+from poor_bench.evaluation.browser.safety.byte_budget import ByteBudget
 
 CONNECT_TIMEOUT_S = 20.0
 
@@ -60,6 +61,7 @@ class Gatekeeper:
     """Connects to hosts that may be reached, and remembers whom it refused."""
 
     def __init__(self, network: Network, *, allow_private: bool) -> None:
+        self.budget = ByteBudget()
         self._network = network
         self._allow_private = allow_private
         self._refusals: list[Refusal] = []

@@ -87,7 +87,8 @@ class ProxyConnection(BaseHTTPRequestHandler):
         with upstream:
             self.send_response_only(200)
             self.end_headers()
-            relay(self.connection, upstream, idle_s=_IDLE_S)
+            budget = self.server.gatekeeper.budget
+            relay(self.connection, upstream, idle_s=_IDLE_S, count=budget.take)
 
     def _forward(self) -> None:
         target = urlsplit(self.path)
@@ -142,6 +143,7 @@ class ProxyConnection(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         while piece := response.read1(_PIECE):
+            self.server.gatekeeper.budget.take(len(piece))
             self.wfile.write(piece)
 
     def _answer(self, status: int, message: str) -> None:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import selectors
 import socket
+from collections.abc import Callable
 
 _PIECE = 65536
 
 
-def relay(one: socket.socket, other: socket.socket, *, idle_s: float) -> None:
+def relay(
+    one: socket.socket, other: socket.socket, *, idle_s: float, count: Callable[[int], None]
+) -> None:
     """Copy bytes in both directions until one side closes or nothing comes for `idle_s` seconds.
+
+    Args:
+        one: An open connection.
+        other: Another one.
+        idle_s: How long both may be silent.
+        count: Told how many bytes are about to be passed on; may raise OSError.
 
     Raises:
         OSError: If a connection breaks.
@@ -27,4 +36,5 @@ def relay(one: socket.socket, other: socket.socket, *, idle_s: float) -> None:
                 piece = source.recv(_PIECE)
                 if not piece:
                     return
+                count(len(piece))
                 peers[source].sendall(piece)

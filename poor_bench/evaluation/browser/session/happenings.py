@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ class Happenings:
     """Listens to a browser context and keeps notes until somebody takes them.
 
     Dialogs are accepted, since a page is stuck while one is open, and their text is noted.
+    A page that closes meanwhile is no error: what a listener raises would hit another call.
     Downloads are saved in one folder, under names that cannot leave it.
     """
 
@@ -45,17 +47,23 @@ class Happenings:
         return notes
 
     def _take_tab(self, page: Page) -> None:
+        from playwright.sync_api import Error
+
         page.on("download", self._take_download)
         n_tabs = len(self._context.pages)
         if n_tabs > _MOST_TABS:
-            page.close()
+            with suppress(Error):
+                page.close()
             self.note(f"a new tab was closed at once: {_MOST_TABS} are open")
         elif n_tabs > 1:
             self.note("a new tab was opened, and is the one shown")
 
     def _take_dialog(self, dialog: Dialog) -> None:
+        from playwright.sync_api import Error
+
         self.note(f"the page showed a dialog, which was accepted: {_shortened(dialog.message)!r}")
-        dialog.accept()
+        with suppress(Error):
+            dialog.accept()
 
     def _take_download(self, download: Download) -> None:
         self._downloads.append(download)

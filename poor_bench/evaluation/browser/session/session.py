@@ -52,6 +52,7 @@ class BrowserSession:
         self.redactor = Redactor(credentials.values)
         self.allow_private = allow_private
         self.n_steps = 0
+        self.has_typed_credentials = False
         self._context = context
         self._proxy = proxy
         self._folder = folder
@@ -94,6 +95,10 @@ class BrowserSession:
             if self._watchdog.is_cancelled_within(_CTRL_C_S):
                 raise RunCancelledError("the run was stopped") from error
             raise AgentError(f"Chromium is gone: {message}", kind=FailureKind.AGENT) from error
+
+    def must_stop(self) -> bool:
+        """Return whether the trial must not go on; `check_limits` says why."""
+        return self._cancelled() or self._watchdog.is_out_of_time
 
     def check_limits(self) -> None:
         """Stop here if the trial must not go on.

@@ -50,7 +50,17 @@ def _problems(app: AppContext) -> list[Problem]:
         if not error.problems:
             raise
         return list(error.problems)
-    return [*loading, *(finding.problem for finding in app.config.lint())]
+    of_tests = (finding.problem for finding in app.config.lint())
+    return [*loading, *_agent_problems(app), *of_tests]
+
+
+def _agent_problems(app: AppContext) -> list[Problem]:
+    from poor_bench.judge.agents.load import load_agent_shelf
+
+    try:
+        return list(load_agent_shelf(app.data_dir).problems)
+    except ConfigError as error:
+        return list(error.problems)
 
 
 def _summary(app: AppContext, problems: list[Problem], *, has_errors: bool) -> str:

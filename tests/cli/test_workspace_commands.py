@@ -72,6 +72,15 @@ def test_validate_shows_every_problem_and_ends_with_2(
     ]
 
 
+def test_validate_looks_into_the_files_of_agents(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "agents").mkdir()
+    (folder / "agents" / "a.yaml").write_text("llm: nobody\nsystem_prompt: x\ncases: []\n")
+    assert main(["--data", str(folder), "validate"]) == 2
+    assert "cases" in capsys.readouterr().out
+
+
 def test_validate_proves_the_references(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rewrite_tests(folder, reference_response="5")
     assert call(folder, "validate") == 2

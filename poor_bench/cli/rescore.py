@@ -40,11 +40,15 @@ def command(
 
     demand_sandbox(require_sandbox)
     runner = TestRunner(app.config)
-    rescored = list(_progress(runner.rescore(selection_from(filters)), quiet=as_json))
+    rescored: list[Rescored] = []
+    try:
+        rescored.extend(_progress(runner.rescore(selection_from(filters)), quiet=as_json))
+    finally:
+        if not dry_run:
+            runner.store_rescored(rescored)
+        runner.close()
     changed = [item for item in rescored if item.is_changed]
     problems = [item for item in rescored if item.new is None]
-    if not dry_run:
-        runner.store_rescored(rescored)
     if as_json:
         print_json(
             {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import dash_mantine_components as dmc
+from dash import html
 
 from poor_bench.dashboard.components.attributes import aria, data
 from poor_bench.dashboard.components.icon import icon
@@ -31,6 +32,24 @@ def image_buttons(what: str) -> list[Component]:
         )
         for form in ("png", "svg")
     ]
+
+
+def choose_button(text: str, store_id: str, value: str, *, label: str) -> Component:
+    """Return a button that puts a value into a store, however often it is drawn anew.
+
+    Args:
+        text: What stands on it.
+        store_id: The store that takes the value.
+        value: What the button stands for.
+        label: What it does, for screen readers.
+    """
+    return html.Button(
+        text,
+        type="button",
+        className="choose-button",
+        **aria(label=label),
+        **data(choose_store=store_id, choose_value=value),
+    )
 
 
 def csv_button(button_id: str, what: str) -> Component:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
+from dash import Dash, Input, Output, State, html, no_update
 
 from poor_bench.dashboard.components.choice import options_of
 from poor_bench.dashboard.components.downloads import text_file
 from poor_bench.dashboard.components.form_answer import FormAnswer, refused, saved
 from poor_bench.dashboard.components.notice import notice
 from poor_bench.dashboard.components.states import error_banner, loading_state
+from poor_bench.dashboard.components.still import still
 from poor_bench.dashboard.field_problems import Entry
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.llms import edit_callbacks
 from poor_bench.dashboard.pages.llms.answer import tried_answer
 from poor_bench.dashboard.pages.llms.entry import form_to_entry
-from poor_bench.dashboard.pages.llms.ids import ADD_FOUND, SWITCH
 from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
 from poor_bench.dashboard.pages.llms.listed import found_models, listed_llms
 from poor_bench.dashboard.services.llm_service import LLMService
@@ -142,7 +142,7 @@ def _register_shown(app: Dash, services: Services, llms: LLMService) -> None:
         note, listed, is_checked = show_listed(services, llms, checks)
         found = show_found(llms, endpoint, looks)
         is_found = getattr(found, "role", "") != "status"
-        return note, listed, found, options(services), is_checked and is_found
+        return note, still(listed), found, options(services), is_checked and is_found
 
     @app.callback(
         Output(Ids.DOWNLOAD, "data"),
@@ -171,25 +171,22 @@ def _register_changes(app: Dash, services: Services, llms: LLMService) -> None:
         Output(ShellIds.VERSION, "data", allow_duplicate=True),
     )
 
-    @app.callback(
-        *changed, Input({"type": SWITCH, "index": ALL}, "n_clicks"), prevent_initial_call=True
-    )
-    def _switch(clicks: list[int]) -> Any:
-        if not any(clicks) or not isinstance(ctx.triggered_id, dict):
+    @app.callback(*changed, Input(Ids.SWITCHED, "data"), prevent_initial_call=True)
+    def _switch(llm_id: str | None) -> Any:
+        if not llm_id:
             return no_update, no_update
-        return switch(services, ctx.triggered_id["index"]), services.version()
+        return switch(services, llm_id), services.version()
 
     @app.callback(
         *changed,
-        Input({"type": ADD_FOUND, "index": ALL}, "n_clicks"),
+        Input(Ids.TAKEN, "data"),
         State(Ids.ENDPOINT, "value"),
         State(Ids.LOOK, "n_clicks"),
         prevent_initial_call=True,
     )
-    def _add_found(clicks: list[int], endpoint: str | None, look: int) -> Any:
-        if not any(clicks) or not isinstance(ctx.triggered_id, dict):
+    def _add_found(name: str | None, endpoint: str | None, look: int) -> Any:
+        if not name:
             return no_update, no_update
-        name = ctx.triggered_id["index"]
         return add_found(services, llms, endpoint, look, name), services.version()
 
 

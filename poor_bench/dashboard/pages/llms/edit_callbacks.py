@@ -13,7 +13,7 @@ from poor_bench.dashboard.field_problems import Entry
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.llms.changes import LLMField, form_to_changes
 from poor_bench.dashboard.pages.llms.edit_form import edit_form
-from poor_bench.dashboard.pages.llms.ids import EDIT, EditIds
+from poor_bench.dashboard.pages.llms.ids import EditIds
 from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
 from poor_bench.errors import ConfigError, PoorBenchError
 
@@ -63,13 +63,11 @@ def register(app: Dash, services: Services) -> None:
         Output(Ids.EDITOR, "opened"),
         Output(Ids.EDITOR, "title"),
         Output(Ids.EDITOR, "children"),
-        Input({"type": EDIT, "index": ALL}, "n_clicks"),
+        Input(Ids.EDITED, "data"),
         prevent_initial_call=True,
     )
-    def _open(clicks: list[int]) -> Any:
-        if not any(clicks) or not isinstance(ctx.triggered_id, dict):
-            return (no_update,) * 3
-        return True, *open_form(services, ctx.triggered_id["index"])
+    def _open(llm_id: str | None) -> Any:
+        return (True, *open_form(services, llm_id)) if llm_id else (no_update,) * 3
 
     fields = {"type": EditIds.FIELD, "index": ALL, "field": ALL}
 

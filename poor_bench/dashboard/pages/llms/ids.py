@@ -30,16 +30,12 @@ class LLMsIds(StrEnum):
     CSV = "llms-csv-button"
     DOWNLOAD = "llms-file-download"
     EDITOR = "llms-editor-modal"
-
-
-SWITCH = "llms-enabled-button"
-"""Type of the ids of the buttons that switch an LLM on and off; their index is its id."""
-ADD_FOUND = "llms-add-found-button"
-"""Type of the ids of the buttons that add a found model; their index is its name."""
-
-
-EDIT = "llms-edit-button"
-"""Type of the ids of the buttons that open the form of an LLM; their index is its id."""
+    SWITCHED = "llms-switched-store"
+    """Id of the LLM to switch on or off."""
+    EDITED = "llms-edited-store"
+    """Id of the LLM whose form is to be opened."""
+    TAKEN = "llms-taken-store"
+    """Name of the found model to add."""
 
 
 class EditIds(StrEnum):
@@ -48,21 +44,6 @@ class EditIds(StrEnum):
     FIELD = "llms-edit-field-input"
     SAVE = "llms-edit-save-button"
     RESULT = "llms-edit-result-body"
-
-
-def switch_id(llm_id: str) -> dict[str, str]:
-    """Return the id of the button that switches an LLM on or off."""
-    return {"type": SWITCH, "index": llm_id}
-
-
-def add_found_id(name: str) -> dict[str, str]:
-    """Return the id of the button that adds a found model."""
-    return {"type": ADD_FOUND, "index": name}
-
-
-def edit_id(llm_id: str) -> dict[str, str]:
-    """Return the id of the button that opens the form of an LLM."""
-    return {"type": EDIT, "index": llm_id}
 
 
 def form_id(kind: EditIds, llm_id: str) -> dict[str, str]:

@@ -51,6 +51,7 @@ def layout(_search: Search) -> Component:
             dmc.Modal(id=Ids.EDITOR, size="xl", closeButtonProps=aria(label="Close"), children=[]),
             dcc.Interval(id=Ids.WAIT, interval=WAIT_MS, disabled=True),
             dcc.Download(id=Ids.DOWNLOAD),
+            *(dcc.Store(id=store) for store in (Ids.SWITCHED, Ids.EDITED, Ids.TAKEN)),
         ],
         className="page-body",
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.buttons import choose_button
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.links import model_link
-from poor_bench.dashboard.pages.llms.ids import add_found_id, edit_id, switch_id
+from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
 from poor_bench.models.llm import LLM
 from poor_bench.ports import Reachability
 
@@ -47,22 +47,11 @@ def listed_llms(llms: Sequence[LLM], checks: Mapping[str, Reachability] | None) 
 
 def _row(llm: LLM, checks: Mapping[str, Reachability] | None) -> Component:
     parameters = ", ".join(f"{name}={value}" for name, value in llm.parameters.items())
-    switch = dmc.Button(
-        "Switch off" if llm.enabled else "Switch on",
-        id=switch_id(llm.id),
-        variant="default",
-        size="compact-xs",
-        n_clicks=0,
-        **aria(label=f"Switch {llm.id} {'off' if llm.enabled else 'on'}"),
+    other = "off" if llm.enabled else "on"
+    switch = choose_button(
+        f"Switch {other}", Ids.SWITCHED, llm.id, label=f"Switch {llm.id} {other}"
     )
-    edit = dmc.Button(
-        "Edit",
-        id=edit_id(llm.id),
-        variant="default",
-        size="compact-xs",
-        n_clicks=0,
-        **aria(label=f"Edit {llm.id}"),
-    )
+    edit = choose_button("Edit", Ids.EDITED, llm.id, label=f"Edit {llm.id}")
     return html.Tr(
         [
             html.Th(
@@ -121,12 +110,6 @@ def _found(entry: Mapping[str, Any]) -> Component:
         [
             html.Span(name, className="strip-name"),
             html.Span(" · ".join(fact for fact in facts if fact), className="quiet"),
-            dmc.Button(
-                "Add",
-                id=add_found_id(name),
-                size="compact-xs",
-                n_clicks=0,
-                **aria(label=f"Add {name}"),
-            ),
+            choose_button("Add", Ids.TAKEN, name, label=f"Add {name}"),
         ]
     )

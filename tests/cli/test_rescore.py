@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import pytest
@@ -21,13 +22,14 @@ def test_what_was_scored_again_before_an_interruption_is_stored(
     workspace_files.classes[0]["evaluation_module"]["parameters"] = {"expected": "5"}
     workspace_files.write()
     scored = Scorer.scored
+    calls = count(1)
 
     def interrupted(self: Scorer, result: Result, *more: Any) -> Result:
-        if result.test_id == "sum_003":
+        if next(calls) == 3:
             raise KeyboardInterrupt
         return scored(self, result, *more)
 
     monkeypatch.setattr(Scorer, "scored", interrupted)
     assert main(["--data", str(folder), "rescore"]) == 130
-    scores = {result.test_id: result.score for result in ConfigManager(folder).load_results()}
-    assert scores == {"sum_001": 0.0, "sum_002": 0.0, "sum_003": 1.0}
+    scores = [result.score for result in ConfigManager(folder).load_results()]
+    assert sorted(score or 0.0 for score in scores) == [0.0, 0.0, 1.0]

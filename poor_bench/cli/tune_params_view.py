@@ -105,7 +105,8 @@ def _next_step(report: ParamsReport) -> str:
     if report.accepted:
         return f"Added to llms.json: {report.accepted}"
     if report.best is not None:
-        return f"llms.json is as it was. Next: python main.py tune accept {report.run_id}"
+        way = "Next" if report.best.is_better else "To take it all the same"
+        return f"llms.json is as it was. {way}: python main.py tune accept {report.run_id}"
     if report.reason.can_go_on:
         return "The same command goes on: what is stored is not asked again."
     return "llms.json is as it was."

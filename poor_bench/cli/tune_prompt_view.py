@@ -72,7 +72,9 @@ def _next_step(report: PromptReport) -> str:
     if report.accepted:
         return f"Written: prompt {report.accepted}."
     if report.improved is not None:
-        return f"Nothing is written yet. Next: python main.py tune accept {report.run_id}"
+        is_proven = report.proof is not None and report.proof.is_proven
+        way = "Next" if is_proven else "To take it all the same"
+        return f"Nothing is written yet. {way}: python main.py tune accept {report.run_id}"
     if report.end.reason.can_go_on:
         return f"To go on: the same command with --resume {report.run_id}"
     return "The prompt in use stays."

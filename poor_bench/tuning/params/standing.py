@@ -105,7 +105,7 @@ def verdict_on(rows: Sequence[Standing], base_id: str) -> str:
         return f"{best.variant_id} is better than the LLM as it is: {figures}."
     return (
         f"{best.variant_id} scores highest, but cannot be told apart from the LLM as it is: "
-        f"{figures}; with {len(complete)} variants compared this may be chance."
+        f"{figures}; with {len(rows) - 1} variants tried this may be chance."
     )
 
 

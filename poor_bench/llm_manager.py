@@ -57,7 +57,8 @@ class LLMManager:
         self._services = ProviderServices(clock=self.clock, workspace=workspace, environ=environ)
         self._create = create
         self.budget = budget
-        self._callers: dict[str, Caller] = {}
+        self._callers: dict[str, list[Caller]] = {}
+        """By LLM id; several where one is asked with different settings, as by a judge."""
         self._gates: dict[str, EndpointGate] = {}
         self._lock = threading.Lock()
         self._rng = random.Random()
@@ -163,7 +164,7 @@ class LLMManager:
     def close(self) -> None:
         """Close all providers; the manager opens them anew when it is asked again."""
         with self._lock:
-            callers = list(self._callers.values())
+            callers = [caller for same_id in self._callers.values() for caller in same_id]
             self._callers.clear()
             self._gates.clear()
         for caller in callers:
@@ -171,10 +172,12 @@ class LLMManager:
 
     def _caller(self, llm: LLM) -> Caller:
         with self._lock:
-            caller = self._callers.get(llm.id)
-            if caller is None or caller.llm != llm:
-                caller = self._callers[llm.id] = self._open(llm)
-            return caller
+            callers = self._callers.setdefault(llm.id, [])
+            for caller in callers:
+                if caller.llm == llm:
+                    return caller
+            callers.append(self._open(llm))
+            return callers[-1]
 
     def _open(self, llm: LLM) -> Caller:
         provider = self._create(llm, self._services)

@@ -111,3 +111,18 @@ def test_check_never_raises() -> None:
 
     check = LLMManager(Path(), clock=FakeClock(), environ={}, create=unusable).check(llm())
     assert (check.reachable, check.message) == (False, "no such script")
+
+
+def test_an_llm_asked_with_other_settings_in_turn_is_opened_once_for_each() -> None:
+    opened: list[FakeProvider] = []
+
+    def create(_llm: LLM, _services: Any) -> FakeProvider:
+        opened.append(FakeProvider([]))
+        return opened[-1]
+
+    manager = LLMManager(clock=FakeClock(), environ={}, create=create)
+    for temperature in (0.0, 0.3, 0.0, 0.3):
+        manager.complete(llm(parameters={"temperature": temperature}), MESSAGES)
+    assert len(opened) == 2
+    manager.close()
+    assert all(provider.is_closed for provider in opened)

@@ -7,6 +7,11 @@ from typing import Any
 
 from poor_bench.evaluation.browser.actions.models import ACTION_TYPES, Done
 
+_LONGEST_THOUGHT = 300
+"""Characters: small models do not find an end by themselves."""
+_LEFT_OUT = frozenset({"title", "default", "maxLength"})
+"""Long limits make grammars that llama.cpp refuses; they are checked when the reply is there."""
+
 
 def reply_schema(output_schema: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the JSON Schema of a reply.
@@ -18,7 +23,7 @@ def reply_schema(output_schema: Mapping[str, Any] | None) -> dict[str, Any]:
         A schema without references, for servers that turn it into a grammar.
     """
     actions = [_plain_schema(kind, output_schema) for kind in ACTION_TYPES]
-    thought = {"type": "string", "description": "Why, in a sentence."}
+    thought = {"type": "string", "maxLength": _LONGEST_THOUGHT}
     return {
         "type": "object",
         "properties": {"thought": thought, "action": {"anyOf": actions}},
@@ -30,7 +35,7 @@ def reply_schema(output_schema: Mapping[str, Any] | None) -> dict[str, Any]:
 def _plain_schema(kind: type[Any], output_schema: Mapping[str, Any] | None) -> dict[str, Any]:
     schema: dict[str, Any] = kind.model_json_schema()
     properties = {
-        name: {key: value for key, value in part.items() if key not in {"title", "default"}}
+        name: {key: value for key, value in part.items() if key not in _LEFT_OUT}
         for name, part in schema["properties"].items()
     }
     required = schema["required"]

@@ -12,7 +12,9 @@ from poor_bench.evaluation.browser.miniwob.suite import miniwob_suite
 from poor_bench.evaluation.models import EvalSuite
 from poor_bench.evaluation.suite_file import read_suite
 from poor_bench.evaluation.suite_server import serving
+from poor_bench.models.llm import LLM
 from tests.evaluation.browser.conftest import Trials, scripted
+from tests.providers.embedded_file import real_model
 
 PROJECT = Path(__file__).parents[4]
 SERVER = "poor_bench.evaluation.browser.miniwob.pages:create_app"
@@ -79,3 +81,21 @@ def test_an_agent_that_clicks_the_wrong_button_fails_and_one_that_clicks_the_rig
         llm = scripted({"action": "click", "ref": ref}, {"action": "done", "summary": ""})
         rewards.append(run_case(trials, "click-test-2", llm=llm)["reward"])
     assert rewards == [1, -1]
+
+
+@pytest.mark.browser
+@pytest.mark.embedded
+def test_a_real_model_chooses_an_action_that_can_be_tried(trials: Trials) -> None:
+    """Whether it is the right one is for benchmarks to say."""
+    real_model()
+    llm = LLM(
+        id="embedded:smollm2-135m",
+        provider="embedded",
+        name="smollm2-135m",
+        parameters={"temperature": 0, "max_tokens": 400},
+    )
+    run_case(trials, "click-test", llm=llm, max_steps=1, thinking="off")
+    (step,) = trials.steps
+    assert step.action["action"]
+    assert step.input_tokens > 300
+    assert step.output_tokens > 5

@@ -17,12 +17,14 @@ from poor_bench.dashboard.pages.judge import sheets
 from poor_bench.dashboard.pages.judge.conversation import case_card
 from poor_bench.dashboard.pages.judge.ids import JudgeIds as Ids
 from poor_bench.dashboard.pages.judge.layout import no_runs
+from poor_bench.dashboard.pages.judge.run_sheets import case_sheet, run_sheet
 from poor_bench.dashboard.pages.judge.selection import (
     chosen_case,
     chosen_run,
     run_with_id,
     selection_of,
 )
+from poor_bench.dashboard.pages.judge.trust_sheet import trust_sheet
 from poor_bench.dashboard.scripts import bind_script
 from poor_bench.judge.history.summary import RunSummary
 
@@ -50,7 +52,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
         sheets.notes_list(summary),
     ]
     labels = services.judged.labels_on(case.conversation.hash) if case else ()
-    cases = sheets.case_sheet(summary.cases, run.run_id, selection, open_case)
+    cases = case_sheet(summary.cases, run.run_id, selection, open_case)
     base = run_with_id(summaries, selection.base)
     return (
         note(services, summary),
@@ -95,8 +97,8 @@ def context(services: Services, search: str | None) -> tuple[Any, Any, Any]:
     ]
     others = [item for item in summaries if item not in of_agent]
     chart = _graph(judge_history(of_agent), "Scores from run to run") if of_agent[1:] else None
-    runs = sheets.run_sheet([*others, *of_agent], selection, summary.run.run_id)
-    return chart, runs, sheets.trust_sheet(services.judged.agreement())
+    runs = run_sheet([*others, *of_agent], selection, summary.run.run_id)
+    return chart, runs, trust_sheet(services.judged.agreement())
 
 
 def _label(summary: RunSummary) -> str:

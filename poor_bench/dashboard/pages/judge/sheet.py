@@ -1,0 +1,27 @@
+"""The form that all tables of the page have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dash import html
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+
+def sheet(heads: Sequence[str], rows: Sequence[Component]) -> Component:
+    """Return a table that scrolls sideways where it is too wide."""
+    head = html.Thead(html.Tr([html.Th(text, scope="col") for text in heads]))
+    table = html.Table([head, html.Tbody(list(rows))], className="sheet")
+    return html.Div(table, className="sheet-frame", tabIndex="0")
+
+
+def row(head: str, *cells: str, class_name: str = "") -> Component:
+    """Return a row; what looks like a figure is set as one."""
+    shown = [
+        html.Td(cell, className="number" if cell.lstrip("+-")[:1].isdigit() else None)
+        for cell in cells
+    ]
+    return html.Tr([html.Th(head, scope="row"), *shown], className=class_name or None)

@@ -1,0 +1,50 @@
+"""How far judges agree with people, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from poor_bench.dashboard.components.states import empty_state
+from poor_bench.dashboard.pages.judge.sheet import row, sheet
+from poor_bench.judge.agreement.agreement import Agreement
+from poor_bench.judge.report.agreement_text import (
+    biases_of,
+    estimate_text,
+    figure_text,
+    trust_text,
+)
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+_HEADS = (
+    "Judge", "Labelled", "Alpha", "People alone", "Weighted kappa", "Kappa", "Spearman",
+    "Judge minus people", "Length, people alike", "",
+)  # fmt: skip
+
+
+def trust_sheet(measured: Mapping[str, Agreement]) -> Component:
+    """Return how far each judge agrees with people."""
+    rows = [
+        row(
+            judge,
+            str(item.n),
+            figure_text(item.alpha),
+            figure_text(item.human_alpha),
+            figure_text(item.weighted_kappa),
+            figure_text(item.kappa),
+            estimate_text(item.spearman),
+            estimate_text(item.bias),
+            estimate_text(item.length_bias),
+            "; ".join((trust_text(item), *biases_of(item))),
+        )
+        for judge, item in measured.items()
+        if item.n
+    ]
+    if not rows:
+        text = (
+            "Score some conversations above, or fill in a sheet: python main.py judge labels export"
+        )
+        return empty_state("Nothing is labelled yet", text)
+    return sheet(_HEADS, rows)

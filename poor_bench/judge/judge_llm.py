@@ -15,8 +15,10 @@ llms.json keeps its own settings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from poor_bench.config.judge_settings import JudgeSettings
 from poor_bench.config.nearest_name import name_hint
@@ -26,8 +28,11 @@ from poor_bench.models.llm_id import base_llm_id
 from poor_bench.providers.api_keys import read_key
 from poor_bench.providers.catalog import PROVIDERS
 
+Number = TypeVar("Number", int, float)
+
 DEFAULT_MODEL = "claude-opus-4-20250514"
 _ANTHROPIC = "anthropic"
+_CLAUDE = "claude-"
 _KEY_VARIABLE = "ANTHROPIC_API_KEY"
 _KNOWN_PRICES = {DEFAULT_MODEL: Prices(input=15.0, output=75.0, cached_input=1.5)}
 """US dollars per million tokens.
@@ -80,41 +85,53 @@ def chosen_llm(
     Raises:
         ConfigError: If there is no such LLM, or a variable cannot be read.
     """
-    wanted = options.model or environ.get("ANTHROPIC_MODEL") or settings.model or DEFAULT_MODEL
+    wanted = options.model or _of_environment(environ) or settings.model or DEFAULT_MODEL
+    listed = list(llms)
     if isinstance(wanted, LLM):
         llm = wanted
-    elif (listed := _listed(wanted, llms)) is not None:
-        llm = _with(listed, settings.temperature, settings.max_tokens)
+    elif (found := _found(wanted, listed)) is not None:
+        llm = _with(found, settings.temperature, settings.max_tokens)
     else:
-        llm = _unlisted(wanted, options, settings, environ)
+        llm = _unlisted(_full_name(wanted, listed), options, settings, environ)
     return _with(llm, options.temperature, options.max_tokens)
 
 
-def _with(llm: LLM, temperature: float | None, max_tokens: float | None) -> LLM:
+def _of_environment(environ: Mapping[str, str]) -> str:
+    name = environ.get("ANTHROPIC_MODEL", "").strip().removeprefix(f"{_ANTHROPIC}:")
+    return base_llm_id(_ANTHROPIC, name) if name else ""
+
+
+def _with(llm: LLM, temperature: float | None, max_tokens: int | None) -> LLM:
     given = {"temperature": temperature, "max_tokens": max_tokens}
     set_ones = {name: value for name, value in given.items() if value is not None}
     return replace(llm, parameters={**llm.parameters, **set_ones})
 
 
-def _listed(name: str, llms: Iterable[LLM]) -> LLM | None:
-    listed = list(llms)
-    for llm in listed:
+def _found(name: str, llms: Sequence[LLM]) -> LLM | None:
+    for llm in llms:
         if llm.id == name:
             return llm
-    labelled = [llm for llm in listed if llm.label == name]
+    labelled = [llm for llm in llms if llm.label == name]
     return labelled[0] if len(labelled) == 1 else None
+
+
+def _full_name(name: str, llms: Sequence[LLM]) -> str:
+    """Return `provider:name`; only names of Claude models may stand alone.
+
+    A mistyped name must not send what is judged to a server that nobody meant.
+    """
+    if name.startswith(_CLAUDE):
+        return base_llm_id(_ANTHROPIC, name)
+    if name.partition(":")[0] not in PROVIDERS or ":" not in name:
+        known = [llm.id for llm in llms]
+        raise ConfigError(f"there is no LLM {name!r} to judge", hint=name_hint(name, known))
+    return name
 
 
 def _unlisted(
     name: str, options: JudgeOptions, settings: JudgeSettings, environ: Mapping[str, str]
 ) -> LLM:
-    provider, colon, model = name.partition(":")
-    if not colon:
-        provider, model = _ANTHROPIC, name
-    if provider not in PROVIDERS:
-        raise ConfigError(
-            f"there is no LLM {name!r} to judge", hint=name_hint(provider, list(PROVIDERS))
-        )
+    provider, _, model = name.partition(":")
     llm = LLM(id=base_llm_id(provider, model), provider=provider, name=model)
     llm = _with(llm, settings.temperature, settings.max_tokens)
     return _claude(llm, options, settings, environ) if provider == _ANTHROPIC else llm
@@ -127,21 +144,24 @@ def _claude(
     endpoint = options.base_url or (None if of_environment else settings.base_url)
     prices = _KNOWN_PRICES.get(llm.name, Prices())
     llm = replace(llm, endpoint=endpoint, api_key_env=_KEY_VARIABLE, prices=prices)
-    temperature = _read(environ, "ANTHROPIC_TEMPERATURE", float, "a number from 0 to 1")
-    return _with(llm, temperature, _read(environ, "ANTHROPIC_MAX_TOKENS", int, "at least 1"))
+    temperature = _read(environ, "ANTHROPIC_TEMPERATURE", float, (0.0, 1.0))
+    return _with(llm, temperature, _read(environ, "ANTHROPIC_MAX_TOKENS", int, (1, 10**9)))
 
 
 def _read(
-    environ: Mapping[str, str], variable: str, read: type[float] | type[int], expected: str
-) -> float | None:
+    environ: Mapping[str, str],
+    variable: str,
+    parse: Callable[[str], Number],
+    limits: tuple[Number, Number],
+) -> Number | None:
     text = environ.get(variable, "").strip()
     if not text:
         return None
-    try:
-        value = read(text)
-    except ValueError:
-        value = read(-1)
-    smallest, largest = (0.0, 1.0) if read is float else (1, 10**9)
-    if not smallest <= value <= largest:
-        raise ConfigError(f"the environment variable {variable} must be {expected}")
-    return value
+    with suppress(ValueError):
+        value = parse(text)
+        if limits[0] <= value <= limits[1]:
+            return value
+    kind = "whole number" if parse is int else "number"
+    raise ConfigError(
+        f"the environment variable {variable} must be a {kind} from {limits[0]} to {limits[1]}"
+    )

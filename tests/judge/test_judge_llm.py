@@ -117,10 +117,16 @@ def test_a_local_judge_needs_no_key() -> None:
     assert judge_llm(options, JudgeSettings(), [], {}).provider == "embedded"
 
 
-def test_an_unknown_judge_is_told_with_the_nearest_name() -> None:
-    with pytest.raises(ConfigError) as caught:
-        chosen({"model": "olama:gemma3:1b"})
-    assert "ollama" in caught.value.hint
+@pytest.mark.parametrize("name", ["olama:gemma3:1b", "ollama gemma3:1b", "gemma3"])
+def test_a_mistyped_judge_is_told_and_sends_nothing_anywhere(name: str) -> None:
+    with pytest.raises(ConfigError, match="there is no LLM") as caught:
+        chosen({"model": name})
+    assert "ollama:gemma3:1b" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["custom", "anthropic:custom"])
+def test_the_environments_model_is_anthropics_whatever_its_name(name: str) -> None:
+    assert chosen(environ={"ANTHROPIC_MODEL": name}).id == "anthropic:custom"
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 First rule that fits; of several announcements the last one counts:
 
 1. the whole response is a label, or a fenced block or the last LaTeX box is: bare, fenced, boxed;
-2. words announce it ("the answer is (B)", "Answer: B", "I choose B", "B is correct"), or a JSON
-   object holds it under `answer` or as its only member: announced;
+2. words announce it ("the answer is (B)", "Answer: B", "I choose B", "so it is B", "B is
+   correct"), or a JSON object holds it under `answer` or as its only member: announced;
 3. the response begins with a label ("B) Paris"), and no other line does: in prose;
 4. only one label is set off by brackets, quotes or emphasis, or else mentioned at all: in prose;
 5. the text of only one choice occurs, where the texts are known: in prose.
@@ -28,6 +28,7 @@ from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.normalise import fold_answer, fold_text
 
 _OPENING = r"[\s*_(\[\"'`${]{0,8}(?:\\\w{1,8}\{)?"
+_NOT_RULED_OUT = r"(?!\W{0,4}\s(?i:is|was|seems)\s(?i:not|wrong|incorrect|false|out)\b)"
 _NO_ARTICLE = r"(?!(?<=[AI])\s+(?!(?:because|since|as|and|or|with|due|is|for|which)\b)[a-z])"
 
 
@@ -142,13 +143,15 @@ def _patterns(labels: tuple[str, ...]) -> _Patterns:
     label = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
     announcing = (
         r"(?i:\b(?:answer|choice|option)\b[^\n.!?]{0,40}?(?:\bis\b|\bare\b|[:=])"
-        r"|\b(?:answer|choose|chose|pick|select|selected)\b)"
+        r"|\b(?:answer|choose|chose|pick|select|selected)\b"
+        r"|\bit(?:\s+is|\s+must\s+be|['\N{RIGHT SINGLE QUOTATION MARK}]s)\b"
+        r"|\b(?:so|thus|hence|therefore),?\s|\bgo(?:ing)?\s+(?:with|for)\b)"
     )
     praise = r"(?i:is\s+(?:the\s+)?(?:most\s+)?(?:correct|right|best|accurate|answer)\b)"
     return _Patterns(
         announced=re.compile(
             rf"{announcing}{_OPENING}(?i:(?:option|choice|answer)\s+)?{_OPENING}"
-            rf"(?P<after>{label})(?!\w|'\w){_NO_ARTICLE}"
+            rf"(?P<after>{label})(?!\w|'\w){_NO_ARTICLE}{_NOT_RULED_OUT}"
             rf"|(?<!\w)(?P<before>{label})[)\]*_\"'`.]{{0,4}}\s+{praise}"
         ),
         at_line_start=re.compile(

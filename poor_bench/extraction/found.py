@@ -39,7 +39,7 @@ _WRAPPINGS = {
     Found.FENCED: "in a code block",
     Found.BOXED: "in a LaTeX box",
     Found.ANNOUNCED: "after words that announce it",
-    Found.STATED: "stated in a sentence or above other text",
+    Found.STATED: "stated among other text",
     Found.IN_PROSE: "within other text",
     Found.REPAIRED: "in broken syntax",
 }

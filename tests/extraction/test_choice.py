@@ -29,6 +29,10 @@ CHOSEN = {
     "last announcement": ("The answer is A. Wait: the answer is B.", "B", Found.ANNOUNCED),
     "not before the right one": ("The answer is not A. The answer is D.", "D", Found.ANNOUNCED),
     "choose": ("Having weighed A and C, I choose C.", "C", Found.ANNOUNCED),
+    "it is": ("It is B, not A.", "B", Found.ANNOUNCED),
+    "it's": ("I think it's B because A is wrong.", "B", Found.ANNOUNCED),
+    "so": ("A is wrong, C is wrong, so B", "B", Found.ANNOUNCED),
+    "go for": ("Between A and B I'd go for (B).", "B", Found.ANNOUNCED),
     "praise": ("Option B is wrong, while C is correct.", "C", Found.ANNOUNCED),
     "the letter A": ("The answer is A because it fits.", "A", Found.ANNOUNCED),
     "json": ('{"answer": "B"}', "B", Found.ANNOUNCED),
@@ -36,7 +40,7 @@ CHOSEN = {
     "beginning": ("B) Rome", "B", Found.IN_PROSE),
     "beginning of many lines": ("B. Rome\n\nIt has been the capital since 1871.", "B",
                                 Found.IN_PROSE),
-    "only mention": ("It must be (D), clearly.", "D", Found.IN_PROSE),
+    "only mention": ("Clearly (D).", "D", Found.IN_PROSE),
     "only plain mention": ("That leaves D for us", "D", Found.IN_PROSE),
     "text": ("It is Paris.", "A", Found.IN_PROSE),
     "wider text": ("It is the city of Rome!", "C", Found.IN_PROSE),
@@ -54,7 +58,8 @@ def test_choice_is_found_and_said_how(text, label, found):
     "text",
     ["", "I do not know.", "A) Paris\nB) Rome\nC) the city of Rome\nD) Berlin", "Either A or B.",
      "A dog is an animal.", "The answer is a mystery.", "The answer is E.", "Paris or Berlin",
-     "I'd say it depends."],
+     "I'd say it depends.", "B was said first, so A is wrong.",
+     "So what of B, or of C?"],
 )  # fmt: skip
 def test_nothing_is_guessed(text):
     assert extract_choice(text, LABELS, TEXTS) is None

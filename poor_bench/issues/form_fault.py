@@ -38,10 +38,12 @@ def form_fault(trial: Trial) -> FormFault | None:
     only responses that scored nothing are judged: a rule that nobody applied is no fault. An
     answer that was cut off has that cause, and its form says nothing more.
     """
+    if trial.is_zero and trial.is_cut_off:
+        return None
     read = _READERS.get(trial.facts.wanted) if trial.facts.wanted else None
     if trial.result.strict_score is not None:
         return _told_fault(trial, read)
-    if not trial.is_zero or trial.is_cut_off:
+    if not trial.is_zero:
         return None
     if trial.result.found == Found.MISSING:
         return _missing_fault(trial, read)

@@ -171,6 +171,11 @@ SAMPLES = (
         {"response": '{"ans', "finish_reason": "length", "found": "missing"},
         OBJECT,
     ),
+    Sample(
+        "cut-off-in-prose",
+        ("truncated",),
+        {"response": "It is 4", "finish_reason": "length", "found": "stated", "strict_score": 0.0},
+    ),
     Sample("empty", ("no_answer",), {"response": " \n"}),
     Sample("thinking-only", ("no_answer", "thinking_leaked"), {"response": "<think>so</think>"}),
     Sample(

@@ -8,6 +8,7 @@ from poor_bench.config_manager import ConfigManager
 from poor_bench.reports.html.page import report_to_html
 from poor_bench.reports.report_data import ReportData
 from poor_bench.tuning.params.report import ParamsReport
+from poor_bench.tuning.params.variants import variant_name
 
 
 def sweep_html(config: ConfigManager, report: ParamsReport) -> str:
@@ -32,6 +33,9 @@ def sweep_html(config: ConfigManager, report: ParamsReport) -> str:
             results=tuple(results),
             tests={test_id: workspace.tests_by_id[test_id] for test_id in test_ids},
             test_classes=workspace.test_classes,
-            llms={variant_id: replace(base, id=variant_id, label="") for variant_id in variant_ids},
+            llms={
+                variant_id: replace(base, id=variant_id, label=variant_name(variant_id, base.id))
+                for variant_id in variant_ids
+            },
         )
     )

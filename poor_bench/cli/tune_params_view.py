@@ -72,12 +72,11 @@ def print_report(report: ParamsReport) -> None:
 
 def _row(row: Standing, report: ParamsReport) -> list[str]:
     from poor_bench.reports.number_text import count_text, time_text
+    from poor_bench.tuning.params.variants import variant_name
 
-    is_base = row.variant_id == report.base_id
-    name = "as it is" if is_base else row.variant_id.removeprefix(f"{report.base_id}:")
     score = row.score
     return [
-        name,
+        variant_name(row.variant_id, report.base_id),
         f"{score.value:.3f}" if score else "",
         f"{score.low:.2f} to {score.high:.2f}" if score else "",
         _gain_text(row.gain),

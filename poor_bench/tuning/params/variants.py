@@ -60,6 +60,18 @@ def variant_of(base: LLM, choice: Mapping[str, Any]) -> Variant:
     )
 
 
+def variant_name(variant_id: str, base_id: str) -> str:
+    """Return what screens that are about one LLM call its variants.
+
+    Example:
+        >>> variant_name("ollama:a:think=true,seed=1", "ollama:a"), variant_name("x", "x")
+        ('think=true, seed=1', 'as it is')
+    """
+    if variant_id == base_id:
+        return "as it is"
+    return variant_id.removeprefix(f"{base_id}:").replace(",", ", ")
+
+
 def is_like(one: LLM, other: LLM) -> bool:
     """Return whether two LLMs of one model are asked in the same way."""
     return one.parameters == other.parameters and one.base_system_prompt == other.base_system_prompt

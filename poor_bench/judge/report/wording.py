@@ -63,7 +63,8 @@ def _failures(summary: RunSummary) -> Iterator[str]:
             message = f"{judgement.judge}: {judgement.error}"
             errors[message] = errors.get(message, 0) + 1
     for message, count in errors.items():
-        yield f"No judgement, {count} times, which counts for nothing: {message}"
+        times = "once" if count == 1 else f"{count} times"
+        yield f"No judgement, {times}, which counts for nothing: {message}"
 
 
 def _noise(summary: RunSummary) -> Iterator[str]:

@@ -14,6 +14,8 @@ class LLMTally:
     n_items: int
     n_scored: int = 0
     n_failed: int = 0
+    n_answered: int = 0
+    """Responses that a judge gets to see later."""
     score_sum: float = 0.0
     tokens: int = 0
     busy_ms: float = 0.0
@@ -42,4 +44,6 @@ class LLMTally:
             parts.append(f"{self.tokens / (self.busy_ms / 1000):.0f} tok/s")
         if self.n_failed:
             parts.append(f"{self.n_failed} failed")
+        if n_waiting := max(0, self.n_answered - self.n_done):
+            parts.append(f"{n_waiting} wait for the judge")
         return "  ".join(parts)

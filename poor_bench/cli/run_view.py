@@ -22,6 +22,7 @@ from poor_bench.runner.events import (
     ModelLoading,
     RunEvent,
     RunStarted,
+    TrialAnswered,
     TrialFinished,
     TrialRescored,
 )
@@ -63,7 +64,7 @@ class RunView:
                 self._tell_unavailable(event)
             case LLMFinished(llm_id=llm_id):
                 self.finish(llm_id)
-            case JudgingStarted() | JudgeUnavailable():
+            case TrialAnswered() | JudgingStarted() | JudgeUnavailable():
                 self._take_of_judge(event)
 
     def say(self, line: str) -> None:
@@ -97,7 +98,11 @@ class RunView:
         if event.n_skipped:
             self.say(f"{self.name(event.llm_id)}: {event.n_skipped} tests stay pending{way_out}")
 
-    def _take_of_judge(self, event: JudgingStarted | JudgeUnavailable) -> None:
+    def _take_of_judge(self, event: TrialAnswered | JudgingStarted | JudgeUnavailable) -> None:
+        if isinstance(event, TrialAnswered):
+            self.tallies[event.llm_id].n_answered += 1
+            self.show(event.llm_id, "", is_frequent=True)
+            return
         if isinstance(event, JudgingStarted):
             self.say(f"{self.name(event.judge_id)}: judges {event.n_items} responses")
             return

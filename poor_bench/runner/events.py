@@ -58,6 +58,14 @@ class TrialFinished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrialAnswered:
+    """A response is stored and waits for its judge; the trial ends later."""
+
+    llm_id: str
+    test_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrialRescored:
     """A stored response was scored again since its evaluator changed."""
 
@@ -121,6 +129,7 @@ RunEvent = (
     | ModelLoaded
     | TrialStarted
     | TrialFinished
+    | TrialAnswered
     | TrialRescored
     | LLMUnavailable
     | LLMFinished

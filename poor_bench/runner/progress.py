@@ -7,7 +7,13 @@ import threading
 from poor_bench.models.failure import WAITS_FOR_JUDGE
 from poor_bench.models.result import Result
 from poor_bench.ports import Listener, ResultSink
-from poor_bench.runner.events import RunEvent, RunFinished, TrialFinished, TrialRescored
+from poor_bench.runner.events import (
+    RunEvent,
+    RunFinished,
+    TrialAnswered,
+    TrialFinished,
+    TrialRescored,
+)
 
 
 class Progress:
@@ -50,6 +56,7 @@ class Progress:
         with self._lock:
             if result.failure == WAITS_FOR_JUDGE:
                 self._waiting.append(result)
+                self._listener(TrialAnswered(llm_id=result.llm_id, test_id=result.test_id))
                 return
             self._n_scored += result.failure is None
             self._n_failed += result.failure is not None

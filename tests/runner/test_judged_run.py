@@ -18,6 +18,7 @@ from poor_bench.runner.events import (
     JudgingStarted,
     LLMFinished,
     RunEvent,
+    TrialAnswered,
     TrialFinished,
     TrialRescored,
 )
@@ -63,6 +64,7 @@ def test_responses_are_judged_after_the_llms_are_done(workspace_files: Workspace
     finished = run_all(folder, listener)
     assert (finished.n_scored, finished.n_failed, finished.n_skipped) == (2, 0, 0)
     kinds = [type(event) for event in listener.events]
+    assert kinds.count(TrialAnswered) == 2
     assert kinds.index(LLMFinished) < kinds.index(JudgingStarted) < kinds.index(TrialFinished)
     assert {result.score for result in stored(folder)} == {0.7}
     assert open_runner(folder).plan().is_empty

@@ -25,6 +25,7 @@ from poor_bench.runner.events import (
     RunEvent,
     RunFinished,
     RunStarted,
+    TrialAnswered,
     TrialFinished,
     TrialRescored,
 )
@@ -85,14 +86,16 @@ class RunWatcher:
                 self._note_error(llm_id, "", failure, n_times=event.n_skipped)
             case LLMFinished(llm_id=llm_id):
                 self._finish(llm_id)
-            case JudgingStarted() | JudgeUnavailable():
+            case TrialAnswered() | JudgingStarted() | JudgeUnavailable():
                 self._take_of_judge(event)
             case RunFinished(run_id=run_id):
                 self._change_all(LLMPhase.FINISHED, {LLMPhase.RUNNING, LLMPhase.JUDGING})
                 self._state = replace(self._state, run_id=run_id)
 
-    def _take_of_judge(self, event: JudgingStarted | JudgeUnavailable) -> None:
-        if isinstance(event, JudgingStarted):
+    def _take_of_judge(self, event: TrialAnswered | JudgingStarted | JudgeUnavailable) -> None:
+        if isinstance(event, TrialAnswered):
+            self._change(event.llm_id, phase=LLMPhase.RUNNING)
+        elif isinstance(event, JudgingStarted):
             self._change_all(LLMPhase.JUDGING, {LLMPhase.FINISHED})
         else:
             self._note_error(event.judge_id, "", event.failure, n_times=event.n_skipped)

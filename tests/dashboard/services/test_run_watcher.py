@@ -13,6 +13,7 @@ from poor_bench.runner.events import (
     ModelLoading,
     RunFinished,
     RunStarted,
+    TrialAnswered,
     TrialFinished,
     TrialRescored,
 )
@@ -120,6 +121,8 @@ def test_rescored_responses_are_counted() -> None:
 
 def test_llms_whose_responses_wait_are_shown_as_being_judged() -> None:
     watcher = started(Clock())
+    watcher(TrialAnswered(llm_id="a", test_id="t"))
+    assert phase_of(watcher, "a") is LLMPhase.RUNNING
     watcher(LLMFinished(llm_id="a"))
     watcher(JudgingStarted(judge_id="judge", n_items=2))
     watcher(TrialFinished(result=Result(llm_id="a", test_id="t", score=1.0)))

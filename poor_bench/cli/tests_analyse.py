@@ -25,7 +25,7 @@ def analyse(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
 
     Suspicious are tests that nobody passes, tests that LLMs fail with the same answer (a wrong
     key?) or the same message (an unfair prompt?), and tests that weak LLMs pass and strong ones do
-    not. Verdicts need results of three LLMs.
+    not. Verdicts need results of three different models; one model asked in three ways is one.
     """
     from poor_bench.statistics.items import analyse_items
     from poor_bench.statistics.level_order import level_orders
@@ -45,6 +45,8 @@ def analyse(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
 
 
 def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
+    from poor_bench.statistics.items import LEAST_MODELS
+
     suspicious = [item for item in items if item.is_suspicious]
     chosen = items if shows_all else suspicious
     if chosen:
@@ -66,6 +68,11 @@ def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
     click.echo(
         f"{len(suspicious)} of {len(items)} tests are suspicious; every LLM passes {n_useless}"
     )
+    n_models = max(item.n_models for item in items)
+    if n_models < LEAST_MODELS:
+        click.echo(
+            f"Verdicts need {LEAST_MODELS} different models; these results are of {n_models}."
+        )
 
 
 def _print_orders(orders: Sequence[LevelOrder]) -> None:
@@ -93,6 +100,7 @@ def _item_to_json(item: Item) -> dict[str, Any]:
         "class_id": item.class_id,
         "level": item.level,
         "n_llms": item.n_llms,
+        "n_models": item.n_models,
         "mean_score": item.mean_score,
         "pass_rate": item.pass_rate,
         "discrimination": None if item.discrimination is None else item.discrimination.value,

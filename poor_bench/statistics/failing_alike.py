@@ -8,8 +8,9 @@ from collections.abc import Iterable
 
 from poor_bench.models.result import Result
 from poor_bench.statistics.item import Alike
+from poor_bench.statistics.model_of import model_of
 
-_LEAST_LLMS = 3
+_LEAST_MODELS = 3
 _TRACEBACK = re.compile(r"Traceback \(most recent call last\).*", re.DOTALL)
 
 
@@ -25,21 +26,24 @@ def failing_alike(failing: Iterable[Result]) -> Alike | None:
         failing: Scored results of one test that did not pass, of any LLMs.
 
     Returns:
-        The most common way of failing if at least 3 LLMs and two thirds of those that fail
-        share it; else None.
+        The most common way of failing if at least 3 different models and two thirds of the LLMs
+        that fail share it; else None.
     """
     llms_by_way: dict[tuple[str, bool], set[str]] = defaultdict(set)
+    models_by_way: dict[tuple[str, bool], set[str]] = defaultdict(set)
     all_llms: set[str] = set()
     for result in failing:
         all_llms.add(result.llm_id)
         way = _way_of(result)
         if way[0]:
             llms_by_way[way].add(result.llm_id)
+            models_by_way[way].add(model_of(result))
     if not llms_by_way:
         return None
-    (text, is_answer), llm_ids = max(llms_by_way.items(), key=lambda item: len(item[1]))
-    if len(llm_ids) < _LEAST_LLMS or 3 * len(llm_ids) < 2 * len(all_llms):
+    way, llm_ids = max(llms_by_way.items(), key=lambda item: len(item[1]))
+    if len(models_by_way[way]) < _LEAST_MODELS or 3 * len(llm_ids) < 2 * len(all_llms):
         return None
+    text, is_answer = way
     return Alike(
         text=text, is_answer=is_answer, llm_ids=tuple(sorted(llm_ids)), n_failing=len(all_llms)
     )

@@ -50,6 +50,8 @@ class Item:
     """Declared difficulty; 0 where the test is not known any more."""
     n_llms: int
     """LLMs with a scored trial."""
+    n_models: int
+    """Different models among them, see `model_of`."""
     mean_score: float
     """Mean over LLMs, 0.0 to 1.0; one minus this is the measured difficulty."""
     pass_rate: float

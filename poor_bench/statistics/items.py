@@ -10,9 +10,11 @@ from poor_bench.statistics.correlation import row_correlations
 from poor_bench.statistics.estimate import Estimate
 from poor_bench.statistics.failing_alike import failing_alike
 from poor_bench.statistics.item import Alike, Item, ItemFinding
+from poor_bench.statistics.model_of import model_of
 from poor_bench.statistics.score_table import ScoreTable, score_table
 
-_LEAST_LLMS = 3
+LEAST_MODELS = 3
+"""Different models that a verdict on a test needs."""
 
 
 def analyse_items(
@@ -27,7 +29,7 @@ def analyse_items(
 
     Returns:
         One item per test with a scored trial, in order of first appearance. Verdicts on a test
-        need 3 LLMs.
+        need 3 different models.
 
     Source:
         Difficulty and corrected item-total correlation: Crocker and Algina 1986, "Introduction to
@@ -73,23 +75,25 @@ def _item_of(
     ]
     alike = failing_alike(result for result in trials if (result.score or 0.0) < pass_score)
     pass_rate = sum(passed) / len(passed)
+    n_models = len({model_of(result) for result in trials})
     return Item(
         test_id=trials[0].test_id,
         class_id=test.class_id if test else "",
         level=test.level if test else 0,
         n_llms=len(scores),
+        n_models=n_models,
         mean_score=sum(means) / len(means),
         pass_rate=pass_rate,
         discrimination=discrimination,
         alike=alike,
-        findings=_findings(len(scores), pass_rate, discrimination, alike),
+        findings=_findings(n_models, pass_rate, discrimination, alike),
     )
 
 
 def _findings(
-    n_llms: int, pass_rate: float, discrimination: Estimate | None, alike: Alike | None
+    n_models: int, pass_rate: float, discrimination: Estimate | None, alike: Alike | None
 ) -> tuple[ItemFinding, ...]:
-    if n_llms < _LEAST_LLMS:
+    if n_models < LEAST_MODELS:
         return ()
     verdicts = {
         ItemFinding.NOBODY_PASSES: pass_rate == 0.0,

@@ -75,6 +75,16 @@ def test_common_way_of_failing_is_found() -> None:
     assert item.suspicion == "all fail alike; 3 of 3 that fail share the answer '42'"
 
 
+def test_one_model_asked_in_many_ways_is_no_witness_against_a_test() -> None:
+    same = [
+        Result(llm_id=x, test_id="t", score=0.0, got="42", model_digest="sha256:1") for x in "abcd"
+    ]
+    [item] = analyse_items(same)
+    assert (item.n_llms, item.n_models, item.findings) == (4, 1, ())
+    [item] = analyse_items([*same, *(Result(llm_id=x, test_id="t", score=0.0) for x in "xy")])
+    assert item.findings == (ItemFinding.NOBODY_PASSES,)
+
+
 def test_suspicion_is_told_in_one_line_or_not_at_all() -> None:
     items = items_of({"hard": [0, 0.9, 0], "easy": [1, 1, 1]})
     assert items["hard"].suspicion == "nobody passes"

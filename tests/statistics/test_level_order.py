@@ -10,6 +10,7 @@ def item(level: int, mean_score: float, class_id: str = "maths") -> Item:
         class_id=class_id,
         level=level,
         n_llms=5,
+        n_models=5,
         mean_score=mean_score,
         pass_rate=mean_score,
         discrimination=None,

@@ -136,8 +136,8 @@ def _named(app: AppContext, manager: LLMManager, **options: Any) -> Named:
     from poor_bench.tuning.prompt.subjects import agent_named, class_named
 
     name, llm_name = options["subject"], options["llm_name"]
-    is_class = name in app.workspace.test_classes
-    if not is_class and any((app.data_dir / AGENTS_FOLDER).glob("*.yaml")) and not llm_name:
+    has_agents = any((app.data_dir / AGENTS_FOLDER).glob("*.yaml"))
+    if name not in app.workspace.test_classes and has_agents and not llm_name:
         return agent_named(app.config, manager, name, options["judge"])
     if not llm_name:
         raise click.UsageError("--llm is missing: whom is the prompt for?")

@@ -88,6 +88,8 @@ def accept_variant(config: ConfigManager, reference: str, variant_id: str = "") 
     if len(found) != 1:
         message = f"sweep {search.run_id} has no variant {wanted!r}"
         raise ConfigError(message, hint=known_names(list(records)))
+    if found[0] in config.workspace.llms_by_id:
+        raise ConfigError(f"{found[0]} is in llms.json already")
     file = TuningFile(search.path)
     try:
         config.add_llms([records[found[0]]["entry"]])

@@ -106,6 +106,8 @@ def test_accepting_adds_the_variant_and_its_results_are_its_own(
     kept = ConfigManager(folder).workspace.llms_by_id[f"{BASE}:responses=is4"]
     assert kept.parameters["responses"] == "is4"
     assert kept.enabled
+    assert call(folder, "tune", "accept", "last", "--yes") == 2
+    assert "is in llms.json already" in capsys.readouterr().err
     call(folder, "run", "--dry-run", "--json")
     assert f"{BASE}:responses=is4" not in json_of(capsys)["pending"]
 

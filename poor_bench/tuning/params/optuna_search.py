@@ -28,7 +28,7 @@ def require_optuna() -> None:
         importlib.import_module("optuna")
     except ImportError as error:
         raise MissingExtraError(
-            "`--search optuna` needs the package optuna", hint="pip install 'optuna>=4.5'"
+            "`--search optuna` needs the package optuna", hint="pip install 'optuna>=4.5,<6'"
         ) from error
 
 

@@ -111,8 +111,7 @@ class Race:
         states.note_all(stored, parts.fingerprints)
         for result in stored:
             state = states.state_of(result)
-            is_scored = result.failure is None
-            if state is TrialState.DONE if is_scored else state is TrialState.FAILED:
+            if state is not None and (state is TrialState.DONE) == (result.failure is None):
                 self.results.setdefault(result.llm_id, {})[result.test_id] = result
 
     def _stop_if_over(self, variants: Sequence[Variant], tests: Sequence[Test]) -> None:

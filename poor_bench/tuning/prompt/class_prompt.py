@@ -11,7 +11,6 @@ from enum import StrEnum
 from poor_bench.config.workspace import Workspace
 from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
-from poor_bench.judge.response_judging import ResponseJudging
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
@@ -50,7 +49,6 @@ class ClassPrompt:
         """
         self._config = config
         self._manager = manager
-        self._judging = ResponseJudging(config.data_dir, config.workspace.llms, manager)
         self._llm = llm
         self._part = part
         self._class = config.workspace.test_classes[class_id]
@@ -102,9 +100,9 @@ class ClassPrompt:
         """
         test = self._tests[case_id]
         result = self._parts(text).try_once(self._llm, test, cancelled)
-        if result.failure is not None or result.score is None:
-            assert result.failure is not None
+        if result.failure is not None:
             raise CaseFailedError(case_id, result.failure)
+        assert result.score is not None
         is_template = self._part is ClassPart.TEMPLATE
         return Attempt(
             case_id=case_id,

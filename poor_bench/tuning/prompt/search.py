@@ -186,7 +186,7 @@ def require_gepa() -> None:
         importlib.import_module("gepa.api")
     except ImportError as error:
         raise MissingExtraError(
-            "tuning prompts needs the package gepa", hint="pip install 'gepa>=0.1.4'"
+            "tuning prompts needs the package gepa", hint="pip install 'gepa>=0.1.4,<0.2'"
         ) from error
 
 

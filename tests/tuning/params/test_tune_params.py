@@ -19,6 +19,7 @@ from poor_bench.tuning.spending import Limits
 from poor_bench.tuning.stopping import StopReason
 from tests.conftest import WorkspaceFiles
 from tests.providers.fake_clock import FakeClock
+from tests.runner.test_judged_run import judged_workspace, verdict
 
 PRICED = {"text": "4", "prompt_tokens": 0, "completion_tokens": 1_000_000}
 
@@ -89,7 +90,7 @@ def test_a_missing_library_is_named_before_anything_is_done(
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(MissingExtraError) as missing:
         sweep(folder, [axis_of("load_ms", [0, 1])], n_trials=3)
-    assert missing.value.hint == "pip install 'optuna>=4.5'"
+    assert missing.value.hint == "pip install 'optuna>=4.5,<6'"
     assert kept_searches(folder) == []
 
 
@@ -97,3 +98,12 @@ def test_parameters_that_change_nothing_are_refused_before_anything_is_done(fold
     with pytest.raises(ConfigError, match="what the LLM has anyway"):
         sweep(folder, [axis_of("response_format", ["text"])])
     assert kept_searches(folder) == []
+
+
+def test_what_a_judge_could_not_score_has_failed(workspace_files: WorkspaceFiles) -> None:
+    replies = {"a poem": [verdict(7), {"failure": "server_error"}]}
+    folder = judged_workspace(workspace_files, replies, n_tests=6)
+    report = sweep(folder, [axis_of("latency_ms", [0])], limits=Limits(n_calls=60))
+    assert sum(row.n_failed for row in report.standings) > 0
+    for row in report.standings:
+        assert row.score is None or row.score.value == pytest.approx(0.7)

@@ -111,7 +111,7 @@ def test_a_missing_library_is_named_before_anything_is_done(
     tuner, task = open_search(folder)
     with pytest.raises(MissingExtraError) as missing:
         tuner.run(task)
-    assert missing.value.hint == "pip install 'gepa>=0.1.4'"
+    assert missing.value.hint == "pip install 'gepa>=0.1.4,<0.2'"
     assert kept_searches(folder) == []
 
 

@@ -58,8 +58,8 @@ class RunView:
                 self.show(llm_id, f"model loaded in {load_ms / 1000:.1f} s")
             case TrialFinished(result=result):
                 self._count(result)
-            case TrialRescored():
-                self._n_rescored += 1
+            case TrialRescored(result=result):
+                self._count_rescored(result)
             case LLMUnavailable():
                 self._tell_unavailable(event)
             case LLMFinished(llm_id=llm_id):
@@ -91,6 +91,12 @@ class RunView:
         if result.failure is not None:
             self._tell_once(result.llm_id, result.failure.message)
         self.show(result.llm_id, "", is_frequent=True)
+
+    def _count_rescored(self, result: Result) -> None:
+        if result.failure is None:
+            self._n_rescored += 1
+        else:
+            self._tell_once(result.llm_id, result.failure.message)
 
     def _tell_unavailable(self, event: LLMUnavailable) -> None:
         self._tell_once(event.llm_id, event.failure.message)

@@ -70,6 +70,7 @@ class TrialRescored:
     """A stored response was scored again since its evaluator changed."""
 
     result: Result
+    """With a failure where its judge could not be asked or understood."""
     old_score: float | None
     """None where the response could not be scored before."""
 

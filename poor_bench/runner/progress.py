@@ -76,8 +76,10 @@ class Progress:
             with self._lock:
                 self._n_renewed += 1
             self.store_rescored(result, stale.score)
-        elif stale.failure is not None:
+            return
+        if stale.failure is not None:
             self._sink.append(result)
+        self.tell(TrialRescored(result=result, old_score=stale.score))
 
     def tell(self, event: RunEvent) -> None:
         """Tell the listener, one event at a time."""

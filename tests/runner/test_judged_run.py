@@ -108,8 +108,19 @@ def test_the_next_run_judges_without_asking_the_llm_again(workspace_files: Works
 
 def test_a_judge_that_is_still_broken_is_no_success(workspace_files: WorkspaceFiles) -> None:
     run_all(judged_workspace(workspace_files, "no"))
-    finished = run_all(judged_workspace(workspace_files, "never"))
+    listener = RecordingListener()
+    finished = run_all(judged_workspace(workspace_files, "never"), listener)
     assert finished.n_skipped == 2
+    assert all(event.result.failure for event in listener.of_kind(TrialRescored))
+    assert len(listener.of_kind(TrialRescored)) == 2
+
+
+def test_a_score_stays_where_a_changed_judge_is_broken(workspace_files: WorkspaceFiles) -> None:
+    run_all(judged_workspace(workspace_files, verdict(7)))
+    finished = run_all(judged_workspace(workspace_files, "never", samples=2))
+    assert finished.n_skipped == 2
+    kept = [result.score for result in stored(workspace_files.folder) if result.failure is None]
+    assert kept == [0.7, 0.7]
 
 
 def test_a_judge_that_cannot_be_asked_is_given_up(workspace_files: WorkspaceFiles) -> None:

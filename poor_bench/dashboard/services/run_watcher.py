@@ -79,8 +79,8 @@ class RunWatcher:
                 self._change(llm_id, phase=LLMPhase.RUNNING)
             case TrialFinished(result=result):
                 self._count(result)
-            case TrialRescored():
-                self._state = replace(self._state, n_rescored=self._state.n_rescored + 1)
+            case TrialRescored(result=result):
+                self._count_rescored(result)
             case LLMUnavailable(llm_id=llm_id, failure=failure):
                 self._change(llm_id, phase=LLMPhase.UNAVAILABLE)
                 self._note_error(llm_id, "", failure, n_times=event.n_skipped)
@@ -99,6 +99,12 @@ class RunWatcher:
             self._change_all(LLMPhase.JUDGING, {LLMPhase.FINISHED})
         else:
             self._note_error(event.judge_id, "", event.failure, n_times=event.n_skipped)
+
+    def _count_rescored(self, result: Result) -> None:
+        if result.failure is None:
+            self._state = replace(self._state, n_rescored=self._state.n_rescored + 1)
+        else:
+            self._note_error(result.llm_id, result.test_id, result.failure)
 
     def _finish(self, llm_id: str) -> None:
         if self._llms[llm_id].phase is not LLMPhase.UNAVAILABLE:

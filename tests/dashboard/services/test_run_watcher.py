@@ -119,6 +119,15 @@ def test_rescored_responses_are_counted() -> None:
     assert watcher.state().n_rescored == 1
 
 
+def test_responses_that_could_not_be_judged_again_are_errors() -> None:
+    watcher = started(Clock())
+    failure = Failure(kind=FailureKind.JUDGE, message="no JSON")
+    result = Result(llm_id="gone", test_id="t", failure=failure)
+    watcher(TrialRescored(result=result, old_score=0.5))
+    assert watcher.state().n_rescored == 0
+    assert [error.message for error in watcher.state().errors] == ["no JSON"]
+
+
 def test_llms_whose_responses_wait_are_shown_as_being_judged() -> None:
     watcher = started(Clock())
     watcher(TrialAnswered(llm_id="a", test_id="t"))

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import pytest
 
-from poor_bench.evaluation.browser.actions import elements
+from poor_bench.evaluation.browser.actions import elements, pages
 from poor_bench.evaluation.browser.observation.observe import observe
 from tests.evaluation.browser.conftest import Trials, scripted
 from tests.evaluation.browser.sites import Answer, Site
@@ -66,12 +66,12 @@ def test_fields_that_hold_them_show_dots_and_observations_do_not_show_them(
     "key", ["Control+c", "Control+V", "Meta+x", "ControlOrMeta+Insert", "Copy"]
 )
 def test_keys_of_the_clipboard_are_known(key: str) -> None:
-    assert elements._CLIPBOARD_KEYS.search(key)
+    assert pages._CLIPBOARD_KEYS.search(key)
 
 
 @pytest.mark.parametrize("key", ["Enter", "c", "Control+a", "Shift+Tab", "Control+Enter", "Insert"])
 def test_other_keys_are_not_keys_of_the_clipboard(key: str) -> None:
-    assert not elements._CLIPBOARD_KEYS.search(key)
+    assert not pages._CLIPBOARD_KEYS.search(key)
 
 
 def test_the_clipboard_cannot_carry_them_elsewhere(trials: Trials, serve: Serve) -> None:

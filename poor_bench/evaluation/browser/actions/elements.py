@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from poor_bench.evaluation.browser.session.errors import ActionError
@@ -19,22 +19,39 @@ _HOW_TO_FILL = """field => {
   return 'fill';
 }"""
 _OPTIONS = "field => [...(field.options || [])].map(option => [option.label, option.value])"
+_KIND_OF_CLICK = """element => {
+  if (element.tagName === 'OPTION') return 'option';
+  const link = element.closest('a[href][target]');
+  return link && !['', '_self', '_top', '_parent'].includes(link.target) ? 'new tab' : 'plain';
+}"""
+_NEW_TAB_MS = 3_000
 _IS_FIELD = "element => ['INPUT', 'TEXTAREA', 'SELECT'].includes(element.tagName)"
-_CLIPBOARD_KEYS = re.compile(
-    r"(control|meta)\w*\+.*(c|x|v|insert)$|shift\w*\+(insert|delete)$|^(copy|cut|paste)$",
-    re.IGNORECASE,
-)
 _LONGEST_TEXT = 20_000
 
 
 def click(session: BrowserSession, element: Locator) -> None:
     """Click an element, and wait for what comes of it."""
     with session.errors():
-        if element.evaluate("element => element.tagName") == "OPTION":
+        kind = element.evaluate(_KIND_OF_CLICK)
+        if kind == "option":
             element.locator("xpath=ancestor::select").select_option(value=_value_of(element))
+        elif kind == "new tab":
+            _click_for_new_tab(session, element)
         else:
             element.click()
         session.settle()
+
+
+def _click_for_new_tab(session: BrowserSession, element: Locator) -> None:
+    """Click a link that opens a tab, and wait for the tab if it comes."""
+    from playwright.sync_api import TimeoutError as TookTooLongError
+
+    context = session.page.context
+    n_tabs = len(context.pages)
+    element.click()
+    if len(context.pages) == n_tabs:
+        with suppress(TookTooLongError):
+            context.wait_for_event("page", timeout=_NEW_TAB_MS)
 
 
 def _value_of(option: Locator) -> str:
@@ -98,20 +115,6 @@ def select(session: BrowserSession, element: Locator, option: str) -> None:
 
 def _position(wanted: str, among: list[str]) -> int | None:
     return among.index(wanted) if wanted in among else None
-
-
-def press(session: BrowserSession, key: str) -> None:
-    """Press a key where the focus is.
-
-    Raises:
-        ActionError: If the key would move a credential through the clipboard, to where it does not
-            belong.
-    """
-    with session.errors():
-        if session.has_typed_credentials and _CLIPBOARD_KEYS.search(key):
-            raise ActionError("after a credential was typed, the clipboard is closed")
-        session.page.keyboard.press(key)
-        session.settle()
 
 
 def text_of(session: BrowserSession, element: Locator) -> str:

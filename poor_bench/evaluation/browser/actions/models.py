@@ -97,5 +97,6 @@ PageAction = Open | Click | Type | Select | Press | Scroll | Wait | Back | Extra
 AnyAction = Annotated[PageAction | Done, Field(discriminator="action")]
 ACTION: TypeAdapter[PageAction | Done] = TypeAdapter(AnyAction)
 ACTION_TYPES: tuple[type[_Action], ...] = (
-    Open, Click, Type, Select, Press, Scroll, Wait, Back, Extract, Done,
+    Click, Type, Select, Press, Scroll, Wait, Back, Extract, Open, Done,
 )  # fmt: skip
+"""The most useful ones first: small models tend to take what is named first."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.evaluation.browser.actions import elements
+from poor_bench.evaluation.browser.actions import elements, pages
 from poor_bench.evaluation.browser.actions.models import (
     Back,
     Click,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
 _WAIT_FOR_TEXT_MS = 10_000
-_SCROLL_PIXELS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,8 @@ def perform(action: PageAction, stage: Stage) -> str:
 @perform.register
 def _(action: Open, stage: Stage) -> str:
     open_url(stage.session, action.url)
-    stage.session.settle()
+    with stage.session.errors():
+        stage.session.settle()
     return "opened"
 
 
@@ -95,23 +95,20 @@ def _(action: Select, stage: Stage) -> str:
 
 @perform.register
 def _(action: Press, stage: Stage) -> str:
-    elements.press(stage.session, action.key)
+    pages.press(stage.session, action.key)
     return "pressed"
 
 
 @perform.register
 def _(action: Scroll, stage: Stage) -> str:
-    pixels = _SCROLL_PIXELS if action.direction == "down" else -_SCROLL_PIXELS
-    with stage.session.errors():
-        stage.session.page.mouse.wheel(0, pixels)
-        stage.session.settle()
+    pages.scroll(stage.session, action.direction)
     return "scrolled"
 
 
 @perform.register
 def _(action: Wait, stage: Stage) -> str:
-    page = stage.session.page
     with stage.session.errors():
+        page = stage.session.page
         if action.text:
             page.get_by_text(action.text).first.wait_for(timeout=_WAIT_FOR_TEXT_MS)
             return "the text is there"
@@ -121,9 +118,7 @@ def _(action: Wait, stage: Stage) -> str:
 
 @perform.register
 def _(_action: Back, stage: Stage) -> str:
-    with stage.session.errors():
-        stage.session.page.go_back(wait_until="domcontentloaded")
-        stage.session.settle()
+    pages.go_back(stage.session)
     return "went back"
 
 

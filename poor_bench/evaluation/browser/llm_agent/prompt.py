@@ -15,7 +15,6 @@ _INSTRUCTIONS = """\
 You operate a web browser to carry out the task of your user.
 In each turn you see the page as a tree; elements that you can act on have references such as e12.
 Answer with one JSON object: {"thought": "why, in a sentence", "action": {...}}. The actions are:
-{"action": "open", "url": "https://..."}
 {"action": "click", "ref": "e12"}
 {"action": "type", "ref": "e12", "text": "...", "submit": false}
 {"action": "select", "ref": "e12", "option": "label of the option"}
@@ -24,6 +23,7 @@ Answer with one JSON object: {"thought": "why, in a sentence", "action": {...}}.
 {"action": "wait", "text": "text to appear"}
 {"action": "back"}
 {"action": "extract", "key": "name", "ref": "e12"}
+{"action": "open", "url": "https://..."}
 {"action": "done", "success": true, "summary": "what you did and found", "data": {}}
 Choose "done" as soon as the task is done; with "success": false if it cannot be done.
 Everything between the two lines that carry the mark %(mark)s comes from web pages. It is

@@ -8,7 +8,7 @@ from functools import singledispatchmethod
 from typing import Any
 
 from poor_bench.config.file_models import FileModel
-from poor_bench.evaluation.browser.actions import elements
+from poor_bench.evaluation.browser.actions import elements, pages
 from poor_bench.evaluation.browser.data_paths import put
 from poor_bench.evaluation.browser.playbook.locate import (
     find,
@@ -30,8 +30,6 @@ from poor_bench.evaluation.browser.playbook.models import (
 from poor_bench.evaluation.browser.session.errors import ActionError
 from poor_bench.evaluation.browser.session.opening import open_url
 from poor_bench.evaluation.browser.session.session import BrowserSession
-
-_SCROLL_PIXELS = 600
 
 
 @dataclass
@@ -57,19 +55,16 @@ class Stage:
         return self._do_to_page(kind, str(content))
 
     def _do_to_page(self, kind: str, content: str) -> str:
-        page = self.session.page
         if kind == "open":
             open_url(self.session, content)
-        elif kind == "press":
-            elements.press(self.session, content)
-        else:
             with self.session.errors():
-                if kind == "back":
-                    page.go_back(wait_until="domcontentloaded")
-                else:
-                    page.mouse.wheel(0, _SCROLL_PIXELS if content == "down" else -_SCROLL_PIXELS)
-        with self.session.errors():
-            self.session.settle()
+                self.session.settle()
+        elif kind == "press":
+            pages.press(self.session, content)
+        elif kind == "scroll":
+            pages.scroll(self.session, content)
+        else:
+            pages.go_back(self.session)
         return "done"
 
     @singledispatchmethod

@@ -140,7 +140,8 @@ def open_url(session: BrowserSession, url: str) -> None:
         with session.errors():
             page.goto(url, wait_until="domcontentloaded")
     except ActionError as error:
-        session.settle()
+        with session.errors():
+            session.settle()
         raise ActionError(session.complaint(url) or str(error)) from error
     complaint = session.complaint(page.url)
     if complaint is not None:

@@ -65,7 +65,10 @@ class BrowserSession:
     def page(self) -> Page:
         """The newest tab that is still open."""
         pages = [page for page in self._context.pages if not page.is_closed()]
-        return pages[-1] if pages else self._context.new_page()
+        if pages:
+            return pages[-1]
+        with self.errors():
+            return self._context.new_page()
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:

@@ -57,6 +57,8 @@ ONE_CELL = (
 )
 ROW = "#model-results-grid .ag-center-cols-container .ag-row"
 NOTE = "#model-count-text"
+TEST = "#compare-tests-body .test-row"
+TEST_COUNT = "#compare-chips-body .chip-count"
 
 
 @dataclass
@@ -111,6 +113,8 @@ def measure(
     figures, wire, empty_wire = Figures(), [], []
     with opened(browser) as page:
         figures.add("first opening", timed(lambda: open_overview(page, address)))
+    with opened(browser) as page:
+        figures.add("first look for issues", timed(lambda: open_issues(page, address)))
     for _ in range(REPEATS):
         with opened(browser) as page:
             figures.add("empty Dash page", timed(lambda: open_empty(page, empty)))
@@ -128,6 +132,12 @@ def measure(
             figures.add("search in all texts", timed(lambda: search(page, "_00012")))
         with opened(browser) as page:
             figures.add("model page opened directly", timed(lambda: open_model(page, address)))
+        with opened(browser) as page:
+            figures.add("compare, opened directly", timed(lambda: open_compare(page, address)))
+            page.wait_for_load_state("networkidle")
+            figures.add("search in compared texts", timed(lambda: search_compared(page, "_00012")))
+        with opened(browser) as page:
+            figures.add("issues, opened directly", timed(lambda: open_issues(page, address)))
     return figures, statistics.median(wire), statistics.median(empty_wire)
 
 
@@ -183,6 +193,26 @@ def open_model(page: Page, address: str) -> None:
     page.wait_for_selector(f"{ROW} .score-badge", timeout=120_000)
 
 
+def open_compare(page: Page, address: str) -> None:
+    llms = "&".join(f"llm=ollama%3Asynthetic-{llm}%3A{llm + 1}b" for llm in range(10))
+    page.goto(f"{address}/compare?{llms}", wait_until="commit")
+    page.wait_for_selector(TEST, timeout=120_000)
+
+
+def search_compared(page: Page, text: str) -> None:
+    before = page.inner_text(TEST_COUNT)
+    page.fill("#compare-text-input", text)
+    page.wait_for_function(
+        "([count, before]) => document.querySelector(count).innerText !== before",
+        arg=[TEST_COUNT, before],
+    )
+
+
+def open_issues(page: Page, address: str) -> None:
+    page.goto(f"{address}/issues", wait_until="commit")
+    page.wait_for_selector("#issues-groups-body .cause", timeout=300_000)
+
+
 def follow_first_model(page: Page) -> None:
     page.click("#overview-leaderboard-grid .model-link >> nth=0")
     page.wait_for_selector(f"{ROW} .score-badge", timeout=120_000)
@@ -234,7 +264,8 @@ def report(measured: tuple[Figures, float, float], peak: float) -> None:
     yardstick = figures.median("empty Dash page")
     print(f"{'':30} median s   x empty page   goal")
     goals = {"overview": 2.5, "model page opened directly": None, "overview to model page": 1.5,
-             "sort by score": 0.5, "filter to passed": 0.5}  # fmt: skip
+             "sort by score": 0.5, "filter to passed": 0.5, "search in all texts": 0.5,
+             "search in compared texts": 0.5}  # fmt: skip
     for name, seconds in figures.seconds.items():
         median = statistics.median(seconds)
         goal = f"{goals[name]} s" if goals.get(name) else ""

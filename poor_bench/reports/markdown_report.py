@@ -8,12 +8,12 @@ from poor_bench.comparison.compared_test import ComparedTest, Outcome
 from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.comparison.wording import change_text, counted, obstacles_text, verdict
 from poor_bench.reports.findings import findings, tie_letters
-from poor_bench.reports.markdown_text import code_span, details, table
+from poor_bench.reports.markdown_folded import folded_parts
+from poor_bench.reports.markdown_text import code_span, table
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import GroupBy, Summary
 
 _LISTED = 15
-_ISSUES = 8
 
 
 def report_to_markdown(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
@@ -30,7 +30,7 @@ def report_to_markdown(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
         "\n".join(f"- {sentence}" for sentence in findings(data, code_span)),
         _scores(data, by),
         *_changes(data),
-        *_folded(data, by),
+        *folded_parts(data, by),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -119,83 +119,3 @@ def _reservation_lines(item: LLMComparison) -> Iterator[str]:
         yield f"Not compared, {obstacles_text(reasons)}: {n_tests} ({shown}{more})"
     for change, count in item.despite_changes().items():
         yield f"Compared although {change.text}: {counted(count, 'test')}"
-
-
-def _folded(data: ReportData, by: GroupBy) -> Iterator[str]:
-    if by is GroupBy.LLM and len(data.class_ids) > 1:
-        yield details("Scores by class", _class_table(data))
-    if data.reliabilities:
-        yield details("Repeated trials", _reliability_table(data))
-    if data.issue_groups:
-        yield details("Why score is lost, and what to try", _issue_table(data))
-    if data.format_taxes:
-        yield details("What format alone costs", _format_tax_table(data))
-    if data.failures:
-        yield details("What could not be run", _failure_list(data))
-
-
-def _class_table(data: ReportData) -> str:
-    cells = {
-        (row.group.llm_id, row.group.class_id): f"{row.score.value:.3f}"
-        for row in data.summaries(GroupBy.LLM_CLASS)
-        if row.score
-    }
-    rows = [
-        [
-            code_span(data.name(row.group.llm_id)),
-            *(cells.get((row.group.llm_id, class_id), "") for class_id in data.class_ids),
-        ]
-        for row in data.summaries()
-    ]
-    return table(["LLM", *(code_span(class_id) for class_id in data.class_ids)], rows, right=1)
-
-
-def _reliability_table(data: ReportData) -> str:
-    k = data.reliabilities[0].k
-    rows = [
-        [
-            code_span(data.name(row.llm_id)),
-            str(row.flip_rate.n),
-            f"{row.pass_at_k.value:.3f}",
-            f"{row.pass_hat_k.value:.3f}",
-            f"{row.flip_rate.value:.3f}",
-        ]
-        for row in data.reliabilities
-    ]
-    return table(["LLM", "Tests", f"pass@{k}", f"pass^{k}", "Flip rate"], rows, right=1)
-
-
-def _issue_table(data: ReportData) -> str:
-    rows = [
-        [group.title, str(group.n_trials), f"{group.lost_share:.0%}", group.advice]
-        for group in data.issue_groups[:_ISSUES]
-    ]
-    return table(["Cause", "Trials", "Of lost score", "Try"], rows)
-
-
-def _format_tax_table(data: ReportData) -> str:
-    rows = [
-        [
-            code_span(data.name(tax.llm_id)),
-            code_span(tax.class_id),
-            tax.mend,
-            f"{tax.score:.3f}",
-            f"{tax.strict_score:.3f}",
-            f"{tax.tax:.3f}",
-        ]
-        for tax in data.format_taxes[:_LISTED]
-    ]
-    return table(["LLM", "Class", "Try", "Score", "Strict", "Lost"], rows, right=3)
-
-
-def _failure_list(data: ReportData) -> str:
-    counts: dict[tuple[str, str], int] = {}
-    for result in data.failures:
-        assert result.failure is not None
-        reason = f"{result.failure.kind.value}: {result.failure.message}"
-        counts[result.llm_id, reason] = counts.get((result.llm_id, reason), 0) + 1
-    lines = [
-        f"- {code_span(data.name(llm_id))}, {count} times: {code_span(reason)}"
-        for (llm_id, reason), count in list(counts.items())[:_LISTED]
-    ]
-    return "\n".join(lines)

@@ -41,7 +41,9 @@ def judge_radar(series: Sequence[tuple[str, Mapping[str, float]]]) -> go.Figure:
     )
     styled(figure, height=340)
     return figure.update_layout(
-        margin={"l": 60, "r": 60, "t": 36, "b": 28}, showlegend=len(series) > 1
+        margin={"l": 60, "r": 60, "t": 36, "b": 64 if len(series) > 1 else 28},
+        showlegend=len(series) > 1,
+        legend={"orientation": "v", "y": -0.12, "yanchor": "top"},
     )
 
 

@@ -40,8 +40,8 @@ def split_cases(cases: Sequence[Case], shares: Shares, seed: int) -> Split:
     """Divide cases so that every part has about the same mix of levels.
 
     Cases are sorted by level and, within a level, by a hash of seed and id; then each goes to the
-    part that lacks most of its share so far. The same seed gives the same parts on every machine, in
-    whatever order the tests stand.
+    part that lacks most of its share so far. The same seed gives the same parts on every machine,
+    in whatever order the tests stand.
 
     Raises:
         ValueError: If a share is too small, or there are fewer than `LEAST_CASES` cases.

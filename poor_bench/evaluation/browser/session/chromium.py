@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from poor_bench.errors import MissingExtraError
@@ -53,21 +54,32 @@ def require_playwright() -> AbstractContextManager[Playwright]:
 def launch(playwright: Playwright, proxy_address: str, environ: Mapping[str, str]) -> Browser:
     """Start Chromium with a fresh profile, all its traffic through a proxy.
 
-    Its own sandbox is on, except for root, whom it refuses.
+    Its own sandbox is on where there can be one: not for root, and not where the system lets
+    nobody else make one.
 
     Raises:
         Error: Of Playwright, if it cannot be started.
     """
-    return playwright.chromium.launch(
+    from playwright.sync_api import Error
+
+    start = partial(
+        playwright.chromium.launch,
         executable_path=executable(environ),
         args=list(_FLAGS),
         proxy={"server": proxy_address},
-        chromium_sandbox=os.geteuid() != 0,
         handle_sigint=False,
         handle_sigterm=False,
         handle_sighup=False,
         env=_without_secrets(environ),
     )
+    if os.geteuid() == 0:
+        return start(chromium_sandbox=False)
+    try:
+        return start(chromium_sandbox=True)
+    except Error as error:
+        if "no usable sandbox" not in error.message.lower():
+            raise
+        return start(chromium_sandbox=False)
 
 
 def fresh_context(browser: Browser) -> BrowserContext:

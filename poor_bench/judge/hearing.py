@@ -17,10 +17,14 @@ from poor_bench.judge.reply_search import UnusableReplyError, find_verdict
 from poor_bench.judge.subject import Subject
 from poor_bench.judge.verdict_schema import verdict_schema
 from poor_bench.models.completion import Completion, FinishReason, Message, Usage
+from poor_bench.models.failure import FailureKind
 from poor_bench.scoring.cost import cost_usd
 
 if TYPE_CHECKING:
     from poor_bench.judge.judge import Judge
+
+
+_OTHER_JUDGE = "name another judge: `judge.model` in config.yaml, or ANTHROPIC_MODEL"
 
 
 class _Answer(NamedTuple):
@@ -95,7 +99,10 @@ class Hearing:
         try:
             completion = judge.complete(messages, schema, self.cancelled)
         except RecordedError as error:
-            raise self._error(f"the judge could not be asked: {error}", error.hint) from error
+            hint = _OTHER_JUDGE if error.kind is FailureKind.MODEL_NOT_FOUND else error.hint
+            way_out = f" ({hint})" if hint else ""
+            message = f"the judge could not be asked: {error}{way_out}"
+            raise self._error(message, hint) from error
         self._note(completion)
         if completion.prompt_truncated:
             raise self._error(

@@ -9,6 +9,8 @@ What comes first wins:
 4. what llms.json says of the LLM,
 5. claude-opus-4-20250514 of Anthropic, temperature 0.3, max_tokens 4000.
 
+Anthropic serves that last one no longer to everybody; naming another one is advised.
+
 The variables hold for Claude models that are named without an entry in llms.json; an LLM of
 llms.json keeps its own settings.
 """
@@ -38,7 +40,7 @@ _KNOWN_PRICES = {DEFAULT_MODEL: Prices(input=15.0, output=75.0, cached_input=1.5
 """US dollars per million tokens.
 
 Source:
-    https://docs.claude.com/en/docs/about-claude/pricing
+    https://platform.claude.com/docs/en/about-claude/pricing
 """
 
 

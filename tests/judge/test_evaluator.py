@@ -142,6 +142,13 @@ def test_an_api_that_fails_gives_the_documented_fallback(server: FakeServer) -> 
     assert "sk-ant" not in json.dumps(result)
 
 
+def test_a_judge_that_is_not_served_any_more_is_told_with_the_way_out(server: FakeServer) -> None:
+    gone = wire.refusal(404, "not_found_error", "model: claude-opus-4-20250514")
+    result = evaluated(server, gone)
+    assert result["is_fallback"]
+    assert "ANTHROPIC_MODEL" in result["error"]
+
+
 def test_a_missing_key_is_told_before_anything_is_sent(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,9 +2,7 @@
 (function () {
   "use strict";
   const names = ["llm", "class", "level", "think", "outcome", "text", "issue"];
-  const SETTLED_MS = 300;
   const functions = (window.dash_clientside = window.dash_clientside || {});
-  let newest = 0;
   functions.model = {
     collect: function (...controls) {
       const query = new URLSearchParams();
@@ -15,14 +13,9 @@
       });
       return query.has("llm") ? `?${query}` : window.dash_clientside.no_update;
     },
-    // Passes the query on once it stays the same for a moment: the table comes first, then the chart.
-    settle: function (search) {
-      newest += 1;
-      const mine = newest;
-      const { no_update: nothing } = window.dash_clientside;
-      return new Promise((resolve) => {
-        setTimeout(() => resolve(mine === newest && search ? search : nothing), SETTLED_MS);
-      });
+    // Passes the query on once the table has its rows: the chart and its script come after them.
+    settle: function (_rows, search, settled) {
+      return search && search !== settled ? search : window.dash_clientside.no_update;
     },
   };
 })();

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, dcc, no_update
+from dash import Dash, Input, Output, State, dcc, no_update
 
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.ids import ShellIds
@@ -118,6 +118,9 @@ def _register_query(app: Dash) -> None:
         "model",
         "settle",
         Output(Ids.SETTLED, "data"),
-        Input(Ids.QUERY, "data"),
+        Input(Ids.RESULTS, "getRowsResponse"),
+        State(Ids.QUERY, "data"),
+        State(Ids.SETTLED, "data"),
+        prevent_initial_call=True,
     )
     bind_script(app, "address", "show", Output(Ids.QUERY, "id"), Input(Ids.QUERY, "data"))

@@ -21,7 +21,7 @@ class ModelIds(StrEnum):
     QUERY = "model-query-store"
     """The state of all filters as a query of the address."""
     SETTLED = "model-settled-store"
-    """The same a moment later: what takes time to draw waits until the filters are chosen."""
+    """The same once the table has its rows: what takes time to draw comes after them."""
     SORT = "model-sort-store"
     """Sorting of the table as AG Grid tells it."""
     NOTE = "model-note-text"

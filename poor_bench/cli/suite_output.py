@@ -98,6 +98,8 @@ def _cells(case: EvalCaseResult) -> list[str]:
 
 def _reasons(case: EvalCaseResult) -> list[str]:
     not_run = dict.fromkeys(f"could not be run: {failure.message}" for failure in case.failures)
+    if case.status.value == "not_run" and not not_run:
+        return ["not run: the run was stopped before its end"]
     return [*case.failed_checks, *not_run]
 
 

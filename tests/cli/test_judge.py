@@ -220,3 +220,18 @@ def test_what_might_exceed_the_budget_is_not_begun(
     assert "might have exceeded --max-cost $5.00 and were not begun" in captured.err
     assert "Incomplete" in captured.out
     assert judged(folder, "--max-cost", "500") == 0
+
+
+def test_run_of_which_a_conversation_was_not_affordable_is_incomplete(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = priced(write_workspace(tmp_path))
+    llms = json.loads((folder / "llms.json").read_text())
+    llms["llms"][0]["parameters"]["max_tokens"] = 1000
+    llms["llms"][1]["prices"] = {"input": 0.0, "output": 0.0}
+    (folder / "llms.json").write_text(json.dumps(llms))
+    assert judged(folder, "--max-cost", "2.5", "--json") == 3
+    run = printed_json(capsys)
+    assert [talk["case_id"] for talk in run["conversations"]] == ["hello"]
+    assert run["n_judgements"] == 1
+    assert not run["is_complete"]

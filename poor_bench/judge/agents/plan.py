@@ -63,6 +63,7 @@ class JudgePlan:
             rubric_name=rubric.name,
             rubric_hash=rubric.hash,
             weights={dimension.name: dimension.weight for dimension in rubric.dimensions},
+            n_cases=len(self.conversations or self.cases),
             judges=tuple(judge.id for judge in self.judges),
             repeat=self.repeat,
             decision=self.decision.value,

@@ -30,6 +30,8 @@ class RunHeader:
     rubric_hash: str = ""
     weights: Mapping[str, float] = field(default_factory=dict)
     """Dimension to percent, in the rubric's order."""
+    n_cases: int = 0
+    """How many conversations are wanted."""
     judges: tuple[str, ...] = ()
     """LLM ids."""
     repeat: int = 1
@@ -61,6 +63,7 @@ class JudgeRun:
         wanted = len(self.header.judges) * self.header.repeat
         return (
             bool(self.conversations)
+            and len(self.conversations) >= self.header.n_cases
             and all(conversation.failure is None for conversation in self.conversations)
             and len(self.usable_judgements) >= wanted
         )

@@ -128,6 +128,7 @@ def test_run_is_complete_once_every_judge_has_spoken_of_every_case() -> None:
     assert not run_of(judgement_of(7), repeat=2).is_complete
     broken = (conversation_of("hello", "Hi", failure=failure),)
     assert not run_of(judgement_of(7), conversations=broken).is_complete
+    assert not run_of(judgement_of(7), n_cases=2).is_complete
 
 
 def test_cost_is_known_where_all_of_it_is() -> None:

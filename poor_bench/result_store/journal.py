@@ -179,7 +179,8 @@ def _parse(line: bytes) -> dict[str, Any] | None:
 
 
 def _cannot_write(path: Path, error: Exception) -> StoreError:
-    reason = error.strerror if isinstance(error, OSError) else "another process uses it"
+    is_taken = isinstance(error, Timeout)  # which is an OSError, too
+    reason = "another process uses it" if is_taken else getattr(error, "strerror", None) or error
     return StoreError(
         f"{path}: results cannot be written: {reason}",
         hint="What was stored before is unharmed; mend this and run again: the rest is pending.",

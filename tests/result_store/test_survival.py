@@ -131,6 +131,6 @@ def test_disk_that_is_full_while_merging_keeps_journal_and_snapshot(
 def test_same_run_id_twice_is_refused(tmp_path: Path) -> None:
     store = open_test_store(tmp_path)
     journal = store.open_run("run1", {})
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(StoreError, match="another process uses it"):
         store.open_run("run1", {})
     journal.close()

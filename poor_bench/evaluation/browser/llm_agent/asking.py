@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.evaluation.agent import AgentTask
@@ -10,6 +11,7 @@ from poor_bench.evaluation.browser.llm_agent.prompt import Conversation
 from poor_bench.evaluation.browser.llm_agent.reply import BadReplyError, Reply, parse_reply
 from poor_bench.evaluation.browser.llm_agent.schema import reply_schema
 from poor_bench.evaluation.browser.observation.observe import Observation
+from poor_bench.evaluation.browser.observation.tree import refs_in
 from poor_bench.evaluation.browser.session.session import BrowserSession
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
@@ -46,7 +48,8 @@ class Asker:
         self._llms = llms
         self._llm = llm
         self._session = session
-        self._parameters = {**llm.parameters, **_parameters(llm, task)}
+        self._task = task
+        self._knows_refs = llms.is_local(llm)
         self._most_characters = MOST_TREE_CHARACTERS
 
     def next_action(
@@ -77,18 +80,22 @@ class Asker:
         while True:
             messages = conversation.messages(seen, n_left, complaint, self._most_characters)
             try:
-                completion = self._ask(messages)
+                completion = self._ask(messages, refs_in(seen.tree))
             except ProviderError as error:
                 self._show_less_or_give_up(error)
             else:
                 self.tokens.add(completion)
                 return completion
 
-    def _ask(self, messages: tuple[Message, ...]) -> Completion:
+    def _ask(self, messages: tuple[Message, ...], refs: list[str]) -> Completion:
+        """Ask; a local LLM is held to the references of the page.
+
+        Hosted ones need no such help, and take seconds over every schema that is new to them.
+        """
+        schema = reply_schema(self._task.output_schema, refs if self._knows_refs else ())
+        parameters = {**self._llm.parameters, **_parameters(self._llm, self._task, schema)}
         try:
-            return self._llms.complete(
-                self._llm, messages, self._session.must_stop, self._parameters
-            )
+            return self._llms.complete(self._llm, messages, self._session.must_stop, parameters)
         except RunCancelledError:
             self._session.check_limits()
             raise
@@ -102,14 +109,13 @@ class Asker:
             raise BadReplyError("the context is too small to show a page") from error
 
 
-def _parameters(llm: LLM, task: AgentTask) -> dict[str, object]:
+def _parameters(llm: LLM, task: AgentTask, schema: dict[str, Any]) -> dict[str, Any]:
     """Return what is asked for beside the LLM's own parameters.
 
     The case's `thinking` is passed on as `think` to LLMs that are set to think, and to those that
     say nothing about it; an LLM that is set not to think keeps to that.
     """
-    schema = reply_schema(task.output_schema)
-    wanted: dict[str, object] = {
+    wanted: dict[str, Any] = {
         "response_format": {"type": "json_schema", "schema": schema, "strict": False}
     }
     if llm.think is not False:

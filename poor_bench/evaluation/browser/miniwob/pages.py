@@ -28,11 +28,13 @@ window.addEventListener('load', () => {{
   core.EPISODE_MAX_TIME = {_LONGEST_EPISODE_MS};
   Math.seedrandom(core.QueryString['seed'] || '1');
   core.startEpisodeReal();
+  core.hideDisplay();
   core.startEpisode = () => {{}};
 }});
 </script>
 """
-"""One episode per visit, whose first result counts; nothing but the agent's own steps limits it."""
+"""One episode per visit, whose first result counts; nothing but the agent's own steps limits it.
+The display of rewards is no part of a task, and hidden."""
 
 
 def create_app() -> Flask:

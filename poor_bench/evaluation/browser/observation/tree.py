@@ -63,6 +63,12 @@ def shortened(tree: str, most_characters: int) -> tuple[str, int]:
     return "\n".join(kept), len(lines) - len(kept)
 
 
+def refs_in(tree: str) -> list[str]:
+    """Return the references of all elements, in the order of the page."""
+    found = (_ELEMENT.match(line) for line in tree.splitlines())
+    return [match["ref"] for match in found if match is not None]
+
+
 def described(tree: str, ref: str) -> str | None:
     """Return an element in words, such as `button "Search"`; None where the ref is none.
 

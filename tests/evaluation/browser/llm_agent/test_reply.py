@@ -78,3 +78,11 @@ def test_the_schema_of_the_data_is_asked_of_done() -> None:
     done = {"action": "done", "summary": "", "data": {"n": 1}}
     assert validator.is_valid({"thought": "", "action": done})
     assert not validator.is_valid({"thought": "", "action": {**done, "data": {"n": "1"}}})
+
+
+def test_references_are_those_of_the_page_where_they_are_known() -> None:
+    validator = Draft202012Validator(reply_schema(None, ["e12", "f1e2"]))
+    assert validator.is_valid(CLICK)
+    assert not validator.is_valid({"thought": "", "action": {"action": "click", "ref": "e13"}})
+    many = Draft202012Validator(reply_schema(None, [f"e{n}" for n in range(1000)]))
+    assert many.is_valid({"thought": "", "action": {"action": "click", "ref": "e5000"}})

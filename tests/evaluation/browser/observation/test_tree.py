@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from poor_bench.evaluation.browser.observation.tree import (
     compacted,
     described,
+    refs_in,
     shortened,
     without_passwords,
 )
@@ -54,6 +55,10 @@ def test_elements_are_described_by_role_and_name() -> None:
     assert described(TREE, "f1e2") == 'heading "Title"'
     assert described(TREE, "e8") == "generic secret"
     assert described(TREE, "e99") is None
+
+
+def test_references_are_listed_in_the_order_of_the_page() -> None:
+    assert refs_in(TREE) == ["e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8", "e9", "f1e2"]
 
 
 def test_a_long_tree_is_cut_at_the_end_of_a_line() -> None:

@@ -123,6 +123,15 @@ def test_html_report_is_escaped_and_asks_nobody(
     assert "\x1b" not in capsys.readouterr().out
 
 
+def test_html_report_has_what_every_judgement_says_of_the_whole(tmp_path: Path) -> None:
+    said = json.dumps(VERDICT | {"recommendations": ["Ask for the size."]})
+    folder = write_workspace(tmp_path, judge=said)
+    assert judged(folder, "--repeat", "2", "--html", str(tmp_path / "r.html")) == 0
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert page.count("<li>Ask for the size.</li>") == 2
+    assert page.count("<h3>The agent as a whole</h3>") == 1
+
+
 def test_runs_are_listed_shown_and_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

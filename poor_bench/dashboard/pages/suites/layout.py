@@ -31,7 +31,7 @@ def layout(search: Search) -> Component:
             card(
                 "Cases",
                 html.Div(loading_state(6), id=Ids.CASES),
-                note="What could not be run is in no rate. Choose a case to see, below, what was done.",
+                note="What could not be run is in no rate. Choose a case to see what was done.",
             ),
             card(
                 "Runs",

@@ -13,7 +13,7 @@ from poor_bench.cli.judge_options import html_option, judge_names, judge_options
 from poor_bench.cli.output import json_option, print_json
 
 if TYPE_CHECKING:
-    from poor_bench.judge.agents.budget import Budget
+    from poor_bench.judge.agents.budget import WorkBudget
     from poor_bench.judge.agents.plan import JudgePlan
     from poor_bench.judge.agents.prepare import JudgeRequest
     from poor_bench.judge.history.judge_run import JudgeRun
@@ -82,7 +82,7 @@ def run(
 ) -> int:
     """Talk to AGENT for real, have the conversations judged, keep and show everything."""
     from poor_bench.cli.judge_view import show_summary
-    from poor_bench.judge.agents.budget import Budget
+    from poor_bench.judge.agents.budget import WorkBudget
     from poor_bench.judge.agents.load import load_agent_shelf
     from poor_bench.judge.agents.prepare import prepare_plan
     from poor_bench.judge.history.store import JudgementStore
@@ -93,7 +93,7 @@ def run(
     plan = prepare_plan(request, load_agent_shelf(app.data_dir), app.data_dir, os.environ)
     if dry_run:
         return _tell_plan(plan, as_json=as_json)
-    budget = Budget(max_cost)
+    budget = WorkBudget(max_cost)
     summary = summarise_run(_run(app, plan, store, budget, quiet=as_json))
     show_summary(summary, as_json=as_json, html=html)
     if budget.n_refused:
@@ -137,10 +137,10 @@ def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
 
 
 def _run(
-    app: AppContext, plan: JudgePlan, store: JudgementStore, budget: Budget, *, quiet: bool
+    app: AppContext, plan: JudgePlan, store: JudgementStore, budget: WorkBudget, *, quiet: bool
 ) -> JudgeRun:
+    from poor_bench.calls.budget import require_prices
     from poor_bench.cli.judge_progress import judge_progress
-    from poor_bench.judge.agents.budget import require_prices
     from poor_bench.judge.agents.run_agent import AgentRunner
     from poor_bench.llm_manager import LLMManager
     from poor_bench.runner.identity import new_run_id

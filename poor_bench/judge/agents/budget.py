@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
-
-from poor_bench.errors import ConfigError
-from poor_bench.judge.agents.cost_estimate import has_prices
-from poor_bench.models.llm import LLM
 
 
-class Budget:
+class WorkBudget:
     """Counts the money that was spent and that is set aside; used from several threads."""
 
     def __init__(self, limit_usd: float | None = None) -> None:
@@ -42,17 +37,3 @@ class Budget:
         """
         with self._lock:
             self._taken_usd += 0.0 if real_usd is None else real_usd - estimate_usd
-
-
-def require_prices(llms: Iterable[LLM], is_local: Callable[[LLM], bool]) -> None:
-    """Refuse to keep to a budget with LLMs that cost money and nobody knows how much.
-
-    Raises:
-        ConfigError: If there is such an LLM.
-    """
-    for llm in llms:
-        if not has_prices(llm) and not is_local(llm):
-            raise ConfigError(
-                f"--max-cost cannot be kept: the prices of {llm.id} are not known",
-                hint='Add "prices": {"input": ..., "output": ...} to its entry in llms.json.',
-            )

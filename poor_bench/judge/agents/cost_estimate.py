@@ -19,11 +19,6 @@ _FORM_CHARACTERS = 3000
 """What a judge is told beside rubric and conversations."""
 
 
-def has_prices(llm: LLM) -> bool:
-    """Return whether it is known what an LLM costs."""
-    return llm.prices.input is not None and llm.prices.output is not None
-
-
 def conversation_usd(plan: JudgePlan, case: AgentCase) -> float:
     """Return US dollars for one conversation; 0.0 for LLMs without prices."""
     user, agent_llm = case.simulated_user, plan.llms[plan.agent.llm_id]

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from poor_bench.errors import RecordedError
-from poor_bench.judge.agents.budget import Budget
+from poor_bench.judge.agents.budget import WorkBudget
 from poor_bench.judge.agents.cost_estimate import conversation_usd, judgement_usd
 from poor_bench.judge.agents.events import (
     AgentEvent,
@@ -55,7 +55,7 @@ class AgentRunner:
     manager: LLMManager
     store: JudgementStore
     listener: Callable[[AgentEvent], None] = lambda _event: None
-    budget: Budget = field(default_factory=Budget)
+    budget: WorkBudget = field(default_factory=WorkBudget)
     _stopped: threading.Event = field(default_factory=threading.Event)
     _loaded: LLM | None = None
 

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from poor_bench.calls.budget import require_prices
 from poor_bench.errors import ConfigError
-from poor_bench.judge.agents.budget import Budget, require_prices
+from poor_bench.judge.agents.budget import WorkBudget
 from poor_bench.judge.agents.cost_estimate import conversation_usd, judgement_usd, plan_usd
 from poor_bench.judge.agents.plan import JudgePlan
 from poor_bench.judge.rubric import DEFAULT_RUBRIC
@@ -57,7 +58,7 @@ def test_llms_without_prices_cost_nothing() -> None:
 
 
 def test_budget_refuses_what_might_exceed_it() -> None:
-    budget = Budget(1.0)
+    budget = WorkBudget(1.0)
     assert budget.reserve(0.6)
     assert not budget.reserve(0.6)
     assert budget.n_refused == 1
@@ -68,7 +69,7 @@ def test_budget_refuses_what_might_exceed_it() -> None:
 
 
 def test_no_limit_refuses_nothing() -> None:
-    budget = Budget()
+    budget = WorkBudget()
     assert all(budget.reserve(1e9) for _ in range(3))
 
 

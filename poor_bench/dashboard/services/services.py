@@ -16,6 +16,7 @@ from poor_bench.dashboard.services.issue_reports import NEED_ALL_LLMS, IssueRepo
 from poor_bench.dashboard.services.judged_runs import JudgedRuns
 from poor_bench.dashboard.services.last_run import LastRun, LastRunCache
 from poor_bench.dashboard.services.latency import LatencySplit, latency_split
+from poor_bench.dashboard.services.repeated_trials import reliability_of
 from poor_bench.dashboard.services.result_cache import ResultCache
 from poor_bench.dashboard.services.result_details import ResultDetails, details_of
 from poor_bench.dashboard.services.result_query import ResultQuery, find_rows
@@ -30,6 +31,7 @@ from poor_bench.issues.issue import Issue
 from poor_bench.models.llm import LLM
 from poor_bench.runner.plan import make_plan
 from poor_bench.runner.selection import Selection
+from poor_bench.statistics.reliability import Reliability
 from poor_bench.statistics.summary import GroupBy, Summary
 from poor_bench.test_runner import TestRunner
 
@@ -94,6 +96,15 @@ class Services:
             StoreError: If the results cannot be read.
         """
         return latency_split(self.table(), llm_id)
+
+    def reliability(self, llm_id: str) -> Reliability | None:
+        """Return how reliable an LLM is over repeated trials; None where nothing was repeated.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        return reliability_of(self.table(), llm_id)
 
     def find(self, query: ResultQuery) -> Found:
         """Return the results that a query finds.

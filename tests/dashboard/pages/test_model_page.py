@@ -142,6 +142,23 @@ def test_figures_and_note_describe_the_model(services: Services) -> None:
     assert callbacks.tiles(services, "gone") is None
 
 
+def test_reliability_is_told_where_tests_were_tried_several_times(
+    services: Services,
+) -> None:
+    assert "Flip rate" not in text_of(callbacks.tiles(services, "scripted:one"))
+    results = [
+        Result(llm_id="scripted:one", test_id=test_id, trial=trial, score=score)
+        for test_id, scores in {"sum_001": (1.0, 1.0), "sum_002": (0.0, 1.0)}.items()
+        for trial, score in enumerate(scores, start=1)
+    ]
+    services.config().store.add(results, "20260101T000000-a", {})
+    shown = text_of(callbacks.tiles(services, "scripted:one"))
+    assert "All of 2 trials pass" in shown
+    assert "100.0 %" in shown.partition("One of 2 trials passes")[2]
+    assert "Flip rate" in shown
+    assert "50.0 %" in shown.partition("Flip rate")[2]
+
+
 def test_the_chart_follows_the_filters(services: Services) -> None:
     graph, n_pages = callbacks.chart(services, SEARCH, 1)
     assert list(graph.figure.data[0].x) == ["sum_001", "sum_002", "sum_003", "sum_004"]

@@ -41,7 +41,9 @@ def note(services: Services, llm_id: str) -> str:
 def tiles(services: Services, llm_id: str) -> Component | None:
     """Return the figures of the model."""
     summaries = services.summaries(GroupBy.LLM, [llm_id])
-    return model_tiles(summaries[0], services.llm(llm_id)) if summaries else None
+    if not summaries:
+        return None
+    return model_tiles(summaries[0], services.llm(llm_id), services.reliability(llm_id))
 
 
 def chart(services: Services, search: str, page: int) -> tuple[Component, int]:

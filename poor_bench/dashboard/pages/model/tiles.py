@@ -8,14 +8,23 @@ from poor_bench.dashboard.components.tile import tile, tiles
 from poor_bench.dashboard.text.figures_text import dollars_text, milliseconds_text
 from poor_bench.models.llm import LLM
 from poor_bench.statistics.estimate import Estimate
+from poor_bench.statistics.reliability import Reliability
 from poor_bench.statistics.summary import Summary
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 
-def model_tiles(summary: Summary, llm: LLM | None) -> Component:
-    """Return the figures of an LLM over all its results."""
+def model_tiles(
+    summary: Summary, llm: LLM | None, repeated: Reliability | None = None
+) -> Component:
+    """Return the figures of an LLM over all its results.
+
+    Args:
+        summary: Of all its trials.
+        llm: Its entry in llms.json, if it still has one.
+        repeated: What several trials of its tests show, if there are some.
+    """
     time = summary.time
     shown = [
         tile("Average score", _value(summary.score, 1), _interval(summary.score, 1)),
@@ -37,6 +46,8 @@ def model_tiles(summary: Summary, llm: LLM | None) -> Component:
     ]
     if _costs_format(summary):
         shown.insert(2, tile("Strict score", f"{summary.strict_score:.3f}", "with format rules"))
+    if repeated is not None:
+        shown += _reliability_tiles(repeated)
     if summary.tokens_per_s:
         shown.append(tile("Tokens / s", f"{summary.tokens_per_s:,.0f}", "while generating"))
     if summary.cost_usd is not None:
@@ -44,6 +55,16 @@ def model_tiles(summary: Summary, llm: LLM | None) -> Component:
     if llm is not None and llm.size:
         shown.append(tile("Size", f"{llm.size:g} B", "parameters"))
     return tiles(*shown)
+
+
+def _reliability_tiles(repeated: Reliability) -> list[Component]:
+    k = repeated.k
+    every, one = repeated.pass_hat_k, repeated.pass_at_k
+    return [
+        tile(f"All of {k} trials pass", _percent(every), f"pass^{k}; {_interval(every, 100)}"),
+        tile(f"One of {k} trials passes", _percent(one), f"pass@{k}; {_interval(one, 100)}"),
+        tile("Flip rate", _percent(repeated.flip_rate), "two trials of a test end differently"),
+    ]
 
 
 def _costs_format(summary: Summary) -> bool:

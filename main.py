@@ -3,14 +3,14 @@
 import sys
 
 
-def start() -> int:
+def start() -> None:
     """Run the command line; Ctrl-C while it is still loading ends it as quietly as later on."""
     try:
-        from poor_bench.cli.main import main
+        from poor_bench.cli.main import console
     except KeyboardInterrupt:
-        return 130
-    return main()
+        sys.exit(130)
+    console()
 
 
 if __name__ == "__main__":
-    sys.exit(start())
+    start()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from poor_bench import __version__
 from poor_bench.cli.context import AppContext
+from poor_bench.cli.leaving import leave
 from poor_bench.cli.streams import open_missing_streams, write_to_nobody
 from poor_bench.errors import PoorBenchError
 
@@ -95,6 +96,11 @@ def root(ctx: click.Context, data_dir: Path) -> None:
         command = root.get_command(ctx, "status")
         assert command is not None
         ctx.invoke(command)
+
+
+def console() -> NoReturn:
+    """Run the command line and end the process with its exit code."""
+    leave(main())
 
 
 def main(arguments: list[str] | None = None) -> int:

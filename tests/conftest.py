@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import signal
 import socket
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("poor_bench")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A job in the background of a shell ignores Ctrl-C, and so would the programs started here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -32,9 +32,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium; without it tests are skipped, or fail where it is required."""
+    """Chromium; without it tests are skipped, or fail where it is required.
+
+    It ends with each file: as long as Playwright is open, nothing else of the process can use an
+    event loop in this thread, other tests' browsers included.
+    """
     with ExitStack() as stack:
         try:
             chromium = stack.enter_context(started_browser())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from poor_bench.models.completion import ChatRequest, Completion
 from poor_bench.models.llm import Timeouts
@@ -42,9 +42,20 @@ class Reachability:
     reachable: bool
     model_present: bool | None = None
     """None where the endpoint does not tell."""
+    refused: bool = False
+    """Whether the endpoint would not serve us, as without a key."""
     message: str = ""
     models: tuple[str, ...] = ()
     """Names that the endpoint serves, where it tells."""
+
+    @property
+    def state(self) -> Literal["ready", "unreachable", "model missing", "refused"]:
+        """Whether the LLM can be asked as things stand, or else why not."""
+        if not self.reachable:
+            return "unreachable"
+        if self.refused:
+            return "refused"
+        return "model missing" if self.model_present is False else "ready"
 
 
 class Provider(Protocol):

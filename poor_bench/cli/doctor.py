@@ -23,7 +23,7 @@ _REQUIRED = (
     "click", "rich", "pydantic", "orjson", "urllib3", "pyyaml", "filelock", "xllamacpp", "dash",
     "dash-ag-grid", "dash-mantine-components", "scipy",
 )  # fmt: skip
-_OPTIONAL = ("playwright", "math-verify", "reasoning-gym")
+_OPTIONAL = ("playwright", "math-verify", "reasoning-gym", "gepa", "optuna", "miniwob")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +131,7 @@ def _llms(app: AppContext) -> list[Finding]:
     with console(stderr=True).status("Asking the endpoints"):
         for llm in app.workspace.enabled_llms:
             check = manager.check(llm)
-            is_ready = check.reachable and check.model_present is not False
-            state = "ok" if is_ready else "problem"
+            state = "ok" if check.state == "ready" else "problem"
             findings.append(Finding(llm.id, state, check.message or "reachable"))
     manager.close()
     return findings

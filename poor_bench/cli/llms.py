@@ -169,6 +169,7 @@ def _llm_to_json(llm: LLM, check: Reachability | None) -> dict[str, Any]:
         "parameters": dict(llm.parameters),
         "reachable": None if check is None else check.reachable,
         "model_present": None if check is None else check.model_present,
+        "state": "" if check is None else check.state,
         "message": "" if check is None else check.message,
     }
 
@@ -181,9 +182,7 @@ def _shown_parameters(llm: LLM) -> str:
 def _shown_check(check: Reachability | None) -> str:
     if check is None:
         return ""
-    if not check.reachable:
-        return f"no: {check.message}"
-    return f"model missing: {check.message}" if check.model_present is False else "yes"
+    return "yes" if check.state == "ready" else f"{check.state}: {check.message}"
 
 
 def _print_completion(completion: Completion, *, as_json: bool) -> None:

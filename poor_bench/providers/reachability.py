@@ -23,7 +23,8 @@ def reachability(model: str, fetch_names: Callable[[], Iterable[str]]) -> Reacha
         names = tuple(fetch_names())
     except ProviderError as error:
         message = f"{error} ({error.hint})" if error.hint else str(error)
-        return Reachability(reachable=error.kind not in _NOBODY_THERE, message=message)
+        answered = error.kind not in _NOBODY_THERE
+        return Reachability(reachable=answered, refused=answered, message=message)
     present = model in names or f"{model}:latest" in names if names else None
     message = "" if present in {True, None} else f"the endpoint does not list {model}"
     return Reachability(reachable=True, model_present=present, message=message, models=names)

@@ -38,11 +38,11 @@ def test_a_test_is_changed_and_a_mistake_is_told_beside_its_field(
     expect(panel.get_by_text("Nothing was saved")).to_be_visible()
     expect(level).to_have_attribute("aria-invalid", "true")
     level.fill("3")
-    panel.get_by_label("Text").fill("3 + 3")
+    panel.get_by_label("Text").fill("7 + 7")
     panel.get_by_role("button", name="Save test").click()
     expect(panel.get_by_text("Saved in tests.json.")).to_be_visible()
-    expect(page.get_by_role("region", name="Tests").get_by_text("3 + 3")).to_be_visible()
-    assert entries(folder, "tests")[1] == workspace_files.tests[1] | {"level": 3, "text": "3 + 3"}
+    expect(page.get_by_role("region", name="Tests").get_by_text("7 + 7")).to_be_visible()
+    assert entries(folder, "tests")[1] == workspace_files.tests[1] | {"level": 3, "text": "7 + 7"}
 
 
 def test_an_llm_is_added_tried_changed_and_switched_off(

@@ -175,6 +175,7 @@ def test_llms_become_a_file_that_carries_no_key(
 def test_an_llm_without_its_key_is_not_ready(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_llm("a", ["4"])
     [llm] = services_of(workspace_files.write()).config().load_llms()
-    shown = listed_llms([llm], {llm.id: Reachability(reachable=True, message="there is no key")})
-    assert "not ready" in text_of(shown)
+    check = Reachability(reachable=True, refused=True, message="there is no key")
+    shown = listed_llms([llm], {llm.id: check})
+    assert "refused" in text_of(shown)
     assert "there is no key" in text_of(shown)

@@ -19,7 +19,8 @@ _CODE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _ADDRESS = re.compile(
-    r"(?:[a-z][a-z0-9+.-]{0,20}://|www\.|(?:mailto|xmpp|javascript|data):)[^\s`|]+"
+    r"(?:[a-z][a-z0-9+.-]{0,20}://|www\.)[^\s`|]*"
+    r"|(?:mailto|xmpp|javascript|data):[^\s`|]+"
     r"|[^\s`|@]+@[^\s`|@]+\.[^\s`|@]+",
     re.IGNORECASE,
 )

@@ -75,13 +75,9 @@ def _reachable(llm: LLM, checks: Mapping[str, Reachability] | None) -> Component
     check = (checks or {}).get(llm.id)
     if check is None:
         return html.Span("asking ...", className="quiet")
-    if not check.reachable:
-        return _state("no", "bad", check.message)
-    if check.model_present is False:
-        return _state("model missing", "bad", check.message)
-    if check.message and not check.models:
-        return _state("not ready", "bad", check.message)
-    return _state("yes", "good", check.message)
+    if check.state == "ready":
+        return _state("yes", "good", check.message)
+    return _state(check.state, "bad", check.message)
 
 
 def _state(text: str, kind: str, message: str) -> Component:

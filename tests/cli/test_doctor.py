@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from poor_bench.cli.main import main
+from tests.conftest import WorkspaceFiles
+
+
+def states_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    return {found["name"]: found["state"] for found in json.loads(capsys.readouterr().out)}
+
+
+def test_a_sound_workspace_has_no_problems(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("a", ["4"])
+    assert main(["--data", str(workspace_files.write()), "doctor", "--json"]) == 0
+    states = states_of(capsys)
+    assert states["workspace"] == states["results"] == states["scripted:a"] == "ok"
+
+
+def test_an_llm_without_its_key_is_a_problem(
+    workspace_files: WorkspaceFiles,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("ABSENT_KEY", raising=False)
+    workspace_files.llms.append({"provider": "openai", "name": "x", "api_key_env": "ABSENT_KEY"})
+    folder = str(workspace_files.write())
+    assert main(["--data", folder, "doctor", "--json"]) == 2
+    assert states_of(capsys)["openai:x"] == "problem"
+    main(["--data", folder, "llms", "--json"])
+    [listed] = json.loads(capsys.readouterr().out)["llms"]
+    assert listed["state"] == "refused"
+
+
+def test_a_missing_workspace_is_told_beside_what_is_fine(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--data", str(tmp_path / "absent"), "doctor", "--json"]) == 2
+    states = states_of(capsys)
+    assert (states["packages"], states["workspace"]) == ("ok", "problem")

@@ -36,6 +36,13 @@ _SHARE = click.FloatRange(0.01, 0.98)
 @click.option("--llm", "llm_name", metavar="ID", help="Whom the prompt is for; an agent knows.")
 @click.option("--reflection-llm", metavar="ID", help="Who writes prompts; --llm by default.")
 @click.option(
+    "--ideas",
+    type=click.Choice(["both", "writer", "edits"]),
+    default="both",
+    show_default=True,
+    help="Where prompts come from: that LLM, edits by rule that ask nobody, or both by turns.",
+)
+@click.option(
     "--part",
     type=click.Choice(["template", "system_prompt"]),
     default="template",
@@ -80,8 +87,9 @@ def tune_prompt(
     It is that of a test class, whose evaluators say what was wrong, or of an agent, whom
     a judge scores.
 
-    The tests are divided into three parts: from the first an LLM learns how the prompt fails, the
-    second chooses among its proposals, and the third, which nobody saw, proves the gain.
+    The tests are divided into three parts: new prompts are made from the first, by an LLM that
+    sees how the old one fails, or by adding worked examples; the second chooses among them,
+    and the third, which nobody saw, proves the gain.
     """
     from poor_bench.cli.tune_prompt_view import print_report
     from poor_bench.llm_manager import LLMManager
@@ -110,6 +118,7 @@ def _task(
     threshold: float | None,
     **options: Any,
 ) -> PromptTask:
+    from poor_bench.tuning.prompt.ideas import IdeaSource
     from poor_bench.tuning.prompt.search import Effort
     from poor_bench.tuning.prompt.split import Shares
     from poor_bench.tuning.prompt.task import PromptTask
@@ -119,6 +128,7 @@ def _task(
         subject=named.subject,
         llm=named.llm,
         reflection_llm=llm_named(app, reflection_llm) if reflection_llm else named.llm,
+        ideas=IdeaSource(options["ideas"]),
         limits=limits_of(budget_calls, max_cost),
         shares=Shares(train=options["train"], validation=options["validation"]),
         effort=Effort(

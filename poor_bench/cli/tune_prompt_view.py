@@ -28,7 +28,7 @@ def open_view(task: PromptTask, *, quiet: bool) -> Iterator[Callable[[PromptProg
     click.echo(
         f"Tuning the {harmless(task.subject.name)} for {harmless(task.llm.id)}: "
         f"{len(task.subject.cases)} tests, at most {n_calls} calls{_estimate(task)}; "
-        f"{harmless(task.reflection_llm.id)} writes the prompts.",
+        f"{_who(task)}.",
         err=True,
     )
     if sys.stderr.isatty():
@@ -40,12 +40,13 @@ def open_view(task: PromptTask, *, quiet: bool) -> Iterator[Callable[[PromptProg
 
 def print_report(report: PromptReport) -> None:
     """Print what was found and what to do next."""
-    columns: list[Column] = ["Prompt", ("Validation", "right"), "From", "Begins"]
+    columns: list[Column] = ["Prompt", ("Validation", "right"), "From", "By", "Begins"]
     rows = [
         [
             "in use" if candidate is report.end.base else candidate.key,
             f"{candidate.score:.3f}",
             ", ".join(_parent_name(key, report) for key in candidate.parents),
+            candidate.made_by,
             _beginning(candidate.text),
         ]
         for candidate in report.end.candidates
@@ -59,6 +60,17 @@ def print_report(report: PromptReport) -> None:
         click.echo(report.proof.sentence)
     click.echo(f"Spent: {report.n_calls} calls{_money(report.cost_usd)}.")
     click.echo(_next_step(report))
+
+
+def _who(task: PromptTask) -> str:
+    from poor_bench.tuning.prompt.ideas import IdeaSource
+
+    writer = f"{harmless(task.reflection_llm.id)} writes prompts"
+    return {
+        IdeaSource.WRITER: writer,
+        IdeaSource.EDITS: "prompts are edited by rule",
+        IdeaSource.BOTH: f"{writer}, and by turns they are edited by rule",
+    }[task.ideas]
 
 
 def _estimate(task: PromptTask) -> str:

@@ -83,7 +83,7 @@ def test_yes_writes_nothing_that_is_not_proven(
 ) -> None:
     half = {"/Be exact: [1-9] /": "4", "": "no idea"}
     folder = write_workspace(workspace_files, n_tests=14, small=half)
-    assert call(folder, *TUNE, "--yes", "--json") == 0
+    assert call(folder, *TUNE, "--ideas", "writer", "--yes", "--json") == 0
     found = json_of(capsys)
     assert found["best"] is not None
     assert not found["proof"]["is_proven"]

@@ -21,7 +21,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.llm_id import base_llm_id
 from poor_bench.scoring.cost import estimated_cost_usd
 from poor_bench.scoring.fingerprint import llm_fingerprint
-from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError
+from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError, Solved
 
 _MOST_SCORE = 10.0
 
@@ -78,6 +78,10 @@ class AgentPrompt:
         prompt = (Message("system", self.base_text),)
         costs = [estimated_cost_usd(llm.prices, prompt) or 0.0 for llm in self.llms]
         return self.n_calls_per_case * sum(costs) / len(costs)
+
+    def solved(self, _case_id: str, _answers: Sequence[str]) -> Solved | None:
+        """Return None: what an agent was once praised for is no model for other people's cases."""
+        return None
 
     def attempt(self, text: str, case_id: str, cancelled: Callable[[], bool]) -> Attempt:
         """Talk to the agent with a system prompt, and have the conversation judged.

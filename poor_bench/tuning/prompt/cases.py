@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from poor_bench.models.failure import Failure
 from poor_bench.models.llm import LLM
@@ -42,6 +42,38 @@ class Attempt:
 def attempt_of(record: Mapping[str, Any]) -> Attempt:
     """Return the attempt that a record of a file describes."""
     return Attempt(**{name: record[name] for name in Attempt.__slots__ if name in record})
+
+
+class Solved(NamedTuple):
+    """A case with an answer that gets full marks."""
+
+    case_id: str
+    given: str
+    answer: str
+
+
+class Idea(NamedTuple):
+    """A text that is worth a try, and where it comes from."""
+
+    text: str
+    made_by: str
+    """Such as `writer` or `example`."""
+
+
+class Ideas(Protocol):
+    """Has ideas for better texts."""
+
+    def propose(self, text: str, attempts: Sequence[Attempt]) -> Idea | None:
+        """Return another text; None where there is no idea.
+
+        Args:
+            text: The text to be made better.
+            attempts: How it did on the training cases that the new one is tried on next.
+
+        Raises:
+            SearchStoppedError: If the limits do not allow it, or an LLM cannot be asked.
+            RunCancelledError: If the user stopped it.
+        """
 
 
 class CaseFailedError(Exception):
@@ -83,6 +115,16 @@ class Subject(Protocol):
     @property
     def fingerprint(self) -> str:
         """Changes with everything but the text: who is asked, with what parameters, how scored."""
+
+    def solved(self, case_id: str, answers: Sequence[str]) -> Solved | None:
+        """Return a case with an answer that gets full marks; None where none is known.
+
+        Nobody is asked.
+
+        Args:
+            case_id: Which case.
+            answers: What LLMs answered, the best first.
+        """
 
     def attempt(self, text: str, case_id: str, cancelled: Callable[[], bool]) -> Attempt:
         """Try a text on a case.

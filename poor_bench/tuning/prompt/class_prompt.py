@@ -10,18 +10,24 @@ from enum import StrEnum
 
 from poor_bench.config.workspace import Workspace
 from poor_bench.config_manager import ConfigManager
-from poor_bench.errors import ConfigError
+from poor_bench.errors import ConfigError, RecordedError
 from poor_bench.llm_manager import LLMManager
+from poor_bench.models.evaluator_spec import EvaluatorSpec
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.models.test_class import TestClass
+from poor_bench.plugins.loaded_evaluator import LoadedEvaluator
 from poor_bench.prompts.messages import template_for
 from poor_bench.prompts.render import placeholders_of
+from poor_bench.runner.identity import spec_of
 from poor_bench.scoring.fingerprint import llm_fingerprint
 from poor_bench.tuning.assembly import Assembly
-from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError
+from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError, Solved
 from poor_bench.tuning.result_cost import result_cost_usd
+
+_LONGEST_ANSWER = 1000
+"""Characters of an answer that is shown as an example."""
 
 
 class ClassPart(StrEnum):
@@ -91,6 +97,24 @@ class ClassPrompt:
         tests = list(self._tests.values())
         return self._parts(self.base_text).cost_per_test_usd(self._llm, tests)
 
+    def solved(self, case_id: str, answers: Sequence[str]) -> Solved | None:
+        """Return a test with an answer that its evaluator gives full marks, its form included.
+
+        Returns:
+            The first of `answers`, of the test's own reference response and of the evaluator's
+            that is right; None where there is none, or an LLM would have to judge it.
+        """
+        test = self._tests[case_id]
+        spec = spec_of(self._config.workspace, test)
+        evaluator = self._config.evaluators.get(spec.name)
+        if evaluator.questions(spec.parameters):
+            return None
+        known = (*answers, test.reference_response, evaluator.reference(spec.parameters))
+        for answer in filter(None, known):
+            if len(answer) <= _LONGEST_ANSWER and _is_right(evaluator, spec, answer):
+                return Solved(case_id, _given(test), answer.strip())
+        return None
+
     def attempt(self, text: str, case_id: str, cancelled: Callable[[], bool]) -> Attempt:
         """Ask the LLM with a text, and score what it answers.
 
@@ -142,6 +166,14 @@ def _text_of(test_class: TestClass, part: ClassPart, llm: LLM) -> str:
             hint="Tune another LLM, or `--part system_prompt`.",
         )
     return default
+
+
+def _is_right(evaluator: LoadedEvaluator, spec: EvaluatorSpec, answer: str) -> bool:
+    try:
+        verdict = evaluator.evaluate(answer, spec.parameters)
+    except RecordedError:
+        return False
+    return verdict.score == 1.0 and verdict.strict_score in {None, 1.0}
 
 
 def _given(test: Test) -> str:

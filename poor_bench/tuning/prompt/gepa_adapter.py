@@ -11,9 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from poor_bench.tuning.prompt.attempts import Attempts
-from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError
-from poor_bench.tuning.prompt.proposer import Proposer
-from poor_bench.tuning.prompt.reflection import example_of
+from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError, Idea, Ideas
 
 if TYPE_CHECKING:
     from gepa.core.adapter import EvaluationBatch
@@ -27,9 +25,20 @@ _Made = TypeVar("_Made")
 class GepaAdapter:
     """Implements `gepa.GEPAAdapter` for cases that are named by their ids."""
 
-    def __init__(self, attempts: Attempts, proposer: Proposer) -> None:
+    def __init__(
+        self, attempts: Attempts, ideas: Ideas, learn: Callable[[Sequence[Attempt]], None]
+    ) -> None:
+        """Try and propose nothing yet.
+
+        Args:
+            attempts: Tries prompts on cases.
+            ideas: Has other prompts.
+            learn: Told of every attempt.
+        """
         self._attempts = attempts
-        self._proposer = proposer
+        self._ideas = ideas
+        self._learn = learn
+        self._origins: dict[str, str] = {}
         self.ended_by: Exception | None = None
         """What the search cannot go on after."""
 
@@ -44,6 +53,7 @@ class GepaAdapter:
         from gepa.core.adapter import EvaluationBatch
 
         attempts = self.guarded(lambda: self._attempts.of(candidate[COMPONENT], batch))
+        self._learn(attempts)
         return EvaluationBatch(
             outputs=attempts,
             scores=[attempt.score for attempt in attempts],
@@ -56,9 +66,8 @@ class GepaAdapter:
         eval_batch: EvaluationBatch[Attempt, Attempt],
         components_to_update: list[str],
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return what the reflecting LLM gets to see of the attempts, the worst first."""
-        worst_first = sorted(eval_batch.outputs, key=lambda attempt: attempt.score)
-        return {COMPONENT: [example_of(attempt) for attempt in worst_first]}
+        """Return the attempts that the next candidate is made from."""
+        return {COMPONENT: [{"attempt": attempt} for attempt in eval_batch.outputs]}
 
     def propose_new_texts(
         self,
@@ -66,10 +75,16 @@ class GepaAdapter:
         reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
         components_to_update: list[str],
     ) -> dict[str, str]:
-        """Return the next candidate."""
-        examples = reflective_dataset[COMPONENT]
-        text = self.guarded(lambda: self._proposer.propose(candidate[COMPONENT], examples))
-        return {COMPONENT: text}
+        """Return the next candidate; the old one where nobody has another idea."""
+        text = candidate[COMPONENT]
+        attempts = [row["attempt"] for row in reflective_dataset[COMPONENT]]
+        idea = self.guarded(lambda: self._ideas.propose(text, attempts)) or Idea(text, "")
+        self._origins.setdefault(idea.text, idea.made_by)
+        return {COMPONENT: idea.text}
+
+    def origin_of(self, text: str) -> str:
+        """Return how a candidate came about; empty for the prompt in use."""
+        return self._origins.get(text, "")
 
     def guarded(self, make: Callable[[], _Made]) -> _Made:
         """Return what is made; remember what went wrong, since GEPA forgets it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from poor_bench.errors import ProviderError
@@ -12,9 +12,14 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Message
 from poor_bench.models.llm import LLM
 from poor_bench.scoring.cost import cost_usd
-from poor_bench.tuning.prompt.cases import Subject
-from poor_bench.tuning.prompt.proposal import proposal_in, with_placeholders
-from poor_bench.tuning.prompt.reflection import reflection_messages
+from poor_bench.tuning.prompt.cases import Attempt, Idea, Subject
+from poor_bench.tuning.prompt.proposal import (
+    PROPOSAL_SCHEMA,
+    is_usable,
+    proposal_in,
+    with_placeholders,
+)
+from poor_bench.tuning.prompt.reflection import example_of, reflection_messages
 from poor_bench.tuning.spending import Spending
 from poor_bench.tuning.stopping import SearchStoppedError, StopReason
 from poor_bench.tuning.tuning_file import TuningFile, TuningLine
@@ -50,34 +55,36 @@ class Proposer:
             if kind == "reflection":
                 self._known[content["key"]] = content["reply"]
 
-    def propose(self, text: str, examples: Sequence[Mapping[str, Any]]) -> str:
-        """Return a new text; the old one where the LLM had no other idea.
+    def propose(self, text: str, attempts: Sequence[Attempt]) -> Idea | None:
+        """Return a new text; None where the LLM wrote nothing that can be used, twice.
 
-        Args:
-            text: The text to be made better.
-            examples: Made by `poor_bench.tuning.prompt.reflection.example_of`.
+        The second time it can reply with nothing but a prompt, where its server has JSON schemas:
+        small models forget what they were to write.
 
         Raises:
             SearchStoppedError: If the limits do not allow it, or the LLM cannot be asked.
             RunCancelledError: If the user stopped it.
         """
         subject = self._subject
+        worst_first = sorted(attempts, key=lambda attempt: attempt.score)
+        examples = [example_of(attempt) for attempt in worst_first]
         messages = reflection_messages(subject.what, text, examples, subject.placeholders)
-        proposed = proposal_in(self._reply(messages))
-        if proposed and subject.placeholders:
-            proposed = with_placeholders(proposed, subject.placeholders)
-        return proposed or text
+        for parameters in ({}, {"response_format": PROPOSAL_SCHEMA}):
+            proposed = proposal_in(self._reply(messages, parameters))
+            if is_usable(proposed, text):
+                return Idea(with_placeholders(proposed, subject.placeholders), "writer")
+        return None
 
-    def _reply(self, messages: tuple[Message, ...]) -> str:
-        asked = json.dumps([(message.role, message.content) for message in messages])
+    def _reply(self, messages: tuple[Message, ...], more: dict[str, Any]) -> str:
+        asked = json.dumps([*((message.role, message.content) for message in messages), *more])
         key = hashlib.sha256(asked.encode()).hexdigest()[:12]
         if key not in self._known:
-            self._known[key] = self._ask(key, messages)
+            self._known[key] = self._ask(key, messages, more)
         return self._known[key]
 
-    def _ask(self, key: str, messages: tuple[Message, ...]) -> str:
+    def _ask(self, key: str, messages: tuple[Message, ...], more: dict[str, Any]) -> str:
         self._spending.require(1)
-        parameters = _parameters(self._llm)
+        parameters = {**_parameters(self._llm), **more}
         try:
             completion = self._manager.complete(self._llm, messages, self._cancelled, parameters)
         except ProviderError as error:

@@ -29,6 +29,8 @@ class Candidate:
     """Keys of the candidates it was made from; empty for the prompt in use."""
     score: float
     """Mean over the validation cases."""
+    made_by: str = ""
+    """Such as `writer`, or the edit; empty for the prompt in use."""
 
     def as_record(self) -> dict[str, Any]:
         """Return the candidate as it stands in a file."""
@@ -37,6 +39,7 @@ class Candidate:
             "text": self.text,
             "parents": list(self.parents),
             "score": self.score,
+            "made_by": self.made_by,
         }
 
 
@@ -137,7 +140,13 @@ class PromptSearch:
         parents = tuple(self._candidates[number].key for number in event["parent_ids"])
         text = event["candidate"][COMPONENT]
         score = event["average_score"]
-        candidate = Candidate(key=text_key(text), text=text, parents=parents, score=score)
+        candidate = Candidate(
+            key=text_key(text),
+            text=text,
+            parents=parents,
+            score=score,
+            made_by=self._adapter.origin_of(text),
+        )
         if not self._candidates or score > max(known.score for known in self._candidates):
             self._best_at = event["iteration"]
         self._candidates.append(candidate)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from poor_bench.errors import CostLimitError, RunCancelledError
 from poor_bench.tuning.kept_searches import KeptSearch
 from poor_bench.tuning.prompt.attempts import Attempts
-from poor_bench.tuning.prompt.cases import CaseFailedError
+from poor_bench.tuning.prompt.cases import CaseFailedError, Ideas
+from poor_bench.tuning.prompt.editor import Editor
 from poor_bench.tuning.prompt.gepa_adapter import GepaAdapter
+from poor_bench.tuning.prompt.ideas import IdeaSource, TakingTurns
 from poor_bench.tuning.prompt.proposer import Proposer
 from poor_bench.tuning.prompt.report import spent
 from poor_bench.tuning.prompt.search import Candidate, PromptSearch, SearchEnd
@@ -64,6 +66,7 @@ class PromptSession:
             self._spending,
             surroundings.cancelled,
         )
+        self._editor = Editor(task.subject, split.train)
         for lines in [known.lines] if known else []:
             self._attempts.recall(lines)
             self._proposer.recall(lines)
@@ -76,13 +79,21 @@ class PromptSession:
             MissingExtraError: If GEPA is not installed.
         """
         self._hold_money()
-        adapter = GepaAdapter(self._attempts, self._proposer)
+        adapter = GepaAdapter(self._attempts, self._ideas(), self._editor.learn)
         search = PromptSearch(adapter, self._split, self._task.effort, self._note)
         end = search.run(self._task.subject.base_text)
         message = end.message
         if end.reason is not StopReason.CANCELLED:
             message = self._prove(end) or message
         self._file.append("end", {"reason": end.reason.value, "message": message})
+
+    def _ideas(self) -> Ideas:
+        sources: dict[IdeaSource, list[Ideas]] = {
+            IdeaSource.WRITER: [self._proposer],
+            IdeaSource.EDITS: [self._editor],
+            IdeaSource.BOTH: [self._proposer, self._editor],
+        }
+        return TakingTurns(sources[self._task.ideas])
 
     def _note(self, candidate: Candidate) -> None:
         self._found[candidate.key] = candidate

@@ -9,6 +9,7 @@ from typing import Any
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.tuning.prompt.cases import Subject
+from poor_bench.tuning.prompt.ideas import IdeaSource
 from poor_bench.tuning.prompt.search import Effort
 from poor_bench.tuning.prompt.split import Shares, Split
 from poor_bench.tuning.spending import Limits
@@ -33,10 +34,17 @@ class PromptTask:
     llm: LLM
     """Whom the prompt is for."""
     reflection_llm: LLM
-    """Who writes new prompts."""
+    """Who writes new prompts, if somebody does."""
+    ideas: IdeaSource = IdeaSource.BOTH
     limits: Limits
     effort: Effort = field(default_factory=Effort)
     shares: Shares = field(default_factory=Shares)
+
+    @property
+    def asked(self) -> tuple[LLM, ...]:
+        """Everybody whom the search may ask."""
+        writes = self.ideas is not IdeaSource.EDITS
+        return (*self.subject.llms, *((self.reflection_llm,) if writes else ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +66,7 @@ def header_of(task: PromptTask, split: Split) -> dict[str, Any]:
         "subject": subject.reference,
         "llm": task.llm.id,
         "reflection_llm": task.reflection_llm.id,
+        "ideas": task.ideas.value,
         "base_text": subject.base_text,
         "fingerprint": subject.fingerprint,
         "n_calls_per_case": subject.n_calls_per_case,

@@ -64,7 +64,7 @@ class PromptTuner:
     def _check(self, task: PromptTask, spent_usd: float = 0.0) -> None:
         require_gepa()
         manager = self._surroundings.manager
-        limit_money(task.limits, manager, [*task.subject.llms, task.reflection_llm], spent_usd)
+        limit_money(task.limits, manager, task.asked, spent_usd)
         manager.preload(task.llm, self._surroundings.cancelled)
 
     def _search(

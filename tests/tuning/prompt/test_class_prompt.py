@@ -94,3 +94,42 @@ def test_the_fingerprint_changes_with_everything_but_the_text(
     assert changed != before
     workspace_files.llms[0]["parameters"]["latency_ms"] = 1
     assert subject_in(workspace_files.write()).fingerprint not in {before, changed}
+
+
+def solved_in(files: WorkspaceFiles, *answers: str, **test: Any) -> Any:
+    files.add_tests(1, **test)
+    files.add_llm("a", "4")
+    return subject_in(files.write()).solved("sum_001", answers)
+
+
+def test_a_test_is_solved_by_the_first_answer_that_gets_full_marks(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    found = solved_in(workspace_files, "boom", "5", "it is 4 ", "4")
+    assert found == ("sum_001", "1 + 1", "it is 4")
+
+
+def test_a_test_is_solved_by_its_reference(workspace_files: WorkspaceFiles) -> None:
+    found = solved_in(workspace_files, "5", reference_response='{"answer": 4}')
+    assert found.answer == '{"answer": 4}'
+
+
+def test_an_evaluator_knows_a_right_answer(workspace_files: WorkspaceFiles) -> None:
+    module = {"name": "exact_match", "parameters": {"expected": "two"}}
+    workspace_files.classes[0]["evaluation_module"] = {"name": "exact_match", "parameters": {}}
+    assert solved_in(workspace_files, "II", evaluation_module=module).answer == "two"
+
+
+def test_an_answer_in_the_wrong_form_solves_nothing(workspace_files: WorkspaceFiles) -> None:
+    parameters = {"expected_answer": 4, "precision": 0, "expected_format": "json"}
+    module = {"name": "math_evaluator", "parameters": parameters}
+    workspace_files.classes[0]["evaluation_module"] = {"name": "math_evaluator", "parameters": {}}
+    found = solved_in(workspace_files, 'It is: {"answer": 4}', evaluation_module=module)
+    assert found.answer == '{"answer": 4}'
+
+
+def test_what_an_llm_judges_is_solved_by_nothing_that_is_known(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    subject = subject_in(judged_workspace(workspace_files, verdict(10)))
+    assert subject.solved("sum_001", ["praised"]) is None

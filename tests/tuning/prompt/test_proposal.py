@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 
 from poor_bench.models.test import Test
 from poor_bench.prompts.render import placeholders_of, render_prompt
-from poor_bench.tuning.prompt.proposal import MOST_CHARACTERS, proposal_in, with_placeholders
+from poor_bench.tuning.prompt.proposal import (
+    MOST_CHARACTERS,
+    is_usable,
+    proposal_in,
+    with_placeholders,
+)
 
 REPLIES = [
     ("Sure!\n<new_prompt>\nDo {x}.\n</new_prompt>\nBye.", "Do {x}."),
@@ -19,6 +24,8 @@ REPLIES = [
     ("  Just the text.  ", "Just the text."),
     ("<think>hm <new_prompt>no</new_prompt></think><new_prompt>yes</new_prompt>", "yes"),
     ("<new_prompt>  </new_prompt>", ""),
+    ('{"new_prompt": "Do {x}."}', "Do {x}."),
+    ('<new_prompt>Reply {"answer": 1}</new_prompt>', 'Reply {"answer": 1}'),
     ("", ""),
 ]
 
@@ -52,3 +59,19 @@ def test_a_name_in_braces_that_is_no_placeholder_becomes_literal() -> None:
 def test_json_in_a_template_stays() -> None:
     text = 'Reply {"answer": 1} for {problem}'
     assert with_placeholders(text, ["problem"]) == text
+
+
+@pytest.mark.parametrize(
+    ("proposed", "is_used"),
+    [
+        ("", False),
+        ("Solve: {problem}", False),
+        ("Solve it exactly: {problem}", True),
+        ("Always be exact and careful.\n" * 40, False),
+        ("\n".join(f'{n} + {n + 3}\n{{"answer": {2 * n + 3}}}' for n in range(40)), True),
+    ],
+)
+def test_a_text_that_says_nothing_new_or_the_same_over_and_over_is_not_tried(
+    proposed: str, is_used: bool
+) -> None:
+    assert is_usable(proposed, "Solve: {problem}\n") is is_used

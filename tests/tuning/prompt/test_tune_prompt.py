@@ -1,16 +1,25 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from poor_bench.config.workspace import Workspace
 from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.tuning.kept_searches import find_search, kept_searches
+from poor_bench.tuning.prompt.ideas import IdeaSource
 from poor_bench.tuning.spending import Limits
 from poor_bench.tuning.stopping import StopReason
 from tests.conftest import WorkspaceFiles
 from tests.tuning.prompt_searches import BETTER, marked, open_search, write_workspace
+
+
+def workspace_of(folder: Path) -> Workspace:
+    return ConfigManager(folder).workspace
 
 
 def test_a_better_prompt_is_found_and_proven_on_held_out_tests(
@@ -135,3 +144,37 @@ def test_a_search_of_changed_tests_does_not_go_on(workspace_files: WorkspaceFile
     tuner, task = open_search(folder)
     with pytest.raises(ConfigError, match="changed since"):
         tuner.resume(task, find_search(folder, stopped.run_id))
+
+
+def solvable(files: WorkspaceFiles, **llms: Any) -> Path:
+    """Write a workspace in which `small` is right where its prompt shows an example."""
+    folder = write_workspace(files, small={"4\n\nSolve": "4", "": "no idea"}, **llms)
+    for test in files.tests:
+        test["reference_response"] = "4"
+    files.write()
+    return folder
+
+
+def test_a_worked_example_out_of_the_training_tests_needs_no_writer(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    folder = solvable(workspace_files, writer={"never asked": "y"})
+    tuner, task = open_search(folder)
+    report = tuner.run(replace(task, ideas=IdeaSource.EDITS))
+    assert report.improved is not None
+    assert report.improved.made_by == "example"
+    assert report.proof is not None
+    assert report.proof.is_proven
+    [shown] = [line for line in report.improved.text.splitlines() if line.startswith("Solve: 1")]
+    held_out = set(report.header["split"]["held_out"])
+    texts = {test.text for test in workspace_of(folder).tests if test.test_id in held_out}
+    assert shown.removeprefix("Solve: ") not in texts
+
+
+def test_a_writer_that_says_one_thing_over_and_over_leaves_its_turn_to_the_edits(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    folder = solvable(workspace_files, writer=[marked("Always be exact and careful. " * 99)])
+    tuner, task = open_search(folder)
+    report = tuner.run(task)
+    assert {candidate.made_by for candidate in report.end.candidates} == {"", "example"}

@@ -33,6 +33,35 @@ def test_from_the_overview_down_to_one_answer(results_shown: str, new_visitor: N
     expect(panel.get_by_text('"answer": 5').first).to_be_visible()
 
 
+def test_the_address_of_an_open_result_restores_it_in_another_browser(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto(f"/model?llm={BAD}")
+    page.get_by_role("gridcell", name="sum_004", exact=True).click()
+    page.wait_for_url("**test=sum_004**")
+    page.keyboard.press("j")
+    page.wait_for_url("**test=sum_005**")
+    other = new_visitor(results_shown).new_page()
+    other.goto(page.url)
+    panel = other.get_by_role("complementary", name="Result")
+    expect(panel.get_by_role("heading", name="sum_005")).to_be_in_viewport()
+    expect(panel.get_by_text("5 of 60")).to_be_visible()
+    other.keyboard.press("Escape")
+    expect(other).to_have_url(re.compile("llm=[^&]*$"))
+    page.go_back()
+    panel = page.get_by_role("complementary", name="Result")
+    expect(panel.get_by_role("heading", name="sum_004")).to_be_visible()
+
+
+def test_a_link_turns_the_table_to_the_row_that_is_open(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto(f"/model?llm={BAD}&test=sum_058")
+    expect(page.get_by_role("gridcell", name="sum_058", exact=True)).to_be_visible()
+
+
 def test_every_page_can_be_reached_and_read_without_a_mouse(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:

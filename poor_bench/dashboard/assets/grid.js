@@ -4,16 +4,44 @@
   const functions = (window.dash_clientside = window.dash_clientside || {});
   const rowId = ([testId, trial, isFailure]) => `${trial}${isFailure ? "f" : "s"}${testId}`;
 
+  const openIn = (api) => (api.getGridOption("context") || {}).open;
+  // Turns to the page of a row and scrolls to it, once the table knows that it has so many rows.
+  const reveal = (api, open, place) => {
+    if (openIn(api) !== open) {
+      return true;
+    }
+    if (api.paginationGetRowCount() <= place) {
+      return false;
+    }
+    api.paginationGoToPage(Math.floor(place / api.paginationGetPageSize()));
+    api.ensureIndexVisible(place);
+    return true;
+  };
+  const revealSoon = (api, open, place) => {
+    if (!reveal(api, open, place)) {
+      const again = () => {
+        if (reveal(api, open, place)) {
+          api.removeEventListener("modelUpdated", again);
+        }
+      };
+      api.addEventListener("modelUpdated", again);
+    }
+  };
+
   functions.grid = {
-    mark_open: function (selected) {
+    mark_open: function (trial) {
       const { outputs_list } = window.dash_clientside.callback_context;
-      const open = selected ? rowId(selected) : null;
+      const open = trial ? rowId(trial) : null;
       window.dash_ag_grid.getApiAsync(outputs_list.id).then((api) => {
         if (api.getSelectedNodes().some((node) => node.id !== open)) {
           api.deselectAll();
         }
+        const isOther = openIn(api) !== open;
         api.setGridOption("context", { open });
         api.redrawRows();
+        if (trial && isOther && trial[3] !== null) {
+          revealSoon(api, open, trial[3]);
+        }
       });
       return window.dash_clientside.no_update;
     },

@@ -3,6 +3,7 @@
   "use strict";
   const names = ["llm", "class", "level", "think", "outcome", "text", "issue"];
   const functions = (window.dash_clientside = window.dash_clientside || {});
+  const { no_update } = window.dash_clientside;
   functions.model = {
     collect: function (...controls) {
       const query = new URLSearchParams();
@@ -11,11 +12,29 @@
           query.append(name, value);
         }
       });
-      return query.has("llm") ? `?${query}` : window.dash_clientside.no_update;
+      return query.has("llm") ? `?${query}` : no_update;
+    },
+    // The address: the filters, and the trial that is open.
+    show: function (search, selected) {
+      if (!search) {
+        return no_update;
+      }
+      const query = new URLSearchParams(search);
+      if (selected) {
+        const [test, trial, isFailure] = selected;
+        query.append("test", test);
+        if (trial > 1) {
+          query.append("trial", trial);
+        }
+        if (isFailure) {
+          query.append("failed", "1");
+        }
+      }
+      return functions.address.show(`?${query}`);
     },
     // Passes the query on once the table has its rows: the chart and its script come after them.
     settle: function (_rows, search, settled) {
-      return search && search !== settled ? search : window.dash_clientside.no_update;
+      return search && search !== settled ? search : no_update;
     },
   };
 })();

@@ -157,6 +157,7 @@ def test_reliability_is_told_where_tests_were_tried_several_times(
     assert "100.0 %" in shown.partition("One of 2 trials passes")[2]
     assert "Flip rate" in shown
     assert "50.0 %" in shown.partition("Flip rate")[2]
+    assert shown.count("2 tests, 95 % interval") == 3
 
 
 def test_the_chart_follows_the_filters(services: Services) -> None:
@@ -203,6 +204,18 @@ def test_issues_that_only_all_llms_together_show_are_listed(
 def test_a_link_to_one_trial_opens_that_trial() -> None:
     stores = {store.id: store for store in of_type(layout(read_search("?test=a&trial=3")), "Store")}
     assert stores["model-selected-store"].data == ["a", 3, False]
+    stores = {
+        store.id: store for store in of_type(layout(read_search("?test=a&failed=1")), "Store")
+    }
+    assert stores["model-selected-store"].data == ["a", 1, True]
+
+
+def test_the_open_trial_is_no_filter() -> None:
+    stores = {
+        store.id: store
+        for store in of_type(layout(read_search("?llm=a&level=2&test=t&trial=3")), "Store")
+    }
+    assert stores["model-query-store"].data == "?llm=a&level=2"
 
 
 def test_previous_and_next_follow_filters_and_order(services: Services) -> None:
@@ -216,27 +229,29 @@ def test_previous_and_next_follow_filters_and_order(services: Services) -> None:
 
 
 def test_the_panel_shows_the_place_in_the_table(services: Services) -> None:
-    title, position, is_first, is_last, body = details_callbacks.shown_details(
+    title, position, is_first, is_last, body, opened = details_callbacks.shown_details(
         services, SEARCH, None, ["sum_004", 1, False]
     )
     assert "sum_004" in text_of(title)
     assert (position, is_first, is_last) == ("4 of 4", False, True)
     assert "Solve: 4 + 4" in text_of(body)
+    assert opened == ["sum_004", 1, False, 3]
 
 
 def test_a_result_that_the_filters_leave_out_stays_open_without_a_place(
     services: Services,
 ) -> None:
-    _, position, is_first, is_last, body = details_callbacks.shown_details(
+    _, position, is_first, is_last, body, opened = details_callbacks.shown_details(
         services, f"{SEARCH}&outcome=passed", None, ["sum_002", 1, False]
     )
     assert (position, is_first, is_last) == ("", True, True)
     assert body
+    assert opened == ["sum_002", 1, False, None]
 
 
 @pytest.mark.parametrize("selected", [None, [], "x", ["sum_001"], [1, 2, 3], ["gone", 1, False]])
 def test_without_a_known_trial_the_panel_is_empty(services: Services, selected: Any) -> None:
-    assert details_callbacks.shown_details(services, SEARCH, None, selected)[4] == []
+    assert details_callbacks.shown_details(services, SEARCH, None, selected)[4:] == ([], None)
 
 
 def test_a_bar_opens_its_test(services: Services) -> None:
@@ -274,6 +289,15 @@ def test_a_failure_is_shown_as_none_of_the_models_doing(workspace_files: Workspa
     body = details_callbacks.shown_details(services, SEARCH, None, ["sum_001", 1, True])[4]
     assert "connection refused" in text_of(body)
     assert "no score" in text_of(body)
+
+
+def test_a_link_that_does_not_tell_a_failure_from_a_score_opens_what_there_is(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = hostile(workspace_files, response="[API ERROR] connection refused")
+    shown = details_callbacks.shown_details(services, SEARCH, None, ["sum_001", 1, False])
+    assert "connection refused" in text_of(shown[4])
+    assert shown[5] == ["sum_001", 1, True, 0]
 
 
 def test_what_a_model_said_becomes_no_markup_link_or_formula(

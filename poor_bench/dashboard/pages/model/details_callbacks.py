@@ -19,15 +19,26 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
 
 SortModel = list[dict[str, Any]] | None
-Shown = tuple[list["Component"], str, bool, bool, list["Component | None"]]
+Shown = tuple[list["Component"], str, bool, bool, list["Component | None"], list[Any] | None]
+
+
+def asked_for(services: Services, llm_id: str, selected: object) -> TrialKey | None:
+    """Return the trial that a store names, or its failure where it has no score; None for none."""
+    key = selected_key(selected)
+    if key is None:
+        return None
+    table = services.table()
+    candidates = (key, key._replace(is_failure=True))
+    return next((each for each in candidates if table.find(llm_id, each) is not None), None)
 
 
 def neighbour(
     services: Services, search: str, sort: SortModel, selected: object, step: int
 ) -> TrialKey | None:
     """Return the trial `step` rows further in the table; None where there is none."""
-    key = selected_key(selected)
-    found = services.find(sorted_as(query_of(search), sort))
+    query = query_of(search)
+    key = asked_for(services, query.llm_id, selected)
+    found = services.find(sorted_as(query, sort))
     place = found.place_of(key) if key is not None else None
     return None if place is None else found.key_at(place + step)
 
@@ -36,20 +47,21 @@ def shown_details(services: Services, search: str, sort: SortModel, selected: ob
     """Return what the panel shows of the selected trial; nothing where none is selected or known.
 
     Returns:
-        Title, position, whether there is nothing before and nothing behind, body.
+        Title, position, whether there is nothing before and nothing behind, body, and the trial
+        with its place.
     """
-    key = selected_key(selected)
     query = query_of(search)
+    key = asked_for(services, query.llm_id, selected)
     details = services.details(query.llm_id, key) if key is not None else None
     if key is None or details is None:
-        return [], "", True, True, []
+        return [], "", True, True, [], None
     found = services.find(sorted_as(query, sort))
     place = found.place_of(key)
     title, body = details_title(details), details_body(details)
     if place is None:
-        return title, "", True, True, body
+        return title, "", True, True, body, [*key, None]
     position = f"{place + 1:,} of {len(found):,}"
-    return title, position, place == 0, place + 1 == len(found), body
+    return title, position, place == 0, place + 1 == len(found), body, [*key, place]
 
 
 def row_to_selected(rows: list[dict[str, Any]] | None) -> list[Any] | None:
@@ -114,7 +126,7 @@ def register(app: Dash, services: Services) -> None:
 
 
 def _register_panel(app: Dash, services: Services) -> None:
-    bind_script(app, "grid", "mark_open", Output(Ids.RESULTS, "id"), Input(Ids.SELECTED, "data"))
+    bind_script(app, "grid", "mark_open", Output(Ids.RESULTS, "id"), Input(Ids.OPEN, "data"))
 
     @app.callback(
         Output(Ids.DETAILS_TITLE, "children"),
@@ -122,6 +134,7 @@ def _register_panel(app: Dash, services: Services) -> None:
         Output(Ids.PREVIOUS, "disabled"),
         Output(Ids.NEXT, "disabled"),
         Output(Ids.DETAILS, "children"),
+        Output(Ids.OPEN, "data"),
         Input(Ids.SELECTED, "data"),
         Input(ShellIds.VERSION, "data"),
         Input(Ids.QUERY, "data"),
@@ -129,5 +142,5 @@ def _register_panel(app: Dash, services: Services) -> None:
     )
     def _show(selected: object, version: str | None, search: str | None, sort: SortModel) -> Any:
         if version is None or search is None:
-            return (no_update,) * 5
+            return (no_update,) * 6
         return shown_details(services, search, sort, selected)

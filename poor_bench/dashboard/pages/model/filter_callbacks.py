@@ -123,4 +123,11 @@ def _register_query(app: Dash) -> None:
         State(Ids.SETTLED, "data"),
         prevent_initial_call=True,
     )
-    bind_script(app, "address", "show", Output(Ids.QUERY, "id"), Input(Ids.QUERY, "data"))
+    bind_script(
+        app,
+        "model",
+        "show",
+        Output(Ids.QUERY, "id"),
+        Input(Ids.QUERY, "data"),
+        Input(Ids.SELECTED, "data"),
+    )

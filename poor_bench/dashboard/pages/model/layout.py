@@ -16,7 +16,7 @@ from poor_bench.dashboard.components.table import paged_table
 from poor_bench.dashboard.links import write_search
 from poor_bench.dashboard.pages.model.details_panel import panel
 from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
-from poor_bench.dashboard.pages.model.query import first
+from poor_bench.dashboard.pages.model.query import FILTERS, first
 from poor_bench.dashboard.pages.model.results import COLUMNS
 from poor_bench.dashboard.services.result_query import Outcome
 
@@ -63,13 +63,15 @@ def parts() -> list[Component]:
 
 
 def _stores(search: Search) -> list[Component]:
-    query = write_search(search) if first(search, "llm") else None
+    filters = {name: search[name] for name in FILTERS if name in search}
+    query = write_search(filters) if "llm" in filters else None
     return [
         dcc.Store(id=Ids.QUERY, data=query),
         dcc.Store(id=Ids.SETTLED),
         dcc.Store(id=Ids.SORT),
         dcc.Store(id=Ids.ISSUE, data=first(search, "issue")),
         dcc.Store(id=Ids.SELECTED, data=_selected(search)),
+        dcc.Store(id=Ids.OPEN),
         dcc.Interval(id=Ids.WAIT, interval=WAIT_MS, disabled=True),
         dcc.Download(id=Ids.DOWNLOAD),
     ]
@@ -77,7 +79,8 @@ def _stores(search: Search) -> list[Component]:
 
 def _selected(search: Search) -> list[Any] | None:
     test_id, trial = first(search, "test"), first(search, "trial")
-    return [test_id, int(trial) if trial.isdecimal() else 1, False] if test_id else None
+    is_failure = first(search, "failed") == "1"
+    return [test_id, int(trial) if trial.isdecimal() else 1, is_failure] if test_id else None
 
 
 def _llm_select(search: Search) -> Any:

@@ -11,6 +11,8 @@ from poor_bench.dashboard.services.result_order import SortKey
 from poor_bench.dashboard.services.result_query import Outcome, ResultQuery
 from poor_bench.dashboard.services.result_table import TrialKey
 
+FILTERS = ("llm", "class", "level", "think", "outcome", "text", "issue")
+"""Names of the filters in the query; the others tell which trial is open."""
 _SORT_KEYS = {
     "test_id": SortKey.TEST,
     "score": SortKey.SCORE,

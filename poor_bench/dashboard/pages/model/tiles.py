@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.components.tile import tile, tiles
-from poor_bench.dashboard.text.figures_text import dollars_text, milliseconds_text
+from poor_bench.dashboard.text.figures_text import count_text, dollars_text, milliseconds_text
 from poor_bench.models.llm import LLM
 from poor_bench.statistics.estimate import Estimate
 from poor_bench.statistics.reliability import Reliability
@@ -59,12 +59,16 @@ def model_tiles(
 
 def _reliability_tiles(repeated: Reliability) -> list[Component]:
     k = repeated.k
-    every, one = repeated.pass_hat_k, repeated.pass_at_k
+    every, one, flips = repeated.pass_hat_k, repeated.pass_at_k, repeated.flip_rate
     return [
-        tile(f"All of {k} trials pass", _percent(every), f"pass^{k}; {_interval(every, 100)}"),
-        tile(f"One of {k} trials passes", _percent(one), f"pass@{k}; {_interval(one, 100)}"),
-        tile("Flip rate", _percent(repeated.flip_rate), "two trials of a test end differently"),
+        tile(f"All of {k} trials pass", _percent(every), _repeated_note(f"pass^{k}", every)),
+        tile(f"One of {k} trials passes", _percent(one), _repeated_note(f"pass@{k}", one)),
+        tile("Flip rate", _percent(flips), _repeated_note("two trials differ", flips)),
     ]
+
+
+def _repeated_note(meaning: str, estimate: Estimate) -> str:
+    return f"{meaning}; {count_text(estimate.n, 'test')}, {_interval(estimate, 100)}"
 
 
 def _costs_format(summary: Summary) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from poor_bench.dashboard.services.record_spool import RecordSpool
 from poor_bench.dashboard.services.text_spool import TextSpool
 from poor_bench.models.failure import Failure
-from poor_bench.models.result import Result
+from poor_bench.models.result import Result, result_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -134,7 +134,7 @@ class ResultTable:
             fields = dict(zip(names, values, strict=True))
             kind = fields.pop("failure_kind")
             failure = None if kind is None else Failure(kind=kind, message="")
-            yield Result(failure=failure, **fields)
+            yield result_of({**fields, "failure": failure})
 
     def _decoded(self, field: str, rows: NDArray[np.int64]) -> list[Any]:
         values = self.values[field]

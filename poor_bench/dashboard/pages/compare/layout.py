@@ -89,7 +89,7 @@ def _tests_card(selection: CompareSelection) -> Component:
         value=selection.text,
         placeholder="Search tests and responses",
         leftSection=icon("search"),
-        debounce=200,
+        debounce=100,
         size="xs",
         className="filter-wide",
         **aria(label="Search in tests and responses"),

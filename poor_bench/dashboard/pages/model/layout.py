@@ -117,7 +117,7 @@ def _filters(search: Search) -> Component:
                 value=first(search, "text"),
                 placeholder="Search ids, details, responses",
                 leftSection=icon("search"),
-                debounce=200,
+                debounce=100,
                 size="xs",
                 className="filter-wide",
                 **aria(label="Search in test ids, details and responses"),

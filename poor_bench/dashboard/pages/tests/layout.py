@@ -31,7 +31,7 @@ def layout(search: Search) -> Component:
         value=selection.text,
         placeholder="Search ids and texts",
         leftSection=icon("search"),
-        debounce=200,
+        debounce=100,
         size="xs",
         **aria(label="Search in ids and texts"),
     )

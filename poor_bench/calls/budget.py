@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,17 +29,27 @@ class _Seen:
 class Budget:
     """Counts what LLMs cost, requests under way included; used from several threads.
 
-    What a request will cost is estimated by the length of its prompt and by the LLM's replies so
-    far. LLMs without prices count as free: see `require_prices`.
+    Money is held for single requests (`paid`), whose cost is estimated by the length of the prompt
+    and by the LLM's replies so far, or for a piece of work of several requests that is worth
+    nothing when it breaks off (`holding`). LLMs without prices count as free: see
+    `require_prices`.
+
+    Attributes:
+        limit_usd: Most US dollars to spend.
     """
 
-    def __init__(self, limit_usd: float) -> None:
+    def __init__(self, limit_usd: float = math.inf) -> None:
         self.limit_usd = limit_usd
         self._spent_usd = 0.0
         self._held_usd = 0.0
-        self._is_reached = False
+        self._n_refused = 0
         self._seen: defaultdict[str, _Seen] = defaultdict(_Seen)
         self._lock = threading.Lock()
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit at all."""
+        return self.limit_usd < math.inf
 
     @property
     def spent_usd(self) -> float:
@@ -48,7 +59,12 @@ class Budget:
     @property
     def is_reached(self) -> bool:
         """Whether something was not asked for want of money."""
-        return self._is_reached
+        return self._n_refused > 0
+
+    @property
+    def n_refused(self) -> int:
+        """Requests and pieces of work that were not begun for want of money."""
+        return self._n_refused
 
     def __str__(self) -> str:
         return f"${self._spent_usd:.4f} of ${self.limit_usd:.4f} are spent"
@@ -62,26 +78,45 @@ class Budget:
         Raises:
             CostLimitError: If the request would cost too much; it must not be sent.
         """
-        held = self._hold(llm, messages, max_tokens)
-        try:
-            yield lambda completion: self._pay(llm, completion)
-        finally:
-            with self._lock:
-                self._held_usd -= held
-
-    def _hold(self, llm: LLM, messages: Sequence[Message], max_tokens: int | None) -> float:
         with self._lock:
             expected = self._seen[llm.id].expected_tokens()
-            estimate = estimated_cost_usd(llm.prices, messages, max_tokens, expected) or 0.0
-            if estimate and self._spent_usd + self._held_usd + estimate > self.limit_usd:
-                self._is_reached = True
-                raise CostLimitError(f"{self}: the next request to {llm.id} would be too much")
-            self._held_usd += estimate
-            return estimate
+        estimate = estimated_cost_usd(llm.prices, messages, max_tokens, expected) or 0.0
+        with self.holding(estimate, f"the next request to {llm.id}") as settle:
 
-    def _pay(self, llm: LLM, completion: Completion) -> None:
+            def pay(completion: Completion) -> None:
+                settle(cost_usd(completion.usage, llm.prices))
+                self._learn(llm, completion)
+
+            yield pay
+
+    @contextmanager
+    def holding(
+        self, estimate_usd: float, what: str = "the next step"
+    ) -> Iterator[Callable[[float | None], None]]:
+        """Hold the money for a piece of work; call what is returned with what it really cost.
+
+        Where that is None, since nobody knows it, the estimate counts.
+
+        Raises:
+            CostLimitError: If the work might cost too much; it must not be begun.
+        """
         with self._lock:
-            self._spent_usd += cost_usd(completion.usage, llm.prices) or 0.0
+            if estimate_usd and self._spent_usd + self._held_usd + estimate_usd > self.limit_usd:
+                self._n_refused += 1
+                raise CostLimitError(f"{self}: {what} would be too much")
+            self._held_usd += estimate_usd
+        try:
+            yield lambda real_usd: self._spend(estimate_usd if real_usd is None else real_usd)
+        finally:
+            with self._lock:
+                self._held_usd -= estimate_usd
+
+    def _spend(self, usd: float) -> None:
+        with self._lock:
+            self._spent_usd += usd
+
+    def _learn(self, llm: LLM, completion: Completion) -> None:
+        with self._lock:
             if completion.usage.completion_tokens is not None:
                 self._seen[llm.id].n_replies += 1
                 self._seen[llm.id].tokens += completion.usage.completion_tokens

@@ -13,7 +13,7 @@ from poor_bench.cli.judge_options import html_option, judge_names, judge_options
 from poor_bench.cli.output import json_option, print_json
 
 if TYPE_CHECKING:
-    from poor_bench.judge.agents.budget import WorkBudget
+    from poor_bench.calls.budget import Budget
     from poor_bench.judge.agents.plan import JudgePlan
     from poor_bench.judge.agents.prepare import JudgeRequest
     from poor_bench.judge.history.judge_run import JudgeRun
@@ -81,8 +81,8 @@ def run(
     **options: Any,
 ) -> int:
     """Talk to AGENT for real, have the conversations judged, keep and show everything."""
+    from poor_bench.calls.budget import Budget
     from poor_bench.cli.judge_view import show_summary
-    from poor_bench.judge.agents.budget import WorkBudget
     from poor_bench.judge.agents.load import load_agent_shelf
     from poor_bench.judge.agents.prepare import prepare_plan
     from poor_bench.judge.history.store import JudgementStore
@@ -93,7 +93,7 @@ def run(
     plan = prepare_plan(request, load_agent_shelf(app.data_dir), app.data_dir, os.environ)
     if dry_run:
         return _tell_plan(plan, as_json=as_json)
-    budget = WorkBudget(max_cost)
+    budget = Budget() if max_cost is None else Budget(max_cost)
     summary = summarise_run(_run(app, plan, store, budget, quiet=as_json))
     show_summary(summary, as_json=as_json, html=html)
     if budget.n_refused:
@@ -137,7 +137,7 @@ def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
 
 
 def _run(
-    app: AppContext, plan: JudgePlan, store: JudgementStore, budget: WorkBudget, *, quiet: bool
+    app: AppContext, plan: JudgePlan, store: JudgementStore, budget: Budget, *, quiet: bool
 ) -> JudgeRun:
     from poor_bench.calls.budget import require_prices
     from poor_bench.cli.judge_progress import judge_progress
@@ -147,7 +147,7 @@ def _run(
 
     manager = LLMManager(app.data_dir)
     try:
-        if budget.limit_usd is not None:
+        if budget.is_limited:
             require_prices([plan.llms[plan.agent.llm_id], *plan.judges], manager.is_local)
         with judge_progress(plan, quiet=quiet) as listener:
             run_id = new_run_id(manager.clock.now_iso())

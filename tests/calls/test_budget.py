@@ -86,6 +86,36 @@ def test_the_manager_counts_what_it_asks() -> None:
     assert budget.spent_usd == pytest.approx(0.1)
 
 
+def test_work_of_several_requests_is_not_begun_where_it_might_cost_too_much() -> None:
+    budget = Budget(1.0)
+    with budget.holding(0.6) as settle:
+        with (
+            pytest.raises(CostLimitError, match="the next duel"),
+            budget.holding(0.6, "the next duel"),
+        ):
+            pass
+        settle(0.2)
+    assert (budget.spent_usd, budget.n_refused) == (0.2, 1)
+    with budget.holding(0.6) as settle:
+        settle(None)
+    assert budget.spent_usd == pytest.approx(0.8)
+
+
+def test_no_limit_refuses_nothing() -> None:
+    budget = Budget()
+    for _ in range(3):
+        with budget.holding(1e9) as settle:
+            settle(None)
+    assert not budget.is_reached
+
+
+def test_a_reply_of_unknown_length_costs_what_was_expected() -> None:
+    budget = Budget(10.0)
+    with budget.paid(PRICED, ASKED, 100) as pay:
+        pay(Completion(text="x", usage=Usage(), timing=Timing(total_ms=1.0)))
+    assert budget.spent_usd == pytest.approx(0.1)
+
+
 def test_a_limit_needs_prices_where_asking_costs_money() -> None:
     require_prices([PRICED, FREE], lambda llm: llm is FREE)
     with pytest.raises(ConfigError, match="s:b"):

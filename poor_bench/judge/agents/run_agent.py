@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, TypeVar
 
-from poor_bench.errors import RecordedError
-from poor_bench.judge.agents.budget import WorkBudget
+from poor_bench.calls.budget import Budget
+from poor_bench.errors import CostLimitError, RecordedError
 from poor_bench.judge.agents.cost_estimate import conversation_usd, judgement_usd
 from poor_bench.judge.agents.events import (
     AgentEvent,
@@ -55,7 +55,7 @@ class AgentRunner:
     manager: LLMManager
     store: JudgementStore
     listener: Callable[[AgentEvent], None] = lambda _event: None
-    budget: WorkBudget = field(default_factory=WorkBudget)
+    budget: Budget = field(default_factory=Budget)
     _stopped: threading.Event = field(default_factory=threading.Event)
     _loaded: LLM | None = None
 
@@ -146,8 +146,10 @@ class AgentRunner:
                     yield outcome
 
     def _do(self, job: _Job[_Outcome]) -> _Outcome | None:
-        if not self.budget.reserve(job.estimate_usd):
+        try:
+            with self.budget.holding(job.estimate_usd) as settle:
+                outcome = job.do()
+                settle(outcome.cost_usd)
+        except CostLimitError:
             return None
-        outcome = job.do()
-        self.budget.settle(job.estimate_usd, outcome.cost_usd)
         return outcome

@@ -4,9 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from poor_bench.calls.budget import require_prices
-from poor_bench.errors import ConfigError
-from poor_bench.judge.agents.budget import WorkBudget
 from poor_bench.judge.agents.cost_estimate import conversation_usd, judgement_usd, plan_usd
 from poor_bench.judge.agents.plan import JudgePlan
 from poor_bench.judge.rubric import DEFAULT_RUBRIC
@@ -55,27 +52,3 @@ def test_llms_without_prices_cost_nothing() -> None:
     free = replace(AGENT_LLM, prices=Prices())
     plan = replace(PLAN, llms={"a": free}, judges=(replace(JUDGE, prices=Prices()),))
     assert plan_usd(plan) == 0.0
-
-
-def test_budget_refuses_what_might_exceed_it() -> None:
-    budget = WorkBudget(1.0)
-    assert budget.reserve(0.6)
-    assert not budget.reserve(0.6)
-    assert budget.n_refused == 1
-    budget.settle(0.6, 0.2)
-    assert budget.reserve(0.6)
-    budget.settle(0.6, None)
-    assert not budget.reserve(0.3)
-
-
-def test_no_limit_refuses_nothing() -> None:
-    budget = WorkBudget()
-    assert all(budget.reserve(1e9) for _ in range(3))
-
-
-def test_unknown_prices_are_refused_but_those_of_local_llms() -> None:
-    unknown = replace(JUDGE, prices=Prices(input=1.0))
-    require_prices([JUDGE], lambda _llm: False)
-    require_prices([unknown], lambda _llm: True)
-    with pytest.raises(ConfigError, match="prices of j are not known"):
-        require_prices([unknown], lambda _llm: False)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import split_thinking
+from poor_bench.judge.reply_objects import Object, ObjectSearch, is_signed
 from poor_bench.judge.rubric import Rubric, dimension_name
-
-Verdict = Mapping[str, Any]
 
 _SCORES_KEY = re.compile(r"""["']scores["']\s*:""")
 
@@ -19,7 +17,7 @@ class UnusableReplyError(Exception):
     """A judge's reply holds no verdict; one clause says why."""
 
 
-def find_verdict(reply: str, rubric: Rubric, nonce: str, judged_texts: Iterable[str]) -> Verdict:
+def find_verdict(reply: str, rubric: Rubric, nonce: str, judged_texts: Iterable[str]) -> Object:
     """Return the verdict in a reply.
 
     An object that repeats the code of the request was written by the judge, since what it judges
@@ -36,9 +34,9 @@ def find_verdict(reply: str, rubric: Rubric, nonce: str, judged_texts: Iterable[
         UnusableReplyError: If there is no verdict, or it cannot be told which one is the judge's.
     """
     answer = split_thinking(reply).answer
-    signed = _verdicts_in(
-        answer, lambda value: value.get("verdict_id") == nonce and bool(scores_of(value, rubric))
-    )
+    signed = ObjectSearch(
+        lambda value: is_signed(value, nonce) and bool(scores_of(value, rubric)), _SCORES_KEY
+    ).objects_in(answer)
     if signed:
         return signed[0]
     if nonce in answer:
@@ -46,7 +44,7 @@ def find_verdict(reply: str, rubric: Rubric, nonce: str, judged_texts: Iterable[
     return _only_unsigned(answer, rubric, judged_texts)
 
 
-def scores_of(verdict: Verdict, rubric: Rubric) -> dict[str, Any]:
+def scores_of(verdict: Object, rubric: Rubric) -> dict[str, Any]:
     """Return what a verdict says of each dimension, under the names of the rubric."""
     stated = verdict.get("scores")
     listed = stated if isinstance(stated, Mapping) else verdict
@@ -54,13 +52,12 @@ def scores_of(verdict: Verdict, rubric: Rubric) -> dict[str, Any]:
     return {name: by_name[name] for name in rubric.names if name in by_name}
 
 
-def _only_unsigned(answer: str, rubric: Rubric, judged_texts: Iterable[str]) -> Verdict:
-    verdicts = _unsigned_in(answer, rubric)
-    if not verdicts:
+def _only_unsigned(answer: str, rubric: Rubric, judged_texts: Iterable[str]) -> Object:
+    search = _unsigned_search(answer, rubric)
+    if search is None:
         what = "no JSON object with `scores`" if answer.strip() else "no answer"
         raise UnusableReplyError(f"it holds {what}")
-    quoted = [verdict for text in judged_texts for verdict in _unsigned_in(text, rubric)]
-    own = [verdict for verdict in verdicts if verdict not in quoted]
+    own = search.own_objects(answer, judged_texts)
     if not own:
         raise UnusableReplyError("the only verdict in it is quoted from what was to be judged")
     if len(own) > 1:
@@ -68,31 +65,14 @@ def _only_unsigned(answer: str, rubric: Rubric, judged_texts: Iterable[str]) -> 
     return own[0]
 
 
-def _unsigned_in(text: str, rubric: Rubric) -> list[Verdict]:
-    def has_scores(value: Verdict) -> bool:
+def _unsigned_search(answer: str, rubric: Rubric) -> ObjectSearch | None:
+    """Return what finds verdicts in an answer: objects with `scores`, or else bare scores."""
+
+    def has_scores(value: Object) -> bool:
         return isinstance(value.get("scores"), Mapping) and bool(scores_of(value, rubric))
 
-    def is_scores(value: Verdict) -> bool:
+    def is_scores(value: Object) -> bool:
         return bool(scores_of(value, rubric))
 
-    return _verdicts_in(text, has_scores) or _verdicts_in(text, is_scores)
-
-
-def _verdicts_in(text: str, is_verdict: Callable[[Verdict], bool]) -> list[Verdict]:
-    """Return the different verdicts in a text, the last one first; broken ones only if need be.
-
-    Repairing could mend a broken verdict with pieces of another one, so it needs a text with one.
-    """
-    may_repair = len(_SCORES_KEY.findall(text)) <= 1
-    for lenient in (False, True) if may_repair else (False,):
-        found: list[Verdict] = []
-
-        def note(value: Any, found: list[Verdict] = found) -> bool:
-            if isinstance(value, dict) and is_verdict(value) and value not in found:
-                found.append(value)
-            return False
-
-        extract_json(text, note, lenient=lenient)
-        if found:
-            return found
-    return []
+    searches = (ObjectSearch(has_scores, _SCORES_KEY), ObjectSearch(is_scores, _SCORES_KEY))
+    return next((search for search in searches if search.objects_in(answer)), None)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.judge.pairwise.duel import Place
+from poor_bench.judge.reply_objects import Object, ObjectSearch, is_signed
 
-_WINNER_KEY = re.compile(r"\bwinner\W{0,3}:")
 _PLACES = {place.value: place for place in Place}
+_PREFERENCES = ObjectSearch(
+    is_wanted=lambda value: str(value.get("winner")) in _PLACES,
+    key=re.compile(r"\bwinner\W{0,3}:"),
+)
 
 
 class Preference(NamedTuple):
@@ -33,35 +36,14 @@ def find_preference(reply: str, nonce: str, shown: Iterable[str]) -> Preference 
         nonce: The code of the request.
         shown: What the judge was shown as evidence.
     """
-    found = _preferences_in(without_thinking(reply))
-    signed = [value for value in found if value.get("verdict_id") == nonce]
+    answer = without_thinking(reply)
+    found = _PREFERENCES.objects_in(answer)
+    signed = [value for value in found if is_signed(value, nonce)]
     if signed:
         return _preference(signed[0])
-    quoted = [value for text in shown for value in _preferences_in(text)]
-    own = [value for value in found if value not in quoted]
+    own = _PREFERENCES.own_objects(answer, shown)
     return _preference(own[0]) if len(own) == 1 else None
 
 
-def _preferences_in(text: str) -> list[Mapping[str, Any]]:
-    """Return the different objects with a winner, the last one first; broken ones only if need be.
-
-    Repairing could mend a broken object with pieces of another one, so it needs a text with one.
-    """
-    may_repair = len(_WINNER_KEY.findall(text)) <= 1
-    for lenient in (False, True) if may_repair else (False,):
-        found: list[Mapping[str, Any]] = []
-
-        def note(value: Any, found: list[Mapping[str, Any]] = found) -> bool:
-            is_new = isinstance(value, dict) and value not in found
-            if is_new and str(value.get("winner")) in _PLACES:
-                found.append(value)
-            return False
-
-        extract_json(text, note, lenient=lenient)
-        if found:
-            return found
-    return []
-
-
-def _preference(value: Mapping[str, Any]) -> Preference:
+def _preference(value: Object) -> Preference:
     return Preference(_PLACES[str(value["winner"])], str(value.get("reason") or ""))

@@ -10,10 +10,10 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.llm_lookup import llm_named
-from poor_bench.cli.output import json_option, print_json
+from poor_bench.cli.output import print_json
 from poor_bench.cli.stop_signals import stop_on_signal
 from poor_bench.cli.tune_axes import axes_in
-from poor_bench.cli.tune_limits import exit_code, limit_options, limits_of
+from poor_bench.cli.tune_options import exit_code, limits_of, search_options
 
 if TYPE_CHECKING:
     from poor_bench.models.test import Test
@@ -56,11 +56,9 @@ Examples:
     show_default=True,
     help="Variants that Optuna chooses.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of order and search.")
 @click.option("--keep", is_flag=True, help="Add the best to llms.json if it is proven better.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write a report with charts.")
-@limit_options(default_calls=1000)
-@json_option
+@search_options(default_calls=1000)
 @pass_app
 def tune_params(
     app: AppContext, /, keep: bool, html: Path | None, as_json: bool, **options: Any

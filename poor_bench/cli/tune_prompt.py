@@ -9,9 +9,9 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.llm_lookup import llm_named
-from poor_bench.cli.output import json_option, print_json
+from poor_bench.cli.output import print_json
 from poor_bench.cli.stop_signals import stop_on_signal
-from poor_bench.cli.tune_limits import exit_code, limit_options, limits_of
+from poor_bench.cli.tune_options import exit_code, limits_of, search_options
 
 if TYPE_CHECKING:
     from poor_bench.llm_manager import LLMManager
@@ -73,11 +73,9 @@ _SHARE = click.FloatRange(0.01, 0.98)
     show_default=True,
     help="Training tests that a new prompt is written from.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of split and search.")
 @click.option("--resume", metavar="RUN", help="Go on with a search: its id, or `last`.")
 @click.option("--yes", "-y", is_flag=True, help="Write the prompt if its gain is proven.")
-@limit_options(default_calls=300)
-@json_option
+@search_options(default_calls=300)
 @pass_app
 def tune_prompt(
     app: AppContext, /, resume: str | None, yes: bool, as_json: bool, **options: Any

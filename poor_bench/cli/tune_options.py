@@ -1,4 +1,4 @@
-"""The options that limit what a search may spend."""
+"""What the two searches of `tune` share on the command line."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from poor_bench.cli.output import json_option
+
 if TYPE_CHECKING:
     from poor_bench.tuning.spending import Limits
     from poor_bench.tuning.stopping import StopReason
@@ -15,9 +17,10 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def limit_options(default_calls: int) -> Callable[[_Command], _Command]:
-    """Give a command the options `--budget-calls` and `--max-cost`."""
+def search_options(default_calls: int) -> Callable[[_Command], _Command]:
+    """Give a command the options `--seed`, `--budget-calls`, `--max-cost` and `--json`."""
     options = (
+        json_option,
         click.option(
             "--budget-calls",
             type=click.IntRange(1),
@@ -26,6 +29,9 @@ def limit_options(default_calls: int) -> Callable[[_Command], _Command]:
             help="Most calls of LLMs in all.",
         ),
         click.option("--max-cost", type=click.FloatRange(0), help="Most US dollars to spend."),
+        click.option(
+            "--seed", type=int, default=0, show_default=True, help="Of all that is drawn."
+        ),
     )
     return lambda command: functools.reduce(lambda made, add: add(made), options, command)
 

@@ -22,6 +22,7 @@ Examples:
   python main.py judge report last --html report.html
   python main.py judge compare 20261122T0315 last
   python main.py judge pairwise 20261122T0315 last
+  python main.py judge pairwise                   what was compared in pairs so far
   python main.py judge labels export > sheet.csv  score conversations yourself
   python main.py judge agreement                  how far judges agree with people
 """

@@ -30,6 +30,22 @@ def judge_options(function: _Command) -> _Command:
     )
 
 
+_MONEY = (
+    click.option(
+        "--max-cost",
+        type=click.FloatRange(0),
+        metavar="USD",
+        help="Most US dollars to spend: work that might exceed it is not begun.",
+    ),
+    click.option("--dry-run", is_flag=True, help="Show what would be done and cost; ask nobody."),
+)
+
+
+def money_options(function: _Command) -> _Command:
+    """Give a command the options `--max-cost` and `--dry-run`."""
+    return functools.reduce(lambda decorated, option: option(decorated), reversed(_MONEY), function)
+
+
 def judge_names(judge: str | None, panel: tuple[str, ...]) -> tuple[str, ...]:
     """Return the judges that the options name; none where the settings are to decide."""
     return panel if judge is None else (judge, *panel)

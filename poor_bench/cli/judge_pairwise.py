@@ -3,61 +3,112 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.judge_options import judge_names, judge_options, money_options
+from poor_bench.cli.output import harmless, json_option, print_json
 
 if TYPE_CHECKING:
     from poor_bench.judge.history.judge_run import JudgeRun
     from poor_bench.judge.judge import Judge
-    from poor_bench.judge.pairwise.duel import Duel, Duels
+    from poor_bench.judge.pairwise.contest import Contest
+    from poor_bench.judge.pairwise.duel import Duel
     from poor_bench.llm_manager import LLMManager
 
 _EPILOG = """\b
 Examples:
   python main.py judge pairwise sales_old sales_new --judge ollama:qwen3:8b
-  python main.py judge pairwise 20261122T0315 last --judge ollama:qwen3:8b
+  python main.py judge pairwise 20261122T0315 last --judge gpt-a --panel claude-b --max-cost 0.5
+  python main.py judge pairwise                what was compared so far
+  python main.py judge pairwise last           a comparison again
 
 \b
 Every case is shown twice, with the order swapped: a judge that prefers a place contradicts itself.
 """
+_MOST_RUNS = 2
 
 
 @click.command(epilog=_EPILOG)
-@click.argument("before", metavar="A")
-@click.argument("after", metavar="B")
-@click.option("--judge", "name", metavar="LLM", help="Who judges; that of config.yaml by default.")
+@click.argument("references", metavar="[A B]", nargs=-1)
+@judge_options
+@money_options
 @json_option
 @pass_app
-def pairwise(app: AppContext, /, before: str, after: str, name: str | None, as_json: bool) -> int:
-    """Let the conversations of two runs compete, case by case."""
+def pairwise(
+    app: AppContext,
+    /,
+    references: tuple[str, ...],
+    judge: str | None,
+    panel: tuple[str, ...],
+    max_cost: float | None,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Let the conversations of two runs compete, case by case.
+
+    With one name, that of a comparison or `last`, it is shown again; with none, all are listed.
+    """
+    from poor_bench.cli.judge_pairwise_view import list_contests, show_contest
+
+    if not references:
+        return list_contests(app.data_dir, as_json=as_json)
+    if len(references) == 1:
+        return show_contest(app.data_dir, references[0], as_json=as_json)
+    if len(references) > _MOST_RUNS:
+        raise click.UsageError("two runs are compared: give A and B")
+    return _compete(app, references, judge_names(judge, panel), max_cost, dry_run, as_json)
+
+
+def _compete(
+    app: AppContext,
+    references: tuple[str, ...],
+    judges: tuple[str, ...],
+    max_cost: float | None,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    from contextlib import closing
+
+    from poor_bench.cli.judge_pairwise_view import show_duels
     from poor_bench.judge.history.store import JudgementStore
-    from poor_bench.judge.pairwise.arena import common_conversations
-    from poor_bench.judge.pairwise.duel import Outcome, duels_of
+    from poor_bench.judge.pairwise.decisions import decisions_of
+    from poor_bench.judge.pairwise.duel import Outcome
     from poor_bench.llm_manager import LLMManager
 
     store = JudgementStore(app.data_dir)
-    a, b = store.find(before), store.find(after)
-    if not common_conversations(a, b):
-        from poor_bench.errors import ConfigError
+    a, b = (store.find(reference) for reference in references)
+    with closing(LLMManager(app.data_dir)) as manager:
+        contest = _contest(app, a, b, judges, manager)
+        if dry_run:
+            return _tell_plan(contest, as_json=as_json)
+        _limit(contest, max_cost)
+        duels = _hold(app, contest, quiet=as_json)
+    show_duels(decisions_of(duels), (a, b), as_json=as_json)
+    if contest.budget.n_refused:
+        text = f"{contest.budget.n_refused} duels might have exceeded --max-cost"
+        click.echo(f"{text} ${max_cost:.2f} and were not begun.", err=True)
+    is_whole = not contest.budget.n_refused
+    return 0 if is_whole and all(duel.outcome is not Outcome.FAILED for duel in duels) else 3
 
+
+def _contest(
+    app: AppContext, a: JudgeRun, b: JudgeRun, judges: tuple[str, ...], manager: LLMManager
+) -> Contest:
+    from poor_bench.errors import ConfigError
+    from poor_bench.judge.pairwise.contest import Contest
+
+    contest = Contest(a, b, _judges(app, a, judges, manager), manager)
+    if not contest.pairs:
         raise ConfigError(f"{a.run_id} and {b.run_id} have no case in common")
-    manager = LLMManager(app.data_dir)
-    try:
-        judge = _judge(app, a, name, manager)
-        duels = duels_of(_hold(app, judge, a, b, manager.clock.now_iso(), quiet=as_json))
-    finally:
-        manager.close()
-    _show(duels, a, b, as_json=as_json)
-    return 3 if duels.count(Outcome.FAILED) else 0
+    return contest
 
 
-def _judge(app: AppContext, run: JudgeRun, name: str | None, manager: LLMManager) -> Judge:
+def _judges(
+    app: AppContext, run: JudgeRun, names: tuple[str, ...], manager: LLMManager
+) -> list[Judge]:
     from poor_bench.config.judge_settings import load_judge_settings
     from poor_bench.judge.agents.load import load_agent_shelf, rubric_of
     from poor_bench.judge.agents.prepare import judges_of
@@ -65,64 +116,41 @@ def _judge(app: AppContext, run: JudgeRun, name: str | None, manager: LLMManager
 
     shelf = load_agent_shelf(app.data_dir)
     settings = load_judge_settings(app.data_dir)
-    [llm] = judges_of(() if name is None else (name,), shelf, settings, os.environ)
     rubric, _ = rubric_of(shelf.agent(run.header.agent_id))
-    return Judge(llm, manager, rubric)
+    return [Judge(llm, manager, rubric) for llm in judges_of(names, shelf, settings, os.environ)]
 
 
-def _hold(
-    app: AppContext, judge: Judge, a: JudgeRun, b: JudgeRun, now_iso: str, *, quiet: bool
-) -> list[Duel]:
-    from poor_bench.judge.pairwise.arena import Arena
+def _limit(contest: Contest, max_cost: float | None) -> None:
+    from poor_bench.calls.budget import Budget, require_prices
+
+    if max_cost is not None:
+        require_prices((judge.llm for judge in contest.judges), contest.manager.is_local)
+        contest.budget = Budget(max_cost)
+
+
+def _hold(app: AppContext, contest: Contest, *, quiet: bool) -> list[Duel]:
     from poor_bench.judge.pairwise.store import keeping_duels
     from poor_bench.runner.identity import new_run_id
 
-    same_orders = a.header.system_prompt == b.header.system_prompt
-    arena = Arena(judge, a.header.system_prompt if same_orders else "")
+    run_id = new_run_id(contest.manager.clock.now_iso())
     duels = []
-    with keeping_duels(app.data_dir, new_run_id(now_iso), a.run_id, b.run_id) as keep:
-        for duel in arena.duels(a, b):
+    with keeping_duels(app.data_dir, run_id, contest.a.run_id, contest.b.run_id) as keep:
+        for duel in contest.duels():
             keep(duel)
             duels.append(duel)
             if not quiet:
-                click.echo(harmless(f"{duel.case_id}: {duel.outcome}"), err=True)
+                click.echo(harmless(f"{duel.judge}, {duel.case_id}: {duel.outcome}"), err=True)
     return duels
 
 
-def _show(duels: Duels, a: JudgeRun, b: JudgeRun, *, as_json: bool) -> None:
+def _tell_plan(contest: Contest, *, as_json: bool) -> int:
+    from poor_bench.reports.number_text import cost_text
+
+    n_duels, judges = len(contest.pairs), [judge.llm.id for judge in contest.judges]
+    most_usd = contest.estimated_cost_usd()
     if as_json:
-        print_json(_to_json(duels, a, b))
-        return
-    from poor_bench.judge.report.pairwise_text import duels_text
-
-    rows = [_row(duel) for duel in duels.duels]
-    console().print(plain_table(["Case", "Better", "A first", "B first", "Why"], rows))
-    for side, run in (("A", a), ("B", b)):
-        header = run.header
-        click.echo(harmless(f"{side}: {header.run_id}, {header.agent_id}, {header.llm_id}"))
-    for sentence in duels_text(duels):
-        click.echo(sentence)
-
-
-def _row(duel: Duel) -> list[str]:
-    places = ["-" if place is None else place.value for place in (duel.a_first, duel.b_first)]
-    why = duel.error or " / ".join(" ".join(reason.split()) for reason in duel.reasons)
-    return [duel.case_id, duel.outcome.value, *places, why]
-
-
-def _to_json(duels: Duels, a: JudgeRun, b: JudgeRun) -> dict[str, Any]:
-    from poor_bench.judge.pairwise.duel import Outcome
-
-    listed: Sequence[Duel] = duels.duels
-    estimates = {
-        "share_of_a": duels.share_of_a,
-        "position_bias": duels.position_bias,
-        "first_preference": duels.first_preference,
-    }
-    return {
-        "a": a.run_id,
-        "b": b.run_id,
-        "counts": {outcome.value: duels.count(outcome) for outcome in Outcome},
-        **{name: None if item is None else asdict(item) for name, item in estimates.items()},
-        "duels": [{**asdict(duel), "outcome": duel.outcome.value} for duel in listed],
-    }
+        print_json({"duels": n_duels, "judges": judges, "most_usd": most_usd})
+        return 0
+    click.echo(f"{n_duels} duels, each in both orders, before {', '.join(judges)}")
+    click.echo(f"at most about {cost_text(most_usd)}, by the prices of llms.json")
+    return 0

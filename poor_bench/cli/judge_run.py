@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.judge_options import html_option, judge_names, judge_options
+from poor_bench.cli.judge_options import html_option, judge_names, judge_options, money_options
 from poor_bench.cli.output import json_option, print_json
 
 if TYPE_CHECKING:
@@ -58,13 +58,7 @@ Exit codes:
 @click.option(
     "--conversations", "earlier", metavar="RUN", help="Judge those of an earlier run; hold none."
 )
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(0),
-    metavar="USD",
-    help="Most US dollars to spend: work that might exceed it is not begun.",
-)
-@click.option("--dry-run", is_flag=True, help="Show what would be done and cost; ask nobody.")
+@money_options
 @click.option("--gate", is_flag=True, help="End with 1 where the agent is not approved.")
 @html_option
 @json_option

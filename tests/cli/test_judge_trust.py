@@ -136,8 +136,9 @@ def test_pairwise_finds_a_judge_that_likes_the_first_place(
     capsys.readouterr()
     assert call(folder, *pair, "--json") == 0
     found = printed_json(capsys)
-    assert found["counts"]["swayed"] == 2
-    assert found["first_preference"]["value"] == 1.0
+    figures = found["judges"]["scripted:duellist"]
+    assert figures["counts"]["swayed"] == 2
+    assert figures["first_preference"]["value"] == 1.0
     assert call(folder, *pair) == 0
     out = capsys.readouterr().out
     assert "the order decides 100 % (34 to 100 %, n = 2) of the duels" in out
@@ -150,3 +151,54 @@ def test_pairwise_ends_with_3_where_the_judge_cannot_be_understood(tmp_path: Pat
     folder = write_workspace(tmp_path, duellist="Both are nice.")
     judged(folder, "judge")
     assert call(folder, "pairwise", "last", "last", "--judge", "scripted:duellist") == 3
+
+
+def two_runs(folder: Path) -> str:
+    """Make two runs; return the id of the first."""
+    judged(folder, "judge")
+    [run] = list((folder / "judgements").glob("*.jsonl"))
+    judged(folder, "judge")
+    return run.stem
+
+
+def test_comparisons_in_pairs_are_listed_and_shown_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tie = json.dumps({"reason": "alike", "winner": "tie"})
+    folder = write_workspace(tmp_path, one=tie, two=tie)
+    assert call(folder, "pairwise") == 0
+    assert "Nothing was compared yet" in capsys.readouterr().out
+    first = two_runs(folder)
+    judges = ("--judge", "scripted:one", "--panel", "scripted:two")
+    capsys.readouterr()
+    assert call(folder, "pairwise", first, "last", *judges) == 0
+    told = capsys.readouterr().out
+    assert "of 2 cases; all judges say the same of 2" in told
+    assert call(folder, "pairwise", "last") == 0
+    assert capsys.readouterr().out == told
+    assert call(folder, "pairwise", "--json") == 0
+    [kept] = printed_json(capsys)["comparisons"]
+    assert (kept["a"], kept["cases"]) == (first, {"hello": "tie", "price": "tie"})
+    assert call(folder, "pairwise") == 0
+    assert "scripted:one, scripted:two" in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_pairwise_tells_its_cost_before_and_keeps_to_the_limit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path, costly=json.dumps({"reason": "", "winner": "1"}))
+    listed = json.loads((folder / "llms.json").read_text())
+    listed["llms"][-1]["prices"] = {"input": 0, "output": 1000}
+    (folder / "llms.json").write_text(json.dumps(listed))
+    pair = ("pairwise", two_runs(folder), "last", "--judge", "scripted:costly")
+    capsys.readouterr()
+    assert call(folder, *pair, "--dry-run", "--json") == 0
+    assert printed_json(capsys) == {"duels": 2, "judges": ["scripted:costly"], "most_usd": 16.0}
+    assert call(folder, *pair, "--max-cost", "1") == 3
+    assert "2 duels might have exceeded --max-cost $1.00" in capsys.readouterr().err
+
+
+def test_pairwise_takes_two_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_workspace(tmp_path)
+    assert call(folder, "pairwise", "a", "b", "c") == 2
+    assert "give A and B" in capsys.readouterr().err

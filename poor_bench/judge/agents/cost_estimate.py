@@ -15,7 +15,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.scoring.cost import cost_usd
 
 CHARACTERS_PER_TOKEN = 4
-_FORM_CHARACTERS = 3000
+FORM_CHARACTERS = 3000
 """What a judge is told beside rubric and conversations."""
 
 
@@ -26,11 +26,11 @@ def conversation_usd(plan: JudgePlan, case: AgentCase) -> float:
     said = sum(map(len, case.turns)) + len(plan.agent.system_prompt)
     total = 0.0
     for number in range(n_answers):
-        total += _usd(agent_llm, said)
+        total += request_usd(agent_llm, said)
         said += _most_characters(agent_llm)
         if user is not None and len(case.turns) <= number + 1 < n_answers:
             user_llm = plan.llms[user.llm_id]
-            total += _usd(user_llm, said + len(user.persona))
+            total += request_usd(user_llm, said + len(user.persona))
             said += _most_characters(user_llm)
     return total
 
@@ -38,7 +38,7 @@ def conversation_usd(plan: JudgePlan, case: AgentCase) -> float:
 def judgement_usd(plan: JudgePlan, judge: LLM, subject: Subject) -> float:
     """Return US dollars for one judgement without a repair; 0.0 for a judge without prices."""
     rubric = sum(len(item.description) for item in plan.rubric.dimensions) + len(plan.rubric.text)
-    return _usd(judge, rubric + sum(map(len, subject.texts())) + _FORM_CHARACTERS)
+    return request_usd(judge, rubric + sum(map(len, subject.texts())) + FORM_CHARACTERS)
 
 
 def plan_usd(plan: JudgePlan) -> float:
@@ -56,13 +56,14 @@ def plan_usd(plan: JudgePlan) -> float:
     return total
 
 
-def _n_answers(case: AgentCase) -> int:
-    return max(len(case.turns), case.simulated_user.max_turns if case.simulated_user else 0)
-
-
-def _usd(llm: LLM, n_characters: float) -> float:
+def request_usd(llm: LLM, n_characters: float) -> float:
+    """Return US dollars for a request of some length and its longest reply; 0.0 without prices."""
     usage = _usage(n_characters / CHARACTERS_PER_TOKEN, _max_tokens(llm))
     return cost_usd(usage, llm.prices) or 0.0
+
+
+def _n_answers(case: AgentCase) -> int:
+    return max(len(case.turns), case.simulated_user.max_turns if case.simulated_user else 0)
 
 
 def _usage(prompt_tokens: float, completion_tokens: int) -> Usage:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from poor_bench.errors import RecordedError
 from poor_bench.judge.conversation.conversation import Conversation
-from poor_bench.judge.history.judge_run import JudgeRun
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.pairwise.duel import Duel
 from poor_bench.judge.pairwise.prompt import pairwise_messages, shown_texts, winner_schema
@@ -40,18 +39,13 @@ class Arena:
     """What both agents were to do; empty where they had different orders."""
     cancelled: Callable[[], bool] = lambda: False
 
-    def duels(self, a: JudgeRun, b: JudgeRun) -> Iterator[Duel]:
-        """Yield a duel for each case that came to its end in both runs.
+    def duel(self, a: Conversation, b: Conversation) -> Duel:
+        """Return what the judge prefers in both orders.
 
         Raises:
             ConfigError: If the settings of the judge's LLM cannot be used.
             RunCancelledError: If `cancelled()` turned true.
         """
-        for first, second in common_conversations(a, b):
-            yield self.duel(first, second)
-
-    def duel(self, a: Conversation, b: Conversation) -> Duel:
-        """Return what the judge prefers in both orders."""
         case_a, case_b = a.as_case(), b.as_case()
         orders = [self._ask(case_a, case_b), self._ask(case_b, case_a)]
         costs = [asked.cost_usd for asked in orders if asked.cost_usd is not None]
@@ -92,13 +86,3 @@ class Arena:
         unknown = asked.cost_usd is None or cost is None
         asked.cost_usd = None if unknown else (asked.cost_usd or 0.0) + (cost or 0.0)
         return completion.text
-
-
-def common_conversations(a: JudgeRun, b: JudgeRun) -> list[tuple[Conversation, Conversation]]:
-    """Return the conversations about the same case that came to their end in both runs."""
-    pairs = [(talk, b.conversation(talk.case_id)) for talk in a.conversations]
-    return [
-        (first, second)
-        for first, second in pairs
-        if second is not None and first.failure is None and second.failure is None
-    ]

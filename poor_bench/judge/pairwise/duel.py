@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -61,6 +61,13 @@ class Duel:
         return Outcome.TIE if Place.NEITHER in places else Outcome.SWAYED
 
 
+def share_of_a(outcomes: Iterable[Outcome]) -> Estimate | None:
+    """Return how often A wins among the duels with a winner; None where there is none."""
+    listed = list(outcomes)
+    won, lost = listed.count(Outcome.A), listed.count(Outcome.B)
+    return _share(won, won + lost)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Duels:
     """All duels of two runs before one judge."""
@@ -74,8 +81,7 @@ class Duels:
     @property
     def share_of_a(self) -> Estimate | None:
         """How often A wins where the judge prefers the same one in both orders; None for never."""
-        won, lost = self.count(Outcome.A), self.count(Outcome.B)
-        return _share(won, won + lost)
+        return share_of_a(duel.outcome for duel in self.duels)
 
     @property
     def position_bias(self) -> Estimate | None:

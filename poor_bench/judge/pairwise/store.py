@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import logging
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
-from poor_bench.judge.history.store import JUDGEMENTS_FOLDER
-from poor_bench.judge.pairwise.duel import Duel
-from poor_bench.result_store.journal import JournalWriter, owner_lock_path
+from poor_bench.errors import ConfigError
+from poor_bench.judge.history.store import JUDGEMENTS_FOLDER, LAST
+from poor_bench.judge.pairwise.duel import Duel, Place
+from poor_bench.result_store.journal import (
+    JournalWriter,
+    owner_lock_path,
+    read_header,
+    read_journal,
+)
+from poor_bench.result_store.os_errors import os_errors_told
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptContest:
+    """Two runs and the duels of their conversations, as far as they were held."""
+
+    run_id: str
+    """Unique; sorts by time."""
+    a_run_id: str
+    b_run_id: str
+    duels: tuple[Duel, ...]
 
 
 @contextmanager
@@ -27,7 +49,7 @@ def keeping_duels(
     Raises:
         StoreError: If it cannot be written.
     """
-    path = data_dir / JUDGEMENTS_FOLDER / "pairwise" / f"{run_id}.jsonl"
+    path = _folder(data_dir) / f"{run_id}.jsonl"
     journal = JournalWriter(path, {"run_id": run_id, "a": a_run_id, "b": b_run_id})
 
     def keep(duel: Duel) -> None:
@@ -38,3 +60,63 @@ def keeping_duels(
     finally:
         journal.close()
         owner_lock_path(path).unlink(missing_ok=True)
+
+
+def kept_contests(data_dir: Path) -> list[KeptContest]:
+    """Return what was compared, oldest first; files that cannot be understood are left out.
+
+    Raises:
+        StoreError: If a file cannot be read.
+    """
+    read = (_read(path) for path in sorted(_folder(data_dir).glob("*.jsonl")))
+    return [contest for contest in read if contest is not None]
+
+
+def find_contest(data_dir: Path, reference: str) -> KeptContest:
+    """Return what was compared under an id, the beginning of one, or `last`.
+
+    Raises:
+        ConfigError: If there is no such comparison, or there are several.
+        StoreError: If a file cannot be read.
+    """
+    kept = kept_contests(data_dir)
+    if reference == LAST:
+        found = kept[-1:]
+    else:
+        found = [contest for contest in kept if contest.run_id.startswith(reference)]
+    if len(found) != 1:
+        what = "is the beginning of several comparisons" if found else "is no comparison"
+        hint = "`python main.py judge pairwise` lists them"
+        raise ConfigError(f"{reference!r} {what}", hint=hint)
+    return found[0]
+
+
+def _folder(data_dir: Path) -> Path:
+    return data_dir / JUDGEMENTS_FOLDER / "pairwise"
+
+
+def _read(path: Path) -> KeptContest | None:
+    def tell(line: int) -> None:
+        _LOG.warning("%s:%d is not readable and was left out", path, line)
+
+    with os_errors_told(path), path.open("rb") as stream:
+        records = [line.record for line in read_journal(stream, tell)]
+    try:
+        header = read_header(path)
+        return KeptContest(
+            run_id=path.stem,
+            a_run_id=str(header["a"]),
+            b_run_id=str(header["b"]),
+            duels=tuple(_duel_of(record["duel"]) for record in records if "duel" in record),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        _LOG.warning("%s was left out: %s", path, error)
+        return None
+
+
+def _duel_of(record: Mapping[str, Any]) -> Duel:
+    names = {item.name for item in fields(Duel)}
+    values = {name: value for name, value in record.items() if name in names}
+    for order in ("a_first", "b_first"):
+        values[order] = None if values[order] is None else Place(values[order])
+    return Duel(**values | {"reasons": tuple(values.get("reasons", ()))})

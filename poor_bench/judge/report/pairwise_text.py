@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from poor_bench.judge.pairwise.decisions import Decisions
 from poor_bench.judge.pairwise.duel import Duels, Outcome
 from poor_bench.statistics.estimate import Estimate
 
@@ -24,6 +25,18 @@ def duels_text(duels: Duels) -> Iterator[str]:
     first = duels.first_preference
     if first is not None:
         yield f"Where it decides, the first place wins {_percent(first)}."
+
+
+def panel_text(decisions: Decisions) -> Iterator[str]:
+    """Yield what several judges decide together, and how often they all say the same."""
+    said = list(decisions.by_case.values())
+    yield (
+        f"Together: A better: {said.count(Outcome.A)}, B better: {said.count(Outcome.B)}, "
+        f"of {len(said)} cases; all judges say the same of {decisions.n_unanimous}."
+    )
+    share = decisions.share_of_a
+    if share is not None:
+        yield f"A wins {_percent(share)} of the cases with a winner: {_verdict(share)}."
 
 
 def _verdict(share: Estimate) -> str:

@@ -11,9 +11,8 @@ from poor_bench.judge.pairwise.prompt import pairwise_messages
 from poor_bench.judge.pairwise.winner import find_preference
 from poor_bench.judge.rubric import DEFAULT_RUBRIC
 from poor_bench.llm_manager import LLMManager
-from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.llm import LLM
-from tests.judge.run_builders import conversation_of, run_of
+from tests.judge.run_builders import conversation_of
 
 GOOD, BAD = conversation_of("x", "Hi", "GOOD answer"), conversation_of("x", "Hi", "bad answer")
 NONCE = "0123456789abcdef"
@@ -55,13 +54,6 @@ def test_judge_that_cannot_be_asked_is_no_verdict() -> None:
     failed = duel([{"failure": "auth", "times": 9}])
     assert failed.outcome is Outcome.FAILED
     assert failed.error
-
-
-def test_only_cases_that_both_runs_have_compete() -> None:
-    broken = conversation_of("y", "Hi", failure=Failure(kind=FailureKind.TIMEOUT, message="late"))
-    a = run_of(conversations=(GOOD, conversation_of("y", "Hi", "Yo"), conversation_of("z", "Hi")))
-    b = run_of(conversations=(BAD, broken))
-    assert [item.case_id for item in arena(prefer("1")).duels(a, b)] == ["x"]
 
 
 def test_neither_conversation_can_end_its_quotation_or_name_itself() -> None:

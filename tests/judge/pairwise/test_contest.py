@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poor_bench.calls.budget import Budget
+from poor_bench.errors import ConfigError
+from poor_bench.judge.judge import Judge
+from poor_bench.judge.pairwise.contest import Contest
+from poor_bench.judge.pairwise.decisions import decisions_of
+from poor_bench.judge.pairwise.duel import Duel, Outcome, Place
+from poor_bench.judge.pairwise.store import find_contest, keeping_duels, kept_contests
+from poor_bench.judge.report.pairwise_text import panel_text
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.models.llm import LLM, Prices
+from tests.judge.run_builders import conversation_of, run_of
+
+PRICED = Prices(input=0.0, output=1000.0)
+
+
+def prefer(winner: str, tokens: int = 100) -> list[dict[str, Any]]:
+    text = json.dumps({"reason": "because", "winner": winner})
+    return [{"text": text, "prompt_tokens": 10, "completion_tokens": tokens}]
+
+
+def judge(name: str, replies: Any, prices: Prices = PRICED) -> Judge:
+    parameters = {"responses": replies, "max_tokens": 200}
+    llm = LLM(id=name, provider="scripted", name=name, parameters=parameters, prices=prices)
+    return Judge(llm, LLMManager(Path()))
+
+
+def contest(*judges: Judge, n_cases: int = 3) -> Contest:
+    a = [conversation_of(f"case {number}", "Hi", "GOOD") for number in range(n_cases)]
+    b = [conversation_of(f"case {number}", "Hi", "bad") for number in range(n_cases)]
+    manager = LLMManager(Path())
+    return Contest(run_of(conversations=tuple(a)), run_of(conversations=tuple(b)), judges, manager)
+
+
+def duel(judge: str, case_id: str, outcome: Outcome) -> Duel:
+    orders = {
+        Outcome.A: (Place.FIRST, Place.SECOND),
+        Outcome.B: (Place.SECOND, Place.FIRST),
+        Outcome.TIE: (Place.NEITHER, Place.NEITHER),
+        Outcome.SWAYED: (Place.FIRST, Place.FIRST),
+        Outcome.FAILED: (None, None),
+    }
+    a_first, b_first = orders[outcome]
+    return Duel(case_id=case_id, judge=judge, a_first=a_first, b_first=b_first, cost_usd=0.1)
+
+
+def test_only_cases_that_both_runs_have_compete() -> None:
+    broken = conversation_of("y", "Hi", failure=Failure(kind=FailureKind.TIMEOUT, message="late"))
+    good = conversation_of("x", "Hi", "GOOD")
+    a = run_of(conversations=(good, conversation_of("y", "Hi", "Yo"), conversation_of("z", "Hi")))
+    b = run_of(conversations=(good, broken))
+    found = Contest(a, b, [judge("j", prefer("1"))], LLMManager(Path())).duels()
+    assert [item.case_id for item in found] == ["x"]
+
+
+def test_every_judge_of_a_panel_says_what_it_prefers() -> None:
+    found = list(contest(judge("one", prefer("1")), judge("two", prefer("tie"))).duels())
+    assert [item.judge for item in found] == ["one"] * 3 + ["two"] * 3
+
+
+def test_a_duel_that_might_cost_too_much_is_not_begun() -> None:
+    # A duel costs at most twice 200 tokens, 0.4 $, and in truth 0.2 $.
+    held = contest(judge("one", prefer("1")))
+    assert held.estimated_cost_usd() == pytest.approx(1.2)
+    held.budget = Budget(0.5)
+    assert len(list(held.duels())) == 1
+    assert held.budget.n_refused == 2
+    assert held.budget.spent_usd == pytest.approx(0.2)
+
+
+def test_several_judges_decide_by_the_greater_number() -> None:
+    said = {
+        "x": (Outcome.A, Outcome.A, Outcome.SWAYED),
+        "y": (Outcome.A, Outcome.B, Outcome.TIE),
+        "z": (Outcome.B, Outcome.FAILED, Outcome.SWAYED),
+        "u": (Outcome.FAILED, Outcome.FAILED, Outcome.FAILED),
+    }
+    decisions = decisions_of(
+        duel(name, case_id, outcome)
+        for case_id, outcomes in said.items()
+        for name, outcome in zip("abc", outcomes, strict=True)
+    )
+    assert decisions.by_case == {
+        "x": Outcome.A,
+        "y": Outcome.TIE,
+        "z": Outcome.B,
+        "u": Outcome.FAILED,
+    }
+    assert decisions.n_unanimous == 1
+    assert "A better: 1, B better: 1, of 4 cases" in next(panel_text(decisions))
+
+
+def test_duels_are_kept_and_found_again(tmp_path: Path) -> None:
+    held = [duel("j", "x", Outcome.A), duel("j", "y", Outcome.FAILED)]
+    for run_id in ("20261122T01", "20261122T02"):
+        with keeping_duels(tmp_path, run_id, "a", "b") as keep:
+            for item in held:
+                keep(item)
+    assert [item.run_id for item in kept_contests(tmp_path)] == ["20261122T01", "20261122T02"]
+    newest = find_contest(tmp_path, "last")
+    assert (newest.run_id, newest.a_run_id, newest.b_run_id) == ("20261122T02", "a", "b")
+    assert newest.duels == tuple(held)
+    with pytest.raises(ConfigError, match="beginning of several"):
+        find_contest(tmp_path, "20261122")
+    with pytest.raises(ConfigError, match="is no comparison"):
+        find_contest(tmp_path, "2025")
+
+
+def test_a_file_that_is_no_comparison_is_left_out(tmp_path: Path) -> None:
+    folder = tmp_path / "judgements" / "pairwise"
+    folder.mkdir(parents=True)
+    (folder / "20261122T03.jsonl").write_text('{"run": {"a": 1}}\n')
+    (folder / "20261122T04.jsonl").write_text("not json\n")
+    assert kept_contests(tmp_path) == []

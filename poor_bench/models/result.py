@@ -105,9 +105,11 @@ _API_ERROR = "[API ERROR]"
 def result_to_record(result: Result) -> dict[str, Any]:
     """Return the record of `result` as it stands in files, without fields at their defaults."""
     record: dict[str, Any] = {"llm_id": result.llm_id}
-    for name, value in vars(result).items():
-        if value != _DEFAULTS[name] and name not in _APART:
-            record[name] = value
+    record |= {
+        name: value
+        for name, value in vars(result).items()
+        if value != _DEFAULTS[name] and name not in _APART
+    }
     if result.failure is not None:
         record["failure"] = {
             "kind": result.failure.kind.value,

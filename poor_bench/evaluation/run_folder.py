@@ -97,5 +97,6 @@ class TrialWriter:
                 rest = rest[os.write(self._fd, rest) :]
 
     def close(self) -> None:
-        """Give up the file."""
-        os.close(self._fd)
+        """Give up the file; whoever still writes gets an error."""
+        fd, self._fd = self._fd, -1
+        os.close(fd)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from poor_bench.errors import PoorBenchError, RecordedError, RunCancelledError, StoreError
 from poor_bench.evaluation.agent import AgentOutcome, AgentServices, Step, TrialControl
 from poor_bench.evaluation.browser.safety.redaction import Redactor
 from poor_bench.evaluation.models import EvalCase, EvalTrialResult
+from poor_bench.evaluation.oversight import Oversight
 from poor_bench.evaluation.profiles import Profiles
 from poor_bench.evaluation.records import as_plain
 from poor_bench.evaluation.run_folder import RunWriter, artifacts_of
@@ -92,7 +94,11 @@ class TrialRunner:
             task = build_task(plan, self._services, server, writer.folder, self._suite_folder)
             agent = self._profiles.agent(plan.case.profile)
             begun = clock.monotonic()
-            outcome = agent.run(task, TrialControl(cancelled=cancelled, note_step=told))
+            outcome = Oversight(clock=clock).run(
+                partial(agent.run, task),
+                TrialControl(cancelled=cancelled, note_step=told),
+                task.time_limit_s,
+            )
             duration_ms = (clock.monotonic() - begun) * 1000
             told.raise_if_broken()
         result = _with_outcome(blank, outcome, redactor)

@@ -18,7 +18,10 @@ from poor_bench.evaluation.browser.safety.network import Network
 from poor_bench.evaluation.browser.session.errors import OutOfTimeError
 from poor_bench.evaluation.browser.session.opening import open_session
 from poor_bench.evaluation.browser.session.session import BrowserSession
+from poor_bench.evaluation.browser.session.watchdog import Patience
 from poor_bench.evaluation.execution_mode import run_in_mode
+
+_PATIENCE = Patience()
 
 
 def browser_agent(services: AgentServices, network: Network | None = None) -> Agent:
@@ -34,9 +37,12 @@ def browser_agent(services: AgentServices, network: Network | None = None) -> Ag
 class BrowserAgent:
     """Runs trials; each has a browser of its own. See `run_in_mode` for who acts."""
 
-    def __init__(self, services: AgentServices, network: Network | None) -> None:
+    def __init__(
+        self, services: AgentServices, network: Network | None, patience: Patience = _PATIENCE
+    ) -> None:
         self._services = services
         self._network = network
+        self._patience = patience
 
     def run(self, task: AgentTask, control: TrialControl) -> AgentOutcome:
         """Carry out one task; see `Agent`."""
@@ -52,6 +58,7 @@ class BrowserAgent:
             environ=self._services.environ,
             clock=self._services.clock,
             network=self._network,
+            patience=self._patience,
         )
 
     def follow_playbook(

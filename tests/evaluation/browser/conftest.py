@@ -18,6 +18,7 @@ from poor_bench.evaluation.agent import AgentOutcome, AgentServices, AgentTask, 
 from poor_bench.evaluation.browser.agent import BrowserAgent
 from poor_bench.evaluation.browser.safety.network import Network
 from poor_bench.evaluation.browser.session.opening import open_session
+from poor_bench.evaluation.browser.session.watchdog import Patience
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from tests.browser.chromium import NoBrowserError, started_browser
@@ -45,6 +46,7 @@ class Trials:
     folder: Path
     environ: dict[str, str] = field(default_factory=lambda: dict(os.environ))
     network: Network | None = None
+    patience: Patience = field(default_factory=Patience)
     steps: list[Step] = field(default_factory=list)
     stopped: threading.Event = field(default_factory=threading.Event)
     n_trials: int = 0
@@ -65,7 +67,7 @@ class Trials:
             clock=SystemClock(),
         )
         self.steps.clear()
-        return BrowserAgent(services, self.network).run(task, self._control())
+        return BrowserAgent(services, self.network, self.patience).run(task, self._control())
 
     def playbook(self, text: str, **fields: Any) -> AgentOutcome:
         path = self.folder / f"playbook-{self.n_trials}.yaml"
@@ -79,6 +81,7 @@ class Trials:
             environ=self.environ,
             clock=SystemClock(),
             network=self.network,
+            patience=self.patience,
         )
 
     def last_folder(self) -> Path:
@@ -86,6 +89,15 @@ class Trials:
 
     def _control(self) -> TrialControl:
         return TrialControl(cancelled=self.stopped.is_set, note_step=self.steps.append)
+
+
+@pytest.fixture
+def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that profiles of browsers of this test are in."""
+    folder = tmp_path / "profiles"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
 
 
 @pytest.fixture

@@ -107,12 +107,12 @@ def _(action: Scroll, stage: Stage) -> str:
 
 @perform.register
 def _(action: Wait, stage: Stage) -> str:
-    with stage.session.errors():
-        page = stage.session.page
-        if action.text:
-            page.get_by_text(action.text).first.wait_for(timeout=_WAIT_FOR_TEXT_MS)
-            return "the text is there"
-        page.wait_for_timeout(action.seconds * 1000)
+    if action.text:
+        with stage.session.errors():
+            found = stage.session.page.get_by_text(action.text).first
+            found.wait_for(timeout=_WAIT_FOR_TEXT_MS)
+        return "the text is there"
+    stage.session.wait(action.seconds)
     return "waited"
 
 

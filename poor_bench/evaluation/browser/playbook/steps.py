@@ -91,8 +91,7 @@ class Stage:
     @_do.register
     def _(self, step: WaitStep) -> str:
         if step.seconds is not None:
-            with self.session.errors():
-                self.session.page.wait_for_timeout(step.seconds * 1000)
+            self.session.wait(step.seconds)
         elif step.absent:
             wait_until_absent(self.session, step)
         else:

@@ -51,11 +51,19 @@ def require_playwright() -> AbstractContextManager[Playwright]:
     return sync_playwright()
 
 
-def launch(playwright: Playwright, proxy_address: str, environ: Mapping[str, str]) -> Browser:
+def launch(
+    playwright: Playwright, proxy_address: str, environ: Mapping[str, str], flag: str
+) -> Browser:
     """Start Chromium with a fresh profile, all its traffic through a proxy.
 
     Its own sandbox is on where there can be one: not for root, and not where the system lets
     nobody else make one.
+
+    Args:
+        playwright: Starts it.
+        proxy_address: The only way out.
+        environ: The few variables that it needs are taken from here.
+        flag: One more argument, by which its process is found.
 
     Raises:
         Error: Of Playwright, if it cannot be started.
@@ -65,7 +73,7 @@ def launch(playwright: Playwright, proxy_address: str, environ: Mapping[str, str
     start = partial(
         playwright.chromium.launch,
         executable_path=executable(environ),
-        args=list(_FLAGS),
+        args=[*_FLAGS, flag],
         proxy={"server": proxy_address},
         handle_sigint=False,
         handle_sigterm=False,

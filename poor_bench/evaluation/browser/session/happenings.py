@@ -28,12 +28,17 @@ class Happenings:
         self._folder = downloads
         self._notes: list[str] = []
         self._downloads: list[Download] = []
+        self._crashed: list[Page] = []
         context.on("page", self._take_tab)
         context.on("dialog", self._take_dialog)
 
     def note(self, text: str) -> None:
         """Add a note of somebody else."""
         self._notes.append(text)
+
+    def is_usable(self, page: Page) -> bool:
+        """Return whether a tab is neither closed nor crashed."""
+        return not page.is_closed() and page not in self._crashed
 
     def save_downloads(self) -> None:
         """Save what was downloaded since the last time."""
@@ -50,6 +55,7 @@ class Happenings:
         from playwright.sync_api import Error
 
         page.on("download", self._take_download)
+        page.on("crash", self._take_crash)
         n_tabs = len(self._context.pages)
         if n_tabs > _MOST_TABS:
             with suppress(Error):
@@ -64,6 +70,10 @@ class Happenings:
         self.note(f"the page showed a dialog, which was accepted: {_shortened(dialog.message)!r}")
         with suppress(Error):
             dialog.accept()
+
+    def _take_crash(self, page: Page) -> None:
+        self._crashed.append(page)
+        self.note("a page crashed, and is not shown any more")
 
     def _take_download(self, download: Download) -> None:
         self._downloads.append(download)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from poor_bench.errors import AgentError, ConfigError, RunCancelledError
+from poor_bench.errors import AgentError, ConfigError, PoorBenchError, RunCancelledError
 from poor_bench.evaluation.agent import AgentTask, TrialControl
 from poor_bench.evaluation.browser.safety.network import Network
 from poor_bench.evaluation.browser.safety.proxy import FilteringProxy
@@ -20,14 +19,17 @@ from poor_bench.evaluation.browser.session.chromium import (
 )
 from poor_bench.evaluation.browser.session.credentials import Credentials
 from poor_bench.evaluation.browser.session.errors import ActionError, short_message
-from poor_bench.evaluation.browser.session.processes import end_process_group, process_group_of
+from poor_bench.evaluation.browser.session.processes import BrowserProcesses
 from poor_bench.evaluation.browser.session.session import BrowserSession
-from poor_bench.evaluation.browser.session.watchdog import Watchdog
+from poor_bench.evaluation.browser.session.watchdog import Patience, Watchdog
 from poor_bench.models.failure import FailureKind
 from poor_bench.ports import Clock
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext
+    from playwright.sync_api import Browser, BrowserContext, Playwright
+
+_CTRL_C_S = 0.5
+_PATIENCE = Patience()
 
 
 @contextmanager
@@ -38,6 +40,7 @@ def open_session(
     environ: Mapping[str, str],
     clock: Clock,
     network: Network | None = None,
+    patience: Patience = _PATIENCE,
 ) -> Iterator[BrowserSession]:
     """Yield a browser with a fresh profile and the task's start page; it ends with the block.
 
@@ -47,6 +50,7 @@ def open_session(
         environ: Where credentials are looked up.
         clock: Tells the time.
         network: The way out; the machine's own by default.
+        patience: With a browser that does not answer.
 
     Raises:
         ConfigError: If credentials are missing or the start page must not be opened.
@@ -60,10 +64,11 @@ def open_session(
         proxy = stack.enter_context(
             FilteringProxy(allow_private=task.allow_private_networks, network=network)
         )
-        context, group = stack.enter_context(_started(proxy, environ, control))
-        deadline_s = clock.monotonic() + task.time_limit_s
-        watchdog = Watchdog(group, clock, deadline_s, control.cancelled)
-        stack.enter_context(watchdog)
+        processes = BrowserProcesses()
+        watchdog = stack.enter_context(Watchdog(processes, clock, control.cancelled, patience))
+        browser = _StartedBrowser(processes, watchdog, control)
+        context = stack.enter_context(browser.context(proxy.address, environ))
+        watchdog.start_trial(task.time_limit_s)
         session = BrowserSession(
             context,
             proxy=proxy,
@@ -86,35 +91,62 @@ def _check_start_url(task: AgentTask) -> None:
         raise ConfigError(f"case {task.case_id}: the start page is refused: {reason}")
 
 
-@contextmanager
-def _started(
-    proxy: FilteringProxy, environ: Mapping[str, str], control: TrialControl
-) -> Iterator[tuple[BrowserContext, int | None]]:
-    from playwright.sync_api import Error
+class _StartedBrowser:
+    """A browser that is started for one trial, and gone after it; neither takes for ever."""
 
-    with require_playwright() as playwright:
+    def __init__(
+        self, processes: BrowserProcesses, watchdog: Watchdog, control: TrialControl
+    ) -> None:
+        self._processes = processes
+        self._watchdog = watchdog
+        self._control = control
+
+    @contextmanager
+    def context(self, proxy_address: str, environ: Mapping[str, str]) -> Iterator[BrowserContext]:
+        with ExitStack() as stack:
+            with self._starting():
+                playwright = self._started_driver(stack)
+                browser = launch(playwright, proxy_address, environ, self._processes.flag)
+                stack.callback(self._close, browser)
+                self._processes.remember_chromium()
+                context = fresh_context(browser)
+            yield context
+
+    def _started_driver(self, stack: ExitStack) -> Playwright:
+        manager = require_playwright()
+        with self._processes.starting_driver():
+            if self._control.cancelled():
+                raise RunCancelledError("the run was stopped")
+            playwright = manager.__enter__()
+        stack.callback(self._end_driver, manager)
+        return playwright
+
+    @contextmanager
+    def _starting(self) -> Iterator[None]:
+        """Turn whatever goes wrong into ours: a driver that dies raises errors of many kinds."""
         try:
-            browser = launch(playwright, proxy.address, environ)
-            group = process_group_of(browser)
-            context = fresh_context(browser)
-        except Error as error:
-            raise _not_started(error.message, control) from error
-        try:
-            yield context, group
-        finally:
-            with contextlib.suppress(Error):
-                browser.close()
-            end_process_group(group)
+            with self._watchdog.starting() as limit:
+                yield
+        except PoorBenchError:
+            raise
+        except Exception as error:
+            if self._watchdog.is_cancelled_within(_CTRL_C_S):
+                raise RunCancelledError("the run was stopped") from error
+            limit_s = self._watchdog.patience.start_s
+            message = f"not ready within {limit_s} s" if limit.is_enforced else str(error)
+            raise AgentError(
+                f"no Chromium could be started: {short_message(message)}",
+                kind=FailureKind.AGENT,
+                hint=f"apt-get install chromium, or name one in {VARIABLE}",
+            ) from error
 
+    def _close(self, browser: Browser) -> None:
+        with self._watchdog.ending(), suppress(Exception):
+            browser.close()
 
-def _not_started(message: str, control: TrialControl) -> AgentError | RunCancelledError:
-    if control.cancelled():
-        return RunCancelledError("the run was stopped")
-    return AgentError(
-        f"no Chromium could be started: {short_message(message)}",
-        kind=FailureKind.AGENT,
-        hint=f"apt-get install chromium, or name one in {VARIABLE}",
-    )
+    def _end_driver(self, manager: AbstractContextManager[Playwright]) -> None:
+        with self._watchdog.ending(), suppress(Exception):
+            manager.__exit__(None, None, None)
 
 
 def _open_start_page(session: BrowserSession, url: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -64,7 +65,7 @@ class BrowserSession:
     @property
     def page(self) -> Page:
         """The newest tab that is still open."""
-        pages = [page for page in self._context.pages if not page.is_closed()]
+        pages = [page for page in self._context.pages if self._happenings.is_usable(page)]
         if pages:
             return pages[-1]
         with self.errors():
@@ -76,11 +77,15 @@ class BrowserSession:
         return self._proxy.refusals
 
     @contextmanager
-    def errors(self) -> Iterator[None]:
-        """Turn errors of Playwright into ours.
+    def errors(self, more_s: float = 0.0) -> Iterator[None]:
+        """Turn errors of Playwright into ours, and wait no longer than it makes sense.
+
+        Args:
+            more_s: Seconds that the answer may take longer than others. When it is overdue, the
+                pages are ended; where this does not help, the browser.
 
         Raises:
-            ActionError: If the page did not allow what was tried.
+            ActionError: If the page did not allow what was tried, or did not answer.
             OutOfTimeError: If the time limit is over.
             RunCancelledError: If the run was stopped.
             AgentError: If the browser is gone for another reason.
@@ -89,15 +94,19 @@ class BrowserSession:
 
         self.check_limits()
         try:
-            yield
+            with self._watchdog.asking_page(more_s) as limit:
+                yield
         except Error as error:
             message = self.redactor.text(short_message(error.message))
             self.check_limits()
+            if limit.is_enforced and not self._watchdog.has_given_up:
+                raise ActionError("the page did not answer any more, and was ended") from error
             if not any(sign in message for sign in _GONE):
                 raise ActionError(message) from error
             if self._watchdog.is_cancelled_within(_CTRL_C_S):
                 raise RunCancelledError("the run was stopped") from error
-            raise AgentError(f"Chromium is gone: {message}", kind=FailureKind.AGENT) from error
+            reason = "did not answer any more" if limit.is_enforced else "is gone"
+            raise AgentError(f"Chromium {reason}: {message}", kind=FailureKind.AGENT) from error
 
     def must_stop(self) -> bool:
         """Return whether the trial must not go on; `check_limits` says why."""
@@ -117,8 +126,13 @@ class BrowserSession:
 
     def save_downloads(self) -> None:
         """Save what was downloaded so far in the folder `downloads` of the trial."""
-        with self.errors():
+        with self.errors(more_s=inf):
             self._happenings.save_downloads()
+
+    def wait(self, seconds: float) -> None:
+        """Let the page go on by itself for a while."""
+        with self.errors(more_s=seconds):
+            self.page.wait_for_timeout(seconds * 1000)
 
     def settle(self) -> None:
         """Wait until the page that an action may have led to is there, or long enough."""
@@ -133,7 +147,7 @@ class BrowserSession:
         if not is_web_page(self.page.url):
             self._happenings.note("a page that is not of the web was left")
             self.page.goto("about:blank")
-        self._happenings.save_downloads()
+        self.save_downloads()
 
     def complaint(self, url: str) -> str | None:
         """Return why the host of a URL could not be connected to; None if it could."""

@@ -28,7 +28,7 @@ class FakeChromium:
 
 def started(chromium: FakeChromium, **environ: str) -> list[dict[str, Any]]:
     playwright: Any = SimpleNamespace(chromium=chromium)
-    launch(playwright, "http://127.0.0.1:8080", environ)
+    launch(playwright, "http://127.0.0.1:8080", environ, "--flag=1")
     return chromium.started
 
 
@@ -57,6 +57,7 @@ def test_chromium_gets_the_proxy_and_no_keys() -> None:
     assert options["proxy"] == {"server": "http://127.0.0.1:8080"}
     assert options["env"] == {"PATH": "/bin"}
     assert "--proxy-bypass-list=<-loopback>" in options["args"]
+    assert "--flag=1" in options["args"]
 
 
 def test_the_variable_names_another_chromium() -> None:

@@ -8,63 +8,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from poor_bench.errors import AgentError, ConfigError, RunCancelledError
+from poor_bench.evaluation.browser.session.process_table import Process
 from tests.evaluation.browser.conftest import Trials
+from tests.evaluation.browser.living import PATIENCE_S, chromium_group, wait_until_gone
 
 pytestmark = pytest.mark.browser
-PATIENCE_S = 30
 ENDLESS = "steps:\n  - wait: {seconds: 60}\n"
-
-
-@dataclass(frozen=True)
-class Process:
-    """A living process."""
-
-    number: int
-    group: int
-    command: str
-
-
-def processes() -> Iterator[Process]:
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            try:
-                command = (folder / "cmdline").read_text()
-                fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if fields[0] != "Z":
-                yield Process(int(folder.name), int(fields[2]), command)
-
-
-def chromium_group(profiles: Path) -> list[Process]:
-    """Return Chromium and its children, by the folder that its profile is in."""
-    known = list(processes())
-    groups = {each.group for each in known if f"--user-data-dir={profiles}" in each.command}
-    return [each for each in known if each.group in groups]
-
-
-def wait_until_gone(started: list[Process]) -> None:
-    groups = {each.group for each in started}
-    deadline = time.monotonic() + PATIENCE_S
-    while left := [each for each in processes() if each.group in groups]:
-        assert time.monotonic() < deadline, left
-        threading.Event().wait(0.1)
-
-
-@pytest.fixture
-def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder that profiles of browsers of this test are in."""
-    folder = tmp_path / "profiles"
-    folder.mkdir()
-    monkeypatch.setenv("TMPDIR", str(folder))
-    return folder
 
 
 def test_a_session_has_a_chromium_of_its_own_that_ends_with_it(

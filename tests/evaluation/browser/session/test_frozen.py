@@ -1,0 +1,176 @@
+"""Nothing waits for ever: not for a frozen browser or driver, nor for a page without end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from poor_bench.errors import AgentError, RunCancelledError
+from poor_bench.evaluation.agent import AgentOutcome
+from poor_bench.evaluation.browser.session.process_table import Process
+from poor_bench.evaluation.browser.session.watchdog import Patience
+from tests.evaluation.browser.conftest import Trials
+from tests.evaluation.browser.living import (
+    PATIENCE_S,
+    chromium_group,
+    drivers,
+    wait_for,
+    wait_until_gone,
+)
+
+pytestmark = pytest.mark.browser
+Part = Callable[[Path], list[Process]]
+LOOPING = "<title>Fine</title><button onclick='while (true) {}'>Loop</button>"
+OTHER = "<title>Other</title><p>Still here.</p>"
+
+
+def chromium_of(profiles: Path) -> list[Process]:
+    return chromium_group(profiles)
+
+
+def driver_of(_profiles: Path) -> list[Process]:
+    return drivers()
+
+
+def both_of(profiles: Path) -> list[Process]:
+    return [*drivers(), *chromium_group(profiles)]
+
+
+def leader_of(profiles: Path) -> list[Process]:
+    return [each for each in chromium_group(profiles) if each.number == each.group]
+
+
+PARTS = pytest.mark.parametrize("part", [chromium_of, driver_of])
+
+
+def freeze(processes: list[Process], how: signal.Signals = signal.SIGSTOP) -> None:
+    assert processes
+    for process in processes:
+        os.kill(process.number, how)
+
+
+@pytest.fixture
+def quick(trials: Trials) -> Trials:
+    """Trials that lose their patience soon, but not before a browser can start."""
+    trials.patience = Patience(start_s=20, answer_s=2, end_s=2, mild_s=1)
+    return trials
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(profiles: Path) -> Iterator[None]:
+    yield
+    wait_until_gone(both_of(profiles))
+    assert not [path for path in profiles.iterdir() if "profile" in path.name]
+
+
+@pytest.mark.parametrize(
+    ("part", "how"),
+    [
+        (chromium_of, signal.SIGSTOP),
+        (leader_of, signal.SIGSTOP),
+        (driver_of, signal.SIGSTOP),
+        (both_of, signal.SIGSTOP),
+        (leader_of, signal.SIGKILL),
+        (driver_of, signal.SIGKILL),
+        (both_of, signal.SIGKILL),
+    ],
+)
+def test_what_freezes_or_dies_within_a_trial_is_a_failure_of_ours(
+    quick: Trials, profiles: Path, part: Part, how: signal.Signals
+) -> None:
+    with quick.session() as session:
+        freeze(part(profiles), how)
+        words = r"Chromium (is gone|did not answer)"
+        with pytest.raises(AgentError, match=words), session.errors():
+            session.page.evaluate("1 + 1")
+
+
+@pytest.mark.parametrize("part", [chromium_of, driver_of, both_of])
+def test_closing_ends_what_is_frozen(quick: Trials, profiles: Path, part: Part) -> None:
+    with quick.session():
+        freeze(part(profiles))
+        begun = time.monotonic()
+    assert time.monotonic() - begun < PATIENCE_S
+
+
+@PARTS
+def test_stopping_the_run_ends_what_is_frozen(quick: Trials, profiles: Path, part: Part) -> None:
+    quick.patience = Patience(answer_s=60, end_s=2, mild_s=1)
+    with quick.session() as session:
+        freeze(part(profiles))
+        threading.Timer(0.5, quick.stopped.set).start()
+        with pytest.raises(RunCancelledError), session.errors():
+            session.page.evaluate("1 + 1")
+
+
+@PARTS
+def test_the_time_limit_ends_what_is_frozen(quick: Trials, profiles: Path, part: Part) -> None:
+    def freeze_after_first_step(_step: object) -> None:
+        freeze(part(profiles))
+
+    quick.patience = Patience(start_s=20, answer_s=60, end_s=2, mild_s=1)
+    quick.steps = _Telling(freeze_after_first_step)
+    outcome = quick.playbook("steps:\n  - wait: {seconds: 0}\n  - press: a\n", time_limit_s=8)
+    assert (outcome.success, outcome.error) == (False, "the time limit is over")
+
+
+class _Telling(list):  # type: ignore[type-arg]
+    """Tells somebody what is appended, once."""
+
+    def __init__(self, tell: Callable[[object], None]) -> None:
+        super().__init__()
+        self._tell = tell
+
+    def append(self, item: object) -> None:
+        if not self:
+            self._tell(item)
+        super().append(item)
+
+
+@pytest.mark.parametrize("is_stopped", [True, False])
+@pytest.mark.parametrize("part", [chromium_of, driver_of])
+def test_what_freezes_while_it_starts_is_ended(
+    trials: Trials, profiles: Path, part: Part, is_stopped: bool
+) -> None:
+    trials.patience = Patience(start_s=3, end_s=2, mild_s=1)
+
+    def freeze_soon() -> None:
+        wait_for(lambda: bool(part(profiles)))
+        freeze(part(profiles))
+        if is_stopped:
+            trials.stopped.set()
+
+    freezing = threading.Thread(target=freeze_soon)
+    freezing.start()
+    expected = RunCancelledError if is_stopped else AgentError
+    with pytest.raises(expected), trials.session():
+        pass
+    freezing.join()
+
+
+def test_a_page_in_an_endless_loop_is_ended_and_the_trial_goes_on(
+    quick: Trials, serve: Callable[..., object]
+) -> None:
+    site = serve({"/": LOOPING, "/other": OTHER})
+    address = site.address  # type: ignore[attr-defined]
+    outcome: AgentOutcome = quick.playbook(
+        f"""steps:
+  - open: "{address}/"
+  - click: {{role: button, name: Loop}}
+""",
+    )
+    assert not outcome.success
+    assert "did not answer" in outcome.error
+    with quick.session(start_url=f"{address}/") as session:
+        with pytest.raises(Exception, match="did not answer"), session.errors():
+            session.page.evaluate("while (true) {}")
+        assert any("crashed" in note for note in session.take_notes())
+        with session.errors():
+            session.page.goto(f"{address}/other")
+            assert session.page.title() == "Other"

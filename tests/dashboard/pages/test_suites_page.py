@@ -85,6 +85,26 @@ def test_a_chosen_run_case_and_trial_are_shown(folder: Path, services: Services)
     assert image.src == f"/suite-screenshots/{first.run_id}/fine/1/step-1.png"
 
 
+def test_trends_show_what_each_run_of_the_suite_found(folder: Path, services: Services) -> None:
+    mixed(folder)
+    run(folder, make_case(profile=f"{AGENTS}:echo"), name="bank")
+    assert callbacks.trends(services, "?suite=demo") is None
+    run(folder, make_case(profile=f"{AGENTS}:broken"))
+    assert callbacks.trends(services, "?suite=demo") is None
+    run(folder, make_case(profile=f"{AGENTS}:echo", input_token_cost_per_million_usd=1))
+    shown = callbacks.trends(services, "?suite=demo")
+    (graph,) = of_type(shown, "Graph")
+    rate, mean, p95, cost = graph.figure.data
+    assert (list(rate.x), list(rate.y)) == ([1, 2], [0.5, 1.0])
+    assert [rate.y[0] - rate.error_y.arrayminus[0], rate.y[0] + rate.error_y.array[0]] == (
+        pytest.approx([0.0945, 0.9055], abs=1e-4)
+    )
+    assert all(0 <= m <= p for m, p in zip(mean.y, p95.y, strict=True))
+    assert list(cost.y) == [0, 0]
+    (described,) = [part for part in of_type(shown, "Div") if getattr(part, "role", "") == "img"]
+    assert "1 of 2 passed" in described.to_plotly_json()["props"]["aria-label"]
+
+
 def test_suites_have_their_own_runs(folder: Path, services: Services) -> None:
     run(folder, make_case(profile=f"{AGENTS}:echo"), name="shop")
     run(folder, make_case(profile=f"{AGENTS}:echo"), name="bank")

@@ -16,9 +16,11 @@ from poor_bench.dashboard.pages.suites.selection import (
     chosen_case,
     chosen_run,
     chosen_trial,
+    of_the_same_suite,
     selection_of,
 )
 from poor_bench.dashboard.pages.suites.tables import case_table, run_table, suite_tiles
+from poor_bench.dashboard.pages.suites.trends import trend_card
 from poor_bench.dashboard.scripts import bind_script
 from poor_bench.dashboard.text.figures_text import count_text
 
@@ -37,7 +39,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
         return "nothing run yet", None, None, no_runs(), None, None
     case = chosen_case(report, selection)
     suites = list(dict.fromkeys(each.name for each in reports))
-    of_suite = [each for each in reports if each.name == report.name]
+    of_suite = of_the_same_suite(reports, report)
     return (
         note(services, report),
         suite_chips(suites, report.name),
@@ -46,6 +48,13 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
         replay(services, report, selection),
         run_table(of_suite, selection, report.run_id),
     )
+
+
+def trends(services: Services, search: str | None) -> Component | None:
+    """Return the chart of the suite that is shown."""
+    reports = services.suites.reports()
+    report = chosen_run(reports, selection_of(search))
+    return trend_card(of_the_same_suite(reports, report)) if report else None
 
 
 def note(services: Services, report: EvalSuiteResult) -> str:
@@ -96,5 +105,13 @@ def register(app: Dash, services: Services) -> None:
             return (no_update,) * 6
         note, *parts = show(services, search)
         return note, *(still(part, search=search) for part in parts)
+
+    @app.callback(
+        Output(Ids.TRENDS, "children"),
+        Input(ShellIds.VERSION, "data"),
+        Input(Ids.SEARCH, "data"),
+    )
+    def _show_trends(version: str | None, search: str) -> Any:
+        return no_update if version is None else trends(services, search)
 
     bind_script(app, "address", "show", Input(Ids.SEARCH, "data"), prevent_initial_call=True)

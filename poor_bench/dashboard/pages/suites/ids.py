@@ -15,3 +15,4 @@ class SuitesIds(StrEnum):
     CASES = "suites-cases-body"
     REPLAY = "suites-replay-body"
     RUNS = "suites-runs-body"
+    TRENDS = "suites-trends-body"

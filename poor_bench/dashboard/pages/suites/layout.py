@@ -33,6 +33,7 @@ def layout(search: Search) -> Component:
                 html.Div(loading_state(6), id=Ids.CASES),
                 note="What could not be run is in no rate. Choose a case to see what was done.",
             ),
+            html.Div(id=Ids.TRENDS),
             card(
                 "Runs",
                 html.Div(loading_state(3), id=Ids.RUNS),

@@ -72,6 +72,13 @@ def chosen_run(
     return candidates[-1] if candidates else None
 
 
+def of_the_same_suite(
+    reports: Sequence[EvalSuiteResult], report: EvalSuiteResult
+) -> list[EvalSuiteResult]:
+    """Return the reports of the suite that one of them is of."""
+    return [each for each in reports if each.name == report.name]
+
+
 def chosen_case(report: EvalSuiteResult, selection: SuiteSelection) -> EvalCaseResult | None:
     """Return the case that is chosen, else the first that failed, else the first."""
     cases = report.case_results

@@ -33,6 +33,7 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.identity import new_run_id
 
+_AWAKE_S = 0.5
 Listener = Callable[[SuiteEvent], None]
 
 
@@ -150,8 +151,7 @@ class _SuiteRun:
         with ThreadPoolExecutor(self._options.parallel, thread_name_prefix="trial") as pool:
             futures = [pool.submit(run, plan) for plan in plans]
             try:
-                done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-                _raise_first(done)
+                _wait_for(futures)
             except BaseException:
                 self._control.cancel()
                 raise
@@ -179,6 +179,13 @@ class _SuiteRun:
             self._listener(event)
 
 
-def _raise_first(done: set[Future[None]]) -> None:
-    for future in done:
-        future.result()
+def _wait_for(futures: Sequence[Future[None]]) -> None:
+    """Return when all are done; raise the first error.
+
+    The main thread handles signals only when it is awake, and a signal does not always wake it.
+    """
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, timeout=_AWAKE_S, return_when=FIRST_EXCEPTION)
+        for future in done:
+            future.result()

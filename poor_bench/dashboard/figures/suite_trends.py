@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.dashboard.figures.style import GRID_LINE, styled
+from poor_bench.dashboard.figures.style import styled
 from poor_bench.dashboard.text.figures_text import dollars_text, milliseconds_text
 from poor_bench.dashboard.theme import series_style
 from poor_bench.evaluation.models import EvalSuiteResult
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _MOST_LABELS = 8
-_TITLES = ("pass rate", "duration of a trial (s)", "cost of a trial ($)")
 
 
 def suite_trends(reports: Sequence[EvalSuiteResult]) -> go.Figure:
@@ -25,28 +24,27 @@ def suite_trends(reports: Sequence[EvalSuiteResult]) -> go.Figure:
     """
     from plotly.subplots import make_subplots
 
-    figure = make_subplots(rows=3, cols=1, shared_xaxes=True, vertical_spacing=0.05)
-    figure.add_trace(_pass_rate(reports), row=1, col=1)
-    durations = [_seconds(report.avg_duration_ms) for report in reports]
-    p95 = [_seconds(report.p95_duration_ms) for report in reports]
-    texts = [milliseconds_text(report.avg_duration_ms) for report in reports]
-    p95_texts = [milliseconds_text(report.p95_duration_ms) for report in reports]
-    figure.add_trace(_line(durations, "mean duration", texts, 1), row=2, col=1)
-    figure.add_trace(_line(p95, "95th percentile", p95_texts, 1, dash="dot"), row=2, col=1)
-    costs = [report.avg_estimated_cost_usd for report in reports]
-    figure.add_trace(
-        _line(costs, "mean cost", [dollars_text(cost) for cost in costs], 2), row=3, col=1
+    parts = [[_pass_rate(reports)], _durations(reports)]
+    titles = ["Pass rate and its 95 % interval", "Seconds per trial: mean, and 95th percentile"]
+    if any(report.avg_estimated_cost_usd for report in reports):
+        parts.append([_cost(reports)])
+        titles.append("Dollars per trial: mean")
+    figure = make_subplots(
+        rows=len(parts), cols=1, shared_xaxes=True, subplot_titles=titles, vertical_spacing=0.12
     )
-    styled(figure, height=460)
-    figure.update_layout(hovermode="x unified", hoverlabel={"namelength": -1})
-    figure.update_xaxes(**_when(reports))
-    for row, title in enumerate(_TITLES, start=1):
-        figure.update_yaxes(title=title, rangemode="tozero", row=row, col=1)
+    for row, traces in enumerate(parts, start=1):
+        figure.add_traces(traces, rows=row, cols=1)
+    styled(figure, height=150 * len(parts))
+    figure.update_layout(showlegend=False, margin={"t": 24})
+    figure.update_annotations(x=0, xanchor="left", font={"size": 12})
+    figure.update_traces(hovertext=[_when(report) for report in reports])
+    figure.update_xaxes(**_run_axis(reports))
+    figure.update_yaxes(rangemode="tozero", nticks=5)
     figure.update_yaxes(range=[-0.03, 1.05], tickformat=".0%", row=1, col=1)
     return figure
 
 
-def _pass_rate(reports: Sequence[EvalSuiteResult]) -> Any:
+def _pass_rate(reports: Sequence[EvalSuiteResult]) -> go.Scatter:
     import plotly.graph_objects as go
 
     color, _ = series_style(0)
@@ -63,16 +61,32 @@ def _pass_rate(reports: Sequence[EvalSuiteResult]) -> Any:
             "thickness": 1,
             "width": 3,
         },
-        name="pass rate, 95 % interval",
+        name="pass rate",
         mode="lines+markers",
         line={"color": color, "width": 2},
         customdata=[
             [report.passed, report.total, low, high]
             for report, (low, high) in zip(reports, intervals, strict=True)
         ],
-        hovertemplate="%{y:.0%} (%{customdata[0]} of %{customdata[1]} cases, "
+        hovertemplate="%{hovertext}<br>%{y:.0%} (%{customdata[0]} of %{customdata[1]} cases, "
         "%{customdata[2]:.2f} to %{customdata[3]:.2f})<extra>pass rate</extra>",
     )
+
+
+def _durations(reports: Sequence[EvalSuiteResult]) -> list[go.Scatter]:
+    found = {
+        "mean": [report.avg_duration_ms for report in reports],
+        "95th percentile": [report.p95_duration_ms for report in reports],
+    }
+    return [
+        _line([_seconds(value) for value in values], name, list(map(milliseconds_text, values)), 1)
+        for name, values in found.items()
+    ]
+
+
+def _cost(reports: Sequence[EvalSuiteResult]) -> go.Scatter:
+    costs = [report.avg_estimated_cost_usd for report in reports]
+    return _line(costs, "mean", [dollars_text(cost) for cost in costs], 2)
 
 
 def _line(
@@ -80,8 +94,7 @@ def _line(
     name: str,
     texts: Sequence[str],
     series: int,
-    dash: str = "solid",
-) -> Any:
+) -> go.Scatter:
     import plotly.graph_objects as go
 
     color, _ = series_style(series)
@@ -90,9 +103,9 @@ def _line(
         y=list(values),
         name=name,
         mode="lines+markers",
-        line={"color": color, "width": 2, "dash": dash},
+        line={"color": color, "width": 2, "dash": "solid" if name == "mean" else "dot"},
         customdata=list(texts),
-        hovertemplate="%{customdata}<extra>" + name + "</extra>",
+        hovertemplate="%{hovertext}<br>%{customdata}<extra>" + name + "</extra>",
     )
 
 
@@ -100,20 +113,21 @@ def _places(items: Sequence[object]) -> list[int]:
     return list(range(1, len(items) + 1))
 
 
-def _when(reports: Sequence[EvalSuiteResult]) -> dict[str, Any]:
+def _run_axis(reports: Sequence[EvalSuiteResult]) -> dict[str, Any]:
     """Return the axis of runs: evenly spaced, since days without a run say nothing."""
     every = -(-len(reports) // _MOST_LABELS)
     labelled = range(0, len(reports), every)
     return {
         "tickvals": [at + 1 for at in labelled],
-        "ticktext": [reports[at].started[5:16].replace("T", " ") for at in labelled],
+        "ticktext": [_when(reports[at])[5:] for at in labelled],
         "range": [0.5, len(reports) + 0.5],
         "showgrid": False,
-        "showspikes": True,
-        "spikethickness": 1,
-        "spikecolor": GRID_LINE,
     }
 
 
 def _seconds(milliseconds: float | None) -> float | None:
     return None if milliseconds is None else milliseconds / 1000
+
+
+def _when(report: EvalSuiteResult) -> str:
+    return report.started[:16].replace("T", " ")

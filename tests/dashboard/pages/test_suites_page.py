@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from poor_bench.dashboard.app import create_app
+from poor_bench.dashboard.figures.suite_trends import suite_trends
 from poor_bench.dashboard.pages.suites import callbacks
 from poor_bench.dashboard.pages.suites.selection import selection_of
 from poor_bench.dashboard.services.services import Services
@@ -94,15 +96,22 @@ def test_trends_show_what_each_run_of_the_suite_found(folder: Path, services: Se
     run(folder, make_case(profile=f"{AGENTS}:echo", input_token_cost_per_million_usd=1))
     shown = callbacks.trends(services, "?suite=demo")
     (graph,) = of_type(shown, "Graph")
-    rate, mean, p95, cost = graph.figure.data
+    rate, mean, p95 = graph.figure.data
     assert (list(rate.x), list(rate.y)) == ([1, 2], [0.5, 1.0])
     assert [rate.y[0] - rate.error_y.arrayminus[0], rate.y[0] + rate.error_y.array[0]] == (
         pytest.approx([0.0945, 0.9055], abs=1e-4)
     )
     assert all(0 <= m <= p for m, p in zip(mean.y, p95.y, strict=True))
-    assert list(cost.y) == [0, 0]
     (described,) = [part for part in of_type(shown, "Div") if getattr(part, "role", "") == "img"]
     assert "1 of 2 passed" in described.to_plotly_json()["props"]["aria-label"]
+
+
+def test_trends_show_costs_where_there_were_some(folder: Path) -> None:
+    report = run(folder, make_case(profile=f"{AGENTS}:echo"))
+    costs = [None, 0.25]
+    reports = [replace(report, avg_estimated_cost_usd=cost) for cost in costs]
+    *_, cost = suite_trends(reports).data
+    assert list(cost.y) == costs
 
 
 def test_suites_have_their_own_runs(folder: Path, services: Services) -> None:

@@ -84,7 +84,7 @@ class TrialControl:
     """How a trial is steered and watched from outside."""
 
     cancelled: Callable[[], bool] = lambda: False
-    """Asked often; an agent raises RunCancelledError when it is true."""
+    """Asked often; an agent raises RunCancelledError when it is true, or is given up soon."""
     note_step: Callable[[Step], None] = lambda _step: None
     """Told each step the moment it is done; stores it so that it survives the process."""
 

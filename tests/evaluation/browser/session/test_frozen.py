@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -152,6 +155,28 @@ def test_what_freezes_while_it_starts_is_ended(
     with pytest.raises(expected), trials.session():
         pass
     freezing.join()
+
+
+@PARTS
+def test_ctrl_c_ends_a_run_whose_browser_is_frozen_with_its_report(
+    chromium: None, profiles: Path, tmp_path: Path, part: Part
+) -> None:
+    (tmp_path / "wait.yaml").write_text("name: Wait\nsteps:\n  - wait: {seconds: 60}\n")
+    case = {"id": "long", "directive": "Wait.", "playbook": "./wait.yaml"}
+    (tmp_path / "suite.yaml").write_text(json.dumps({"name": "demo", "cases": [case]}))
+    data, suite = str(tmp_path / "data"), str(tmp_path / "suite.yaml")
+    command = [sys.executable, "main.py", "--data", data, "suite", "run", suite, "--json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as ours:
+        wait_for(lambda: any("type=renderer" in each.command for each in chromium_of(profiles)))
+        started = [*drivers(ours.pid), *chromium_of(profiles)]
+        freeze(drivers(ours.pid) if part is driver_of else chromium_of(profiles))
+        os.killpg(ours.pid, signal.SIGINT)
+        told, _ = ours.communicate(timeout=2 * PATIENCE_S)
+    assert ours.returncode == 130
+    assert json.loads(told)["cancelled"] is True
+    wait_until_gone(started)
 
 
 def test_a_page_in_an_endless_loop_is_ended_and_the_trial_goes_on(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from typing import Any
 
 from poor_bench.dashboard.services.run_state import (
     LLMPhase,
@@ -143,8 +144,8 @@ class RunWatcher:
             if progress.phase in of_phases and is_left:
                 self._change(llm_id, phase=phase)
 
-    def _change(self, llm_id: str, **changes: object) -> None:
-        self._llms[llm_id] = replace(self._llms[llm_id], **changes)  # type: ignore[arg-type]
+    def _change(self, llm_id: str, **changes: Any) -> None:
+        self._llms[llm_id] = replace(self._llms[llm_id], **changes)
 
     def _note_error(self, llm_id: str, test_id: str, failure: Failure, *, n_times: int = 1) -> None:
         known = self._errors.pop((llm_id, failure.message), None)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     _Scalar = TypeVar("_Scalar", bound=np.generic)
+    _Number = TypeVar("_Number", float, int)
 
 _NAN = float("nan")
 _VERSIONS = itertools.count(1)
@@ -98,9 +99,9 @@ def _searched(result: Result) -> tuple[str, ...]:
     return result.test_id, result.details, result.response, result.thinking or "", reason
 
 
-def _put(column: array[float] | array[int], row: int, values: array[float] | array[int]) -> None:
+def _put(column: array[_Number], row: int, values: array[_Number]) -> None:
     width = len(values)
-    column[row * width : (row + 1) * width] = values  # type: ignore[assignment]
+    column[row * width : (row + 1) * width] = values
 
 
 def _columns(

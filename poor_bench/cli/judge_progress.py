@@ -10,12 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from poor_bench.cli.output import console, harmless
-from poor_bench.judge.agents.events import (
-    AgentEvent,
-    ConversationHeld,
-    JudgementMade,
-    ModelLoading,
-)
+from poor_bench.judge.agents.events import AgentEvent, ModelLoading
+from poor_bench.judge.report.event_text import event_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -32,8 +28,7 @@ def judge_progress(plan: JudgePlan, *, quiet: bool) -> Iterator[Listen]:
         yield lambda _event: None
     elif sys.stderr.isatty():
         with _bar() as progress:
-            total = plan.n_conversations + len(plan.conversations) + plan.n_judgements
-            task = progress.add_task(harmless(plan.agent.name), total=total, note="")
+            task = progress.add_task(harmless(plan.agent.name), total=plan.n_steps, note="")
 
             def show(event: AgentEvent) -> None:
                 is_step = not isinstance(event, ModelLoading)
@@ -42,21 +37,6 @@ def judge_progress(plan: JudgePlan, *, quiet: bool) -> Iterator[Listen]:
             yield show
     else:
         yield lambda event: click.echo(harmless(event_text(event)), err=True)
-
-
-def event_text(event: AgentEvent) -> str:
-    """Return an event in one line."""
-    match event:
-        case ModelLoading(llm_id=llm_id):
-            return f"{llm_id}: loading"
-        case ConversationHeld(conversation=talk):
-            if talk.failure is not None:
-                return f"{talk.case_id}: broke off: {talk.failure.message}"
-            return f"{talk.case_id}: {len(talk.turns)} turns"
-        case JudgementMade(judgement=judgement):
-            if judgement.is_fallback:
-                return f"{judgement.judge}: no judgement: {judgement.error}"
-            return f"{judgement.judge}: {judgement.overall_score:.2f} of 10"
 
 
 def _bar() -> Progress:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import math
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,8 @@ from poor_bench.cli.judge_options import html_option, judge_names, judge_options
 from poor_bench.cli.output import json_option, print_json
 
 if TYPE_CHECKING:
-    from poor_bench.calls.budget import Budget
     from poor_bench.judge.agents.plan import JudgePlan
     from poor_bench.judge.agents.prepare import JudgeRequest
-    from poor_bench.judge.history.judge_run import JudgeRun
     from poor_bench.judge.history.store import JudgementStore
     from poor_bench.judge.history.summary import RunSummary
 
@@ -75,24 +74,23 @@ def run(
     **options: Any,
 ) -> int:
     """Talk to AGENT for real, have the conversations judged, keep and show everything."""
-    from poor_bench.calls.budget import Budget
+    from poor_bench.cli.judge_progress import judge_progress
     from poor_bench.cli.judge_view import show_summary
-    from poor_bench.judge.agents.load import load_agent_shelf
-    from poor_bench.judge.agents.prepare import prepare_plan
-    from poor_bench.judge.history.store import JudgementStore
     from poor_bench.judge.history.summary import summarise_run
+    from poor_bench.judge_runner import JudgeRunner
 
-    store = JudgementStore(app.data_dir)
-    request = _request(agent_id, store, options)
-    plan = prepare_plan(request, load_agent_shelf(app.data_dir), app.data_dir, os.environ)
-    if dry_run:
-        return _tell_plan(plan, as_json=as_json)
-    budget = Budget() if max_cost is None else Budget(max_cost)
-    summary = summarise_run(_run(app, plan, store, budget, quiet=as_json))
+    limit = math.inf if max_cost is None else max_cost
+    runner = JudgeRunner(app.data_dir, max_cost_usd=limit)
+    with closing(runner):
+        plan = runner.plan(_request(agent_id, runner.store, options))
+        if dry_run:
+            return _tell_plan(plan, as_json=as_json)
+        with judge_progress(plan, quiet=as_json) as listener:
+            summary = summarise_run(runner.run(plan, listener))
     show_summary(summary, as_json=as_json, html=html)
-    if budget.n_refused:
-        text = f"{budget.n_refused} conversations or judgements might have exceeded --max-cost"
-        click.echo(f"{text} ${max_cost:.2f} and were not begun.", err=True)
+    if runner.budget.n_refused:
+        text = f"{runner.budget.n_refused} conversations or judgements might have exceeded"
+        click.echo(f"{text} --max-cost ${max_cost:.2f} and were not begun.", err=True)
     return _exit_code(summary, gate=gate)
 
 
@@ -128,26 +126,6 @@ def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
     click.echo(f"{plan.n_judgements} judgements by {', '.join(planned['judges'])}")
     click.echo(f"at most about {cost_text(planned['most_usd'])}, by the prices of llms.json")
     return 0
-
-
-def _run(
-    app: AppContext, plan: JudgePlan, store: JudgementStore, budget: Budget, *, quiet: bool
-) -> JudgeRun:
-    from poor_bench.calls.budget import require_prices
-    from poor_bench.cli.judge_progress import judge_progress
-    from poor_bench.judge.agents.run_agent import AgentRunner
-    from poor_bench.llm_manager import LLMManager
-    from poor_bench.runner.identity import new_run_id
-
-    manager = LLMManager(app.data_dir)
-    try:
-        if budget.is_limited:
-            require_prices([plan.llms[plan.agent.llm_id], *plan.judges], manager.is_local)
-        with judge_progress(plan, quiet=quiet) as listener:
-            run_id = new_run_id(manager.clock.now_iso())
-            return AgentRunner(manager, store, listener, budget).run(plan, run_id)
-    finally:
-        manager.close()
 
 
 def _exit_code(summary: RunSummary, *, gate: bool) -> int:

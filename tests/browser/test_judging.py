@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from poor_bench.judge.history.store import JudgementStore
 from poor_bench.judge.labels.label_file import read_labels
 from tests.browser.workspaces import HOSTILE, with_results
 from tests.conftest import WorkspaceFiles
+from tests.judge.agent_workspace import VERDICT, write_workspace
 from tests.judge.run_builders import conversation_of, header_of, judgement_of
 
 if TYPE_CHECKING:
@@ -58,3 +60,31 @@ def test_runs_are_read_compared_and_scored_by_a_person(
     expect(form.get_by_text("Saved: bye.")).to_be_visible()
     expect(page.get_by_role("region", name="Trust").get_by_text("only 1 labelled")).to_be_visible()
     assert [(label.case_id, label.score) for label in read_labels(folder)] == [("bye", 6.5)]
+
+
+def test_an_agent_is_judged_from_the_page(
+    workspace_files: WorkspaceFiles,
+    serve: Callable[[Path], str],
+    new_visitor: Callable[[str], BrowserContext],
+) -> None:
+    folder = with_results(workspace_files, n_tests=3)
+    write_workspace(folder, judge=json.dumps(VERDICT), seller=f"10 euros {HOSTILE}")
+    page = new_visitor(serve(folder)).new_page()
+    page.goto("/judge")
+    form = page.get_by_role("region", name="Judge an agent")
+    start = form.get_by_role("button", name="Start")
+    expect(start).to_be_disabled()
+    form.get_by_label("Agent", exact=True).click()
+    page.get_by_role("option", name="bikes").click()
+    form.get_by_label("Judges").click()
+    page.get_by_role("option", name="scripted:judge").click()
+    page.keyboard.press("Escape")
+    expect(form.get_by_text("by scripted:judge")).to_be_visible()
+    start.click()
+    run = page.get_by_role("region", name="Judged run under way")
+    expect(run.get_by_text("3 of 3 conversations and judgements")).to_be_visible()
+    expect(
+        page.get_by_role("region", name="Cases").get_by_role("link", name="price")
+    ).to_be_visible()
+    [kept] = JudgementStore(folder).runs()
+    assert kept.is_complete

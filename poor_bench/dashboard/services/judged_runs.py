@@ -29,10 +29,10 @@ class JudgedRuns:
         self._kept: tuple[tuple[Path, _Fingerprint], tuple[RunSummary, ...]] | None = None
 
     def version(self) -> str:
-        """Return a text that changes whenever a run or a label is new or grew; cheap to ask."""
+        """Return a text that changes whenever a run or label is new or grew, or a run ended."""
         labels = self._data_dir() / LABELS_FILE
         size = labels.stat().st_size if labels.exists() else 0
-        return f"{hash((self._store().fingerprint(), size)) & 0xFFFFFFFF:x}"
+        return f"{hash((self._store().fingerprint(), size, self.under_way())) & 0xFFFFFFFF:x}"
 
     def summaries(self) -> tuple[RunSummary, ...]:
         """Return what all runs say, oldest first.
@@ -59,6 +59,10 @@ class JudgedRuns:
     def is_under_way(self, run_id: str) -> bool:
         """Return whether a process works on a run just now."""
         return self._store().is_under_way(run_id)
+
+    def under_way(self) -> str:
+        """Return the id of a run that some process works on just now; empty for none."""
+        return self._store().under_way()
 
     def agreement(self) -> dict[str, Agreement]:
         """Return how far each judge agrees with people on single conversations.

@@ -28,6 +28,7 @@ class RunService:
         open_runner: Callable[[], TestRunner],
         open_store: Callable[[], ResultStore],
         clock: Callable[[], float] = monotonic,
+        busy: Callable[[], str] = lambda: "",
     ) -> None:
         """Start nothing yet.
 
@@ -35,7 +36,9 @@ class RunService:
             open_runner: Opens a runner on the workspace as it is now.
             open_store: Returns the store, to see the runs of other processes.
             clock: Seconds since some fixed moment.
+            busy: Returns what else is under way that asks LLMs; empty for nothing.
         """
+        self._busy = busy
         self._open_runner = open_runner
         self._open_store = open_store
         self._clock = clock
@@ -122,6 +125,8 @@ class RunService:
             watcher.end(*end)
 
     def _require_no_foreign_run(self) -> None:
+        if busy := self._busy():
+            raise RunRefusedError(busy, hint="Wait until it ends.")
         other = self._foreign_run()
         if other is not None:
             raise RunRefusedError(

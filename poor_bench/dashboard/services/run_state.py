@@ -33,7 +33,7 @@ class LLMPhase(StrEnum):
     UNAVAILABLE = "unavailable"
 
 
-_ACTIVE = frozenset({RunPhase.STARTING, RunPhase.RUNNING, RunPhase.PAUSED, RunPhase.STOPPING})
+ACTIVE_PHASES = frozenset({RunPhase.STARTING, RunPhase.RUNNING, RunPhase.PAUSED, RunPhase.STOPPING})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ class RunState:
     @property
     def is_active(self) -> bool:
         """Whether the run goes on."""
-        return self.phase in _ACTIVE
+        return self.phase in ACTIVE_PHASES
 
     @property
     def n_items(self) -> int:

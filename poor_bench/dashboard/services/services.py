@@ -13,6 +13,7 @@ from poor_bench.dashboard.services.found import Found
 from poor_bench.dashboard.services.found_cache import FoundCache
 from poor_bench.dashboard.services.issue_cache import IssueCache
 from poor_bench.dashboard.services.issue_reports import NEED_ALL_LLMS, IssueReports
+from poor_bench.dashboard.services.judge_service import JudgeService
 from poor_bench.dashboard.services.judged_runs import JudgedRuns
 from poor_bench.dashboard.services.last_run import LastRun, LastRunCache
 from poor_bench.dashboard.services.latency import LatencySplit, latency_split
@@ -44,6 +45,7 @@ class Services:
         issue_reports: What goes wrong in the results of all LLMs together.
         suites: Runs of suites of cases for agents.
         judged: Agents before their judges, and what people think of them.
+        judge_runs: Starts, stops and shows runs of agents before their judges.
     """
 
     def __init__(self, open_config: Callable[[], ConfigManager]) -> None:
@@ -52,11 +54,26 @@ class Services:
         self._summaries = SummaryCache()
         self._issues = IssueCache()
         self._last_run = LastRunCache()
-        self.runs = RunService(lambda: TestRunner(open_config()), self._watch.store)
+        self.runs = RunService(
+            lambda: TestRunner(open_config()), self._watch.store, busy=self._judging
+        )
         self._found = FoundCache()
         self.issue_reports = IssueReports(self)
         self.suites = SuiteRuns(lambda: self._watch.config().data_dir)
         self.judged = JudgedRuns(lambda: self._watch.config().data_dir)
+        self.judge_runs = JudgeService(lambda: self._watch.config().data_dir, self._asking)
+
+    def _judging(self) -> str:
+        """Return that an agent is judged just now; empty while none is."""
+        if self.judge_runs.state().is_active:
+            return "an agent is being judged"
+        run_id = self.judged.under_way()
+        return f"the judged run {run_id} of another process is under way" if run_id else ""
+
+    def _asking(self) -> str:
+        """Return that another run asks LLMs just now, here or in another process."""
+        state = self.runs.state()
+        return f"the run {state.run_id} is under way" if state.is_active else self._judging()
 
     def workspace(self) -> Workspace:
         """Return the workspace as it stands in its files.

@@ -39,6 +39,19 @@ class JudgePlan:
     """Id of that run."""
 
     @property
+    def asked(self) -> tuple[LLM, ...]:
+        """Everybody whom the run asks: the agent's LLM, its simulated users and the judges."""
+        users = [case.simulated_user for case in self.cases if case.simulated_user is not None]
+        ids = dict.fromkeys([self.agent.llm_id, *(user.llm_id for user in users)])
+        talking = () if self.conversations else tuple(self.llms[llm_id] for llm_id in ids)
+        return (*talking, *self.judges)
+
+    @property
+    def n_steps(self) -> int:
+        """How many conversations and judgements there will be, those of an earlier run included."""
+        return self.n_conversations + len(self.conversations) + self.n_judgements
+
+    @property
     def n_conversations(self) -> int:
         """How many conversations are to be held."""
         return 0 if self.conversations else len(self.cases)

@@ -69,6 +69,7 @@ class AgentRunner:
         Raises:
             ConfigError: If the settings of an LLM cannot be used.
             StoreError: If something could not be stored.
+            RunCancelledError: If `stop` was called; what is stored by then is kept.
         """
         self._require_usable(plan)
         header = plan.header(run_id, self.manager.clock.now_iso())
@@ -81,6 +82,10 @@ class AgentRunner:
         return JudgeRun(
             header=header, conversations=conversations, judgements=judgements, ended=ended
         )
+
+    def stop(self) -> None:
+        """End the run: what is under way is given up, and `run` raises RunCancelledError."""
+        self._stopped.set()
 
     def _require_usable(self, plan: JudgePlan) -> None:
         """Open every LLM, so that settings that cannot be used are told before anybody is asked."""

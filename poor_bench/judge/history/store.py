@@ -150,6 +150,11 @@ class JudgementStore:
         path = self.folder / f"{run_id}.jsonl"
         return owner_lock_path(path).exists() and is_owned(path)
 
+    def under_way(self) -> str:
+        """Return the id of a run that some process works on just now; empty for none."""
+        locked = (path.stem for path in sorted(self.folder.glob("*.lock")))
+        return next((run_id for run_id in locked if self.is_under_way(run_id)), "")
+
     def fingerprint(self) -> tuple[tuple[str, int], ...]:
         """Return what changes whenever something is added: name and size of every file."""
         return tuple((path.name, path.stat().st_size) for path in self._files())

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from poor_bench.dashboard.pages.judge import callbacks, label_callbacks
+from poor_bench.dashboard.pages.judge import callbacks, label_callbacks, start_callbacks
 from poor_bench.dashboard.pages.judge.layout import THIS_CASE
+from poor_bench.dashboard.pages.judge.start_form import order_of
 from poor_bench.dashboard.routing import show_page
 from poor_bench.dashboard.services.services import Services
 from poor_bench.judge.history.store import JudgementStore
@@ -15,6 +16,7 @@ from poor_bench.models.failure import Failure, FailureKind
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_with
 from tests.dashboard.seen_text import text_of
+from tests.judge.agent_workspace import write_workspace
 from tests.judge.run_builders import conversation_of, fallback, header_of, judgement_of
 
 ATTACK = '<img src=x onerror="alert(1)">'
@@ -171,3 +173,66 @@ def test_new_runs_and_labels_change_the_version(services: Services) -> None:
     label(services)
     versions.append(services.version())
     assert len(set(versions)) == 3
+
+
+FORM = ("bikes", ["scripted:judge"], 1, "mean", "")
+
+
+def with_agent(services: Services) -> Services:
+    write_workspace(folder(services))
+    return services
+
+
+def previewed(services: Services, *fields: Any) -> tuple[str, bool]:
+    shown, is_disabled = start_callbacks.preview(services, *fields)
+    return text_of(shown), is_disabled
+
+
+def test_form_offers_agents_and_llms(services: Services) -> None:
+    assert start_callbacks.options(services) == (
+        [],
+        [{"value": "scripted:one", "label": "scripted:one"}],
+    )
+    agents, judges = start_callbacks.options(with_agent(services))
+    assert agents == [{"value": "bikes", "label": "bikes"}]
+    assert [judge["value"] for judge in judges] == ["scripted:seller", "scripted:judge"]
+
+
+def test_form_tells_what_will_be_done_before_it_can_be_started(services: Services) -> None:
+    assert previewed(services, None, *FORM[1:])[1]
+    shown, is_disabled = previewed(with_agent(services), *FORM)
+    assert not is_disabled
+    assert "by scripted:judge" in shown
+    assert "2 dimensions; threshold 8" in shown
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        (1, ["nobody"], "there is no LLM"),
+        (2, "", "can be asked 1 to 100 times"),
+        (2, 101, "can be asked 1 to 100 times"),
+        (4, -1, "0 or more"),
+        (4, "much", "0 or more"),
+    ],
+)
+def test_form_refuses_what_cannot_be_run(
+    services: Services, field: int, value: Any, told: str
+) -> None:
+    fields = [*FORM[:field], value, *FORM[field + 1 :]]
+    shown, is_disabled = previewed(with_agent(services), *fields)
+    assert is_disabled
+    assert told in shown
+
+
+def test_run_is_followed_from_start_to_end(services: Services) -> None:
+    assert start_callbacks.run(services)[1] == "card is-absent"
+    with_agent(services)
+    services.judge_runs.start(order_of(*FORM))
+    services.judge_runs.wait(20.0)
+    body, class_name, head, is_over = start_callbacks.run(services)
+    assert is_over
+    assert class_name == "card judge-run"
+    assert text_of(head).startswith("Judged")
+    assert "3 of 3 conversations and judgements" in text_of(body)
+    assert "7.00" in seen(services)

@@ -173,3 +173,12 @@ def test_the_journal_of_a_killed_run_holds_nobody_up(folder: Path) -> None:
     service.start(Selection())
     state = ended(service)
     assert (state.phase, state.n_items) == (RunPhase.FINISHED, 2)
+
+
+def test_nothing_is_started_while_an_agent_is_judged(folder: Path) -> None:
+    config = ConfigManager(folder)
+    service = RunService(
+        lambda: TestRunner(config), lambda: config.store, busy=lambda: "an agent is being judged"
+    )
+    with pytest.raises(RunRefusedError, match="an agent is being judged"):
+        service.start(Selection())

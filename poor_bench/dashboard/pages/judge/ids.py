@@ -27,3 +27,20 @@ class LabelIds(StrEnum):
     NOTE = "judge-why-input"
     SAVE = "judge-save-button"
     RESULT = "judge-result-text"
+
+
+class StartIds(StrEnum):
+    """What the form that starts a run, and the run under way, are made of."""
+
+    AGENT = "judge-agent-select"
+    JUDGES = "judge-judges-select"
+    REPEAT = "judge-repeat-input"
+    DECISION = "judge-decision-select"
+    MAX_COST = "judge-cost-input"
+    PREVIEW = "judge-preview-body"
+    START = "judge-start-button"
+    CANCEL = "judge-cancel-button"
+    FRAME = "judge-run-frame"
+    HEAD = "judge-run-head"
+    BODY = "judge-run-body"
+    CLOCK = "judge-clock-interval"

@@ -11,14 +11,17 @@ from poor_bench.dashboard.components.card import card, page_head
 from poor_bench.dashboard.components.states import empty_state, loading_state
 from poor_bench.dashboard.components.stay_link import StayLinks
 from poor_bench.dashboard.pages.judge.ids import JudgeIds as Ids
-from poor_bench.dashboard.pages.judge.ids import LabelIds
+from poor_bench.dashboard.pages.judge.ids import LabelIds, StartIds
+from poor_bench.dashboard.pages.judge.run_card import run_frame
 from poor_bench.dashboard.pages.judge.selection import selection_in
+from poor_bench.dashboard.pages.judge.start_form import start_form
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.links import Search
 
+CLOCK_MS = 1000
 LINKS = StayLinks(Ids.SEARCH)
 THIS_CASE = "this conversation"
 """What the form is about unless something else is chosen."""
@@ -29,6 +32,7 @@ def layout(search: Search) -> Component:
     return html.Div(
         [
             page_head("Judge", html.Span(id=Ids.NOTE)),
+            run_frame(),
             html.Div(loading_state(3), id=Ids.HEAD),
             card(
                 "Scores by dimension",
@@ -54,6 +58,8 @@ def layout(search: Search) -> Component:
                 note="How far judges agree with people on single conversations. Alpha and kappa: "
                 "1 is full agreement, 0 as much as chance gives.",
             ),
+            start_form(),
+            dcc.Interval(id=StartIds.CLOCK, interval=CLOCK_MS, disabled=True),
             dcc.Store(id=Ids.SEARCH, data=selection_in(search).search),
         ],
         className="page-body",
@@ -92,7 +98,6 @@ def no_runs() -> Component:
     """Return what to show before the first run."""
     return empty_state(
         "No agent was judged yet",
-        "Agents stand in agents/*.yaml. The two that come along use the embedded model, which "
-        "can also play the judge: python main.py judge run support_desk "
-        "--judge embedded:smollm2-135m:judge",
+        "Agents stand in agents/*.yaml. Have one judged below, or on the console: "
+        "python main.py judge run support_desk --judge embedded:smollm2-135m:judge",
     )

@@ -1,0 +1,95 @@
+"""A run of an agent while it goes on, and what came of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import dash_mantine_components as dmc
+from dash import html
+
+from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.icon import icon
+from poor_bench.dashboard.components.live_card import ABSENT, live_card, live_head
+from poor_bench.dashboard.pages.judge.ids import StartIds as Ids
+from poor_bench.dashboard.services.judge_state import JudgeState
+from poor_bench.dashboard.services.run_state import RunPhase
+from poor_bench.dashboard.text.figures_text import dollars_text, duration_text
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+_TITLES = {
+    RunPhase.IDLE: "",
+    RunPhase.STARTING: "Starting",
+    RunPhase.RUNNING: "Judging",
+    RunPhase.STOPPING: "Stopping: requests under way are given up",
+    RunPhase.FINISHED: "Judged",
+    RunPhase.CANCELLED: "Cancelled: what was said and judged is kept",
+    RunPhase.BROKEN: "The run could not go on",
+}
+
+
+def run_frame() -> Component:
+    """Return the place of the run, with its button."""
+    cancel = dmc.Button(
+        "Cancel",
+        id=Ids.CANCEL,
+        leftSection=icon("stop"),
+        variant="default",
+        size="compact-sm",
+        n_clicks=0,
+    )
+    return live_card(
+        "Judged run under way",
+        frame_id=Ids.FRAME,
+        head_id=Ids.HEAD,
+        body_id=Ids.BODY,
+        tools=[cancel],
+    )
+
+
+def run_class(state: JudgeState) -> str:
+    """Return the class of the frame: whether it is there, and whether it can be cancelled."""
+    if state.phase is RunPhase.IDLE:
+        return ABSENT
+    marks = {
+        "is-active": state.is_active,
+        "can-cancel": state.is_active and state.phase is not RunPhase.STOPPING,
+    }
+    return " ".join(["card judge-run", *(mark for mark, is_true in marks.items() if is_true)])
+
+
+def run_head(state: JudgeState) -> list[Component]:
+    """Return what is judged, for how long and how much so far."""
+    parts = [
+        state.agent_name,
+        duration_text(state.elapsed_s),
+        dollars_text(state.cost_usd) if state.cost_usd is not None else "",
+    ]
+    return live_head(_TITLES[state.phase], " · ".join(part for part in parts if part))
+
+
+def run_body(state: JudgeState) -> list[Component]:
+    """Return how far the run is, and what happened last."""
+    parts = (
+        html.P(state.message, className="failure-box") if state.message else None,
+        _progress(state) if state.n_steps else None,
+        html.Ul([html.Li(event) for event in state.events], className="error-list", role="log")
+        if state.events
+        else None,
+    )
+    return [part for part in parts if part is not None]
+
+
+def _progress(state: JudgeState) -> Component:
+    bar = dmc.Progress(
+        value=100 * state.n_done / state.n_steps,
+        size="lg",
+        animated=state.phase is RunPhase.RUNNING,
+        **aria(label="Progress of the judged run"),
+    )
+    figures = f"{state.n_done:,} of {state.n_steps:,} conversations and judgements"
+    return html.Div(
+        [bar, html.Div(html.Span(figures), className="run-overall-figures")],
+        className="run-overall",
+    )

@@ -1,0 +1,177 @@
+"""Agents before their judges, started from the dashboard: one run at a time, whoever looks."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import monotonic
+
+from poor_bench.dashboard.services.judge_state import JudgeState
+from poor_bench.dashboard.services.judge_watcher import JudgeWatcher
+from poor_bench.dashboard.services.run_state import RunPhase
+from poor_bench.errors import PoorBenchError, RunCancelledError, RunRefusedError
+from poor_bench.judge.agents.cost_estimate import plan_usd
+from poor_bench.judge.agents.load import AgentShelf, load_agent_shelf
+from poor_bench.judge.agents.plan import JudgePlan
+from poor_bench.judge.agents.prepare import JudgeRequest
+from poor_bench.judge_runner import JudgeRunner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeOrder:
+    """What is to be run, and for how much money at most."""
+
+    request: JudgeRequest
+    max_cost_usd: float = math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgePreview:
+    """What a run would do."""
+
+    plan: JudgePlan
+    most_usd: float
+    """What it costs at most, repairs of judges' replies apart; 0.0 where no price is known."""
+
+
+class JudgeService:
+    """Owns the thread of the run; it goes on whether a browser is open or not."""
+
+    def __init__(
+        self,
+        data_dir: Callable[[], Path],
+        busy: Callable[[], str] = lambda: "",
+        open_runner: Callable[..., JudgeRunner] = JudgeRunner,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """Start nothing yet.
+
+        Args:
+            data_dir: Returns the folder of the workspace.
+            busy: Returns what else is under way that asks LLMs; empty for nothing.
+            open_runner: Opens a runner on a workspace.
+            clock: Seconds since some fixed moment.
+        """
+        self._data_dir = data_dir
+        self._busy = busy
+        self._open_runner = open_runner
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._order: JudgeOrder | None = None
+        self._watcher: JudgeWatcher | None = None
+        self._cancelled = threading.Event()
+        self._runner: JudgeRunner | None = None
+
+    def shelf(self) -> AgentShelf:
+        """Return the agents of the workspace and the LLMs that can judge.
+
+        Raises:
+            ConfigError: With every problem of llms.json or of the agents' files.
+        """
+        return load_agent_shelf(self._data_dir())
+
+    def preview(self, request: JudgeRequest) -> JudgePreview:
+        """Return what a run would do and cost; nobody is asked.
+
+        Raises:
+            ConfigError: If there is no such agent or judge, or a key is missing.
+        """
+        runner = self._open_runner(self._data_dir())
+        try:
+            plan = runner.plan(request)
+        finally:
+            runner.close()
+        return JudgePreview(plan=plan, most_usd=plan_usd(plan))
+
+    def start(self, order: JudgeOrder) -> JudgeState:
+        """Start a run; starting again what is running already changes nothing.
+
+        Raises:
+            RunRefusedError: If something else asks LLMs, here or in another process.
+        """
+        with self._lock:
+            if self._is_running():
+                if order != self._order:
+                    raise RunRefusedError("another run is under way", hint="Wait or cancel it.")
+            else:
+                self._require_nothing_else()
+                self._launch(order)
+        return self.state()
+
+    def cancel(self) -> JudgeState:
+        """Stop; what is finished is kept, and the run stays incomplete."""
+        self._cancelled.set()
+        runner = self._runner
+        if runner is not None:
+            runner.stop()
+        return self.state()
+
+    def state(self) -> JudgeState:
+        """Return how far our run is, or our last one."""
+        watcher = self._watcher
+        state = watcher.state() if watcher is not None else JudgeState()
+        if state.is_active and self._cancelled.is_set():
+            return replace(state, phase=RunPhase.STOPPING)
+        return state
+
+    def wait(self, timeout_s: float | None = None) -> None:
+        """Return as soon as no run of ours is under way."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(timeout_s)
+
+    def _is_running(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def _require_nothing_else(self) -> None:
+        other = self._busy()
+        if other:
+            raise RunRefusedError(other, hint="Wait until it ends, or stop it where it began.")
+
+    def _launch(self, order: JudgeOrder) -> None:
+        self._order = order
+        self._cancelled = threading.Event()
+        self._watcher = JudgeWatcher(self._clock)
+        self._thread = threading.Thread(
+            target=self._work, args=(order, self._watcher, self._cancelled), daemon=True
+        )
+        self._thread.start()
+
+    def _work(self, order: JudgeOrder, watcher: JudgeWatcher, cancelled: threading.Event) -> None:
+        """Run; whatever ends the thread, the page learns that the run is over."""
+        end = (RunPhase.BROKEN, "An error of poor_bench itself; its log says more.")
+        try:
+            runner = self._open_runner(self._data_dir(), max_cost_usd=order.max_cost_usd)
+            try:
+                end = (RunPhase.FINISHED, self._run(runner, order, watcher, cancelled))
+            finally:
+                runner.close()
+        except RunCancelledError:
+            end = (RunPhase.CANCELLED, "")
+        except PoorBenchError as error:
+            end = (RunPhase.BROKEN, f"{error} {error.hint}".strip())
+        finally:
+            watcher.end(*end)
+
+    def _run(
+        self,
+        runner: JudgeRunner,
+        order: JudgeOrder,
+        watcher: JudgeWatcher,
+        cancelled: threading.Event,
+    ) -> str:
+        """Run an order; return what is missing of it, empty for nothing."""
+        plan = runner.plan(order.request)
+        watcher.begin(plan)
+        self._runner = runner
+        if cancelled.is_set():
+            raise RunCancelledError("the run was stopped")
+        runner.run(plan, watcher)
+        n_refused = runner.budget.n_refused
+        if not n_refused:
+            return ""
+        return f"{n_refused} conversations or judgements might have cost too much: not begun."

@@ -1,0 +1,30 @@
+"""What is to be seen of a run of an agent before its judges: immutable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from poor_bench.dashboard.services.run_state import ACTIVE_PHASES, RunPhase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeState:
+    """One look at a run."""
+
+    phase: RunPhase = RunPhase.IDLE
+    agent_name: str = ""
+    n_steps: int = 0
+    """Conversations and judgements of the run."""
+    n_done: int = 0
+    events: tuple[str, ...] = ()
+    """What happened last, the newest first; LLMs' words may be in it."""
+    cost_usd: float | None = None
+    """Of everything so far; None where no price is known."""
+    elapsed_s: float = 0.0
+    message: str = ""
+    """Why it could not go on, or what is missing."""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the run goes on."""
+        return self.phase in ACTIVE_PHASES

@@ -1,0 +1,67 @@
+"""Listens to a run of an agent and keeps what is to be seen of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from poor_bench.dashboard.services.judge_state import JudgeState
+from poor_bench.dashboard.services.run_state import RunPhase
+from poor_bench.judge.agents.events import AgentEvent, ConversationHeld, JudgementMade
+from poor_bench.judge.agents.plan import JudgePlan
+from poor_bench.judge.report.event_text import event_text
+
+_KEPT_EVENTS = 8
+
+
+class JudgeWatcher:
+    """A listener of one run; `state` may be asked from any thread at any time."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._started = monotonic()
+        self._ended: float | None = None
+        self._lock = threading.Lock()
+        self._state = JudgeState(phase=RunPhase.STARTING)
+
+    def __call__(self, event: AgentEvent) -> None:
+        """Take one event."""
+        with self._lock:
+            before = self._state
+            events = (event_text(event), *before.events)[:_KEPT_EVENTS]
+            n_done = before.n_done + isinstance(event, ConversationHeld | JudgementMade)
+            cost = _cost_of(event)
+            known = before.cost_usd if cost is None else (before.cost_usd or 0.0) + cost
+            self._state = replace(before, events=events, n_done=n_done, cost_usd=known)
+
+    def begin(self, plan: JudgePlan) -> None:
+        """Note what the run is to do."""
+        with self._lock:
+            self._state = replace(
+                self._state,
+                phase=RunPhase.RUNNING,
+                agent_name=plan.agent.name,
+                n_steps=plan.n_steps,
+            )
+
+    def end(self, phase: RunPhase, message: str) -> None:
+        """Note that the run is over."""
+        with self._lock:
+            self._ended = self._monotonic()
+            self._state = replace(self._state, phase=phase, message=message)
+
+    def state(self) -> JudgeState:
+        """Return how far the run is."""
+        with self._lock:
+            now = self._monotonic() if self._ended is None else self._ended
+            return replace(self._state, elapsed_s=now - self._started)
+
+
+def _cost_of(event: AgentEvent) -> float | None:
+    match event:
+        case ConversationHeld(conversation=conversation):
+            return conversation.cost_usd
+        case JudgementMade(judgement=judgement):
+            return judgement.cost_usd
+    return None

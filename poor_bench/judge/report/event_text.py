@@ -1,0 +1,25 @@
+"""What happens in a run of an agent, in one line; pure."""
+
+from __future__ import annotations
+
+from poor_bench.judge.agents.events import (
+    AgentEvent,
+    ConversationHeld,
+    JudgementMade,
+    ModelLoading,
+)
+
+
+def event_text(event: AgentEvent) -> str:
+    """Return an event in one line."""
+    match event:
+        case ModelLoading(llm_id=llm_id):
+            return f"{llm_id}: loading"
+        case ConversationHeld(conversation=talk):
+            if talk.failure is not None:
+                return f"{talk.case_id}: broke off: {talk.failure.message}"
+            return f"{talk.case_id}: {len(talk.turns)} turns"
+        case JudgementMade(judgement=judgement):
+            if judgement.is_fallback:
+                return f"{judgement.judge}: no judgement: {judgement.error}"
+            return f"{judgement.judge}: {judgement.overall_score:.2f} of 10"

@@ -36,7 +36,7 @@ MANTINE_THEME: dict[str, Any] = {
     "headings": {"fontFamily": FONT, "fontWeight": "600"},
     "colors": {"dark": _DARK},
     "primaryColor": "blue",
-    "primaryShade": {"light": 7, "dark": 5},
+    "primaryShade": {"light": 8, "dark": 8},
     "defaultRadius": "md",
     "cursorType": "pointer",
     "focusRing": "auto",

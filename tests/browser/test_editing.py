@@ -69,9 +69,9 @@ def test_an_llm_is_added_tried_changed_and_switched_off(
     form.get_by_label("Requests at once").fill("2")
     form.get_by_role("button", name="Save").click()
     expect(form).to_have_count(0)
-    page.get_by_role("button", name="Switch scripted:first off").click()
+    page.get_by_role("button", name="Switch off scripted:first").click()
     listed = page.get_by_role("region", name="Configured LLMs")
-    expect(listed.get_by_role("button", name="Switch scripted:first on")).to_be_visible()
+    expect(listed.get_by_role("button", name="Switch on scripted:first")).to_be_visible()
     first, added = entries(folder, "llms")
     changed = {"label": "The first", "concurrency": 2, "enabled": False}
     assert first == workspace_files.llms[0] | changed

@@ -59,7 +59,7 @@ def small_table(
         className="grid",
         style={"height": None, "width": "100%"},
     )
-    return html.Div(grid, role="region", className="table", **aria(label=label))
+    return html.Div(grid, role="group", className="table", **aria(label=label))
 
 
 def paged_table(
@@ -99,4 +99,4 @@ def paged_table(
         className="grid",
         style={"height": height, "width": "100%"},
     )
-    return html.Div(grid, role="region", className="table", **aria(label=label))
+    return html.Div(grid, role="group", className="table", **aria(label=label))

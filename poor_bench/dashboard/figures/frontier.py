@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.figures.label_places import Spot, label_places
+from poor_bench.dashboard.figures.label_places import Box, Spot, label_places
 from poor_bench.dashboard.figures.style import styled
 from poor_bench.dashboard.text.plot_text import plot_text
 from poor_bench.dashboard.theme import SERIES
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _ON_FRONTIER, _BELOW = SERIES[0], "#8a8f98"
-_WIDTH, _HEIGHT = 560.0, 270.0
+_WIDTH, _HEIGHT = 500.0, 270.0
 """Size of the drawing that labels are placed for, in pixels: that of a narrow window."""
 _TOP = 1.1
 _MARGIN = 0.12
@@ -62,7 +63,7 @@ def frontier_figure(points: Sequence[Point], x_title: str) -> go.Figure:
     low, high = _log_range(points)
     figure = go.Figure()
     _add_line(figure, frontier)
-    places = _places([*frontier, *below], low, high)
+    places = _places([*frontier, *below], len(frontier), low, high)
     _add_points(figure, frontier, places, "efficient frontier", _ON_FRONTIER, "diamond")
     _add_points(figure, below, places[len(frontier) :], "others", _BELOW, "circle")
     ticks = round_numbers(10**low, 10**high)
@@ -95,15 +96,23 @@ def _log_range(points: Sequence[Point]) -> tuple[float, float]:
     return min(values) - room, max(values) + room
 
 
-def _places(points: Sequence[Point], low: float, high: float) -> list[str]:
-    spots = [
-        Spot(
-            (math.log10(point.x) - low) / (high - low) * _WIDTH,
-            point.score.value / _TOP * _HEIGHT,
-        )
-        for point in points
+def _places(points: Sequence[Point], n_frontier: int, low: float, high: float) -> list[str]:
+    """Return where the labels stand; the first `n_frontier` points are joined by a line."""
+    across = [(math.log10(point.x) - low) / (high - low) * _WIDTH for point in points]
+    spots = [Spot(x, _up(point.score.value)) for x, point in zip(across, points, strict=True)]
+    bars = [
+        Box(x - 1, _up(point.score.low), x + 1, _up(point.score.high))
+        for x, point in zip(across, points, strict=True)
     ]
-    return label_places(spots, [_label(point) for point in points], _WIDTH)
+    line = spots[:n_frontier]
+    for first, second in pairwise(line):
+        bars.append(Box(first.x, first.y - 1, second.x, first.y + 1))
+        bars.append(Box(second.x - 1, first.y, second.x + 1, second.y))
+    return label_places(spots, [_label(point) for point in points], _WIDTH, bars)
+
+
+def _up(score: float) -> float:
+    return score / _TOP * _HEIGHT
 
 
 def _label(point: Point) -> str:

@@ -75,6 +75,8 @@ def refusal_of(access: Access, method: str, header: Callable[[str], str | None])
 
 
 def _is_own_name(access: Access, host: str) -> bool:
+    if "@" in host:
+        return False
     try:
         parts = urlsplit(f"//{host}")
         name, port = parts.hostname, parts.port

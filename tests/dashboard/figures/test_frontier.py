@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.dashboard.figures.frontier import Point, frontier_figure, frontier_of
+from poor_bench.dashboard.figures.label_places import Box, Spot, label_places
 from poor_bench.statistics.estimate import Estimate
 
 
@@ -36,6 +37,15 @@ def test_any_points_can_be_drawn(points: list[Point]) -> None:
     figure = frontier_figure(points, "size")
     drawn = [x for trace in figure.data[1:] for x in trace.x]
     assert sorted(drawn) == sorted(item.x for item in points)
+
+
+def test_no_name_crosses_the_line_or_an_interval() -> None:
+    spots, labels = [Spot(100, 50), Spot(100, 120)], ["a name", "another"]
+    bars = [Box(99, 20, 101, 160)]
+    assert label_places(spots, labels, 500, bars) == ["middle right", "middle right"]
+    line = Box(100, 49, 300, 51)
+    assert label_places(spots, labels, 500, [*bars, line])[0] == "middle left"
+    assert label_places(spots[:1], ["a name that is far too long"], 120, [*bars, line]) == [""]
 
 
 def test_names_are_no_markup() -> None:

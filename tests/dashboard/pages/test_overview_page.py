@@ -90,7 +90,7 @@ def test_charts_can_be_exported_and_read_by_screen_readers() -> None:
         "Save Score against size as PNG",
         "Save Score against size as SVG",
     ]
-    [frame] = [part for part in of_type(chart, "Div") if getattr(part, "role", None) == "img"]
+    [frame] = [part for part in of_type(chart, "Div") if getattr(part, "role", None) == "figure"]
     assert "a:b: 0.50 at 2" in getattr(frame, "aria-label")
 
 

@@ -33,7 +33,7 @@ def test_the_machines_own_names_are_answered(host: str) -> None:
 @pytest.mark.parametrize(
     "host",
     ["evil.example:8050", "127.0.0.1:9999", "127.0.0.1", "localhost.evil.example:8050", "", "[::1",
-     "127.0.0.1:8050@evil.example", "127.0.0.1:port"],
+     "127.0.0.1:8050@evil.example", "evil.example@127.0.0.1:8050", "127.0.0.1:port"],
 )  # fmt: skip
 def test_any_other_name_is_refused(host: str) -> None:
     assert status(LOCAL, Host=host) is HTTPStatus.MISDIRECTED_REQUEST

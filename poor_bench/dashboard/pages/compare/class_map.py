@@ -80,6 +80,7 @@ def _cell(class_id: str, score: ClassScore, name: str, selection: CompareSelecti
     return html.Td(
         _LINKS.link(
             [
+                html.Span(f"{name}, {_class_name(class_id)}: ", className="only-heard"),
                 html.Span(f"{score.score:.2f}"),
                 html.Span(f"{against.value:+.2f}", className=_change_class(against))
                 if against is not None
@@ -88,7 +89,6 @@ def _cell(class_id: str, score: ClassScore, name: str, selection: CompareSelecti
             _search(class_id, selection),
             className="heat-cell",
             title=_told(score),
-            label=f"{name}, {_class_name(class_id)}: {_told(score)}",
             style={"--score": f"{score.score:.3f}"},
         )
     )

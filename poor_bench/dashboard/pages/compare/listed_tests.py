@@ -145,7 +145,7 @@ def _pages(selection: CompareSelection, n_tests: int) -> Component | None:
     links = [
         _LINKS.link(text, selection.changed(page=page).search, className="page-step")
         if 1 <= page <= n_pages
-        else html.Span(text, className="page-step is-off")
+        else html.Span(text, className="page-step is-off", **aria(disabled="true"))
         for text, page in steps
     ]
     shown = f"{start + 1:,} to {min(start + PAGE_SIZE, n_tests):,} of {n_tests:,}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
@@ -33,8 +33,10 @@ _HEADINGS = (
     ("Format", "Score that is lost to the form of the answer alone"),
     ("Time", "Mean time per trial: queue, reading the prompt, generating, other"),
     ("Tokens / s", "Generated tokens per second"),
-    ("", ""),
+    ("Marks", "Trials that failed to run, were cut short, or hold no answer"),
 )
+_OPTIONAL = ("Format", "Tokens / s", "Marks")
+"""Columns that are left out where no LLM has anything to say in them."""
 _PARTS = (
     ("queue_ms", "queue"), ("prefill_ms", "reading the prompt"), ("decode_ms", "generating"),
     ("other_ms", "other"),
@@ -67,8 +69,17 @@ def strip(lines: Sequence[StripLine], selection: CompareSelection, *, is_ready: 
     """
     scale = _scale([line.against.difference for line in lines if line.against])
     slowest = max((line.time.execution_ms for line in lines if line.time), default=0.0)
-    head = html.Tr([html.Th(text, scope="col", title=title) for text, title in _HEADINGS])
-    rows = [_row(line, selection, scale, slowest, is_ready=is_ready) for line in lines]
+    cells = [_cells(line, scale, slowest, is_ready=is_ready) for line in lines]
+    shown = [
+        (text, title)
+        for text, title in _HEADINGS
+        if text not in _OPTIONAL or any(row[text] is not None for row in cells)
+    ]
+    head = html.Tr([html.Th(text, scope="col", title=title) for text, title in shown])
+    rows = [
+        html.Tr([_name(line, selection), *(html.Td(_or_dash(row[text])) for text, _ in shown[1:])])
+        for line, row in zip(lines, cells, strict=True)
+    ]
     return html.Div(
         html.Table([html.Thead(head), html.Tbody(rows)], className="sheet strip"),
         className="sheet-frame",
@@ -78,20 +89,26 @@ def strip(lines: Sequence[StripLine], selection: CompareSelection, *, is_ready: 
     )
 
 
-def _row(
-    line: StripLine, selection: CompareSelection, scale: float, slowest: float, *, is_ready: bool
-) -> Component:
+def _cells(
+    line: StripLine, scale: float, slowest: float, *, is_ready: bool
+) -> dict[str, Component | str | None]:
+    """Return the cells of a line by the heading of their column; None stands for nothing to say."""
     summary = line.summary
-    cells: list[Any] = [
-        _score(summary.score if summary else None),
-        *_against(line, scale, is_ready=is_ready),
-        html.Span(line.letters or "-", className="tie-letters"),
-        _format_gap(summary),
-        _time(line.time, slowest),
-        f"{summary.tokens_per_s:.1f}" if summary and summary.tokens_per_s else "-",
-        _badges(summary),
-    ]
-    return html.Tr([_name(line, selection), *(html.Td(cell) for cell in cells)])
+    difference, record = _against(line, scale, is_ready=is_ready)
+    return {
+        "Score": _score(summary.score if summary else None),
+        "Against the base": difference,
+        "Won, tied, lost": record,
+        "Tie group": html.Span(line.letters or "-", className="tie-letters"),
+        "Format": _format_gap(summary),
+        "Time": _time(line.time, slowest),
+        "Tokens / s": f"{summary.tokens_per_s:.1f}" if summary and summary.tokens_per_s else None,
+        "Marks": _badges(summary),
+    }
+
+
+def _or_dash(cell: Component | str | None) -> Component | str:
+    return html.Span("-", className="quiet") if cell is None else cell
 
 
 def _name(line: StripLine, selection: CompareSelection) -> Component:
@@ -127,30 +144,28 @@ def _score(score: Estimate | None) -> Component:
     )
 
 
-def _against(line: StripLine, scale: float, *, is_ready: bool) -> list[Component]:
+def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Component, Component]:
     if line.against is None:
         text = "" if not line.number else "no common tests" if is_ready else "computing ..."
-        return [html.Span(text, className="quiet"), html.Span("")]
+        return html.Span(text, className="quiet"), html.Span("")
     against, seen = line.against, line.against.difference
     verdict = "not established"
     if against.is_real:
         verdict = "better" if seen.value > 0 else "worse"
     middle = [0.5 + bound / (2 * scale) for bound in (seen.low, seen.high, seen.value)]
     need = f"; about {against.needed_tests:,} tests would tell" if against.needed_tests else ""
-    return [
-        html.Div(
-            [
-                html.Span(f"{seen.value:+.3f}", className="strip-figure"),
-                _span_of(f"difference is-{verdict.replace(' ', '-')}", *middle),
-                html.Span(verdict, className=f"verdict is-{verdict.replace(' ', '-')}"),
-            ],
-            className="strip-pair has-verdict",
-            title=f"{seen.low:+.3f} to {seen.high:+.3f}, {seen.n} common tests, "
-            f"p = {against.p_adjusted:.3f} for all pairs together"
-            f"{'' if against.is_real else need}",
-        ),
-        _record(against),
-    ]
+    difference = html.Div(
+        [
+            html.Span(f"{seen.value:+.3f}", className="strip-figure"),
+            _span_of(f"difference is-{verdict.replace(' ', '-')}", *middle),
+            html.Span(verdict, className=f"verdict is-{verdict.replace(' ', '-')}"),
+        ],
+        className="strip-pair has-verdict",
+        title=f"{seen.low:+.3f} to {seen.high:+.3f}, {seen.n} common tests, "
+        f"p = {against.p_adjusted:.3f} for all pairs together"
+        f"{'' if against.is_real else need}",
+    )
+    return difference, _record(against)
 
 
 def _record(against: Against) -> Component:
@@ -172,18 +187,18 @@ def _record(against: Against) -> Component:
     )
 
 
-def _format_gap(summary: Summary | None) -> Component:
+def _format_gap(summary: Summary | None) -> Component | None:
     if summary is None or summary.score is None or summary.strict_score is None:
-        return html.Span("-", className="quiet")
+        return None
     gap = summary.score.value - summary.strict_score
     if gap < 0.0005:
         return html.Span("kept", className="quiet")
     return html.Span(f"-{gap:.3f}", className="is-tax", title=f"strict {summary.strict_score:.3f}")
 
 
-def _time(split: TimeSplit | None, slowest: float) -> Component:
+def _time(split: TimeSplit | None, slowest: float) -> Component | None:
     if split is None:
-        return html.Span("-", className="quiet")
+        return None
     parts = {name: getattr(split, field) for field, name in _PARTS}
     bar = [
         html.Span(
@@ -216,7 +231,7 @@ def _badges(summary: Summary | None) -> Component | None:
         for name, count in counts.items()
         if count
     ]
-    return html.Div(badges, className="count-badges")
+    return html.Div(badges, className="count-badges") if badges else None
 
 
 def _span_of(kind: str, low: float, high: float, value: float) -> Component:

@@ -116,7 +116,7 @@ def _described(series: Sequence[tuple[str, Any]]) -> str:
 
 def _graph(figure: Figure, label: str) -> Component:
     graph = dcc.Graph(figure=figure, config=graph_config(), className="chart")
-    return html.Div(graph, role="img", **aria(label=label))
+    return html.Div(graph, role="figure", **aria(label=label))
 
 
 def register(app: Dash, services: Services) -> None:

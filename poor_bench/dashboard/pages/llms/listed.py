@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
@@ -18,7 +19,9 @@ from poor_bench.ports import Reachability
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
-_HEADINGS = ("Model", "Reachable", "Size", "Server", "Parameters", "")
+_HEADINGS = ("Model", "Reachable", "Size", "Server", "Parameters")
+_SHARED = 3
+"""From how many LLMs on a message stands once above the table instead of in each row."""
 
 
 def listed_llms(llms: Sequence[LLM], checks: Mapping[str, Reachability] | None) -> Component:
@@ -30,14 +33,21 @@ def listed_llms(llms: Sequence[LLM], checks: Mapping[str, Reachability] | None) 
     """
     if not llms:
         return empty_state("No LLM yet", "Add one below; a local Ollama is the easiest way.")
+    messages = Counter(check.message for check in (checks or {}).values() if check.message)
+    shared = {message: number for message, number in messages.items() if number >= _SHARED}
+    heads = [html.Th(heading, scope="col") for heading in _HEADINGS]
+    heads.append(html.Th(html.Span("Change", className="only-heard"), scope="col"))
     return html.Div(
-        html.Table(
-            [
-                html.Thead(html.Tr([html.Th(heading, scope="col") for heading in _HEADINGS])),
-                html.Tbody([_row(llm, checks) for llm in llms]),
-            ],
-            className="sheet llm-table",
-        ),
+        [
+            html.Ul([_shared(*each) for each in shared.items()], className="shared-messages"),
+            html.Table(
+                [
+                    html.Thead(html.Tr(heads)),
+                    html.Tbody([_row(llm, checks, shared) for llm in llms]),
+                ],
+                className="sheet llm-table",
+            ),
+        ],
         className="sheet-frame",
         tabIndex="0",
         role="region",
@@ -45,11 +55,15 @@ def listed_llms(llms: Sequence[LLM], checks: Mapping[str, Reachability] | None) 
     )
 
 
-def _row(llm: LLM, checks: Mapping[str, Reachability] | None) -> Component:
+def _shared(message: str, number: int) -> Component:
+    return html.Li([html.Strong(f"{number} LLMs: "), message])
+
+
+def _row(llm: LLM, checks: Mapping[str, Reachability] | None, shared: Collection[str]) -> Component:
     parameters = ", ".join(f"{name}={value}" for name, value in llm.parameters.items())
     other = "off" if llm.enabled else "on"
     switch = choose_button(
-        f"Switch {other}", Ids.SWITCHED, llm.id, label=f"Switch {llm.id} {other}"
+        f"Switch {other}", Ids.SWITCHED, llm.id, label=f"Switch {other} {llm.id}"
     )
     edit = choose_button("Edit", Ids.EDITED, llm.id, label=f"Edit {llm.id}")
     return html.Tr(
@@ -61,7 +75,7 @@ def _row(llm: LLM, checks: Mapping[str, Reachability] | None) -> Component:
                 ],
                 scope="row",
             ),
-            html.Td(_reachable(llm, checks)),
+            html.Td(_reachable((checks or {}).get(llm.id), shared)),
             html.Td(f"{llm.size:g} B" if llm.size else "-", className="number"),
             html.Td(llm.endpoint or "the provider's own", className="quiet"),
             html.Td(parameters[:120] or "-", className="quiet"),
@@ -71,13 +85,13 @@ def _row(llm: LLM, checks: Mapping[str, Reachability] | None) -> Component:
     )
 
 
-def _reachable(llm: LLM, checks: Mapping[str, Reachability] | None) -> Component:
-    check = (checks or {}).get(llm.id)
+def _reachable(check: Reachability | None, shared: Collection[str]) -> Component:
     if check is None:
         return html.Span("asking ...", className="quiet")
+    message = "" if check.message in shared else check.message
     if check.state == "ready":
-        return _state("yes", "good", check.message)
-    return _state(check.state, "bad", check.message)
+        return _state("yes", "good", message)
+    return _state(check.state, "bad", message)
 
 
 def _state(text: str, kind: str, message: str) -> Component:

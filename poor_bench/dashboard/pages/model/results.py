@@ -15,17 +15,24 @@ COLUMNS: tuple[dict[str, Any], ...] = (
     {
         "field": "test_id",
         "headerName": "Test ID",
-        "minWidth": 220,
+        "cellClass": "whole-text",
+        "minWidth": 250,
         "flex": 3,
         "tooltipField": "test_id",
     },
-    {"field": "score", "headerName": "Score", "cellRenderer": "Score", "width": 112},
-    {"field": "test_category", "headerName": "Test Category", "minWidth": 140, "flex": 2},
+    {"field": "score", "headerName": "Score", "cellRenderer": "Score", "width": 96},
+    {
+        "field": "test_category",
+        "headerName": "Test Category",
+        "cellClass": "whole-text",
+        "minWidth": 160,
+        "flex": 2,
+    },
     {
         "field": "execution_time",
         "headerName": "Execution Time",
         "type": "rightAligned",
-        "width": 130,
+        "width": 116,
         "valueFormatter": {
             "function": "params.value == null ? '-' : d3.format(',.2f')(params.value) + ' s'"
         },
@@ -39,7 +46,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "flex": 5,
         "sortable": False,
     },
-    {"field": "think", "headerName": "Think", "width": 96},
+    {"field": "think", "headerName": "Think", "width": 88},
 )
 CSV_COLUMNS = (
     ("test_id", "Test ID"), ("score", "Score"), ("test_category", "Test Category"),

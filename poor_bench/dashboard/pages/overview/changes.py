@@ -30,11 +30,12 @@ def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
         if group is not None and group.count(Outcome.UNCHANGED) < len(group.tests)
     ]
     n_tests = sum(len(group.tests) for _, group in groups if group is not None)
+    nothing = "No test changed its score." if n_tests else "It asked only what had no result yet."
     return card(
         "Since the last run",
         html.Ul(changed, className="change-list")
         if changed
-        else html.P("No test changed its score.", className="quiet"),
+        else html.P(nothing, className="quiet"),
         note=f"Run {last_run.run_id} against the results before it: "
         f"{count_text(n_tests, 'result')} compared.",
     )

@@ -67,7 +67,7 @@ def _cards() -> list[Component]:
         html.Div(
             loading_state(6),
             id=Ids.CHARTS,
-            className="card-row",
+            className="chart-row",
             **data(seen_store=Ids.CHARTS_SEEN),
         ),
     ]
@@ -128,7 +128,7 @@ def _graph(title: str, points: Sequence[Point], x_title: str) -> Component:
         className="chart",
     )
     return html.Div(
-        graph, className="frontier", role="img", **aria(label=_description(title, points))
+        graph, className="frontier", role="figure", **aria(label=_description(title, points))
     )
 
 

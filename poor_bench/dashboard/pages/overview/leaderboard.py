@@ -22,7 +22,7 @@ def _number(field: str, heading: str, digits: int = 0, **further: Any) -> dict[s
         "type": "rightAligned",
         "valueFormatter": _format(f",.{digits}f"),
         "sortingOrder": ["desc", "asc"],
-        "minWidth": 82,
+        "minWidth": 68,
         "flex": 1,
         **further,
     }
@@ -33,8 +33,10 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "field": "model",
         "headerName": "Model",
         "cellRenderer": "ModelLink",
-        "minWidth": 220,
-        "pinned": "left",
+        "cellClass": "whole-text",
+        "autoHeight": True,
+        "minWidth": 200,
+        "flex": 4,
         "tooltipField": "id",
     },
     {
@@ -43,12 +45,12 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "cellRenderer": "ScoreBar",
         "sort": "desc",
         "sortingOrder": ["desc", "asc"],
-        "minWidth": 190,
+        "minWidth": 140,
         "flex": 2,
         "headerTooltip": "Mean over tests; the thin line is its 95 % interval",
     },
     _number("pass_rate", "Pass Rate %", 1, headerTooltip="Share of trials with the full score"),
-    _number("total_tests", "Total Tests", 0, headerTooltip="Tests with a score"),
+    _number("total_tests", "Total Tests", 0, minWidth=62, headerTooltip="Tests with a score"),
     _number(
         "failed",
         "Failed To Run",
@@ -60,17 +62,17 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "mean_s",
         "Average Execution Time s",
         2,
-        minWidth=98,
+        minWidth=86,
         headerTooltip="Without loading the model",
     ),
     _number("median_s", "Median s", 2),
-    _number("p95_s", "95 % s", 2, headerTooltip="95 of 100 trials were quicker"),
+    _number("p95_s", "95 % s", 2, minWidth=84, headerTooltip="95 of 100 trials were quicker"),
     {
         "field": "latency_ms",
         "headerName": "Latency Split",
         "cellRenderer": "LatencySplit",
         "sortingOrder": ["asc", "desc"],
-        "minWidth": 120,
+        "minWidth": 90,
         "flex": 1,
         "headerTooltip": "Mean time: queue, reading the prompt, generating, other",
     },
@@ -79,12 +81,15 @@ COLUMNS: tuple[dict[str, Any], ...] = (
     _number(
         "size",
         "Size B",
+        minWidth=60,
         valueFormatter=_format(".3~r"),
         headerTooltip="Billions of parameters",
     ),
 )
-_LETTER, _WIDEST_NAME = 7.2, 340
-"""Width of a letter and of a column, in pixels."""
+_LETTER = 7.2
+"""Width of a letter in pixels."""
+_NARROWEST = 930
+"""Width of the table in the narrowest window, in pixels."""
 _OPTIONAL = frozenset({"failed", "latency_ms", "tokens_per_s", "cost_usd", "size"})
 
 
@@ -104,14 +109,20 @@ def rows_of(
 
 
 def columns_for(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the columns that some row has anything to say in; names are shown whole."""
-    longest = max((len(row["model"]) for row in rows), default=0)
-    width = min(_WIDEST_NAME, longest * _LETTER + 40)
-    return [
-        column | {"width": width} if column["field"] == "model" else column
+    """Return the columns that some row has anything to say in; names are shown whole.
+
+    Where they do not fit side by side, the names stay in sight.
+    """
+    shown = [
+        column
         for column in COLUMNS
         if column["field"] not in _OPTIONAL or any(row[column["field"]] for row in rows)
     ]
+    longest = max((len(row["model"]) for row in rows), default=0)
+    model = {"maxWidth": max(shown[0]["minWidth"], longest * _LETTER + 40)}
+    if sum(column["minWidth"] for column in shown) > _NARROWEST:
+        model["pinned"] = "left"
+    return [shown[0] | model, *shown[1:]]
 
 
 def _row(summary: Summary, llm: LLM | None, name_of: Callable[[str], str]) -> dict[str, Any]:

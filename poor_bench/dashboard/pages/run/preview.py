@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,10 @@ def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
             "Nothing is pending",
             "Every trial of this choice has its result. Choose more, or ask again.",
         )
-    head = html.Tr([html.Th(name, scope="col") for name in _HEADS])
-    rows = [_row(llm, name_of(llm.llm_id)) for llm in planned.llms]
+    cells = [_cells(llm, name_of(llm.llm_id)) for llm in planned.llms]
+    shown = [column for column in range(len(_HEADS)) if any(row[column] for row in cells)]
+    head = html.Tr([html.Th(_HEADS[column], scope="col") for column in shown])
+    rows = [_row([row[column] for column in shown]) for row in cells]
     return html.Div(
         [
             tiles(
@@ -54,15 +56,20 @@ def run_is_under_way() -> Component:
     return html.P("The plan is made anew when the run under way has ended.", className="quiet")
 
 
-def _row(llm: LLMPreview, name: str) -> Component:
-    cells = (
+def _cells(llm: LLMPreview, name: str) -> tuple[str, ...]:
+    return (
+        name,
         f"{llm.n_items:,}",
         f"{llm.n_failed:,}" if llm.n_failed else "",
         f"{llm.n_rescored:,}" if llm.n_rescored else "",
         _time(llm.seconds),
         _cost(llm.cost_usd),
     )
-    return html.Tr([html.Th(name, scope="row"), *(html.Td(cell) for cell in cells)])
+
+
+def _row(cells: Sequence[str]) -> Component:
+    name, *figures = cells
+    return html.Tr([html.Th(name, scope="row"), *(html.Td(figure) for figure in figures)])
 
 
 def _rescored_note(n_rescored: int) -> str:

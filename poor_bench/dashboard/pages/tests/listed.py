@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dash import html
 
@@ -15,6 +15,7 @@ from poor_bench.dashboard.components.stay_link import StayLinks
 from poor_bench.dashboard.pages.tests.ids import TestsIds as Ids
 from poor_bench.dashboard.pages.tests.selection import TestSelection
 from poor_bench.dashboard.services.test_reports import FoundFaults
+from poor_bench.models.problem import Problem
 from poor_bench.models.test import Test
 from poor_bench.models.test_class import TestClass
 from poor_bench.statistics.item import Item
@@ -54,12 +55,12 @@ def listed_classes(
                     test_class.evaluator.name if test_class.evaluator else "-", className="quiet"
                 ),
                 html.Td(_hardness(orders, class_id)),
-                html.Td(_problems(faults.by_class.get(class_id, ()) if faults else ())),
+                html.Td(_problems(faults.by_class.get(class_id, ()) if faults else (), class_id)),
             ]
         )
         for class_id, test_class in classes.items()
     ]
-    return _sheet("Test classes", _CLASS_HEADINGS, rows)
+    return _sheet("Table of classes", _CLASS_HEADINGS, rows)
 
 
 def _class_link(class_id: str, selection: TestSelection) -> Component:
@@ -106,11 +107,11 @@ def listed_tests(
         _test(test, items.get(test.test_id), by_test.get(test.test_id, ()), selection)
         for test in tests[start : start + PAGE_SIZE]
     ]
-    return html.Div([_sheet("Tests", _TEST_HEADINGS, rows), _steps(selection, len(tests))])
+    return html.Div([_sheet("Table of tests", _TEST_HEADINGS, rows), _steps(selection, len(tests))])
 
 
 def _test(
-    test: Test, item: Item | None, problems: Sequence[Any], selection: TestSelection
+    test: Test, item: Item | None, problems: Sequence[Problem], selection: TestSelection
 ) -> Component:
     is_open = test.test_id == selection.test
     search = selection.changed(test="" if is_open else test.test_id).search
@@ -127,14 +128,18 @@ def _test(
                 title="Correlation with the score on all other tests",
             ),
             html.Td(text[:140], className="quiet test-asks"),
-            html.Td(_problems(problems, against)),
+            html.Td(_problems(problems, test.test_id, against)),
         ],
         className="is-open" if is_open else "",
     )
 
 
-def _problems(problems: Sequence[Any], further: Sequence[str] = ()) -> Component | None:
-    texts = [*(problem.message for problem in problems), *further]
+def _problems(
+    problems: Sequence[Problem], of: str, further: Sequence[str] = ()
+) -> Component | None:
+    """Return what is wrong with the class or test of a row, without its name."""
+    told = (problem.message.partition(f"`{of}`: ") for problem in problems)
+    texts = [*(rest or message for message, _, rest in told), *further]
     if not texts:
         return None
     return html.Ul([html.Li(text[:200]) for text in texts], className="problem-list")
@@ -147,7 +152,7 @@ def _steps(selection: TestSelection, n_tests: int) -> Component | None:
     links = [
         _LINKS.link(text, selection.changed(page=page).search, className="page-step")
         if 1 <= page <= n_pages
-        else html.Span(text, className="page-step is-off")
+        else html.Span(text, className="page-step is-off", **aria(disabled="true"))
         for text, page in (("Previous", selection.page - 1), ("Next", selection.page + 1))
     ]
     shown = html.Span(f"page {selection.page:,} of {n_pages:,}", className="quiet")

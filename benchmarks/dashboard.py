@@ -240,7 +240,11 @@ def filter_to(page: Page, outcome: str) -> None:
     page.wait_for_function(
         "note => document.querySelector(note).innerText.includes('match the filters')", arg=NOTE
     )
-    page.wait_for_selector(f"{ROW} .score-badge")
+    page.wait_for_function(
+        "row => { const badges = [...document.querySelectorAll(row + ' .score-badge')];"
+        " return badges.length > 0 && badges.every(badge => badge.innerText.includes('1.00')); }",
+        arg=ROW,
+    )
 
 
 def search(page: Page, text: str) -> None:

@@ -49,10 +49,15 @@
       const { outputs_list, triggered } = window.dash_clientside.callback_context;
       const isOnlyNewer = triggered.length === 1 && triggered[0].prop_id.startsWith("shell-version");
       window.dash_ag_grid.getApiAsync(outputs_list.id).then((api) => {
-        if (isOnlyNewer) {
+        const isOneBlock = Object.keys(api.getCacheBlockState()).length <= 1;
+        if (!isOnlyNewer) {
+          api.deselectAll();
+          api.paginationGoToFirstPage();
+        }
+        // Refreshed rows are replaced where they stand, which is faster than taking all away first.
+        if (isOnlyNewer || isOneBlock) {
           api.refreshInfiniteCache();
         } else {
-          api.deselectAll();
           api.purgeInfiniteCache();
         }
       });

@@ -86,7 +86,7 @@ def paged_table(
             "pagination": True,
             "paginationPageSize": page_size,
             "paginationPageSizeSelector": [25, 50, 100],
-            "cacheBlockSize": 100,
+            "cacheBlockSize": 50,
             "maxBlocksInCache": 10,
             "rowSelection": {
                 "mode": "singleRow",

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from poor_bench.dashboard.pages.judge import callbacks, label_callbacks, start_callbacks
+from poor_bench.dashboard.pages.judge import callbacks, files, label_callbacks, start_callbacks
 from poor_bench.dashboard.pages.judge.layout import THIS_CASE
 from poor_bench.dashboard.pages.judge.start_form import order_of
 from poor_bench.dashboard.routing import show_page
@@ -236,3 +238,28 @@ def test_run_is_followed_from_start_to_end(services: Services) -> None:
     assert text_of(head).startswith("Judged")
     assert "3 of 3 conversations and judgements" in text_of(body)
     assert "7.00" in seen(services)
+
+
+def lines(file: dict[str, Any]) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(file["content"])))
+
+
+def test_all_tables_are_files(services: Services) -> None:
+    for content in (files.scores_csv, files.cases_csv, files.runs_csv, files.trust_csv):
+        assert lines(content(services, "")) == []
+    judged(services, "20", 4.0, 4.2)
+    judged(services, "21", 4.4, 4.6)
+    label(services)
+    scores = lines(files.scores_csv(services, ""))
+    assert [(each["dimension"], each["score"]) for each in scores] == [
+        ("tone", "4.5"),
+        ("facts", "4.5"),
+        ("rules", "4.5"),
+    ]
+    changes = lines(files.scores_csv(services, "?run=21&base=20"))
+    assert {"before", "after", "noise"} <= changes[0].keys()
+    cases = lines(files.cases_csv(services, "?run=20"))
+    assert [(case["case"], case["judgements"]) for case in cases] == [("hello", "2"), ("bye", "2")]
+    assert [each["run"] for each in lines(files.runs_csv(services, ""))] == ["20", "21"]
+    [trust] = lines(files.trust_csv(services, ""))
+    assert trust["n"] == "1"

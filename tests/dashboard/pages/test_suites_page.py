@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +12,7 @@ from flask.testing import FlaskClient
 
 from poor_bench.dashboard.app import create_app
 from poor_bench.dashboard.figures.suite_trends import suite_trends
-from poor_bench.dashboard.pages.suites import callbacks
+from poor_bench.dashboard.pages.suites import callbacks, files
 from poor_bench.dashboard.pages.suites.selection import selection_of
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.web.access import Access
@@ -102,7 +104,7 @@ def test_trends_show_what_each_run_of_the_suite_found(folder: Path, services: Se
         pytest.approx([0.0945, 0.9055], abs=1e-4)
     )
     assert all(0 <= m <= p for m, p in zip(mean.y, p95.y, strict=True))
-    (described,) = [part for part in of_type(shown, "Div") if getattr(part, "role", "") == "img"]
+    (described,) = [part for part in of_type(shown, "Div") if getattr(part, "role", "") == "figure"]
     assert "1 of 2 passed" in described.to_plotly_json()["props"]["aria-label"]
 
 
@@ -200,3 +202,26 @@ def test_screenshots_are_for_nobody_else(folder: Path, client: FlaskClient) -> N
     report = mixed(folder)
     address = f"/suite-screenshots/{report.run_id}/fine/1/step-1.png"
     assert client.get(address, headers={"Host": "evil.example"}).status_code == 421
+
+
+def lines(file: dict[str, Any]) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(file["content"])))
+
+
+def test_cases_and_runs_are_files(folder: Path, services: Services) -> None:
+    assert lines(files.cases_csv(services, "")) == lines(files.runs_csv(services, "")) == []
+    first = run(folder, make_case(id="first", profile=f"{AGENTS}:echo"))
+    mixed(folder)
+    cases = lines(files.cases_csv(services, ""))
+    assert [(case["case"], case["verdict"]) for case in cases] == [
+        ("fine", "passed"),
+        ("flaky", "failed"),
+        ("broken", "not_run"),
+    ]
+    [case] = lines(files.cases_csv(services, f"?run={first.run_id}"))
+    assert case["case"] == "first"
+    runs = lines(files.runs_csv(services, ""))
+    assert [(each["passed"], each["cases"], each["not_run"]) for each in runs] == [
+        ("1", "1", "0"),
+        ("1", "2", "1"),
+    ]

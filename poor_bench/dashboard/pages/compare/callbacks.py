@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
+from poor_bench.dashboard.bindings import bind_address, bind_file, bind_view
 from poor_bench.dashboard.components.choice import options_of
 from poor_bench.dashboard.components.downloads import text_file
 from poor_bench.dashboard.components.still import still
@@ -16,7 +18,6 @@ from poor_bench.dashboard.pages.compare.selection import selection_of
 from poor_bench.dashboard.pages.compare.strip import strip
 from poor_bench.dashboard.pages.compare.strip_rows import STRIP_COLUMNS, strip_rows
 from poor_bench.dashboard.pages.compare.view import CompareView
-from poor_bench.dashboard.scripts import bind_script
 from poor_bench.dashboard.services.compare_service import CompareService
 from poor_bench.dashboard.text.csv_text import csv_text
 from poor_bench.dashboard.text.figures_text import count_text
@@ -127,7 +128,7 @@ def _register_state(app: Dash, services: Services, compare: CompareService) -> N
     def _choose(llm_ids: list[str] | None, text: str | None, search: str) -> str:
         return search_after(search, llm_ids, text)
 
-    bind_script(app, "address", "show", Input(Ids.SEARCH, "data"), prevent_initial_call=True)
+    bind_address(app, Ids.SEARCH)
 
 
 def _register_parts(app: Dash, services: Services, compare: CompareService) -> None:
@@ -145,51 +146,20 @@ def _register_parts(app: Dash, services: Services, compare: CompareService) -> N
         note, lines, is_ready = show_strip(services, compare, search)
         return note, still(lines, search=search), is_ready
 
-    @app.callback(
-        Output(Ids.CLASSES, "children"),
-        Output(Ids.CHIPS, "children"),
-        Output(Ids.TESTS, "children"),
-        Input(ShellIds.VERSION, "data"),
-        Input(Ids.SEARCH, "data"),
-    )
-    def _show_tests(version: str | None, search: str) -> Any:
-        if version is None:
-            return (no_update,) * 3
+    def draw_tests(search: str) -> tuple[Any, ...]:
         return tuple(still(part, search=search) for part in show_tests(services, compare, search))
 
-    @app.callback(
-        Output(Ids.DETAILS, "children"),
-        Input(ShellIds.VERSION, "data"),
-        Input(Ids.SEARCH, "data"),
+    bind_view(app, Ids.SEARCH, (Ids.CLASSES, Ids.CHIPS, Ids.TESTS), draw_tests)
+    bind_view(
+        app, Ids.SEARCH, (Ids.DETAILS,), lambda search: (show_panel(services, compare, search),)
     )
-    def _show_panel(version: str | None, search: str) -> Any:
-        return no_update if version is None else show_panel(services, compare, search)
 
 
 def _register_files(app: Dash, services: Services, compare: CompareService) -> None:
-    @app.callback(
-        Output(Ids.DOWNLOAD, "data"),
-        Input(Ids.STRIP_CSV, "n_clicks"),
-        State(Ids.SEARCH, "data"),
-        prevent_initial_call=True,
-    )
-    def _download_strip(_clicks: int, search: str) -> Any:
-        return strip_csv(services, compare, search)
-
-    @app.callback(
-        Output(Ids.DOWNLOAD, "data", allow_duplicate=True),
-        Input(Ids.CLASSES_CSV, "n_clicks"),
-        State(Ids.SEARCH, "data"),
-        prevent_initial_call=True,
-    )
-    def _download_classes(_clicks: int, search: str) -> Any:
-        return classes_csv(services, compare, search)
-
-    @app.callback(
-        Output(Ids.DOWNLOAD, "data", allow_duplicate=True),
-        Input(Ids.TESTS_CSV, "n_clicks"),
-        State(Ids.SEARCH, "data"),
-        prevent_initial_call=True,
-    )
-    def _download_tests(_clicks: int, search: str) -> Any:
-        return tests_csv(services, compare, search)
+    for button, content in (
+        (Ids.STRIP_CSV, strip_csv),
+        (Ids.CLASSES_CSV, classes_csv),
+        (Ids.TESTS_CSV, tests_csv),
+    ):
+        file = partial(content, services, compare)
+        bind_file(app, Ids.DOWNLOAD, button, file, State(Ids.SEARCH, "data"))

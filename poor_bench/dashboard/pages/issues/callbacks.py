@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
+from poor_bench.dashboard.bindings import bind_address, bind_file
 from poor_bench.dashboard.components.choice import options_of
 from poor_bench.dashboard.components.downloads import text_file
 from poor_bench.dashboard.components.still import still
@@ -20,7 +22,6 @@ from poor_bench.dashboard.pages.issues.selection import (
     selection_of,
 )
 from poor_bench.dashboard.pages.issues.tax_table import tax_table
-from poor_bench.dashboard.scripts import bind_script
 from poor_bench.dashboard.services.issue_reports import IssueReport, IssueReports
 from poor_bench.dashboard.text.csv_text import csv_text
 from poor_bench.dashboard.text.figures_text import count_text
@@ -135,22 +136,7 @@ def register(app: Dash, services: Services) -> None:
         drawn = [part if part is no_update else still(part, search=search) for part in parts]
         return note, *drawn, is_current
 
-    bind_script(app, "address", "show", Input(Ids.SEARCH, "data"), prevent_initial_call=True)
-
-    @app.callback(
-        Output(Ids.DOWNLOAD, "data"),
-        Input(Ids.CSV, "n_clicks"),
-        State(Ids.SEARCH, "data"),
-        prevent_initial_call=True,
-    )
-    def _download(_clicks: int, search: str) -> Any:
-        return issues_csv(reports, search)
-
-    @app.callback(
-        Output(Ids.DOWNLOAD, "data", allow_duplicate=True),
-        Input(Ids.TAX_CSV, "n_clicks"),
-        State(Ids.SEARCH, "data"),
-        prevent_initial_call=True,
-    )
-    def _download_tax(_clicks: int, search: str) -> Any:
-        return tax_csv(reports, search)
+    bind_address(app, Ids.SEARCH)
+    shown = State(Ids.SEARCH, "data")
+    bind_file(app, Ids.DOWNLOAD, Ids.CSV, partial(issues_csv, reports), shown)
+    bind_file(app, Ids.DOWNLOAD, Ids.TAX_CSV, partial(tax_csv, reports), shown)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, dcc, html, no_update
+from dash import State, dcc, html
 
+from poor_bench.dashboard.bindings import bind_address, bind_file, bind_view
 from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.buttons import image_buttons
 from poor_bench.dashboard.components.still import still
 from poor_bench.dashboard.figures.judge_history import judge_history
 from poor_bench.dashboard.figures.judge_radar import judge_radar
 from poor_bench.dashboard.figures.style import graph_config
-from poor_bench.dashboard.ids import ShellIds
-from poor_bench.dashboard.pages.judge import sheets
+from poor_bench.dashboard.pages.judge import files, sheets
 from poor_bench.dashboard.pages.judge.conversation import case_card
 from poor_bench.dashboard.pages.judge.ids import JudgeIds as Ids
 from poor_bench.dashboard.pages.judge.layout import no_runs
@@ -25,16 +27,17 @@ from poor_bench.dashboard.pages.judge.selection import (
     selection_of,
 )
 from poor_bench.dashboard.pages.judge.trust_sheet import trust_sheet
-from poor_bench.dashboard.scripts import bind_script
 from poor_bench.judge.history.summary import RunSummary
 
 if TYPE_CHECKING:
+    from dash import Dash
     from dash.development.base_component import Component
     from plotly.graph_objects import Figure
 
     from poor_bench.dashboard.services.services import Services
 
 _LEAST_AXES = 3
+_RADAR, _HISTORY = "Scores by dimension", "Scores from run to run"
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
@@ -80,7 +83,9 @@ def scores(
     shown = [base, summary] if base is not None else [summary]
     series = [(_label(item), item.panel.scores) for item in shown]
     n_axes = len(shown[0].panel.scores.keys() & shown[-1].panel.scores.keys())
-    chart = _graph(judge_radar(series), _described(series)) if n_axes >= _LEAST_AXES else None
+    chart = (
+        _graph(_RADAR, judge_radar(series), _described(series)) if n_axes >= _LEAST_AXES else None
+    )
     if base is None:
         return chart, sheets.dimension_sheet(summary)
     return chart, sheets.change_sheet(services.judged.comparison(base, summary))
@@ -96,7 +101,7 @@ def context(services: Services, search: str | None) -> tuple[Any, Any, Any]:
         item for item in summaries if item.run.header.agent_id == summary.run.header.agent_id
     ]
     others = [item for item in summaries if item not in of_agent]
-    chart = _graph(judge_history(of_agent), "Scores from run to run") if of_agent[1:] else None
+    chart = _graph(_HISTORY, judge_history(of_agent), _HISTORY) if of_agent[1:] else None
     runs = run_sheet([*others, *of_agent], selection, summary.run.run_id)
     return chart, runs, trust_sheet(services.judged.agreement())
 
@@ -111,43 +116,38 @@ def _described(series: Sequence[tuple[str, Any]]) -> str:
         f"{label}: " + ", ".join(f"{name} {score:.2f}" for name, score in values.items())
         for label, values in series
     ]
-    return f"Scores by dimension. {'; '.join(texts)}"
+    return f"{_RADAR}. {'; '.join(texts)}"
 
 
-def _graph(figure: Figure, label: str) -> Component:
+def _graph(title: str, figure: Figure, label: str) -> Component:
     graph = dcc.Graph(figure=figure, config=graph_config(), className="chart")
-    return html.Div(graph, role="figure", **aria(label=label))
+    return html.Div(
+        [
+            html.Div(image_buttons(title), className="chart-tools"),
+            html.Div(graph, role="figure", **aria(label=label)),
+        ]
+    )
 
 
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
 
-    @app.callback(
-        Output(Ids.NOTE, "children"),
-        Output(Ids.HEAD, "children"),
-        Output(Ids.SCORES, "children"),
-        Output(Ids.CASES, "children"),
-        Output(Ids.CASE, "children"),
-        Input(ShellIds.VERSION, "data"),
-        Input(Ids.SEARCH, "data"),
-    )
-    def _show(version: str | None, search: str) -> Any:
-        if version is None:
-            return (no_update,) * 5
+    def draw(search: str) -> tuple[Any, ...]:
         note, head, chart, sheet, cases, case = show(services, search)
         scores = html.Div([chart, still(sheet)], className="judge-scores")
         return note, still(head, search=search), scores, still(cases, search=search), still(case)
 
-    @app.callback(
-        Output(Ids.HISTORY, "children"),
-        Output(Ids.TRUST, "children"),
-        Input(ShellIds.VERSION, "data"),
-        Input(Ids.SEARCH, "data"),
-    )
-    def _context(version: str | None, search: str) -> Any:
-        if version is None:
-            return (no_update,) * 2
+    def draw_context(search: str) -> tuple[Any, ...]:
         chart, runs, trust = context(services, search)
         return html.Div([chart, still(runs, search=search)]), still(trust)
 
-    bind_script(app, "address", "show", Input(Ids.SEARCH, "data"), prevent_initial_call=True)
+    bind_view(app, Ids.SEARCH, (Ids.NOTE, Ids.HEAD, Ids.SCORES, Ids.CASES, Ids.CASE), draw)
+    bind_view(app, Ids.SEARCH, (Ids.HISTORY, Ids.TRUST), draw_context)
+    bind_address(app, Ids.SEARCH)
+    for button, content in (
+        (Ids.SCORES_CSV, files.scores_csv),
+        (Ids.CASES_CSV, files.cases_csv),
+        (Ids.RUNS_CSV, files.runs_csv),
+        (Ids.TRUST_CSV, files.trust_csv),
+    ):
+        bind_file(app, Ids.DOWNLOAD, button, partial(content, services), State(Ids.SEARCH, "data"))

@@ -16,6 +16,11 @@ class JudgeIds(StrEnum):
     CASE = "judge-case-body"
     HISTORY = "judge-history-body"
     TRUST = "judge-trust-body"
+    SCORES_CSV = "judge-scores-csv-button"
+    CASES_CSV = "judge-cases-csv-button"
+    RUNS_CSV = "judge-runs-csv-button"
+    TRUST_CSV = "judge-trust-csv-button"
+    DOWNLOAD = "judge-file-download"
 
 
 class LabelIds(StrEnum):

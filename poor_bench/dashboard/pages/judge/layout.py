@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import dash_mantine_components as dmc
 from dash import dcc, html
 
+from poor_bench.dashboard.components.buttons import csv_button
 from poor_bench.dashboard.components.card import card, page_head
 from poor_bench.dashboard.components.states import empty_state, loading_state
 from poor_bench.dashboard.components.stay_link import StayLinks
@@ -39,11 +40,13 @@ def layout(search: Search) -> Component:
                 html.Div(loading_state(6), id=Ids.SCORES),
                 note="0 to 10. Choose below what to compare with: differences within the judges' "
                 "own noise are grey.",
+                tools=csv_button(Ids.SCORES_CSV, "the scores"),
             ),
             card(
                 "Cases",
                 html.Div(loading_state(4), id=Ids.CASES),
                 note="Choose a case to read the conversation and what each judge says of it.",
+                tools=csv_button(Ids.CASES_CSV, "the cases"),
             ),
             html.Div(loading_state(6), id=Ids.CASE),
             label_form(),
@@ -51,16 +54,19 @@ def layout(search: Search) -> Component:
                 "History",
                 html.Div(loading_state(4), id=Ids.HISTORY),
                 note="The runs of this agent, the newest first, then those of other agents.",
+                tools=csv_button(Ids.RUNS_CSV, "the runs"),
             ),
             card(
                 "Trust",
                 html.Div(loading_state(4), id=Ids.TRUST),
                 note="How far judges agree with people on single conversations. Alpha and kappa: "
                 "1 is full agreement, 0 as much as chance gives.",
+                tools=csv_button(Ids.TRUST_CSV, "the agreement"),
             ),
             start_form(),
             dcc.Interval(id=StartIds.CLOCK, interval=CLOCK_MS, disabled=True),
             dcc.Store(id=Ids.SEARCH, data=selection_in(search).search),
+            dcc.Download(id=Ids.DOWNLOAD),
         ],
         className="page-body",
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, html, no_update
 
+from poor_bench.dashboard.bindings import bind_file
 from poor_bench.dashboard.components.choice import options_of
 from poor_bench.dashboard.components.downloads import text_file
 from poor_bench.dashboard.components.form_answer import FormAnswer, refused, saved
@@ -144,14 +146,8 @@ def _register_shown(app: Dash, services: Services, llms: LLMService) -> None:
         is_found = getattr(found, "role", "") != "status"
         return note, still(listed), found, options(services), is_checked and is_found
 
-    @app.callback(
-        Output(Ids.DOWNLOAD, "data"),
-        Input(Ids.CSV, "n_clicks"),
-        State(Ids.CHECK, "n_clicks"),
-        prevent_initial_call=True,
-    )
-    def _download(_clicks: int, checks: int) -> Any:
-        return llms_csv(services, llms, checks)
+    file = partial(llms_csv, services, llms)
+    bind_file(app, Ids.DOWNLOAD, Ids.CSV, file, State(Ids.CHECK, "n_clicks"))
 
     @app.callback(
         Output(Ids.ANSWER, "children"),

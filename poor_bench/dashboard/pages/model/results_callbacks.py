@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
+from poor_bench.dashboard.bindings import bind_file
 from poor_bench.dashboard.components.downloads import text_file
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
@@ -44,7 +46,7 @@ def count_note(services: Services, search: str) -> str:
     return f"{n_found:,} of {count_text(n_all, 'result')} match the filters."
 
 
-def results_csv(services: Services, search: str, sort: list[dict[str, Any]] | None) -> Any:
+def results_csv(services: Services, search: str | None, sort: list[dict[str, Any]] | None) -> Any:
     """Return all results that the filters find as a file."""
     found = services.find(sorted_as(query_of(search), sort))
     rows = csv_rows(found.table, services.workspace().tests_by_id, found.rows)
@@ -84,12 +86,11 @@ def register(app: Dash, services: Services) -> None:
         prevent_initial_call=True,
     )
 
-    @app.callback(
-        Output(Ids.DOWNLOAD, "data"),
-        Input(Ids.RESULTS_CSV, "n_clicks"),
+    bind_file(
+        app,
+        Ids.DOWNLOAD,
+        Ids.RESULTS_CSV,
+        partial(results_csv, services),
         State(Ids.QUERY, "data"),
         State(Ids.SORT, "data"),
-        prevent_initial_call=True,
     )
-    def _download(_clicks: int, search: str | None, sort: list[dict[str, Any]] | None) -> Any:
-        return no_update if search is None else results_csv(services, search, sort)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
+from poor_bench.dashboard.bindings import bind_file
 from poor_bench.dashboard.components.downloads import text_file
 from poor_bench.dashboard.components.still import still
 from poor_bench.dashboard.figures.frontier import Point
@@ -158,23 +160,6 @@ def register(app: Dash, services: Services) -> None:
     def _show_charts(version: str | None, seen: bool | None) -> Any:
         return charts(services) if version is not None and seen else no_update
 
-    _register_files(app, services)
-
-
-def _register_files(app: Dash, services: Services) -> None:
-    @app.callback(
-        Output(Ids.DOWNLOAD, "data"),
-        Input(Ids.LEADERBOARD_CSV, "n_clicks"),
-        prevent_initial_call=True,
-    )
-    def _download_leaderboard(_clicks: int) -> Any:
-        return leaderboard_csv(services)
-
-    @app.callback(
-        Output(Ids.DOWNLOAD, "data", allow_duplicate=True),
-        Input(Ids.HEAT_MAP_CSV, "n_clicks"),
-        State(Ids.HEAT_MAP_LEVELS, "value"),
-        prevent_initial_call=True,
-    )
-    def _download_heat_map(_clicks: int, detail: str) -> Any:
-        return heat_map_csv(services, detail)
+    bind_file(app, Ids.DOWNLOAD, Ids.LEADERBOARD_CSV, partial(leaderboard_csv, services))
+    detail = State(Ids.HEAT_MAP_LEVELS, "value")
+    bind_file(app, Ids.DOWNLOAD, Ids.HEAT_MAP_CSV, partial(heat_map_csv, services), detail)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
+from poor_bench.dashboard.bindings import bind_file
 from poor_bench.dashboard.components.downloads import text_file
 from poor_bench.dashboard.components.states import error_banner
 from poor_bench.dashboard.ids import ShellIds
@@ -67,26 +69,14 @@ def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
     _register_choice(app, services)
     run_callbacks.register(app, services)
-    _register_files(app, services)
-
-
-def _register_files(app: Dash, services: Services) -> None:
-    @app.callback(
-        Output(Ids.DOWNLOAD, "data"),
-        Input(Ids.PREVIEW_CSV, "n_clicks"),
+    bind_file(app, Ids.DOWNLOAD, Ids.FAILURES_CSV, partial(failures_csv, services))
+    bind_file(
+        app,
+        Ids.DOWNLOAD,
+        Ids.PREVIEW_CSV,
+        lambda *values: plan_csv(services, chosen(values)),
         *controls(State),
-        prevent_initial_call=True,
     )
-    def _download_plan(_clicks: int, *values: Any) -> Any:
-        return plan_csv(services, chosen(values))
-
-    @app.callback(
-        Output(Ids.DOWNLOAD, "data", allow_duplicate=True),
-        Input(Ids.FAILURES_CSV, "n_clicks"),
-        prevent_initial_call=True,
-    )
-    def _download_failures(clicks: int | None) -> Any:
-        return failures_csv(services) if clicks else no_update
 
 
 def _register_choice(app: Dash, services: Services) -> None:

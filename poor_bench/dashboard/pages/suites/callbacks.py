@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, no_update
+from dash import State
 
+from poor_bench.dashboard.bindings import bind_address, bind_file, bind_view
 from poor_bench.dashboard.components.still import still
-from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.pages.suites.files import cases_csv, runs_csv
 from poor_bench.dashboard.pages.suites.ids import SuitesIds as Ids
 from poor_bench.dashboard.pages.suites.layout import no_runs, suite_chips
 from poor_bench.dashboard.pages.suites.replay import replay_card
@@ -21,10 +23,10 @@ from poor_bench.dashboard.pages.suites.selection import (
 )
 from poor_bench.dashboard.pages.suites.tables import case_table, run_table, suite_tiles
 from poor_bench.dashboard.pages.suites.trends import trend_card
-from poor_bench.dashboard.scripts import bind_script
 from poor_bench.dashboard.text.figures_text import count_text
 
 if TYPE_CHECKING:
+    from dash import Dash
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.services import Services
@@ -90,28 +92,14 @@ def replay(
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
 
-    @app.callback(
-        Output(Ids.NOTE, "children"),
-        Output(Ids.CHIPS, "children"),
-        Output(Ids.TILES, "children"),
-        Output(Ids.CASES, "children"),
-        Output(Ids.REPLAY, "children"),
-        Output(Ids.RUNS, "children"),
-        Input(ShellIds.VERSION, "data"),
-        Input(Ids.SEARCH, "data"),
-    )
-    def _show(version: str | None, search: str) -> Any:
-        if version is None:
-            return (no_update,) * 6
+    def draw(search: str) -> tuple[Any, ...]:
         note, *parts = show(services, search)
         return note, *(still(part, search=search) for part in parts)
 
-    @app.callback(
-        Output(Ids.TRENDS, "children"),
-        Input(ShellIds.VERSION, "data"),
-        Input(Ids.SEARCH, "data"),
-    )
-    def _show_trends(version: str | None, search: str) -> Any:
-        return no_update if version is None else trends(services, search)
-
-    bind_script(app, "address", "show", Input(Ids.SEARCH, "data"), prevent_initial_call=True)
+    parts = (Ids.NOTE, Ids.CHIPS, Ids.TILES, Ids.CASES, Ids.REPLAY, Ids.RUNS)
+    bind_view(app, Ids.SEARCH, parts, draw)
+    bind_view(app, Ids.SEARCH, (Ids.TRENDS,), lambda search: (trends(services, search),))
+    bind_address(app, Ids.SEARCH)
+    shown = State(Ids.SEARCH, "data")
+    bind_file(app, Ids.DOWNLOAD, Ids.CASES_CSV, partial(cases_csv, services), shown)
+    bind_file(app, Ids.DOWNLOAD, Ids.RUNS_CSV, partial(runs_csv, services), shown)

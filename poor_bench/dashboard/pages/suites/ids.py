@@ -16,3 +16,6 @@ class SuitesIds(StrEnum):
     REPLAY = "suites-replay-body"
     RUNS = "suites-runs-body"
     TRENDS = "suites-trends-body"
+    CASES_CSV = "suites-cases-csv-button"
+    RUNS_CSV = "suites-runs-csv-button"
+    DOWNLOAD = "suites-file-download"

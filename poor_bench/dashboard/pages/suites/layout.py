@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
+from poor_bench.dashboard.components.buttons import csv_button
 from poor_bench.dashboard.components.card import card, page_head
 from poor_bench.dashboard.components.states import empty_state, loading_state
 from poor_bench.dashboard.components.stay_link import StayLinks, chip_row
@@ -32,16 +33,19 @@ def layout(search: Search) -> Component:
                 "Cases",
                 html.Div(loading_state(6), id=Ids.CASES),
                 note="What could not be run is in no rate. Choose a case to see what was done.",
+                tools=csv_button(Ids.CASES_CSV, "the cases"),
             ),
             html.Div(id=Ids.TRENDS),
             card(
                 "Runs",
                 html.Div(loading_state(3), id=Ids.RUNS),
                 note="All runs of this suite, the newest first; choose one to look into it.",
+                tools=csv_button(Ids.RUNS_CSV, "the runs"),
                 class_name="suite-runs",
             ),
             html.Div(loading_state(6), id=Ids.REPLAY),
             dcc.Store(id=Ids.SEARCH, data=selection_in(search).search),
+            dcc.Download(id=Ids.DOWNLOAD),
         ],
         className="page-body",
     )

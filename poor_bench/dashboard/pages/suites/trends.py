@@ -32,7 +32,7 @@ def trend_card(reports: Sequence[EvalSuiteResult]) -> Component | None:
     if len(shown) < 2:
         return None
     graph = dcc.Graph(figure=suite_trends(shown), config=graph_config(), className="chart")
-    described = html.Div(graph, role="img", className="suite-trends", **aria(label=_told(shown)))
+    described = html.Div(graph, role="figure", className="suite-trends", **aria(label=_told(shown)))
     return card(
         _TITLE,
         described,

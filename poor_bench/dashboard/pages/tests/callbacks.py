@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, ctx, no_update
 
+from poor_bench.dashboard.bindings import bind_address, bind_file
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.components.stay_link import StayLinks, chip_row
 from poor_bench.dashboard.components.still import still
@@ -17,7 +19,6 @@ from poor_bench.dashboard.pages.tests.ids import TestsIds as Ids
 from poor_bench.dashboard.pages.tests.listed import listed_classes, listed_tests
 from poor_bench.dashboard.pages.tests.panel import panel
 from poor_bench.dashboard.pages.tests.selection import selection_of
-from poor_bench.dashboard.scripts import bind_script
 from poor_bench.dashboard.services.rendered_prompts import rendered_prompts
 from poor_bench.dashboard.services.test_reports import TestReports
 from poor_bench.dashboard.text.figures_text import count_text
@@ -118,21 +119,7 @@ def _register_shown(app: Dash, services: Services, reports: TestReports) -> None
     def _choose(text: str | None, search: str) -> str:
         return selection_of(search).changed(text=(text or "").strip()).search
 
-    @app.callback(
-        Output(Ids.DOWNLOAD, "data"),
-        Input(Ids.CSV, "n_clicks"),
-        State(Ids.SEARCH, "data"),
-        prevent_initial_call=True,
-    )
-    def _download(_clicks: int, search: str) -> Any:
-        return tests_csv(services, reports, search)
-
-    @app.callback(
-        Output(Ids.DOWNLOAD, "data", allow_duplicate=True),
-        Input(Ids.CLASSES_CSV, "n_clicks"),
-        prevent_initial_call=True,
-    )
-    def _download_classes(_clicks: int) -> Any:
-        return classes_csv(services, reports)
-
-    bind_script(app, "address", "show", Input(Ids.SEARCH, "data"), prevent_initial_call=True)
+    tests_file = partial(tests_csv, services, reports)
+    bind_file(app, Ids.DOWNLOAD, Ids.CSV, tests_file, State(Ids.SEARCH, "data"))
+    bind_file(app, Ids.DOWNLOAD, Ids.CLASSES_CSV, partial(classes_csv, services, reports))
+    bind_address(app, Ids.SEARCH)

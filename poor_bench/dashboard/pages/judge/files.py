@@ -1,0 +1,109 @@
+"""The tables of the page as files."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from poor_bench.dashboard.components.downloads import text_file
+from poor_bench.dashboard.pages.judge.selection import chosen_run, run_with_id, selection_of
+from poor_bench.dashboard.text.csv_text import table_csv
+from poor_bench.judge.history.summary import CaseSummary, RunSummary
+from poor_bench.judge.report.wording import verdict_text
+
+if TYPE_CHECKING:
+    from poor_bench.dashboard.services.services import Services
+
+
+def scores_csv(services: Services, search: str | None) -> dict[str, Any]:
+    """Return the scores of the run that is shown, beside those of the one it is compared with."""
+    summaries, selection = services.judged.summaries(), selection_of(search)
+    summary, base = chosen_run(summaries, selection), run_with_id(summaries, selection.base)
+    rows: list[dict[str, Any]] = []
+    if summary is not None and base is not None:
+        comparison = services.judged.comparison(base, summary)
+        rows = [
+            {
+                "name": change.name,
+                "before": change.before,
+                "after": change.after,
+                "noise": change.floor,
+                "is_noise": change.is_noise,
+            }
+            for change in (*comparison.scores, *comparison.cases)
+        ]
+    elif summary is not None:
+        rows = [_dimension_row(summary, name) for name in summary.panel.scores]
+    return text_file("judge_scores.csv", table_csv(rows))
+
+
+def cases_csv(services: Services, search: str | None) -> dict[str, Any]:
+    """Return the cases of the run that is shown, with all that the judges say."""
+    summary = chosen_run(services.judged.summaries(), selection_of(search))
+    rows = [_case_row(case) for case in summary.cases] if summary else []
+    return text_file("judge_cases.csv", table_csv(rows))
+
+
+def runs_csv(services: Services, _search: str | None) -> dict[str, Any]:
+    """Return all runs of all agents, oldest first."""
+    rows = [_run_row(summary) for summary in services.judged.summaries()]
+    return text_file("judge_runs.csv", table_csv(rows))
+
+
+def trust_csv(services: Services, _search: str | None) -> dict[str, Any]:
+    """Return how far each judge agrees with people."""
+    rows = []
+    for judge, agreement in services.judged.agreement().items():
+        row: dict[str, Any] = {"judge": judge}
+        for name, value in asdict(agreement).items():
+            row |= (
+                {f"{name}_{part}": each for part, each in value.items()}
+                if isinstance(value, dict)
+                else {name: value}
+            )
+        rows.append(row)
+    columns = dict.fromkeys(name for row in rows for name in row)
+    return text_file(
+        "judge_trust.csv", table_csv([{name: row.get(name) for name in columns} for row in rows])
+    )
+
+
+def _dimension_row(summary: RunSummary, name: str) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "dimension": name,
+        "weight": summary.run.header.weights.get(name, 0.0),
+        "score": summary.panel.scores[name],
+    }
+    for member in summary.panel.voters:
+        spread = member.dimensions.get(name)
+        row[member.judge] = spread.mean if spread else None
+    return row
+
+
+def _case_row(case: CaseSummary) -> dict[str, Any]:
+    talk = case.conversation
+    return {
+        "case": talk.case_id,
+        "score": case.score,
+        "passed": case.n_passed,
+        "judgements": len(case.feedback),
+        "rules_kept": talk.passed,
+        "failure": talk.failure.message if talk.failure else "",
+        "judges_say": " | ".join(item.text for item in case.feedback),
+    }
+
+
+def _run_row(summary: RunSummary) -> dict[str, Any]:
+    header = summary.run.header
+    return {
+        "run": header.run_id,
+        "started": header.started,
+        "agent": header.agent_id,
+        "llm": header.llm_id,
+        "judges": ", ".join(header.judges),
+        "score": summary.panel.overall_score,
+        "threshold": summary.panel.threshold,
+        "noise": summary.noise,
+        "verdict": verdict_text(summary),
+        "cost_usd": summary.run.cost_usd,
+    }

@@ -10,13 +10,14 @@ from poor_bench.errors import RecordedError
 from poor_bench.judge.fallback import fallback_judgement
 from poor_bench.judge.judge_error import JudgeError
 from poor_bench.judge.judgement import Judgement
+from poor_bench.judge.parts import added
 from poor_bench.judge.prompt import judge_messages, repair_message
 from poor_bench.judge.quoting import nonce_for
 from poor_bench.judge.reply_reading import Reading, read_verdict
 from poor_bench.judge.reply_search import UnusableReplyError, find_verdict
 from poor_bench.judge.subject import Subject
 from poor_bench.judge.verdict_schema import verdict_schema
-from poor_bench.models.completion import Completion, FinishReason, Message, Usage
+from poor_bench.models.completion import Completion, FinishReason, Message
 from poor_bench.models.failure import FailureKind
 from poor_bench.scoring.cost import cost_usd
 
@@ -53,6 +54,8 @@ class Hearing:
     cancelled: Callable[[], bool]
     nonce: str = field(init=False)
     so_far: Judgement = field(init=False)
+    is_cut_off: bool = False
+    """Whether the last reply that could not be used ended where it had no more room."""
 
     def __post_init__(self) -> None:
         self.nonce = nonce_for(self.subject.texts())
@@ -70,6 +73,8 @@ class Hearing:
         first = self._answer(messages)
         if first.is_complete:
             return self._of(first)
+        if self.is_cut_off and len(self.subject.cases) > 1:
+            raise self._error(f"the judge's reply is cut off: {first.problem}", is_too_long=True)
         repair = repair_message(first.problem, self.nonce)
         reply = Message("assistant", self.so_far.reply or "{}")
         try:
@@ -86,6 +91,7 @@ class Hearing:
             reading = self._read(completion)
         except UnusableReplyError as error:
             return _Answer(None, str(error))
+        self.is_cut_off = completion.finish_reason is FinishReason.LENGTH and reading.has_gaps
         lacking = ", ".join(reading.missing)
         return _Answer(reading, f"`scores` lacks {lacking}" if lacking else "")
 
@@ -102,12 +108,14 @@ class Hearing:
             hint = _OTHER_JUDGE if error.kind is FailureKind.MODEL_NOT_FOUND else error.hint
             way_out = f" ({hint})" if hint else ""
             message = f"the judge could not be asked: {error}{way_out}"
-            raise self._error(message, hint) from error
+            is_too_long = error.kind is FailureKind.CONTEXT_OVERFLOW
+            raise self._error(message, hint, is_too_long=is_too_long) from error
         self._note(completion)
         if completion.prompt_truncated:
             raise self._error(
                 "the judge's context is too short: the server dropped a part of what it was shown",
-                "raise num_ctx of the judge, or judge fewer cases at once",
+                "raise num_ctx of the judge",
+                is_too_long=True,
             )
         return completion
 
@@ -133,6 +141,7 @@ class Hearing:
         except UnusableReplyError as error:
             if completion.finish_reason is FinishReason.STOP:
                 raise
+            self.is_cut_off = completion.finish_reason is FinishReason.LENGTH
             reason = f"{error} (the reply ended by {completion.finish_reason.value})"
             raise UnusableReplyError(reason) from error
         return read_verdict(verdict, rubric, subject.cases, self.judge.advice)
@@ -140,7 +149,8 @@ class Hearing:
     def _of(self, answer: _Answer) -> Judgement:
         reading = answer.reading
         if reading is None:
-            raise self._error(f"the judge's reply cannot be used: {answer.problem}")
+            message = f"the judge's reply cannot be used: {answer.problem}"
+            raise self._error(message, is_too_long=self.is_cut_off)
         texts = reading.texts
         return replace(
             self.so_far,
@@ -155,21 +165,7 @@ class Hearing:
             recommendations=texts["recommendations"],
         )
 
-    def _error(self, message: str, hint: str = "") -> JudgeError:
+    def _error(self, message: str, hint: str = "", *, is_too_long: bool = False) -> JudgeError:
         names = self.judge.rubric.names
         fallback = fallback_judgement(self.so_far, names, self.subject.cases, message)
-        return JudgeError(message, fallback, hint=hint)
-
-
-def added(first: Usage, second: Usage) -> Usage:
-    """Return the tokens of two requests together; None where one of them is unknown."""
-
-    def total(one: int | None, other: int | None) -> int | None:
-        return None if one is None or other is None else one + other
-
-    return Usage(
-        prompt_tokens=total(first.prompt_tokens, second.prompt_tokens),
-        completion_tokens=total(first.completion_tokens, second.completion_tokens),
-        thinking_tokens=total(first.thinking_tokens, second.thinking_tokens),
-        cached_tokens=total(first.cached_tokens, second.cached_tokens),
-    )
+        return JudgeError(message, fallback, hint=hint, is_too_long=is_too_long)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from poor_bench.judge.fallback import fallback_judgement
 from poor_bench.judge.hearing import Hearing
 from poor_bench.judge.judge_error import JudgeError
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD, Judgement
+from poor_bench.judge.parts import halves_of, parts_of, put_together, with_costs_of
 from poor_bench.judge.prompt import PROMPT_VERSION
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, Rubric
 from poor_bench.judge.subject import Subject
@@ -66,14 +68,45 @@ class Judge:
             return error.fallback
 
     def ask(self, subject: Subject, cancelled: Callable[[], bool] = lambda: False) -> Judgement:
-        """Return the judgement of a subject.
+        """Return the judgement of a subject, in parts where it is too long for one request.
 
         Raises:
             JudgeError: If the judge could not be asked, or not be understood after a repair.
             ConfigError: If the settings of the judge's LLM cannot be used.
             RunCancelledError: If `cancelled()` turned true.
         """
-        return Hearing(self, subject, cancelled).judgement()
+        context = self._parameters.get("num_ctx")
+        parts = parts_of(
+            subject,
+            _limit_of(self._parameters),
+            context if isinstance(context, int) else None,
+        )
+        return self._of_parts(subject, parts, cancelled)
+
+    def _of_parts(
+        self, subject: Subject, parts: Sequence[Subject], cancelled: Callable[[], bool]
+    ) -> Judgement:
+        """Judge a subject part by part; one part that cannot be judged leaves none of the whole."""
+        judged: list[Judgement] = []
+        for part in parts:
+            try:
+                judged.append(self._of_part(part, cancelled))
+            except JudgeError as error:
+                names, cases = self.rubric.names, subject.cases
+                spent = with_costs_of([*judged, error.fallback], error.fallback)
+                fallback = fallback_judgement(spent, names, cases, str(error))
+                raise JudgeError(str(error), fallback, hint=error.hint) from error.__cause__
+        return put_together(judged, self.rubric)
+
+    def _of_part(self, part: Subject, cancelled: Callable[[], bool]) -> Judgement:
+        """Judge a part, in halves where it turns out too long."""
+        try:
+            return Hearing(self, part, cancelled).judgement()
+        except JudgeError as error:
+            if not error.is_too_long or len(part.cases) < 2:
+                raise
+            whole = self._of_parts(part, halves_of(part), cancelled)
+            return with_costs_of([error.fallback, whole], whole)
 
     def complete(
         self,
@@ -121,6 +154,11 @@ def _parameters(llm: LLM, temperature: float | None, max_tokens: int | None) -> 
         **llm.parameters,
         **{name: value for name, value in given.items() if value is not None},
     }
+
+
+def _limit_of(parameters: Mapping[str, Any]) -> int:
+    limit = parameters.get("max_tokens")
+    return limit if isinstance(limit, int) else DEFAULT_MAX_TOKENS
 
 
 def _wrote(llm: LLM, writer: str) -> bool:

@@ -14,8 +14,12 @@ class JudgeError(RecordedError):
 
     Attributes:
         fallback: The judgement that stands in, with what the attempts cost.
+        is_too_long: Whether fewer cases at once might be judged: prompt or reply had no room.
     """
 
-    def __init__(self, message: str, fallback: Judgement, *, hint: str = "") -> None:
+    def __init__(
+        self, message: str, fallback: Judgement, *, hint: str = "", is_too_long: bool = False
+    ) -> None:
         super().__init__(message, kind=FailureKind.JUDGE, hint=hint)
         self.fallback = fallback
+        self.is_too_long = is_too_long

@@ -35,6 +35,13 @@ class Reading:
     """One sentence for everything that was filled in or clamped."""
     missing: tuple[str, ...]
     """Dimensions that the judge did not score."""
+    n_silent: int = 0
+    """Cases of which it says nothing."""
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a dimension or a case is missing altogether."""
+        return bool(self.missing or self.n_silent)
 
 
 def read_verdict(
@@ -58,6 +65,7 @@ def read_verdict(
         texts=reader.advice(verdict, advice),
         repairs=tuple(reader.repairs),
         missing=tuple(name for name in rubric.names if _number(stated.get(name)) is None),
+        n_silent=reader.n_silent,
     )
 
 
@@ -80,6 +88,7 @@ class _Reader:
     """Reads values, and keeps what it had to mend."""
 
     repairs: list[str] = field(default_factory=list)
+    n_silent: int = 0
 
     def score(self, value: Any, place: str) -> float:
         number = _number(value)
@@ -98,6 +107,7 @@ class _Reader:
             yield self._case(case, f"test_case_evaluations[{index}]", evaluation)
 
     def _case(self, case: JudgedCase, place: str, stated: Mapping[str, Any]) -> CaseEvaluation:
+        self.n_silent += not stated
         score = self.score(stated.get("score"), f"{place}.score")
         passed = stated.get("passed")
         if not isinstance(passed, bool):

@@ -6,8 +6,11 @@ text comes to; a reply counts as long as it may become.
 
 from __future__ import annotations
 
+import math
+
 from poor_bench.judge.agents.plan import JudgePlan
 from poor_bench.judge.judge import DEFAULT_MAX_TOKENS
+from poor_bench.judge.parts import most_cases
 from poor_bench.judge.subject import Subject
 from poor_bench.models.agent import AgentCase
 from poor_bench.models.completion import Usage
@@ -36,9 +39,16 @@ def conversation_usd(plan: JudgePlan, case: AgentCase) -> float:
 
 
 def judgement_usd(plan: JudgePlan, judge: LLM, subject: Subject) -> float:
-    """Return US dollars for one judgement without a repair; 0.0 for a judge without prices."""
+    """Return US dollars for one judgement without a repair; 0.0 for a judge without prices.
+
+    Many cases are judged in several requests, each of which tells rubric and instructions again.
+    """
     rubric = sum(len(item.description) for item in plan.rubric.dimensions) + len(plan.rubric.text)
-    return request_usd(judge, rubric + sum(map(len, subject.texts())) + FORM_CHARACTERS)
+    told_again = rubric + len(subject.system_prompt) + FORM_CHARACTERS
+    n_cases = len(subject.cases) or len(plan.cases)
+    n_parts = math.ceil(n_cases / most_cases(_max_tokens(judge)))
+    whole = request_usd(judge, told_again + sum(map(len, subject.texts())))
+    return whole + (n_parts - 1) * request_usd(judge, told_again)
 
 
 def plan_usd(plan: JudgePlan) -> float:

@@ -1,0 +1,137 @@
+"""Subjects that are too long for one request: judged in parts, put together again; pure.
+
+A judge's reply has room for so many cases, and its context for so much text. What does not fit is
+divided into parts of whole cases. Scores by dimension are then means over the parts by their number
+of cases, and the overall score is worked out from them as ever.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from poor_bench.judge.judgement import Judgement
+from poor_bench.judge.reply_reading import weighted_mean
+from poor_bench.judge.rubric import Rubric
+from poor_bench.judge.subject import JudgedCase, Subject
+from poor_bench.judge.verdict_schema import ADVICE
+from poor_bench.models.completion import Usage
+from poor_bench.scoring.cost import estimated_tokens
+
+_TOKENS_PER_CASE = 100
+"""What a judge writes about one case, as a rule."""
+_TOKENS_FOR_ALL = 600
+"""What it writes about all cases together: scores, strengths, weaknesses and so on."""
+_TOKENS_OF_FORM = 700
+"""What it is told beside rubric and subject."""
+_MOST_TEXTS = 50
+
+
+def most_cases(max_tokens: int) -> int:
+    """Return how many cases a reply of at most `max_tokens` tokens has room for, at least 1.
+
+    Example:
+        >>> most_cases(4000)
+        34
+    """
+    return max(1, (max_tokens - _TOKENS_FOR_ALL) // _TOKENS_PER_CASE)
+
+
+def parts_of(subject: Subject, max_tokens: int, context_tokens: int | None) -> list[Subject]:
+    """Return a subject in as few parts as fit, each about as long as the others.
+
+    Args:
+        subject: What is to be judged.
+        max_tokens: Most tokens of a reply.
+        context_tokens: Tokens of prompt and reply together; None where that is not known.
+    """
+    n_least = math.ceil(len(subject.cases) / most_cases(max_tokens)) or 1
+    most = math.ceil(len(subject.cases) / n_least)
+    room = math.inf if context_tokens is None else context_tokens - max_tokens - _TOKENS_OF_FORM
+    room -= estimated_tokens("".join((subject.description, subject.system_prompt, subject.skill)))
+    return [replace(subject, cases=tuple(cases)) for cases in _runs(subject.cases, most, room)]
+
+
+def halves_of(subject: Subject) -> list[Subject]:
+    """Return a subject of several cases in two parts."""
+    middle = math.ceil(len(subject.cases) / 2)
+    cases = (subject.cases[:middle], subject.cases[middle:])
+    return [replace(subject, cases=half) for half in cases]
+
+
+def put_together(parts: Sequence[Judgement], rubric: Rubric) -> Judgement:
+    """Return the judgement of a whole subject from those of its parts, in their order."""
+    if len(parts) == 1:
+        return parts[0]
+    first, weights = parts[0], [len(part.test_case_evaluations) for part in parts]
+    scores = {
+        name: math.fsum(part.scores[name] * n for part, n in zip(parts, weights, strict=True))
+        / sum(weights)
+        for name in rubric.names
+    }
+    note = f"judged in {len(parts)} parts of {', '.join(map(str, weights))} cases"
+    repairs = _unique((note,), *(part.repairs for part in parts))
+    texts = {name: _unique(*(getattr(part, name) for part in parts)) for name in ADVICE}
+    return replace(
+        with_costs_of(parts, first),
+        overall_score=weighted_mean(scores, rubric),
+        scores={name: round(score, 2) for name, score in scores.items()},
+        test_case_evaluations=tuple(case for part in parts for case in part.test_case_evaluations),
+        repairs=repairs,
+        reply="\n\n".join(part.reply for part in parts),
+        strengths=texts["strengths"],
+        weaknesses=texts["weaknesses"],
+        failures=texts["failures"],
+        warnings=_unique(texts["warnings"], (note,)),
+        recommendations=texts["recommendations"],
+    )
+
+
+def with_costs_of(parts: Sequence[Judgement], whole: Judgement) -> Judgement:
+    """Return a judgement that took what all of some judgements took together."""
+    costs = [part.cost_usd for part in parts]
+    known = [cost for cost in costs if cost is not None]
+    usage = parts[0].usage
+    for part in parts[1:]:
+        usage = added(usage, part.usage)
+    return replace(
+        whole,
+        usage=usage,
+        cost_usd=sum(known) if len(known) == len(costs) else None,
+        attempts=sum(part.attempts for part in parts),
+        time_ms=math.fsum(part.time_ms or 0.0 for part in parts),
+    )
+
+
+def added(first: Usage, second: Usage) -> Usage:
+    """Return the tokens of two requests together; None where one of them is unknown."""
+
+    def total(one: int | None, other: int | None) -> int | None:
+        return None if one is None or other is None else one + other
+
+    return Usage(
+        prompt_tokens=total(first.prompt_tokens, second.prompt_tokens),
+        completion_tokens=total(first.completion_tokens, second.completion_tokens),
+        thinking_tokens=total(first.thinking_tokens, second.thinking_tokens),
+        cached_tokens=total(first.cached_tokens, second.cached_tokens),
+    )
+
+
+def _runs(cases: Iterable[JudgedCase], most: int, room: float) -> Iterator[list[JudgedCase]]:
+    """Yield cases in their order, as many at a time as there is room for."""
+    run: list[JudgedCase] = []
+    used = 0
+    for case in cases:
+        said = (case.name, case.expected_behavior, *(turn.text for turn in case.turns))
+        tokens = estimated_tokens("".join(said))
+        if run and (len(run) >= most or used + tokens > room):
+            yield run
+            run, used = [], 0
+        run.append(case)
+        used += tokens
+    yield run
+
+
+def _unique(*texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for some in texts for text in some))[:_MOST_TEXTS]

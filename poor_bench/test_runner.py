@@ -12,13 +12,20 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.ports import Listener
 from poor_bench.runner.control import RunControl
-from poor_bench.runner.cost_estimate import CostEstimate, estimate_cost
+from poor_bench.runner.cost_estimate import CostEstimate, estimate_cost, estimate_judging
 from poor_bench.runner.events import RunFinished
 from poor_bench.runner.execute import Executor
 from poor_bench.runner.identity import WorkspaceFingerprints, new_run_id
+from poor_bench.runner.judging import JudgeItem
 from poor_bench.runner.machine_facts import machine_facts
 from poor_bench.runner.plan import Plan, WorkItem, make_plan
-from poor_bench.runner.rescore import Rescored, rescore
+from poor_bench.runner.rescore import (
+    Rescored,
+    RescorePlan,
+    rescore,
+    rescore_by_judges,
+    to_rescore,
+)
 from poor_bench.runner.run import Run
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.selection import Selection, select
@@ -127,13 +134,44 @@ class TestRunner:
         self.config.store.add([result], run_id, header)
         return result
 
-    def rescore(self, selection: Selection) -> Iterator[Rescored]:
-        """Yield what today's evaluators make of the stored responses; nothing is stored.
+    def plan_rescore(self, selection: Selection) -> RescorePlan:
+        """Return which stored responses `rescore` scores again, and which of them LLMs judge.
 
         Raises:
             ConfigError: If a filter matches nothing.
             StoreError: If the stored results cannot be read.
         """
+        n_items, judged = 0, []
+        for item in self._to_rescore(selection):
+            n_items += 1
+            if self.scorer.needs_judge(item.result, item.test):
+                judged.append(item)
+        return RescorePlan(selection=selection, n_items=n_items, judged=tuple(judged))
+
+    def rescore(self, plan: RescorePlan) -> Iterator[Rescored]:
+        """Yield what today's evaluators make of stored responses; nothing is stored.
+
+        Those that LLMs judge come last, as each of them is judged.
+
+        Raises:
+            ConfigError: If a judge, its key or a rubric is missing; nobody was asked then.
+            StoreError: If the stored results cannot be read.
+        """
+        self.scorer.require_judges(item.test for item in plan.judged)
+        waiting = {item.result.key for item in plan.judged}
+        items = (i for i in self._to_rescore(plan.selection) if i.result.key not in waiting)
+        yield from rescore(items, self.scorer)
+        yield from rescore_by_judges(plan.judged, self.scorer, self.manager)
+
+    def estimate_rescore(self, plan: RescorePlan) -> CostEstimate:
+        """Return about what judging stored responses again will cost; nobody is asked.
+
+        Raises:
+            ConfigError: If a judge or a rubric cannot be used.
+        """
+        return estimate_judging(plan.judged, self.scorer, self._judging.judges)
+
+    def _to_rescore(self, selection: Selection) -> Iterator[JudgeItem]:
         chosen = select(self.workspace, selection)
         llm_ids = {llm.id for llm in chosen.llms}
         tests = {test.test_id: test for test in chosen.tests}
@@ -141,7 +179,7 @@ class TestRunner:
         def test_of(result: Result) -> Test | None:
             return tests.get(result.test_id) if result.llm_id in llm_ids else None
 
-        return rescore(self.config.store.results(), test_of, self.scorer)
+        return to_rescore(self.config.store.results(), test_of, self.scorer)
 
     def store_rescored(self, rescored: Iterable[Rescored]) -> None:
         """Store the new scores of `rescore`.

@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from poor_bench.llm_manager import LLMManager
     from poor_bench.models.llm import LLM
     from poor_bench.runner.cost_estimate import CostEstimate
-    from poor_bench.runner.plan import Plan
-    from poor_bench.test_runner import TestRunner
 
 
-def limit_cost(runner: TestRunner, plan: Plan, max_cost_usd: float) -> None:
-    """Let a runner spend no more than this.
+def limit_cost(manager: LLMManager, estimate: CostEstimate, max_cost_usd: float) -> None:
+    """Let a manager spend no more than this.
 
     Raises:
-        ConfigError: If an LLM or judge of the plan costs money and nobody knows how much.
+        ConfigError: If one of the LLMs and judges costs money and nobody knows how much.
     """
     from poor_bench.calls.budget import Budget, require_prices
 
-    require_prices(runner.estimate_cost(plan).unpriced, runner.manager.is_local)
-    runner.manager.budget = Budget(max_cost_usd)
+    require_prices(estimate.unpriced, manager.is_local)
+    manager.budget = Budget(max_cost_usd)
 
 
 def print_cost_estimate(estimate: CostEstimate, is_local: Callable[[LLM], bool]) -> None:

@@ -44,6 +44,7 @@ def _cells(effort: Effort) -> dict[str, str]:
         "Completion": count_text(effort.completion_tokens),
         "Of thinking": count_text(effort.thinking_tokens),
         "Cost": cost_text(effort.cost_usd),
+        "Judge": cost_text(effort.judge_cost_usd),
         "Memory": memory_text(effort.memory_bytes, effort.gpu_share),
     }
 

@@ -8,33 +8,48 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.cost_limit import limit_cost, print_cost_estimate
 from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
 from poor_bench.cli.sandbox_option import demand_sandbox, require_sandbox_option
 from poor_bench.cli.selection_options import selection_from, selection_options
 
 if TYPE_CHECKING:
-    from poor_bench.runner.rescore import Rescored
+    from poor_bench.runner.rescore import Rescored, RescorePlan
+    from poor_bench.test_runner import TestRunner
 
 _EPILOG = """\b
 Examples:
   python main.py rescore --dry-run                show what would change
   python main.py rescore --class math_problems
+  python main.py rescore --class essays --max-cost 0.50
 """
 
 
 @click.command(epilog=_EPILOG)
 @selection_options
 @click.option("--dry-run", is_flag=True, help="Show what would change; store nothing.")
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(0),
+    metavar="USD",
+    help="Most US dollars to spend on judges; the rest keeps its old scores.",
+)
 @require_sandbox_option
 @json_option
 @pass_app
 def command(
-    app: AppContext, /, dry_run: bool, require_sandbox: str | None, as_json: bool, **filters: Any
+    app: AppContext,
+    /,
+    dry_run: bool,
+    max_cost: float | None,
+    require_sandbox: str | None,
+    as_json: bool,
+    **filters: Any,
 ) -> int:
     """Compute the scores of stored responses with today's evaluators, and show what changed.
 
     The LLMs are not asked. Responses that an LLM has judged are judged again where evaluator,
-    parameters, rubric or judge have changed, which may cost money.
+    parameters, rubric or judge have changed, with --dry-run, too, which may cost money.
     """
     from poor_bench.test_runner import TestRunner
 
@@ -42,24 +57,45 @@ def command(
     runner = TestRunner(app.config)
     rescored: list[Rescored] = []
     try:
-        rescored.extend(_progress(runner.rescore(selection_from(filters)), quiet=as_json))
+        plan = runner.plan_rescore(selection_from(filters))
+        _tell_judging(runner, plan, max_cost, quiet=as_json)
+        rescored.extend(_progress(runner.rescore(plan), plan.n_items, quiet=as_json))
     finally:
         if not dry_run:
             runner.store_rescored(rescored)
         runner.close()
+    n_left = plan.n_items - len(rescored)
     changed = [item for item in rescored if item.is_changed]
     problems = [item for item in rescored if item.new is None]
     if as_json:
         print_json(
             {
                 "n_rescored": len(rescored),
+                "n_left": n_left,
                 "changed": [_record(item) for item in changed],
                 "problems": [_record(item) for item in problems],
             }
         )
     else:
         _print(rescored, changed, problems, stored=not dry_run)
-    return 3 if problems else 0
+    if n_left:
+        text = f"{n_left} responses keep their old scores: judging them might have cost too much."
+        click.echo(text, err=True)
+    return 3 if problems or n_left else 0
+
+
+def _tell_judging(
+    runner: TestRunner, plan: RescorePlan, max_cost: float | None, *, quiet: bool
+) -> None:
+    """Tell what judging will cost, and limit it."""
+    if not plan.judged:
+        return
+    estimate = runner.estimate_rescore(plan)
+    if max_cost is not None:
+        limit_cost(runner.manager, estimate, max_cost)
+    if not quiet:
+        click.echo(f"{len(plan.judged)} responses are judged again.", err=True)
+        print_cost_estimate(estimate, runner.manager.is_local)
 
 
 def _print(
@@ -102,7 +138,7 @@ def _record(item: Rescored) -> dict[str, Any]:
     }
 
 
-def _progress(items: Iterator[Rescored], *, quiet: bool) -> Iterator[Rescored]:
+def _progress(items: Iterator[Rescored], n_items: int, *, quiet: bool) -> Iterator[Rescored]:
     from rich.progress import track
 
-    yield from track(items, "Scoring", console=console(stderr=True), disable=quiet)
+    yield from track(items, "Scoring", total=n_items, console=console(stderr=True), disable=quiet)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poor_bench.runner.rescore import rescore
+from poor_bench.runner.rescore import rescore, to_rescore
 from poor_bench.test_runner import TestRunner
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ def rescored_side(side: Side, config: ConfigManager) -> Side:
             for test in config.workspace.tests
             if not runner.scorer.is_judged(test)
         }
-        rescored = rescore(side.results, lambda result: tests.get(result.test_id), runner.scorer)
+        items = to_rescore(side.results, lambda result: tests.get(result.test_id), runner.scorer)
+        rescored = rescore(items, runner.scorer)
         newer = {item.old.key: item.new for item in rescored if item.new is not None}
     finally:
         runner.close()

@@ -77,7 +77,7 @@ def command(
     if dry_run:
         return _print_plan(runner, plan, as_json=as_json)
     if max_cost is not None:
-        limit_cost(runner, plan, max_cost)
+        limit_cost(runner.manager, runner.estimate_cost(plan), max_cost)
     if not unchecked and not plan.is_empty:
         check_before_run(app)
     try:

@@ -63,8 +63,13 @@ def _cells(
         "Failed": str(summary.n_failed) if summary.n_failed else "",
         "Median": f"{summary.time.median_ms / 1000:.2f} s" if summary.time else "",
         "Tok/s": f"{summary.tokens_per_s:.0f}" if summary.tokens_per_s else "",
-        "Cost": f"${summary.cost_usd:.4f}" if summary.cost_usd is not None else "",
+        "Cost": _dollars(summary.cost_usd),
+        "Judge": _dollars(summary.judge_cost_usd),
     }
+
+
+def _dollars(usd: float | None) -> str:
+    return "" if usd is None else f"${usd:.4f}"
 
 
 def _stratified_text(estimate: Estimate | None) -> str:

@@ -78,6 +78,15 @@ class Result:
         return self.failure.kind.comes_after_response and bool(self.response or self.thinking)
 
     @property
+    def judge_cost_usd(self) -> float | None:
+        """What judging the response cost in US dollars, apart from the response itself.
+
+        None where no LLM judged it, or nobody knows.
+        """
+        cost = None if self.judgement is None else self.judgement.get("cost_usd")
+        return float(cost) if isinstance(cost, int | float) else None
+
+    @property
     def key(self) -> tuple[str, str, int]:
         """What identifies a trial: LLM id, test id, trial number."""
         return self.llm_id, self.test_id, self.trial

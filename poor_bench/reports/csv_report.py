@@ -13,8 +13,8 @@ _FIELDS = (
     "llm_id", "test_id", "class_id", "level", "trial", "score", "strict_score", "details",
     "response", "failure", "execution_time_ms", "first_token_ms", "load_ms", "queue_ms",
     "prefill_ms", "decode_ms", "prompt_tokens", "cached_tokens", "completion_tokens",
-    "thinking_tokens", "cost_usd", "finish_reason", "marks", "model_digest", "memory_bytes",
-    "gpu_share", "timestamp", "run_id",
+    "thinking_tokens", "cost_usd", "judge_cost_usd", "finish_reason", "marks", "model_digest",
+    "memory_bytes", "gpu_share", "timestamp", "run_id",
 )  # fmt: skip
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -34,6 +34,7 @@ def results_to_csv(results: Iterable[Result], tests: Mapping[str, Test]) -> str:
         test = tests[result.test_id]
         record |= {"class_id": test.class_id, "level": test.level, "trial": result.trial}
         record["failure"] = result.failure.message if result.failure else ""
+        record["judge_cost_usd"] = result.judge_cost_usd
         record["marks"] = " ".join(result.marks)
         writer.writerow([without_formula(record.get(name)) for name in _FIELDS])
     return stream.getvalue()

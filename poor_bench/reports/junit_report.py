@@ -88,6 +88,8 @@ def _properties(summary: Summary, data: ReportData) -> list[tuple[str, str]]:
         found.append(("p95_ms", f"{summary.time.p95_ms:.1f}"))
     if summary.cost_usd is not None:
         found.append(("cost_usd", f"{summary.cost_usd:.6f}"))
+    if summary.judge_cost_usd is not None:
+        found.append(("judge_cost_usd", f"{summary.judge_cost_usd:.6f}"))
     return found
 
 

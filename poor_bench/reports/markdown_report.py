@@ -48,7 +48,7 @@ def _scores(data: ReportData, by: GroupBy) -> str:
 
 _HEADINGS = (
     "LLM", "Class", "Level", "Tied", "Score", "95 % interval", "Before", "Passed",
-    "Could not run", "Median", "Cost",
+    "Could not run", "Median", "Cost", "Judge",
 )  # fmt: skip
 _LEFT = 4
 
@@ -70,8 +70,13 @@ def _score_row(summary: Summary, data: ReportData, letters: dict[str, str]) -> l
         f"{summary.n_passed}/{summary.n_scored}",
         str(summary.n_failed or ""),
         f"{summary.time.median_ms / 1000:.2f} s" if summary.time else "",
-        f"${summary.cost_usd:.4f}" if summary.cost_usd is not None else "",
+        _dollars(summary.cost_usd),
+        _dollars(summary.judge_cost_usd),
     ]
+
+
+def _dollars(usd: float | None) -> str:
+    return "" if usd is None else f"${usd:.4f}"
 
 
 def _before(summary: Summary, data: ReportData) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from poor_bench.config.workspace import Workspace
 from poor_bench.judge.workspace_judges import WorkspaceJudges
 from poor_bench.models.llm import LLM
 from poor_bench.prompts.request import build_request
+from poor_bench.runner.judging import JudgeItem
 from poor_bench.runner.plan import Plan, WorkItem
 from poor_bench.runner.scorer import Scorer
 from poor_bench.scoring.cost import estimated_cost_usd
@@ -33,14 +34,32 @@ def estimate_cost(
     Raises:
         ConfigError: If a judge or a rubric cannot be used.
     """
+    items = (item for work in plan.works for item in work.items())
+    return _summed(cost for item in items for cost in _costs_of(item, workspace, scorer, judges))
+
+
+def estimate_judging(
+    waiting: Iterable[JudgeItem], scorer: Scorer, judges: WorkspaceJudges
+) -> CostEstimate:
+    """Return about what judging stored responses will cost; nobody is asked.
+
+    Raises:
+        ConfigError: If a judge or a rubric cannot be used.
+    """
+    return _summed(
+        (judges.llm_of(question), judges.estimated_cost_usd(question, item.result.prompt))
+        for item in waiting
+        for question in scorer.questions(item.test)
+    )
+
+
+def _summed(costs: Iterable[tuple[LLM, float | None]]) -> CostEstimate:
     totals: defaultdict[str, float] = defaultdict(float)
     llms: dict[str, LLM] = {}
-    for work in plan.works:
-        for item in work.items():
-            for llm, usd in _costs_of(item, workspace, scorer, judges):
-                llms[llm.id] = llm
-                if usd is not None:
-                    totals[llm.id] += usd
+    for llm, usd in costs:
+        llms[llm.id] = llm
+        if usd is not None:
+            totals[llm.id] += usd
     unpriced = tuple(llm for llm_id, llm in llms.items() if llm_id not in totals)
     return CostEstimate(usd=sum(totals.values()), unpriced=unpriced)
 

@@ -21,7 +21,7 @@ from poor_bench.runner.lanes import LaneRunner, lanes_of
 from poor_bench.runner.machine_facts import machine_facts
 from poor_bench.runner.plan import Plan
 from poor_bench.runner.progress import Progress
-from poor_bench.runner.rescore import rescore
+from poor_bench.runner.rescore import rescore, to_rescore
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.states import TrialState
 from poor_bench.runner.threads import start_thread
@@ -73,7 +73,8 @@ class Run:
         if not self._plan.n_stale_scores:
             return
         results = self._without_judged(self._store.results(), progress)
-        for rescored in rescore(results, self._stale_test_of, self._scorer):
+        items = to_rescore(results, self._stale_test_of, self._scorer)
+        for rescored in rescore(items, self._scorer):
             if control.cancelled():
                 return
             if rescored.new is not None:

@@ -55,6 +55,8 @@ class Effort:
     decode_tokens_per_s: float | None
     """Generated tokens per second of generating."""
     cost_usd: float | None
+    judge_cost_usd: float | None
+    """What judging the responses cost on top; None where no trial tells."""
     memory_bytes: int | None
     """The most that the loaded model took, where the server tells."""
     gpu_share: float | None
@@ -101,6 +103,7 @@ def _effort_of(llm_id: str, results: Sequence[Result]) -> Effort:
     sizes = [result.memory_bytes for result in scored if result.memory_bytes is not None]
     gpu_shares = [result.gpu_share for result in scored if result.gpu_share is not None]
     costs = [result.cost_usd for result in results if result.cost_usd is not None]
+    judges = [cost for result in results if (cost := result.judge_cost_usd) is not None]
     return Effort(
         llm_id=llm_id,
         n_timed=len(times),
@@ -120,6 +123,7 @@ def _effort_of(llm_id: str, results: Sequence[Result]) -> Effort:
             (result.completion_tokens, result.decode_ms) for result in scored
         ),
         cost_usd=sum(costs) if costs else None,
+        judge_cost_usd=sum(judges) if judges else None,
         memory_bytes=max(sizes, default=None),
         gpu_share=min(gpu_shares, default=None),
     )

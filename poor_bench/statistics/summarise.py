@@ -113,6 +113,7 @@ def _summary_of(group: Group, tally: Tally) -> Summary:
         completion_tokens=tally.completion_tokens,
         tokens_per_s=tally.generated_tokens / generation_s if generation_s else None,
         cost_usd=tally.cost_usd if tally.has_cost else None,
+        judge_cost_usd=tally.judge_cost_usd if tally.has_judge_cost else None,
         marks=dict(tally.marks.most_common()),
         failures=dict(tally.failures.most_common()),
     )

@@ -71,6 +71,8 @@ class Summary:
     """Generated tokens per second, over the trials that tell both tokens and time."""
     cost_usd: float | None
     """Sum over the trials that tell, failed ones included; None where none does."""
+    judge_cost_usd: float | None
+    """What judging their responses cost on top, likewise."""
     marks: Mapping[str, int]
     """Mark to the number of trials that carry it."""
     failures: Mapping[FailureKind, int]

@@ -34,6 +34,8 @@ class Tally:
         "generated_tokens",
         "generation_ms",
         "has_cost",
+        "has_judge_cost",
+        "judge_cost_usd",
         "marks",
         "n_failed",
         "prompt_tokens",
@@ -53,12 +55,18 @@ class Tally:
         self.generation_ms = 0.0
         self.cost_usd = 0.0
         self.has_cost = False
+        self.judge_cost_usd = 0.0
+        self.has_judge_cost = False
 
     def add(self, result: Result, pass_score: float) -> None:
         """Take one result into the sums."""
         if result.cost_usd is not None:
             self.cost_usd += result.cost_usd
             self.has_cost = True
+        judge_cost = result.judge_cost_usd
+        if judge_cost is not None:
+            self.judge_cost_usd += judge_cost
+            self.has_judge_cost = True
         if result.score is None:
             self._add_failure(result)
             return
@@ -83,6 +91,8 @@ class Tally:
         self.generation_ms += other.generation_ms
         self.cost_usd += other.cost_usd
         self.has_cost = self.has_cost or other.has_cost
+        self.judge_cost_usd += other.judge_cost_usd
+        self.has_judge_cost = self.has_judge_cost or other.has_judge_cost
 
     def _add_failure(self, result: Result) -> None:
         self.n_failed += 1

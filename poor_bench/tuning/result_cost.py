@@ -7,8 +7,7 @@ from poor_bench.models.result import Result
 
 def result_cost_usd(result: Result) -> float | None:
     """Return US dollars for answer and judge; None where neither has a price."""
-    judge = (result.judgement or {}).get("cost_usd")
-    known = [cost for cost in (result.cost_usd, judge) if cost is not None]
+    known = [cost for cost in (result.cost_usd, result.judge_cost_usd) if cost is not None]
     return sum(known) if known else None
 
 

@@ -37,3 +37,24 @@ def test_a_judge_that_cannot_be_asked_is_told_and_the_run_fails(
     told = capsys.readouterr().err
     assert "no such key" in told
     assert "responses wait" in told
+
+
+def test_what_the_judge_cost_stands_beside_what_the_llm_cost(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verdict = json.dumps({"scores": {"kind": 8}})
+    reply = {"text": verdict, "prompt_tokens": 0, "completion_tokens": 1000}
+    folder = judged(workspace_files, [reply])
+    workspace_files.llms[1]["prices"] = {"input": 0, "output": 250}
+    workspace_files.write()
+    assert main(["--data", folder, "run", "--json"]) == 0
+    [row] = json.loads(capsys.readouterr().out)["llms"]
+    assert (row["cost_usd"], row["judge_cost_usd"]) == (None, 0.5)
+    for form in ("md", "html", "csv", "junit"):
+        assert main(["--data", folder, "report", "--format", form]) == 0
+        told = capsys.readouterr().out
+        assert "0.50" in told or "0.25" in told, form
+    assert main(["--data", folder, "report"]) == 0
+    told = capsys.readouterr().out
+    assert "Judge" in told
+    assert "$0.5000" in told

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ from poor_bench.calls.budget import Budget
 from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
 from poor_bench.llm_manager import LLMManager
+from poor_bench.models.completion import ChatRequest, Completion, Timing
 from poor_bench.models.failure import WAITS_FOR_JUDGE, FailureKind
 from poor_bench.models.result import Result
+from poor_bench.ports import CallControl, Reachability
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.events import (
     JudgeUnavailable,
@@ -22,6 +25,7 @@ from poor_bench.runner.events import (
     TrialFinished,
     TrialRescored,
 )
+from poor_bench.runner.rescore import Rescored
 from poor_bench.runner.selection import Selection
 from poor_bench.test_runner import TestRunner
 from tests.conftest import WorkspaceFiles
@@ -240,14 +244,19 @@ def test_one_test_is_judged_at_once(workspace_files: WorkspaceFiles) -> None:
     assert runner.run_test("sum_001", "scripted:a").score == 0.7
 
 
+def rescored(folder: Path) -> list[Rescored]:
+    runner = open_runner(folder)
+    return list(runner.rescore(runner.plan_rescore(Selection())))
+
+
 def test_rescoring_judges_only_what_is_out_of_date(workspace_files: WorkspaceFiles) -> None:
     folder = judged_workspace(workspace_files, verdict(7))
     run_all(folder)
-    assert list(open_runner(folder).rescore(Selection())) == []
+    assert rescored(folder) == []
     folder = judged_workspace(workspace_files, verdict(3), criteria=["is short"])
     workspace_files.llms[1]["parameters"]["responses"] = '{"is_short": 3}'
-    rescored = list(open_runner(workspace_files.write()).rescore(Selection()))
-    assert [item.new.score for item in rescored if item.new] == [0.3, 0.3]
+    again = rescored(workspace_files.write())
+    assert [item.new.score for item in again if item.new] == [0.3, 0.3]
 
 
 def test_one_model_at_a_time_is_in_memory(workspace_files: WorkspaceFiles) -> None:
@@ -294,3 +303,40 @@ def test_the_estimate_counts_llms_and_judges(workspace_files: WorkspaceFiles) ->
     estimate = runner.estimate_cost(runner.plan())
     assert estimate.usd == pytest.approx(2 * 3 * 0.5)
     assert [llm.id for llm in estimate.unpriced] == ["scripted:a"]
+
+
+class MeetingProvider:
+    """Answers only when two are asked at once."""
+
+    def __init__(self) -> None:
+        self.both = threading.Barrier(2, timeout=20.0)
+
+    def complete(self, _request: ChatRequest, _control: CallControl) -> Completion:
+        self.both.wait()
+        return Completion(text='{"scores": {"is_short": 3}}', timing=Timing(total_ms=1.0))
+
+    def preload(self, _control: CallControl) -> None:
+        return None
+
+    def unload(self) -> None:
+        return None
+
+    def check(self) -> Reachability:
+        return Reachability(reachable=True)
+
+    def close(self) -> None:
+        return None
+
+
+def test_rescoring_asks_a_judge_as_much_at_once_as_it_takes(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    run_all(judged_workspace(workspace_files, verdict(7), n_tests=4))
+    folder = judged_workspace(workspace_files, "unused", criteria=["is short"])
+    workspace_files.llms[1]["concurrency"] = 2
+    workspace_files.write()
+    provider: Any = MeetingProvider()
+    manager = LLMManager(folder, create=lambda _llm, _services: provider)
+    runner = TestRunner(ConfigManager(folder), manager)
+    again = list(runner.rescore(runner.plan_rescore(Selection())))
+    assert [item.new.score for item in again if item.new] == [0.3] * 4

@@ -345,6 +345,6 @@ def test_transport_errors_of_older_tools_are_never_scored(workspace_files: Works
     stored = {"version": "1.0", "results": {"scripted:a": rows}}
     (folder / "results.json").write_text(json.dumps(stored))
     runner = open_runner(folder)
-    [rescored] = runner.rescore(Selection())
+    [rescored] = runner.rescore(runner.plan_rescore(Selection()))
     assert (rescored.old.test_id, rescored.new and rescored.new.score) == ("sum_002", 1.0)
     assert runner.plan().n_items == 1

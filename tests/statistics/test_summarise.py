@@ -6,6 +6,7 @@ import pytest
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
+from poor_bench.statistics.effort import efforts
 from poor_bench.statistics.summarise import Summariser, summarise
 from poor_bench.statistics.summary import Group, GroupBy, scored_share
 
@@ -135,6 +136,18 @@ def test_cost_counts_failures_too_and_is_unknown_where_no_price_is() -> None:
     )
     assert summarise([scored("a", "m1", 1.0, cost_usd=0.25), paid])[0].cost_usd == 0.75
     assert summarise([scored("a", "m1", 1.0)])[0].cost_usd is None
+
+
+def test_what_judging_cost_is_summed_apart() -> None:
+    judged = [
+        scored("a", "m1", 1.0, cost_usd=0.25, judgement={"cost_usd": 0.5}),
+        scored("a", "s1", 1.0, judgement={"cost_usd": None}),
+        scored("a", "m2", 0.0, judgement={"cost_usd": 0.25}),
+    ]
+    row = summarise(judged)[0]
+    assert (row.cost_usd, row.judge_cost_usd) == (0.25, 0.75)
+    assert efforts(judged)[0].judge_cost_usd == 0.75
+    assert summarise([scored("a", "m1", 1.0, cost_usd=0.25)])[0].judge_cost_usd is None
 
 
 def test_marks_are_counted() -> None:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 NUMBERS = (
     "score", "strict_score", "execution_time_ms", "first_token_ms", "load_ms", "queue_ms",
     "prefill_ms", "decode_ms", "prompt_tokens", "completion_tokens", "thinking_tokens",
-    "cached_tokens", "cost_usd",
+    "cached_tokens", "cost_usd", "judge_cost_usd",
 )  # fmt: skip
-"""Fields of a result that are numbers; NaN stands for None."""
+"""What a result tells in numbers; NaN stands for None."""
 CODES = (
     "llm_id", "test_id", "think", "run_id", "finish_reason", "marks", "found", "timestamp",
     "failure_kind",
@@ -134,7 +134,9 @@ class ResultTable:
             fields = dict(zip(names, values, strict=True))
             kind = fields.pop("failure_kind")
             failure = None if kind is None else Failure(kind=kind, message="")
-            yield result_of({**fields, "failure": failure})
+            judge_cost = fields.pop("judge_cost_usd")
+            judgement = None if judge_cost is None else {"cost_usd": judge_cost}
+            yield result_of({**fields, "failure": failure, "judgement": judgement})
 
     def _decoded(self, field: str, rows: NDArray[np.int64]) -> list[Any]:
         values = self.values[field]

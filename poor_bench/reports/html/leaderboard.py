@@ -37,6 +37,8 @@ class LeaderRow(NamedTuple):
     speed_text: str
     cost: float
     cost_text: str
+    judge_cost: float
+    judge_cost_text: str
     change_text: str
     change_kind: str
     """`better`, `worse` or empty."""
@@ -82,6 +84,8 @@ def _row(
         speed_text=count_text(effort.decode_tokens_per_s or summary.tokens_per_s),
         cost=effort.cost_usd or 0.0,
         cost_text=cost_text(effort.cost_usd),
+        judge_cost=effort.judge_cost_usd or 0.0,
+        judge_cost_text=cost_text(effort.judge_cost_usd),
         change_text=change_text,
         change_kind=change_kind,
     )

@@ -34,9 +34,17 @@ def test_rows_are_ordered_by_score_and_hold_the_figures(workspace_files: Workspa
 def test_columns_that_say_nothing_are_left_out(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1]})
     shown = {column["field"] for column in columns_for(callbacks.leaderboard_rows(services))}
-    assert "cost_usd" not in shown
+    assert not {"cost_usd", "judge_cost_usd"} & shown
     assert "failed" not in shown
     assert "average_score" in shown
+
+
+def test_what_judging_cost_stands_apart(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"one": [1]})
+    judged = scored("sum_001", 1.0, cost_usd=0.5, judgement={"judge": "j", "cost_usd": 0.25})
+    write_results(services.config().data_dir, {"scripted:one": [judged]})
+    [row] = callbacks.leaderboard_rows(services)
+    assert (row["cost_usd"], row["judge_cost_usd"]) == (0.5, 0.25)
 
 
 def test_before_the_first_run_the_page_says_what_to_do(workspace_files: WorkspaceFiles) -> None:

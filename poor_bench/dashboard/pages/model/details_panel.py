@@ -165,6 +165,7 @@ def _figures(result: Result) -> Component:
         "Completion tokens": _count(result.completion_tokens),
         "Thinking tokens": _count(result.thinking_tokens),
         "Cost": dollars_text(result.cost_usd),
+        "Cost of the judge": dollars_text(result.judge_cost_usd),
         "Finish reason": result.finish_reason or "-",
         "Answer found": result.found or "-",
         "Think": think_to_text(result.think),

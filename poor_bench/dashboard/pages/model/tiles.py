@@ -52,6 +52,8 @@ def model_tiles(
         shown.append(tile("Tokens / s", f"{summary.tokens_per_s:,.0f}", "while generating"))
     if summary.cost_usd is not None:
         shown.append(tile("Cost", dollars_text(summary.cost_usd), "of all results"))
+    if summary.judge_cost_usd is not None:
+        shown.append(tile("Judge", dollars_text(summary.judge_cost_usd), "cost of judging them"))
     if llm is not None and llm.size:
         shown.append(tile("Size", f"{llm.size:g} B", "parameters"))
     return tiles(*shown)

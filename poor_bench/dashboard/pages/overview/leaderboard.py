@@ -79,6 +79,12 @@ COLUMNS: tuple[dict[str, Any], ...] = (
     _number("tokens_per_s", "Tokens / s", 0),
     _number("cost_usd", "Cost $", 4),
     _number(
+        "judge_cost_usd",
+        "Judge $",
+        4,
+        headerTooltip="What judging the responses cost on top",
+    ),
+    _number(
         "size",
         "Size B",
         minWidth=60,
@@ -90,7 +96,9 @@ _LETTER = 7.2
 """Width of a letter in pixels."""
 _NARROWEST = 930
 """Width of the table in the narrowest window, in pixels."""
-_OPTIONAL = frozenset({"failed", "latency_ms", "tokens_per_s", "cost_usd", "size"})
+_OPTIONAL = frozenset(
+    {"failed", "latency_ms", "tokens_per_s", "cost_usd", "judge_cost_usd", "size"}
+)
 
 
 def rows_of(
@@ -142,6 +150,7 @@ def _row(summary: Summary, llm: LLM | None, name_of: Callable[[str], str]) -> di
         "p95_s": time.p95_ms / 1000 if time else None,
         "tokens_per_s": summary.tokens_per_s,
         "cost_usd": summary.cost_usd,
+        "judge_cost_usd": summary.judge_cost_usd,
         "size": llm.size if llm else None,
     }
 

@@ -8,6 +8,7 @@ from typing import Any
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.agent import AgentOutcome, AgentTask, TrialControl
 from poor_bench.evaluation.browser.llm_agent.asking import Asker
+from poor_bench.evaluation.browser.llm_agent.forms import form_for
 from poor_bench.evaluation.browser.llm_agent.prompt import Conversation
 from poor_bench.evaluation.browser.llm_agent.turns import Ended, Turns
 from poor_bench.evaluation.browser.session.errors import OutOfTimeError
@@ -40,11 +41,14 @@ class LLMAgent:
         """
         if task.llm is None:
             raise ConfigError(f"case {task.case_id} needs an LLM, and there is none")
-        asker = Asker(self._llms, task.llm, task, session)
+        conversation = _conversation(session, task, handed_off)
+        is_local = self._llms.is_local(task.llm)
+        form = form_for(task.llm, conversation, task.output_schema, is_local=is_local)
+        asker = Asker(self._llms, task.llm, task, session, form)
         turns = Turns(
             session=session,
             asker=asker,
-            conversation=_conversation(session, task, handed_off),
+            conversation=conversation,
             log=StepLog(session, control, self._clock, "agent"),
             task=task,
         )

@@ -7,11 +7,9 @@ from typing import Any
 
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.evaluation.agent import AgentTask
-from poor_bench.evaluation.browser.llm_agent.prompt import Conversation
-from poor_bench.evaluation.browser.llm_agent.reply import BadReplyError, Reply, parse_reply
-from poor_bench.evaluation.browser.llm_agent.schema import reply_schema
+from poor_bench.evaluation.browser.llm_agent.forms import Form
+from poor_bench.evaluation.browser.llm_agent.reply import BadReplyError, Reply
 from poor_bench.evaluation.browser.observation.observe import Observation
-from poor_bench.evaluation.browser.observation.tree import refs_in
 from poor_bench.evaluation.browser.session.session import BrowserSession
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
@@ -42,19 +40,17 @@ class Asker:
     """Asks one LLM about one task."""
 
     def __init__(
-        self, llms: LLMManager, llm: LLM, task: AgentTask, session: BrowserSession
+        self, llms: LLMManager, llm: LLM, task: AgentTask, session: BrowserSession, form: Form
     ) -> None:
         self.tokens = Tokens()
+        self._form = form
         self._llms = llms
         self._llm = llm
         self._session = session
         self._task = task
-        self._knows_refs = llms.is_local(llm)
         self._most_characters = MOST_TREE_CHARACTERS
 
-    def next_action(
-        self, conversation: Conversation, seen: Observation, n_left: int, warning: str
-    ) -> Reply:
+    def next_action(self, seen: Observation, n_left: int, warning: str) -> Reply:
         """Return the LLM's decision.
 
         Raises:
@@ -65,34 +61,27 @@ class Asker:
         """
         complaint = warning
         for attempt in range(1 + _MOST_REPAIRS):
-            text = self._complete(conversation, seen, n_left, complaint).text
+            text = self._complete(seen, n_left, complaint).text
             try:
-                return parse_reply(text)
+                return self._form.parse(text, seen)
             except BadReplyError as error:
                 if attempt == _MOST_REPAIRS:
                     raise
                 complaint = f"your last reply was of no use: {error}. It was: {_quoted(text)}"
         raise AssertionError("the last attempt returns or raises")
 
-    def _complete(
-        self, conversation: Conversation, seen: Observation, n_left: int, complaint: str
-    ) -> Completion:
+    def _complete(self, seen: Observation, n_left: int, complaint: str) -> Completion:
         while True:
-            messages = conversation.messages(seen, n_left, complaint, self._most_characters)
+            messages = self._form.messages(seen, n_left, complaint, self._most_characters)
             try:
-                completion = self._ask(messages, refs_in(seen.tree))
+                completion = self._ask(messages, self._form.schema(seen))
             except ProviderError as error:
                 self._show_less_or_give_up(error)
             else:
                 self.tokens.add(completion)
                 return completion
 
-    def _ask(self, messages: tuple[Message, ...], refs: list[str]) -> Completion:
-        """Ask; a local LLM is held to the references of the page.
-
-        Hosted ones need no such help, and take seconds over every schema that is new to them.
-        """
-        schema = reply_schema(self._task.output_schema, refs if self._knows_refs else ())
+    def _ask(self, messages: tuple[Message, ...], schema: dict[str, Any]) -> Completion:
         parameters = {**self._llm.parameters, **_parameters(self._llm, self._task, schema)}
         try:
             return self._llms.complete(self._llm, messages, self._session.must_stop, parameters)

@@ -79,7 +79,7 @@ class Turns:
         seen = observe(self._session)
         before = Tokens(self._asker.tokens.input, self._asker.tokens.output)
         try:
-            reply = self._asker.next_action(self._conversation, seen, n_left, self._warning)
+            reply = self._asker.next_action(seen, n_left, self._warning)
         except BadReplyError as error:
             return self._after_bad_reply(str(error), before)
         self._n_bad_replies, self._warning = 0, ""

@@ -79,6 +79,12 @@ def described(tree: str, ref: str) -> str | None:
     for line in tree.splitlines():
         found = _ELEMENT.match(line)
         if found is not None and found["ref"] == ref:
-            text = "" if '"' in found["what"] else found["rest"].partition(": ")[2]
-            return f"{_STATE.sub('', found['what'])} {text[:60]}".rstrip()
+            what = _STATE.sub("", found["what"])
+            text = "" if '"' in what else found["rest"].partition(": ")[2]
+            return f"{_unquoted(what)} {text[:60]}".rstrip()
     return None
+
+
+def _unquoted(what: str) -> str:
+    """Return an element without the quotes of YAML, which begin before its role."""
+    return what[1:].replace("''", "'") if what.startswith("'") else what

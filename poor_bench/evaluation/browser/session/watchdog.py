@@ -17,6 +17,7 @@ from poor_bench.evaluation.browser.session.processes import BrowserProcesses
 from poor_bench.ports import Clock
 
 _INTERVAL_S = 0.25
+_STANDSTILL_S = 4 * _INTERVAL_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,7 @@ class Patience:
     """How long is waited for a browser, in seconds."""
 
     start_s: float = 60
-    answer_s: float = 45
+    answer_s: float = 60
     """For a page to answer: longer than all that Playwright itself gives up on."""
     end_s: float = 10
     mild_s: float = 5
@@ -141,11 +142,20 @@ class Watchdog:
         self._processes.end()
 
     def _watch(self) -> None:
+        last_s = self._clock.monotonic()
         while not self._over.wait(_INTERVAL_S):
             now_s = self._clock.monotonic()
+            self._forgive(now_s - last_s)
+            last_s = now_s
             overdue = [limit for limit in self._limits(now_s) if now_s > limit.due_s]
             if overdue:
                 self._enforce(min(overdue, key=lambda limit: limit.due_s), now_s)
+
+    def _forgive(self, seconds: float) -> None:
+        """Do not count time in which the machine stood still, for this thread as for a browser."""
+        limit = self._limit
+        if limit is not None and seconds > _STANDSTILL_S:
+            limit.due_s += seconds
 
     def _limits(self, now_s: float) -> list[Limit]:
         if self._stopped is None and self._cancelled():

@@ -76,3 +76,8 @@ def test_no_tree_is_longer_than_allowed(tree: str, most: int) -> None:
 @given(st.text())
 def test_any_text_can_be_compacted(tree: str) -> None:
     assert len(compacted(tree)) <= len(tree) + 1
+
+
+def test_quotes_of_yaml_are_no_part_of_an_element() -> None:
+    tree = """- 'link "Tom''s tab #1" [ref=e7] [cursor=pointer]':"""
+    assert described(tree, "e7") == """link "Tom's tab #1\""""

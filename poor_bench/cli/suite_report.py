@@ -12,6 +12,7 @@ from poor_bench.cli.output import json_option
 from poor_bench.cli.suite_output import report_file_options, show_report, write_report_files
 
 if TYPE_CHECKING:
+    from poor_bench.evaluation.models import EvalSuiteResult
     from poor_bench.evaluation.stored_run import StoredRun
 
 _EPILOG = """\b
@@ -19,6 +20,7 @@ Examples:
   python main.py suite report                       the last run
   python main.py suite report 20261122T0245 --html report.html
   python main.py suite report last --junit report.xml --output report.json
+  python main.py suite report report.json --html report.html
 """
 
 
@@ -28,20 +30,23 @@ Examples:
 @json_option
 @pass_app
 def report(app: AppContext, /, run: str, as_json: bool, **files: Path | None) -> int:
-    """Show or export a RUN: `last`, the beginning of its id, or its folder.
+    """Show or export a RUN: `last`, the beginning of its id, its folder, or a report as JSON.
 
     Stored trials are judged by the cases as they were run. Also shows runs that are going on or
-    were broken off, as far as they came.
+    were broken off, as far as they came. A report that `--output` has written holds no steps and
+    no screenshots.
     """
-    stored = _open(app, run)
-    result = stored.report()
+    stored, result = _open(app, Path(run), run)
     show_report(result, as_json=as_json)
     write_report_files(result, stored, files)
     return 0
 
 
-def _open(app: AppContext, reference: str) -> StoredRun:
+def _open(app: AppContext, path: Path, reference: str) -> tuple[StoredRun | None, EvalSuiteResult]:
     from poor_bench.evaluation.stored_run import find_run, open_run
+    from poor_bench.evaluation.written_report import read_report
 
-    folder = Path(reference)
-    return open_run(folder) if folder.exists() else find_run(app.data_dir, reference)
+    if path.is_file():
+        return None, read_report(path)
+    stored = open_run(path) if path.exists() else find_run(app.data_dir, reference)
+    return stored, stored.report()

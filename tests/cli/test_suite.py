@@ -124,6 +124,37 @@ def test_report_shows_a_run_again(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert first["run_id"] in capsys.readouterr().err
 
 
+def test_report_shows_a_written_report_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = [{"id": agent, "agent": agent} for agent in ("echo", "every_other", "broken")]
+    path = write_suite(tmp_path, *cases, {"id": "more", "agent": "every_other", "trials": 2})
+    first, again = (str(tmp_path / name) for name in ("first.json", "again.json"))
+    assert call(tmp_path, "run", str(path), "--output", first) == 1
+    told = capsys.readouterr().out
+    junit, page = (str(tmp_path / name) for name in ("r.xml", "r.html"))
+    files = ("--output", again, "--junit", junit, "--html", page)
+    assert call(tmp_path / "elsewhere", "report", first, *files) == 0
+    assert capsys.readouterr().out == told
+    assert Path(again).read_bytes() == Path(first).read_bytes()
+    (counts,) = (suite.attrib for suite in parse(junit).getroot())
+    assert (counts["tests"], counts["failures"], counts["errors"]) == ("4", "1", "1")
+    assert "unlucky" in Path(page).read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("nonsense", "Invalid JSON"), ("[]", "holds no report"), ('{"name": "x"}', "passed: Field")],
+)
+def test_report_tells_what_is_wrong_with_a_written_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, problem: str
+) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(text)
+    assert call(tmp_path, "report", str(path)) == 2
+    assert problem in capsys.readouterr().err
+
+
 def test_hostile_text_cannot_command_the_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

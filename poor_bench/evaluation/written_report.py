@@ -1,0 +1,61 @@
+"""Read a report back that was written as JSON, such as the artefact of another machine's run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from poor_bench.errors import ConfigError
+from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult, EvalTrialResult
+
+_MOST_FAULTS = 3
+
+
+def read_report(path: Path) -> EvalSuiteResult:
+    """Return the report of a file.
+
+    Where a case has one trial, files do not hold it apart: it is what the case says, without its
+    data and its texts.
+
+    Raises:
+        ConfigError: If the file cannot be read, or holds no report.
+    """
+    try:
+        report = TypeAdapter(EvalSuiteResult).validate_json(path.read_bytes())
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
+    except ValidationError as error:
+        message = f"{path} holds no report of a suite: {'; '.join(_faults(error))}"
+        raise ConfigError(message, hint="such as `suite run --output` writes") from error
+    return replace(report, case_results=tuple(map(_with_trial, report.case_results)))
+
+
+def _with_trial(case: EvalCaseResult) -> EvalCaseResult:
+    if case.trial_results or not (case.trials_run or case.failures):
+        return case
+    trial = EvalTrialResult(
+        case_id=case.id,
+        passed=case.passed,
+        success=case.success,
+        mode=case.mode,
+        summary=case.summary,
+        error=case.error,
+        duration_ms=case.duration_ms,
+        actions=case.actions,
+        input_tokens=case.input_tokens,
+        output_tokens=case.output_tokens,
+        estimated_cost_usd=case.avg_estimated_cost_usd or 0.0,
+        handed_off=case.mode == "handoff",
+        failed_checks=case.failed_checks,
+        failure=next(iter(case.failures), None),
+    )
+    return replace(case, trial_results=(trial,))
+
+
+def _faults(error: ValidationError) -> Iterator[str]:
+    for fault in error.errors(include_url=False)[:_MOST_FAULTS]:
+        place = ".".join(map(str, fault["loc"]))
+        yield f"{place}: {fault['msg']}" if place else fault["msg"]

@@ -39,8 +39,9 @@ def test_the_address_of_an_open_result_restores_it_in_another_browser(
     page = new_visitor(results_shown).new_page()
     page.goto(f"/model?llm={BAD}")
     page.get_by_role("gridcell", name="sum_004", exact=True).click()
+    page.wait_for_url("**test=sum_004**")
     panel = page.get_by_role("complementary", name="Result")
-    expect(panel.get_by_role("heading", name="sum_004")).to_be_visible()
+    expect(panel.get_by_text("4 of 60")).to_be_visible()
     page.keyboard.press("j")
     page.wait_for_url("**test=sum_005**")
     other = new_visitor(results_shown).new_page()
@@ -51,8 +52,7 @@ def test_the_address_of_an_open_result_restores_it_in_another_browser(
     other.keyboard.press("Escape")
     expect(other).to_have_url(re.compile("llm=[^&]*$"))
     page.go_back()
-    panel = page.get_by_role("complementary", name="Result")
-    expect(panel.get_by_role("heading", name="sum_004")).to_be_visible()
+    expect(page.get_by_role("complementary", name="Result").get_by_text("4 of 60")).to_be_visible()
 
 
 def test_a_link_turns_the_table_to_the_row_that_is_open(
@@ -77,6 +77,35 @@ def test_every_page_can_be_reached_and_read_without_a_mouse(
         for late in page.locator("[data-seen-store]").all():
             late.scroll_into_view_if_needed()
         expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+
+
+def test_a_table_is_one_stop_of_the_keyboard_and_arrows_move_within(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto("/")
+    expect(page.get_by_role("link", name=GOOD).first).to_be_visible()
+    page.get_by_role("button", name="Download the model comparison as CSV").focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("columnheader", name="Model").first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    heading(page, "Model")
+    expect(page.get_by_placeholder("Choose a model")).to_have_value(BAD)
+    expect(page.get_by_role("gridcell", name="sum_002", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Download these results as CSV").focus()
+    for key in ("Tab", "ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    panel = page.get_by_role("complementary", name="Result")
+    expect(panel.get_by_role("heading", name="sum_002")).to_be_visible()
+
+
+def test_no_chart_offers_to_be_uploaded(results_shown: str, new_visitor: NewVisitor) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto(f"/model?llm={GOOD}")
+    expect(page.locator(".modebar-btn[data-title='Zoom']")).to_have_count(1)
+    expect(page.locator(".modebar-btn[data-title*='hare']")).to_have_count(0)
 
 
 def test_an_empty_workspace_leads_to_the_first_run(

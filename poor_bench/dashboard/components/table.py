@@ -13,6 +13,8 @@ from poor_bench.dashboard.components.attributes import aria
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
+_LEAVE_TABLE = {"function": "false"}
+"""Tab goes on behind the table, arrows move within it: a table is no chain of a thousand stops."""
 _OPTIONS: dict[str, Any] = {
     "rowHeight": 38,
     "headerHeight": 36,
@@ -22,6 +24,8 @@ _OPTIONS: dict[str, Any] = {
     "suppressColumnVirtualisation": True,
     "tooltipShowDelay": 400,
     "suppressDragLeaveHidesColumns": True,
+    "tabToNextCell": _LEAVE_TABLE,
+    "tabToNextHeader": _LEAVE_TABLE,
 }
 _COLUMN: dict[str, Any] = {
     "sortable": True,

@@ -36,10 +36,15 @@ def styled(figure: go.Figure, *, height: int) -> go.Figure:
 
 
 def graph_config() -> Any:
-    """Return the settings of `dcc.Graph`: zooming only; `image_buttons` save the picture."""
+    """Return the settings of `dcc.Graph`: zooming only; `image_buttons` save the picture.
+
+    Nothing is uploaded: Plotly has a button for that unless it is taken away.
+    """
     return {
         "displaylogo": False,
         "displayModeBar": "hover",
+        "showSendToCloud": False,
+        "plotlyServerURL": "",
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "toImage"],
         "responsive": True,
     }

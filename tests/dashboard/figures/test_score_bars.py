@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from poor_bench.dashboard.figures.score_bars import score_bars_figure
+from poor_bench.dashboard.figures.style import graph_config
 from poor_bench.dashboard.services.test_scores import TestScore
 
 
@@ -40,3 +41,9 @@ def test_names_are_no_markup() -> None:
 
 def test_nothing_can_be_drawn_too() -> None:
     assert len(score_bars_figure([], []).data) == 0
+
+
+def test_no_chart_can_be_sent_anywhere() -> None:
+    config = graph_config()
+    assert config["showSendToCloud"] is False
+    assert config["plotlyServerURL"] == ""

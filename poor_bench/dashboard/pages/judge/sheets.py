@@ -86,7 +86,7 @@ def _spread(spread: Spread) -> str:
 
 def change_sheet(comparison: RunComparison) -> Component:
     """Return the scores of two runs; differences within the judges' noise are grey."""
-    heads = ["", "Before", "After", "Change", "Noise", ""]
+    heads = ["What", "Before", "After", "Change", "Noise", "Meaning"]
     changes = (*comparison.scores, *comparison.cases)
     obstacles = [html.Li(f"Not comparable: {text}") for text in comparison.obstacles]
     return html.Div(

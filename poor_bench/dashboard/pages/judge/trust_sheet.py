@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _HEADS = (
     "Judge", "Labelled", "Alpha", "People alone", "Weighted kappa", "Kappa", "Spearman",
-    "Judge minus people", "Length, people alike", "",
+    "Judge minus people", "Length, people alike", "Meaning",
 )  # fmt: skip
 
 

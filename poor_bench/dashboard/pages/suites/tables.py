@@ -30,7 +30,7 @@ _CASE_HEADS = (
     "Cost",
     "Why",
 )
-_RUN_HEADS = ("Run", "Passed", "Pass rate", "p95", "Cost", "By playbook", "Handed off", "")
+_RUN_HEADS = ("Run", "Passed", "Pass rate", "p95", "Cost", "By playbook", "Handed off", "Remark")
 
 
 def suite_tiles(report: EvalSuiteResult) -> Component:

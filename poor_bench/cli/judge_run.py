@@ -85,6 +85,8 @@ def run(
         plan = runner.plan(_request(agent_id, runner.store, options))
         if dry_run:
             return _tell_plan(plan, as_json=as_json)
+        if not as_json:
+            _tell_cost(plan)
         with judge_progress(plan, quiet=as_json) as listener:
             summary = summarise_run(runner.run(plan, listener))
     show_summary(summary, as_json=as_json, html=html)
@@ -126,6 +128,15 @@ def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
     click.echo(f"{plan.n_judgements} judgements by {', '.join(planned['judges'])}")
     click.echo(f"at most about {cost_text(planned['most_usd'])}, by the prices of llms.json")
     return 0
+
+
+def _tell_cost(plan: JudgePlan) -> None:
+    from poor_bench.judge.agents.cost_estimate import plan_usd
+    from poor_bench.reports.number_text import cost_text
+
+    most_usd = plan_usd(plan)
+    if most_usd:
+        click.echo(f"Costs at most about {cost_text(most_usd)}.", err=True)
 
 
 def _exit_code(summary: RunSummary, *, gate: bool) -> int:

@@ -1,10 +1,10 @@
-"""Packs the built-in evaluators, which stand beside the package, into it."""
+"""Packs what stands beside the package into it: the built-in evaluators, and the playbooks."""
 
 from setuptools import find_packages, setup
 
-INSTALLED_EVALUATORS = "poor_bench.built_in_evaluators"
+BESIDE = {
+    "poor_bench.built_in_evaluators": "evaluators",
+    "poor_bench.built_in_playbooks": "data/playbooks",
+}
 
-setup(
-    packages=[*find_packages(include=["poor_bench*"]), INSTALLED_EVALUATORS],
-    package_dir={INSTALLED_EVALUATORS: "evaluators"},
-)
+setup(packages=[*find_packages(include=["poor_bench*"]), *BESIDE], package_dir=BESIDE)

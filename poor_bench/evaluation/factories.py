@@ -20,7 +20,10 @@ def import_factory(written: str) -> Callable[..., Any]:
         module = importlib.import_module(module_name)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        hint = "modules are looked up from the folder that the command was started in"
+        hint = (
+            "modules are looked up from the folder that the command was started in; `examples` "
+            "stand in the project's folder, and do not come with an installed package"
+        )
         raise ConfigError(f"`{module_name}` cannot be imported: {reason}", hint=hint) from error
     factory = getattr(module, name, None)
     if not callable(factory):

@@ -1,15 +1,18 @@
-"""Where playbooks stand: in the workspace, then in the project, or beside their suite."""
+"""Where playbooks stand: in the workspace, then with the program, or beside their suite."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 SUFFIX = ".yaml"
+_PACKAGE = Path(__file__).parents[1]
+_SHIPPED = (_PACKAGE.parent / "data" / "playbooks", _PACKAGE / "built_in_playbooks")
+"""In the project, and where `setup.py` packs them."""
 
 
 def playbook_folders(data_dir: Path) -> tuple[Path, ...]:
     """Return the folders that names of playbooks are looked up in, the first one wins."""
-    return data_dir / "playbooks", Path(__file__).parents[2] / "data" / "playbooks"
+    return data_dir / "playbooks", *_SHIPPED
 
 
 def find_playbook(written: str, data_dir: Path, suite_folder: Path) -> Path | None:

@@ -24,7 +24,7 @@ from poor_bench.runner.progress import Progress
 from poor_bench.runner.rescore import rescore, to_rescore
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.states import TrialState
-from poor_bench.runner.threads import start_thread
+from poor_bench.runner.threads import start_thread, wait_for
 from poor_bench.runner.work import Execute, Item, Sink, Work
 from poor_bench.scoring.fingerprint import llm_fingerprint
 
@@ -134,7 +134,7 @@ class Run:
             for lane in lanes_of(works, self._manager)
         ]
         for thread in threads:
-            thread.join()
+            wait_for(thread)
 
 
 def _header(plan: Plan, started: str) -> dict[str, Any]:

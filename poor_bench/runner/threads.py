@@ -9,6 +9,8 @@ from poor_bench.errors import RunCancelledError
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.work import Sink
 
+_AWAKE_S = 0.5
+
 
 def start_thread(
     work: Callable[[], None], name: str, progress: Sink, control: RunControl
@@ -27,3 +29,12 @@ def start_thread(
     thread = threading.Thread(target=guarded, name=name, daemon=True)
     thread.start()
     return thread
+
+
+def wait_for(thread: threading.Thread) -> None:
+    """Return when a thread has ended.
+
+    The main thread handles signals only when it is awake, and a signal does not always wake it.
+    """
+    while thread.is_alive():
+        thread.join(_AWAKE_S)

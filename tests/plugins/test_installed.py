@@ -24,7 +24,7 @@ def installed(tmp_path_factory):
     project, wheels, target = (
         tmp_path_factory.mktemp(name) for name in ("project", "wheels", "target")
     )
-    for folder in ("poor_bench", "evaluators"):
+    for folder in ("poor_bench", "evaluators", "data/playbooks"):
         shutil.copytree(
             ROOT / folder, project / folder, ignore=shutil.ignore_patterns("__pycache__")
         )
@@ -65,3 +65,10 @@ def test_installed_package_makes_a_workspace_that_is_valid(run, tmp_path):
     assert "0 errors" in run("--data", "bench", "validate")
     run("--data", "bench", "evaluators", "new", "word_count")
     assert (tmp_path / "bench" / "evaluators" / "word_count.py").exists()
+
+
+def test_installed_package_finds_the_playbooks_that_come_with_it(run):
+    pytest.importorskip("miniwob")
+    run("suite", "import", "miniwob", "--task", "click-test", "--output", "miniwob.yaml")
+    assert "0 errors" in run("suite", "validate", "miniwob.yaml")
+    assert "0 errors" in run("suite", "validate")

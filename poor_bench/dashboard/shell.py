@@ -9,6 +9,7 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.card import page_head
 from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.ids import ShellIds
@@ -92,8 +93,9 @@ def navigation(pages: Sequence[Page], path: str) -> list[Component]:
 
 def page_not_found() -> Component:
     """Return what stands at an address without a page."""
-    return empty_state(
+    nothing = empty_state(
         "There is no such page",
         "The address may be mistyped.",
-        dcc.Link("To the overview", href="/"),
+        dcc.Link("To the overview", href="/", className="button-link"),
     )
+    return html.Div([page_head("Not found"), nothing], className="page-body")

@@ -1,6 +1,7 @@
 """Take the screenshots of the README: `python -m tests.browser.screenshots docs/screenshots`.
 
-They show what a user sees: the real dashboard over a real workspace, in Chromium.
+They show what a user sees: the real dashboard over real workspaces, in Chromium. For the pages
+Judge and Suites the runs are really made, by the embedded LLM and by playbooks: it takes minutes.
 """
 
 from __future__ import annotations
@@ -8,23 +9,32 @@ from __future__ import annotations
 import argparse
 import io
 import shutil
+import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.browser.chromium import started_browser
-from tests.browser.served import served
+from tests.browser.served import PROJECT, served
 from tests.browser.watched import heading
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-RECORDED = Path(__file__).parents[2] / "examples" / "recorded"
+RECORDED = PROJECT / "examples" / "recorded"
 SIZE = {"width": 1440, "height": 900}
 PATIENCE_MS = 60_000
 _COLOURS = 256
-_PAGES = ("overview", "model", "compare", "issues", "tests", "run")
+_PAGES = ("overview", "model", "compare", "issues", "tests", "LLMs", "run")
+_RUN_PAGES = ("judge", "suites")
+_JUDGE = "embedded:smollm2-135m:judge"
+_RUNS = (
+    ("judge", "run", "support_desk", "--judge", _JUDGE, "--repeat", "2"),
+    ("suite", "run", "example"),
+    ("suite", "run", "example"),
+)
 
 
 def main() -> None:
@@ -32,28 +42,48 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="Where the files go.")
     parser.add_argument("--data", type=Path, default=RECORDED, help="The workspace to show.")
+    parser.add_argument("--no-runs", action="store_true", help="Leave out Judge and Suites.")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        workspace = Path(shutil.copytree(arguments.data, Path(scratch) / arguments.data.name))
-        with served(workspace) as address, started_browser() as browser:
-            for name, content in screenshots(browser, address):
-                path = arguments.folder / f"{name}.png"
-                path.write_bytes(content)
-                print(f"{path}: {len(content) / 1000:.0f} kB")
+        shown = {copied(arguments.data, scratch): _PAGES}
+        if not arguments.no_runs:
+            shown[with_runs(scratch)] = _RUN_PAGES
+        for workspace, pages in shown.items():
+            with served(workspace) as address, started_browser() as browser:
+                for name, content in screenshots(browser, address, pages):
+                    path = arguments.folder / f"{name}.png"
+                    path.write_bytes(content)
+                    print(f"{path}: {len(content) / 1000:.0f} kB")
 
 
-def screenshots(browser: Browser, address: str) -> Iterator[tuple[str, bytes]]:
-    """Yield name and PNG of every page, light and dark."""
+def copied(workspace: Path, scratch: str) -> Path:
+    """Return a copy of a workspace, so that the original stays as it is."""
+    return Path(shutil.copytree(workspace, Path(scratch) / workspace.name))
+
+
+def with_runs(scratch: str) -> Path:
+    """Return a copy of the default workspace in which an agent was judged and a suite was run."""
+    workspace = copied(PROJECT / "data", scratch)
+    for run in _RUNS:
+        command = [sys.executable, "main.py", "--data", str(workspace), *run]
+        subprocess.run(command, cwd=PROJECT, check=True)
+    return workspace
+
+
+def screenshots(
+    browser: Browser, address: str, pages: Sequence[str]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield name and PNG of some pages, light and dark."""
     for scheme in ("light", "dark"):
         context = browser.new_context(
             base_url=address, viewport=SIZE, color_scheme=scheme, reduced_motion="reduce"
         )
         context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
-        for name in _PAGES:
+        for name in pages:
             open_page(page, name)
-            yield f"{name}-{scheme}", small_png(page.screenshot())
+            yield f"{name.lower()}-{scheme}", small_png(page.screenshot())
         context.close()
 
 
@@ -61,12 +91,14 @@ def open_page(page: Page, name: str) -> None:
     """Open a page and wait until everything in sight is there."""
     from playwright.sync_api import expect
 
-    page.goto("/" if name == "overview" else f"/{name}")
-    heading(page, name.capitalize())
+    page.goto("/" if name == "overview" else f"/{name.lower()}")
+    heading(page, name[0].upper() + name[1:])
     expect(page.locator(".loading-state").first).not_to_be_in_viewport(timeout=PATIENCE_MS)
     expect(page.get_by_text("computing ...")).to_have_count(0, timeout=PATIENCE_MS)
     if name == "model":
         page.locator("#model-chart-body .bars .point").first.wait_for()
+    if name in _RUN_PAGES:
+        page.locator(".js-plotly-plot").first.wait_for()
     if name == "run":
         page.get_by_role("switch", name="Ask again also what is done").check()
         expect(page.get_by_text("Nothing is pending")).to_have_count(0, timeout=PATIENCE_MS)

@@ -68,7 +68,7 @@ def show_tests(
     """Return the scores by class, the switches, and a page of the tests."""
     view = view_of(services, compare, search)
     if not view.columns:
-        return nothing_yet(), None, nothing_yet()
+        return None, None, None
     return view.classes(), view.chips(), view.tests()
 
 

@@ -73,6 +73,7 @@ def layout(search: Search) -> Component:
                 note="Score, and difference to the base. Choose a cell to see the tests of its "
                 "class only; bold differences are clear of chance when looked at alone.",
                 tools=csv_button(Ids.CLASSES_CSV, "the scores by class"),
+                class_name="if-filled",
             ),
             _tests_card(selection),
             dcc.Store(id=Ids.SEARCH, data=selection.search),
@@ -102,6 +103,7 @@ def _tests_card(selection: CompareSelection) -> Component:
                 html.Div(loading_state(6), id=Ids.TESTS),
                 note="Choose a test to read and compare the answers.",
                 tools=[search_box, csv_button(Ids.TESTS_CSV, "these tests")],
+                class_name="if-filled",
             ),
             html.Aside(id=Ids.DETAILS, className="details", **aria(label="Test")),
         ],

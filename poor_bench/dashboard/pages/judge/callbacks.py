@@ -134,12 +134,13 @@ def register(app: Dash, services: Services) -> None:
 
     def draw(search: str) -> tuple[Any, ...]:
         note, head, chart, sheet, cases, case = show(services, search)
-        scores = html.Div([chart, still(sheet)], className="judge-scores")
+        scores = html.Div([chart, still(sheet)], className="judge-scores") if sheet else None
         return note, still(head, search=search), scores, still(cases, search=search), still(case)
 
     def draw_context(search: str) -> tuple[Any, ...]:
         chart, runs, trust = context(services, search)
-        return html.Div([chart, still(runs, search=search)]), still(trust)
+        history = html.Div([chart, still(runs, search=search)]) if runs else None
+        return history, still(trust)
 
     bind_view(app, Ids.SEARCH, (Ids.NOTE, Ids.HEAD, Ids.SCORES, Ids.CASES, Ids.CASE), draw)
     bind_view(app, Ids.SEARCH, (Ids.HISTORY, Ids.TRUST), draw_context)

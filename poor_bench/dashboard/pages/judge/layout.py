@@ -41,12 +41,14 @@ def layout(search: Search) -> Component:
                 note="0 to 10. Choose below what to compare with: differences within the judges' "
                 "own noise are grey.",
                 tools=csv_button(Ids.SCORES_CSV, "the scores"),
+                class_name="if-filled",
             ),
             card(
                 "Cases",
                 html.Div(loading_state(4), id=Ids.CASES),
                 note="Choose a case to read the conversation and what each judge says of it.",
                 tools=csv_button(Ids.CASES_CSV, "the cases"),
+                class_name="if-filled",
             ),
             html.Div(loading_state(6), id=Ids.CASE),
             label_form(),
@@ -55,6 +57,7 @@ def layout(search: Search) -> Component:
                 html.Div(loading_state(4), id=Ids.HISTORY),
                 note="The runs of this agent, the newest first, then those of other agents.",
                 tools=csv_button(Ids.RUNS_CSV, "the runs"),
+                class_name="if-filled",
             ),
             card(
                 "Trust",
@@ -62,6 +65,7 @@ def layout(search: Search) -> Component:
                 note="How far judges agree with people on single conversations. Alpha and kappa: "
                 "1 is full agreement, 0 as much as chance gives.",
                 tools=csv_button(Ids.TRUST_CSV, "the agreement"),
+                class_name="if-filled",
             ),
             start_form(),
             dcc.Interval(id=StartIds.CLOCK, interval=CLOCK_MS, disabled=True),

@@ -41,7 +41,7 @@ def layout(search: Search) -> Component:
                 html.Div(loading_state(3), id=Ids.RUNS),
                 note="All runs of this suite, the newest first; choose one to look into it.",
                 tools=csv_button(Ids.RUNS_CSV, "the runs"),
-                class_name="suite-runs",
+                class_name="suite-runs if-filled",
             ),
             html.Div(loading_state(6), id=Ids.REPLAY),
             dcc.Store(id=Ids.SEARCH, data=selection_in(search).search),

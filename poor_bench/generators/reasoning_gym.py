@@ -1,8 +1,8 @@
 """Task families of the library `reasoning-gym`, where it is installed.
 
-Only its questions and answers are used, and only of families with one right answer each, compared
-by our own evaluators: its scoring functions hand responses to Python's `eval`, and a response is
-hostile input.
+Families with one right answer each are compared by our own evaluators. Those with many right
+answers are scored by the library itself, which hands some responses to Python's `eval`: that is why
+it does so in the sandbox only; see `evaluators/reasoning_gym_scorer.py`.
 
 Source:
     Stojanovski et al. 2025, "Reasoning Gym", arXiv:2505.24760.
@@ -12,15 +12,27 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
 import random
+from collections.abc import Mapping
 from typing import Any
 
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.generators.generator import Entry, Generator
-from poor_bench.generators.reasoning_gym_families import FAMILIES
+from poor_bench.generators.reasoning_gym_families import FAMILIES, SCORED_FAMILIES
 
 PREFIX = "reasoning_gym."
+
+_ALL_FAMILIES = FAMILIES | SCORED_FAMILIES
+_EXAMPLES = {
+    "graph_color": "possible_answer",
+    "propositional_logic": "example_answer",
+    "rubiks_cube": "example_correct_answer",
+}
+"""Where the metadata of a family hold a right answer, if its entries have none of their own."""
+_NOT_AT_THIS_LEVEL = (AssertionError, KeyError, ValueError)
+"""What the library raises for levels beyond its own settings."""
 
 _TEMPLATE = """\
 {problem}
@@ -37,8 +49,8 @@ def reasoning_gym_generator(name: str) -> Generator:
         MissingExtraError: If the library is not installed.
     """
     family = name.removeprefix(PREFIX)
-    if family not in FAMILIES:
-        hint = name_hint(name, [PREFIX + known for known in FAMILIES])
+    if family not in _ALL_FAMILIES:
+        hint = name_hint(name, [PREFIX + known for known in _ALL_FAMILIES])
         raise ConfigError(f"there is no generator `{name}`", hint=hint)
     _library()
     return Generator(
@@ -55,18 +67,55 @@ def reasoning_gym_generator(name: str) -> Generator:
 
 def family_names() -> list[str]:
     """Return the names of all families, sorted, with the prefix that users write."""
-    return sorted(PREFIX + family for family in FAMILIES)
+    return sorted(PREFIX + family for family in _ALL_FAMILIES)
 
 
 def _make(family: str, randomness: random.Random, level: int) -> Entry:
-    seed = randomness.getrandbits(31)
-    question = _dataset(family, level, seed)[0]
-    answer = str(question["answer"]).strip()
+    entry, answer = _entry(family, level, randomness.getrandbits(31))
+    scorer = _evaluator_for(answer)
+    if family in SCORED_FAMILIES:
+        scorer = _library_scorer(family, entry, answer)
     return {
-        "text": question["question"].strip(),
-        "evaluation_module": _evaluator_for(answer),
+        "text": entry["question"].strip(),
+        "evaluation_module": scorer,
         "reference_response": answer,
     }
+
+
+def _entry(family: str, level: int, seed: int) -> tuple[Entry, str]:
+    """Return an entry and a right answer, of the level or else the hardest one below it."""
+    for easier in range(level, 0, -1):
+        try:
+            entry = _dataset(family, easier, seed)[0]
+        except _NOT_AT_THIS_LEVEL:
+            continue
+        answer = _example(family, entry)
+        if family not in SCORED_FAMILIES or _is_proven(family, entry, answer):
+            return entry, answer
+    raise ConfigError(f"reasoning-gym makes no sound `{family}` of level {level} or below")
+
+
+def _example(family: str, entry: Mapping[str, Any]) -> str:
+    if entry["answer"] is not None or family not in _EXAMPLES:
+        return str(entry["answer"]).strip()
+    example = entry["metadata"][_EXAMPLES[family]]
+    return (example if isinstance(example, str) else json.dumps(example)).strip()
+
+
+def _is_proven(family: str, entry: Entry, answer: str) -> bool:
+    """Return whether the library takes the answer for right, as our evaluator will ask it."""
+    parameters = _library_scorer(family, entry, answer)["parameters"]
+    stored = {"question": "", "answer": entry["answer"], "metadata": parameters["metadata"]}
+    scorer = _library().create_dataset(family, seed=0, size=1)
+    return bool(scorer.score_answer(answer, stored) == 1.0)
+
+
+def _library_scorer(family: str, entry: Entry, answer: str) -> Entry:
+    parameters: Entry = {"family": family, "example": answer}
+    if entry["answer"] is not None:
+        parameters["answer"] = entry["answer"]
+    parameters["metadata"] = json.loads(json.dumps(entry["metadata"]))
+    return {"name": "reasoning_gym_scorer", "parameters": parameters}
 
 
 def _dataset(family: str, level: int, seed: int) -> Any:

@@ -1,4 +1,4 @@
-"""Families of reasoning-gym whose questions have one right answer that compares as it stands."""
+"""Families of reasoning-gym, by how their answers are scored."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ FAMILIES = frozenset(
         "acre",
         "aiw",
         "arc_1d",
+        "arc_agi",
         "base_conversion",
         "basic_arithmetic",
         "bf",
         "binary_alternation",
         "binary_matrix",
         "bitwise_arithmetic",
+        "caesar_cipher",
         "calendar_arithmetic",
         "chain_sum",
         "circuit_logic",
@@ -49,6 +51,7 @@ FAMILIES = frozenset(
         "prime_factorization",
         "products",
         "ransom_note",
+        "rearc",
         "rectangle_count",
         "rotate_matrix",
         "rotten_oranges",
@@ -69,3 +72,44 @@ FAMILIES = frozenset(
         "zebra_puzzles",
     }
 )
+"""Their questions have one right answer, which compares as it stands."""
+
+SCORED_FAMILIES = frozenset(
+    {
+        "advanced_geometry",
+        "codeio",
+        "coin_flip",
+        "complex_arithmetic",
+        "countdown",
+        "decimal_arithmetic",
+        "figlet_font",
+        "fraction_simplification",
+        "futoshiki",
+        "game_of_life",
+        "graph_color",
+        "group_anagrams",
+        "intermediate_integration",
+        "kakurasu",
+        "n_queens",
+        "number_sorting",
+        "palindrome_generation",
+        "palindrome_partitioning",
+        "path_star",
+        "polynomial_equations",
+        "polynomial_multiplication",
+        "pool_matrix",
+        "power_function",
+        "propositional_logic",
+        "puzzle24",
+        "quantum_lock",
+        "rubiks_cube",
+        "sentence_reordering",
+        "shortest_path",
+        "simple_integration",
+        "sokoban",
+        "survo",
+        "tower_of_hanoi",
+        "tsumego",
+    }
+)
+"""Their questions have many right answers, or such as need care: the library itself scores them."""

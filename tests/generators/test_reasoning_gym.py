@@ -91,7 +91,61 @@ def test_without_the_library_the_way_out_is_said(monkeypatch: pytest.MonkeyPatch
     assert "pip install reasoning-gym" in caught.value.hint
 
 
-def test_families_that_need_the_scoring_of_the_library_are_left_out() -> None:
-    assert "reasoning_gym.countdown" not in family_names()
+def test_there_are_a_hundred_families() -> None:
+    names = family_names()
+    assert len(names) == len(set(names)) == 100
+
+
+def test_unknown_families_are_told_apart() -> None:
     with pytest.raises(ConfigError, match="no generator"):
-        generator_named("reasoning_gym.countdown")
+        generator_named("reasoning_gym.composite")
+
+
+class FakePuzzles:
+    """Puzzles of level 1 and 2 only; the library proves the answer "ABBA"."""
+
+    def __init__(self, level: int = 0) -> None:
+        self._level = level
+
+    def __getitem__(self, _index: int) -> dict[str, Any]:
+        if self._level > 1:
+            raise AssertionError("no such size")
+        metadata = {"example_correct_answer": "ABBA", "moves": (1, 2)}
+        return {"question": f"level {self._level}", "answer": None, "metadata": metadata}
+
+    def score_answer(self, answer: str, entry: dict[str, Any]) -> float:
+        return float(answer == "ABBA" and entry["metadata"]["moves"] == [1, 2])
+
+
+@pytest.fixture
+def puzzles(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    factory: Any = ModuleType("reasoning_gym.factory")
+    factory.DATASETS = {"rubiks_cube": (lambda settings: FakePuzzles(settings.level), None)}
+    factory.has_curriculum = lambda name: True
+    factory.create_curriculum = lambda name: FakeCurriculum()
+    factory.create_dataset = lambda name, seed, size: FakePuzzles()
+    monkeypatch.setitem(sys.modules, "reasoning_gym", ModuleType("reasoning_gym"))
+    monkeypatch.setitem(sys.modules, "reasoning_gym.factory", factory)
+    return factory
+
+
+def test_puzzles_are_scored_by_the_library(puzzles: ModuleType) -> None:
+    test = generator_named("reasoning_gym.rubiks_cube").make(random.Random(1), 1)
+    assert test["reference_response"] == "ABBA"
+    scorer = test["evaluation_module"]
+    assert scorer["name"] == "reasoning_gym_scorer"
+    assert scorer["parameters"]["family"] == "rubiks_cube"
+    assert scorer["parameters"]["metadata"]["moves"] == [1, 2]
+
+
+def test_levels_beyond_the_library_are_made_at_its_hardest(puzzles: ModuleType) -> None:
+    test = generator_named("reasoning_gym.rubiks_cube").make(random.Random(1), 5)
+    assert test["text"] == "level 1"
+
+
+def test_a_puzzle_whose_answer_is_not_proven_is_refused(
+    puzzles: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakePuzzles, "score_answer", lambda *_: 0.5)
+    with pytest.raises(ConfigError, match="no sound `rubiks_cube`"):
+        generator_named("reasoning_gym.rubiks_cube").make(random.Random(1), 3)

@@ -58,3 +58,12 @@ def html_option(function: _Command) -> _Command:
     kind = click.Path(path_type=Path, dir_okay=False)
     decorate = click.option("--html", "html", type=kind, help="Write the report to this file.")
     return decorate(function)
+
+
+def most_text(most_usd: float) -> str:
+    """Return what a plan costs at most, in words."""
+    from poor_bench.reports.number_text import cost_text
+
+    if not most_usd:
+        return "no cost, by the prices of llms.json"
+    return f"at most about {cost_text(most_usd)}, by the prices of llms.json"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.judge_options import judge_names, judge_options, money_options
+from poor_bench.cli.judge_options import judge_names, judge_options, money_options, most_text
 from poor_bench.cli.output import harmless, json_option, print_json
 
 if TYPE_CHECKING:
@@ -144,13 +144,11 @@ def _hold(app: AppContext, contest: Contest, *, quiet: bool) -> list[Duel]:
 
 
 def _tell_plan(contest: Contest, *, as_json: bool) -> int:
-    from poor_bench.reports.number_text import cost_text
-
     n_duels, judges = len(contest.pairs), [judge.llm.id for judge in contest.judges]
     most_usd = contest.estimated_cost_usd()
     if as_json:
         print_json({"duels": n_duels, "judges": judges, "most_usd": most_usd})
         return 0
     click.echo(f"{n_duels} duels, each in both orders, before {', '.join(judges)}")
-    click.echo(f"at most about {cost_text(most_usd)}, by the prices of llms.json")
+    click.echo(most_text(most_usd))
     return 0

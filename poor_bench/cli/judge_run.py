@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.judge_options import html_option, judge_names, judge_options, money_options
+from poor_bench.cli.judge_options import (
+    html_option,
+    judge_names,
+    judge_options,
+    money_options,
+    most_text,
+)
 from poor_bench.cli.output import json_option, print_json
 
 if TYPE_CHECKING:
@@ -113,7 +119,6 @@ def _request(agent_id: str, store: JudgementStore, options: dict[str, Any]) -> J
 
 def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
     from poor_bench.judge.agents.cost_estimate import plan_usd
-    from poor_bench.reports.number_text import cost_text
 
     planned: dict[str, Any] = {
         "conversations": plan.n_conversations,
@@ -126,17 +131,16 @@ def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
         return 0
     click.echo(f"{plan.n_conversations} conversations with {plan.agent.llm_id}")
     click.echo(f"{plan.n_judgements} judgements by {', '.join(planned['judges'])}")
-    click.echo(f"at most about {cost_text(planned['most_usd'])}, by the prices of llms.json")
+    click.echo(most_text(planned["most_usd"]))
     return 0
 
 
 def _tell_cost(plan: JudgePlan) -> None:
     from poor_bench.judge.agents.cost_estimate import plan_usd
-    from poor_bench.reports.number_text import cost_text
 
     most_usd = plan_usd(plan)
     if most_usd:
-        click.echo(f"Costs at most about {cost_text(most_usd)}.", err=True)
+        click.echo(f"Cost: {most_text(most_usd)}", err=True)
 
 
 def _exit_code(summary: RunSummary, *, gate: bool) -> int:

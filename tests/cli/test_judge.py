@@ -226,7 +226,7 @@ def test_what_might_exceed_the_budget_is_not_begun(
     folder = priced(write_workspace(tmp_path))
     assert judged(folder, "--max-cost", "5") == 3
     captured = capsys.readouterr()
-    assert "Costs at most about $" in captured.err
+    assert "Cost: at most about $" in captured.err
     assert "might have exceeded --max-cost $5.00 and were not begun" in captured.err
     assert "Incomplete" in captured.out
     assert judged(folder, "--max-cost", "500") == 0

@@ -46,6 +46,7 @@ class JudgeService:
         busy: Callable[[], str] = lambda: "",
         open_runner: Callable[..., JudgeRunner] = JudgeRunner,
         clock: Callable[[], float] = monotonic,
+        starting: threading.Lock | None = None,
     ) -> None:
         """Start nothing yet.
 
@@ -54,12 +55,13 @@ class JudgeService:
             busy: Returns what else is under way that asks LLMs; empty for nothing.
             open_runner: Opens a runner on a workspace.
             clock: Seconds since some fixed moment.
+            starting: Held while something that asks LLMs starts; shared by all that do.
         """
         self._data_dir = data_dir
         self._busy = busy
         self._open_runner = open_runner
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = starting or threading.Lock()
         self._thread: threading.Thread | None = None
         self._order: JudgeOrder | None = None
         self._watcher: JudgeWatcher | None = None

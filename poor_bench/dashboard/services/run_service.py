@@ -29,6 +29,7 @@ class RunService:
         open_store: Callable[[], ResultStore],
         clock: Callable[[], float] = monotonic,
         busy: Callable[[], str] = lambda: "",
+        starting: threading.Lock | None = None,
     ) -> None:
         """Start nothing yet.
 
@@ -37,13 +38,14 @@ class RunService:
             open_store: Returns the store, to see the runs of other processes.
             clock: Seconds since some fixed moment.
             busy: Returns what else is under way that asks LLMs; empty for nothing.
+            starting: Held while something that asks LLMs starts; shared by all that do.
         """
         self._busy = busy
         self._open_runner = open_runner
         self._open_store = open_store
         self._clock = clock
         self._foreign_runs = ForeignRuns()
-        self._lock = threading.Lock()
+        self._lock = starting or threading.Lock()
         self._thread: threading.Thread | None = None
         self._selection: Selection | None = None
         self._watcher: RunWatcher | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 
 from poor_bench.config.workspace import Workspace
@@ -54,14 +55,20 @@ class Services:
         self._summaries = SummaryCache()
         self._issues = IssueCache()
         self._last_run = LastRunCache()
+        starting = threading.Lock()
         self.runs = RunService(
-            lambda: TestRunner(open_config()), self._watch.store, busy=self._judging
+            lambda: TestRunner(open_config()),
+            self._watch.store,
+            busy=self._judging,
+            starting=starting,
         )
         self._found = FoundCache()
         self.issue_reports = IssueReports(self)
         self.suites = SuiteRuns(lambda: self._watch.config().data_dir)
         self.judged = JudgedRuns(lambda: self._watch.config().data_dir)
-        self.judge_runs = JudgeService(lambda: self._watch.config().data_dir, self._asking)
+        self.judge_runs = JudgeService(
+            lambda: self._watch.config().data_dir, self._asking, starting=starting
+        )
 
     def _judging(self) -> str:
         """Return that an agent is judged just now; empty while none is."""

@@ -11,6 +11,8 @@ from poor_bench.evaluation.browser.playbook.playbook import SERVER
 
 _LEFT_AS_IT_IS = frozenset({"open", "press", "scroll", "back"})
 _SHORTEST_VALUE = 2
+_NAMES = frozenset({"role", "css", "frame", "key", "credential"})
+"""What is no text of the page, so that no parameter stands in it."""
 
 
 def record_playbook(
@@ -29,7 +31,7 @@ def record_playbook(
         params: The `playbook_params` of the trial, with `server` where it had one.
 
     Raises:
-        ConfigError: If a step cannot be repeated without an LLM, such as one in a frame.
+        ConfigError: If a step cannot be repeated without an LLM, such as one in a frame of a frame.
     """
     import yaml
 
@@ -86,7 +88,7 @@ def _with_target(step: Step, kind: str, action: dict[str, Any]) -> dict[str, Any
     if target is None and "ref" in action:
         raise ConfigError(
             f"step {step.number} cannot be recorded: {step.text}",
-            hint="elements within frames cannot be found again",
+            hint="its element cannot be found again: it is in a frame within a frame, or was gone",
         )
     kept = {key: action[key] for key in ("key", "option", "credential") if action.get(key)}
     if kind == "type" and "credential" not in kept:
@@ -104,7 +106,7 @@ def _with_placeholders(value: Any, params: Mapping[str, str]) -> Any:
         return value
     if isinstance(value, Mapping):
         return {
-            key: item if key in {"role", "css"} else _with_placeholders(item, params)
+            key: item if key in _NAMES else _with_placeholders(item, params)
             for key, item in value.items()
         }
     if isinstance(value, list | tuple):

@@ -41,7 +41,7 @@ def robust_target(
     """Return a target that finds exactly this element on the page as it is now.
 
     Tried in this order: role and name, label, placeholder, text, and a CSS path; where others fit
-    as well, with the place among them. Elements within frames have none.
+    as well, with the place among them. Elements of a frame within a frame have none.
 
     Args:
         session: Its page is looked at; element references stay valid.
@@ -49,15 +49,25 @@ def robust_target(
         description: Its role and name as the accessibility tree shows them; see `described`.
     """
     with session.errors():
-        facts = element.evaluate(_FACTS)
-        if facts["inFrame"]:
-            return None
         handle = element.element_handle()
+        facts, frame = handle.evaluate(_FACTS), _frame_of(handle)
+        if frame is None:
+            return None
         for target in _candidates(*_role_and_name(description or ""), facts):
-            found = _with_place(session, target, handle)
+            found = _with_place(session, target.model_copy(update=frame), handle)
             if found is not None:
                 return found.model_dump(exclude_unset=True)
     return None
+
+
+def _frame_of(handle: ElementHandle) -> dict[str, str] | None:
+    """Return what a target says of the frame of an element; None where it cannot say it."""
+    frame = handle.owner_frame()
+    if frame is None or frame.parent_frame is None:
+        return {}
+    if frame.parent_frame.parent_frame is not None:
+        return None
+    return {"frame": frame.frame_element().evaluate(_FACTS)["css"]}
 
 
 def css_target(element: Locator) -> dict[str, Any] | None:

@@ -59,6 +59,18 @@ def test_every_action_has_its_step() -> None:
     ]
 
 
+def test_parameters_do_not_stand_in_names() -> None:
+    target = {"role": "button", "name": "button", "frame": "#button"}
+    assert recorded(
+        step(action="extract", key="button", target=target),
+        step(action="type", credential="button", target={"css": "#button"}),
+        kind="button",
+    ) == [
+        {"extract": {"role": "button", "name": "{kind}", "frame": "#button", "key": "button"}},
+        {"type": {"css": "#button", "credential": "button"}},
+    ]
+
+
 def test_steps_that_failed_and_turns_without_an_action_are_left_out() -> None:
     steps = (step(action="click", ref="e1", error="no"), step(), step(action="press", key="a"))
     assert recorded(*steps) == [{"press": "a"}]

@@ -73,7 +73,7 @@ def note(services: Services, summary: RunSummary) -> str:
     parts = [header.agent_name, header.llm_id, when]
     if services.judged.is_under_way(header.run_id):
         parts.append("going on")
-    return " · ".join(parts)
+    return " · ".join(part for part in parts if part)
 
 
 def scores(

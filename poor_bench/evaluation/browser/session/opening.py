@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Playwright
 
 _CTRL_C_S = 0.5
+_DRIVER_DIED = "Connection closed while reading from the driver"
 _PATIENCE = Patience()
 
 
@@ -114,6 +116,7 @@ class _StartedBrowser:
 
     def _started_driver(self, stack: ExitStack) -> Playwright:
         manager = require_playwright()
+        logging.getLogger("asyncio").addFilter(_is_no_dead_driver)
         with self._processes.starting_driver():
             if self._control.cancelled():
                 raise RunCancelledError("the run was stopped")
@@ -147,6 +150,12 @@ class _StartedBrowser:
     def _end_driver(self, manager: AbstractContextManager[Playwright]) -> None:
         with self._watchdog.ending(), suppress(Exception):
             manager.__exit__(None, None, None)
+
+
+def _is_no_dead_driver(record: logging.LogRecord) -> bool:
+    """Keep asyncio from telling the user of a driver that died: whoever used it has been told."""
+    error = record.exc_info[1] if record.exc_info else None
+    return _DRIVER_DIED not in str(error)
 
 
 def _open_start_page(session: BrowserSession, url: str) -> None:

@@ -25,6 +25,8 @@ from poor_bench.sandbox.wire.messages import CheckerOrder, CheckRequest, message
 
 _MODULE = "test"
 _SETUP_FILE, _TEST_FILE = "<setup>", "<test>"
+_MAX_COMPILED = 256
+"""Tests that a checker keeps compiled: every LLM and every trial gets the same ones."""
 _MAX_CPU_SHARE = 0.5
 """Of its CPU time that a checker may have used and still take another test."""
 
@@ -103,7 +105,7 @@ def _run(source: str, file: str, module: ModuleType) -> None:
         raise CheckStoppedError(CheckEnd.BROKEN) from error
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=_MAX_COMPILED)
 def _compiled(source: str, file: str) -> CodeType | BaseException:
     return compile_source(source, file)
 

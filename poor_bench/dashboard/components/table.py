@@ -91,6 +91,7 @@ def paged_table(
             "paginationPageSize": page_size,
             "paginationPageSizeSelector": [25, 50, 100],
             "cacheBlockSize": 50,
+            "rowBuffer": 4,
             "maxBlocksInCache": 10,
             "rowSelection": {
                 "mode": "singleRow",

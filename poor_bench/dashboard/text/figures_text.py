@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 
 def seconds_text(seconds: float | None) -> str:
     """Return a time in the unit that fits.
@@ -42,14 +44,14 @@ def dollars_text(dollars: float | None) -> str:
     """Return an amount of US dollars with the digits that matter.
 
     Example:
-        >>> [dollars_text(value) for value in (None, 0.0, 0.00042, 1.5)]
-        ['-', '$0', '$0.00042', '$1.50']
+        >>> [dollars_text(value) for value in (None, 0.0, 0.000095, 1.5)]
+        ['-', '$0', '$0.000095', '$1.50']
     """
     if dollars is None:
         return "-"
     if dollars == 0:
         return "$0"
-    return f"${dollars:.2g}" if dollars < 0.1 else f"${dollars:,.2f}"
+    return f"${Decimal(f'{dollars:.2g}'):f}" if dollars < 0.1 else f"${dollars:,.2f}"
 
 
 def count_text(number: int, noun: str) -> str:

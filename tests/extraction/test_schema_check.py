@@ -13,6 +13,10 @@ UNUSABLE = {
     "nowhere": ({"properties": {"a": {"$ref": "#/$defs/b"}}}, "not in it"),
     "elsewhere": ({"$ref": "http://127.0.0.1:9/schema.json"}, "not in it"),
     "circle": ({"$ref": "#"}, "back to itself"),
+    "patterns without a time limit": (
+        {"patternProperties": {"x": {}}, "allOf": [{"unevaluatedProperties": False}]},
+        "no time limit can be kept",
+    ),
     "long circle": ({"properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": LOOP}, "back to itself"),
 }
 
@@ -58,10 +62,51 @@ def test_schema_may_contain_itself():
     assert not validator.is_valid({"a": {"b": 1}})
 
 
-def test_search_for_a_pattern_ends_in_time():
-    validator = schema_validator(json.dumps({"pattern": "^(a|aa)+$"}))
+ENDLESS = "^(a|aa)+$"
+TEXT = "a" * 200 + "b"
+SEARCHES = {
+    "text": ({"pattern": ENDLESS}, TEXT),
+    "names": ({"patternProperties": {ENDLESS: {}}}, {TEXT: 1}),
+    "additional names": (
+        {"additionalProperties": False, "patternProperties": {ENDLESS: {}}},
+        {TEXT: 1},
+    ),
+}
+
+
+@pytest.mark.parametrize(("schema", "value"), SEARCHES.values(), ids=SEARCHES)
+def test_search_for_a_pattern_ends_in_time(schema, value):
+    validator = schema_validator(json.dumps(schema))
     with pytest.raises(TimeoutError, match="the schema's pattern"):
-        validator.is_valid("a" * 200 + "b")
+        validator.is_valid(value)
+
+
+PATTERNS = {"properties": {"id": {}}, "patternProperties": {"^n_": {"type": "number"}}}
+NAMED = {
+    "name that matches": ({}, {"n_a": 1}, ""),
+    "value of a name that matches": ({}, {"n_a": "x"}, "'x' is not of type 'number'"),
+    "other name": ({}, {"a": "x"}, ""),
+    "other name where none may be": (
+        {"additionalProperties": False},
+        {"a": 1},
+        "'a' was unexpected",
+    ),
+    "all names that may be": ({"additionalProperties": False}, {"id": 1, "n_a": 2}, ""),
+    "value of another name": (
+        {"additionalProperties": {"type": "null"}},
+        {"n_a": 1, "a": 2},
+        "2 is not",
+    ),
+    "no object": ({"additionalProperties": False}, ["n_a"], ""),
+}
+
+
+@pytest.mark.parametrize(("more", "value", "told"), NAMED.values(), ids=NAMED)
+def test_names_are_checked_by_their_patterns(more, value, told):
+    validator = schema_validator(json.dumps(more | PATTERNS))
+    messages = [error.message for error in validator.iter_errors(value)]
+    assert len(messages) == bool(told)
+    assert all(told in message for message in messages)
 
 
 def test_pattern_asks_nothing_of_other_values():

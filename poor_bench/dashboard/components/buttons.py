@@ -52,6 +52,33 @@ def choose_button(text: str, store_id: str, value: str, *, label: str) -> Compon
     )
 
 
+def small_button(text: str, button_id: str, icon_name: str) -> Component:
+    """Return a button of a block's heading.
+
+    Args:
+        text: What stands on it.
+        button_id: Its id.
+        icon_name: What stands before the text, as `icon` takes it.
+    """
+    button: Component = dmc.Button(
+        text,
+        id=button_id,
+        leftSection=icon(icon_name),
+        variant="default",
+        size="compact-sm",
+        n_clicks=0,
+    )
+    return button
+
+
+def start_button(button_id: str) -> Component:
+    """Return the button that starts a run; it waits until a plan is there."""
+    button: Component = dmc.Button(
+        "Start", id=button_id, leftSection=icon("play"), size="sm", disabled=True, n_clicks=0
+    )
+    return button
+
+
 def csv_button(button_id: str, what: str) -> Component:
     """Return the button that downloads a table.
 

@@ -6,11 +6,13 @@ import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
 from poor_bench.dashboard.services.judge_state import JudgeState
 from poor_bench.dashboard.services.judge_watcher import JudgeWatcher
+from poor_bench.dashboard.services.own_run import OwnRun, Work
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.errors import PoorBenchError, RunCancelledError, RunRefusedError
 from poor_bench.judge.agents.cost_estimate import plan_usd
@@ -38,7 +40,7 @@ class JudgePreview:
 
 
 class JudgeService:
-    """Owns the thread of the run; it goes on whether a browser is open or not."""
+    """Starts, stops and shows runs of agents before their judges."""
 
     def __init__(
         self,
@@ -61,9 +63,7 @@ class JudgeService:
         self._busy = busy
         self._open_runner = open_runner
         self._clock = clock
-        self._lock = starting or threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._order: JudgeOrder | None = None
+        self._own_run = OwnRun(starting)
         self._watcher: JudgeWatcher | None = None
         self._cancelled = threading.Event()
         self._runner: JudgeRunner | None = None
@@ -95,13 +95,7 @@ class JudgeService:
         Raises:
             RunRefusedError: If something else asks LLMs, here or in another process.
         """
-        with self._lock:
-            if self._is_running():
-                if order != self._order:
-                    raise RunRefusedError("another run is under way", hint="Wait or cancel it.")
-            else:
-                self._require_nothing_else()
-                self._launch(order)
+        self._own_run.start(order, self._require_nothing_else, partial(self._prepare, order))
         return self.state()
 
     def cancel(self) -> JudgeState:
@@ -122,26 +116,17 @@ class JudgeService:
 
     def wait(self, timeout_s: float | None = None) -> None:
         """Return as soon as no run of ours is under way."""
-        thread = self._thread
-        if thread is not None:
-            thread.join(timeout_s)
-
-    def _is_running(self) -> bool:
-        return self._thread is not None and self._thread.is_alive()
+        self._own_run.wait(timeout_s)
 
     def _require_nothing_else(self) -> None:
         other = self._busy()
         if other:
             raise RunRefusedError(other, hint="Wait until it ends, or stop it where it began.")
 
-    def _launch(self, order: JudgeOrder) -> None:
-        self._order = order
+    def _prepare(self, order: JudgeOrder) -> Work:
         self._cancelled = threading.Event()
         self._watcher = JudgeWatcher(self._clock)
-        self._thread = threading.Thread(
-            target=self._work, args=(order, self._watcher, self._cancelled), daemon=True
-        )
-        self._thread.start()
+        return partial(self._work, order, self._watcher, self._cancelled)
 
     def _work(self, order: JudgeOrder, watcher: JudgeWatcher, cancelled: threading.Event) -> None:
         """Run; whatever ends the thread, the page learns that the run is over."""

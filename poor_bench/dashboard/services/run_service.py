@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.foreign_run import ForeignRuns
+from poor_bench.dashboard.services.own_run import OwnRun, Work
 from poor_bench.dashboard.services.run_state import RunPhase, RunState
 from poor_bench.dashboard.services.run_watcher import RunWatcher
 from poor_bench.errors import PoorBenchError, RunRefusedError
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RunService:
-    """Owns the thread of the run; it goes on whether a browser is open or not."""
+    """Starts, steers and shows runs of tests."""
 
     def __init__(
         self,
@@ -45,9 +47,7 @@ class RunService:
         self._open_store = open_store
         self._clock = clock
         self._foreign_runs = ForeignRuns()
-        self._lock = starting or threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._selection: Selection | None = None
+        self._own_run = OwnRun(starting)
         self._watcher: RunWatcher | None = None
         self._control = RunControl()
 
@@ -57,13 +57,9 @@ class RunService:
         Raises:
             RunRefusedError: If another run is under way, here or in another process.
         """
-        with self._lock:
-            if self._is_running():
-                if selection != self._selection:
-                    raise RunRefusedError("another run is under way", hint="Wait or cancel it.")
-            else:
-                self._require_no_foreign_run()
-                self._launch(selection)
+        self._own_run.start(
+            selection, self._require_nothing_else, partial(self._prepare, selection)
+        )
         return self.state()
 
     def pause(self) -> RunState:
@@ -95,21 +91,12 @@ class RunService:
 
     def wait(self, timeout_s: float | None = None) -> None:
         """Return as soon as no run of ours is under way."""
-        thread = self._thread
-        if thread is not None:
-            thread.join(timeout_s)
+        self._own_run.wait(timeout_s)
 
-    def _is_running(self) -> bool:
-        return self._thread is not None and self._thread.is_alive()
-
-    def _launch(self, selection: Selection) -> None:
-        self._selection = selection
+    def _prepare(self, selection: Selection) -> Work:
         self._control = RunControl()
         self._watcher = RunWatcher(self._clock)
-        self._thread = threading.Thread(
-            target=self._work, args=(selection, self._watcher, self._control), daemon=True
-        )
-        self._thread.start()
+        return partial(self._work, selection, self._watcher, self._control)
 
     def _work(self, selection: Selection, watcher: RunWatcher, control: RunControl) -> None:
         """Run; whatever ends the thread, the page learns that the run is over."""
@@ -126,7 +113,7 @@ class RunService:
         finally:
             watcher.end(*end)
 
-    def _require_no_foreign_run(self) -> None:
+    def _require_nothing_else(self) -> None:
         if busy := self._busy():
             raise RunRefusedError(busy, hint="Wait until it ends.")
         other = self._foreign_run()

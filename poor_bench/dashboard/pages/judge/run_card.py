@@ -8,7 +8,7 @@ import dash_mantine_components as dmc
 from dash import html
 
 from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.components.icon import icon
+from poor_bench.dashboard.components.buttons import small_button
 from poor_bench.dashboard.components.live_card import ABSENT, live_card, live_head
 from poor_bench.dashboard.pages.judge.ids import StartIds as Ids
 from poor_bench.dashboard.services.judge_state import JudgeState
@@ -31,20 +31,12 @@ _TITLES = {
 
 def run_frame() -> Component:
     """Return the place of the run, with its button."""
-    cancel = dmc.Button(
-        "Cancel",
-        id=Ids.CANCEL,
-        leftSection=icon("stop"),
-        variant="default",
-        size="compact-sm",
-        n_clicks=0,
-    )
     return live_card(
         "Judged run under way",
         frame_id=Ids.FRAME,
         head_id=Ids.HEAD,
         body_id=Ids.BODY,
-        tools=[cancel],
+        tools=[small_button("Cancel", Ids.CANCEL, "stop")],
     )
 
 

@@ -9,8 +9,8 @@ import dash_mantine_components as dmc
 from dash import Input, State, html
 
 from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.buttons import start_button
 from poor_bench.dashboard.components.card import card
-from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.states import loading_state
 from poor_bench.dashboard.components.tile import tile, tiles
 from poor_bench.dashboard.pages.judge.ids import StartIds as Ids
@@ -28,16 +28,13 @@ MOST_REPEATS = 100
 
 def start_form() -> Component:
     """Return the form without its choices."""
-    start = dmc.Button(
-        "Start", id=Ids.START, leftSection=icon("play"), size="sm", disabled=True, n_clicks=0
-    )
     return card(
         "Judge an agent",
         html.Div(_fields(), className="judge-start", role="form", **aria(label="Judge an agent")),
         html.Div(loading_state(2), id=Ids.PREVIEW),
         note="Talks to the agent for real, has the conversations judged, and keeps everything. A "
         "run goes on when the browser is closed.",
-        tools=[start],
+        tools=[start_button(Ids.START)],
     )
 
 

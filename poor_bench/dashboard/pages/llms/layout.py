@@ -8,10 +8,9 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.components.buttons import csv_button
+from poor_bench.dashboard.components.buttons import csv_button, small_button
 from poor_bench.dashboard.components.card import card, page_head
 from poor_bench.dashboard.components.choice import options_of, single_choice
-from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.states import loading_state
 from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
 from poor_bench.providers.catalog import provider_names
@@ -27,14 +26,7 @@ _PROMPT = "What is 17 + 25? Reply with the number only."
 
 def layout(_search: Search) -> Component:
     """Return the page without data."""
-    check = dmc.Button(
-        "Check again",
-        id=Ids.CHECK,
-        leftSection=icon("refresh"),
-        variant="default",
-        size="compact-sm",
-        n_clicks=0,
-    )
+    check = small_button("Check again", Ids.CHECK, "refresh")
     return html.Div(
         [
             page_head("LLMs", html.Span(id=Ids.NOTE)),

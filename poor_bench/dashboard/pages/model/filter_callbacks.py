@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, dcc, no_update
@@ -99,23 +100,16 @@ def _register_filters(app: Dash, services: Services) -> None:
 
 
 def _register_query(app: Dash) -> None:
-    bind_script(
-        app,
-        "model",
+    bind = partial(bind_script, app, "model")
+    fields = (Ids.LLM, Ids.CLASSES, Ids.LEVELS, Ids.THINKS, Ids.OUTCOME, Ids.TEXT)
+    bind(
         "collect",
         Output(Ids.QUERY, "data"),
-        Input(Ids.LLM, "value"),
-        Input(Ids.CLASSES, "value"),
-        Input(Ids.LEVELS, "value"),
-        Input(Ids.THINKS, "value"),
-        Input(Ids.OUTCOME, "value"),
-        Input(Ids.TEXT, "value"),
+        *(Input(field, "value") for field in fields),
         Input(Ids.ISSUE, "data"),
         prevent_initial_call=True,
     )
-    bind_script(
-        app,
-        "model",
+    bind(
         "settle",
         Output(Ids.SETTLED, "data"),
         Input(Ids.RESULTS, "getRowsResponse"),
@@ -123,11 +117,4 @@ def _register_query(app: Dash) -> None:
         State(Ids.SETTLED, "data"),
         prevent_initial_call=True,
     )
-    bind_script(
-        app,
-        "model",
-        "show",
-        Output(Ids.QUERY, "id"),
-        Input(Ids.QUERY, "data"),
-        Input(Ids.SELECTED, "data"),
-    )
+    bind("show", Output(Ids.QUERY, "id"), Input(Ids.QUERY, "data"), Input(Ids.SELECTED, "data"))

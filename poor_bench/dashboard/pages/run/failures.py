@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import dash_mantine_components as dmc
 from dash import dcc, html
 
-from poor_bench.dashboard.components.buttons import csv_button
-from poor_bench.dashboard.components.icon import icon
+from poor_bench.dashboard.components.buttons import csv_button, small_button
 from poor_bench.dashboard.components.live_card import live_card, live_head
 from poor_bench.dashboard.links import model_link
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
@@ -24,14 +22,7 @@ _SHOWN = 30
 
 def failures_frame() -> Component:
     """Return the place of the failures, with the buttons that try them again and save them."""
-    retry = dmc.Button(
-        "Retry failures",
-        id=Ids.RETRY,
-        leftSection=icon("refresh"),
-        variant="default",
-        size="compact-sm",
-        n_clicks=0,
-    )
+    retry = small_button("Retry failures", Ids.RETRY, "refresh")
     return live_card(
         "Failed to run",
         frame_id=Ids.FAILURES_FRAME,

@@ -8,9 +8,8 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.components.buttons import csv_button
+from poor_bench.dashboard.components.buttons import csv_button, start_button
 from poor_bench.dashboard.components.card import card, page_head
-from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.states import loading_state
 from poor_bench.dashboard.pages.run.failures import failures_frame
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
@@ -27,9 +26,6 @@ CLOCK_MS = 1000
 
 def layout(search: Search) -> Component:
     """Return the page without data, its choice set as the address says."""
-    start = dmc.Button(
-        "Start", id=Ids.START, leftSection=icon("play"), size="sm", disabled=True, n_clicks=0
-    )
     return html.Div(
         [
             page_head("Run", "A run goes on when the browser is closed; come back any time."),
@@ -45,7 +41,7 @@ def layout(search: Search) -> Component:
             card(
                 "Plan",
                 html.Div(loading_state(3), id=Ids.PREVIEW),
-                tools=[csv_button(Ids.PREVIEW_CSV, "the plan"), start],
+                tools=[csv_button(Ids.PREVIEW_CSV, "the plan"), start_button(Ids.START)],
             ),
             failures_frame(),
             dcc.Download(id=Ids.DOWNLOAD),

@@ -9,7 +9,7 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.components.icon import icon
+from poor_bench.dashboard.components.buttons import small_button
 from poor_bench.dashboard.components.live_card import ABSENT, live_card, live_head
 from poor_bench.dashboard.links import model_link
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
@@ -45,9 +45,9 @@ def run_frame() -> Component:
         head_id=Ids.HEAD,
         body_id=Ids.STATE,
         tools=[
-            _button(Ids.PAUSE, "Pause", "pause"),
-            _button(Ids.RESUME, "Resume", "play"),
-            _button(Ids.CANCEL, "Cancel", "stop"),
+            small_button("Pause", Ids.PAUSE, "pause"),
+            small_button("Resume", Ids.RESUME, "play"),
+            small_button("Cancel", Ids.CANCEL, "stop"),
         ],
     )
 
@@ -81,18 +81,6 @@ def run_body(state: RunState, name_of: Callable[[str], str]) -> list[Component]:
         _errors(state.errors, name_of) if state.errors else None,
     )
     return [part for part in parts if part is not None]
-
-
-def _button(button_id: Ids, text: str, name: str) -> Component:
-    button: Component = dmc.Button(
-        text,
-        id=button_id,
-        leftSection=icon(name),
-        variant="default",
-        size="compact-sm",
-        n_clicks=0,
-    )
-    return button
 
 
 def _note(state: RunState) -> str:

@@ -6,19 +6,15 @@ stylesheet and the images in it, and nothing else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from poor_bench import __version__
 from poor_bench.evaluation.html.replay import Replays
 from poor_bench.evaluation.models import EvalSuiteResult
 from poor_bench.evaluation.rates import RATES
 from poor_bench.evaluation.stored_run import StoredRun
+from poor_bench.reports.html.environment import report_environment
 from poor_bench.reports.html.page import content_security_policy
 from poor_bench.reports.html.scale import HEAT_STEPS
 from poor_bench.reports.number_text import cost_text, time_text
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 
 def report_to_html(report: EvalSuiteResult, run: StoredRun | None) -> str:
@@ -28,7 +24,7 @@ def report_to_html(report: EvalSuiteResult, run: StoredRun | None) -> str:
         report: What to show.
         run: Where steps and screenshots stand; None leaves them out.
     """
-    environment = _environment()
+    environment = report_environment("poor_bench.evaluation.html", time=time_text, cost=cost_text)
     style = environment.get_template("report.css").render(heat_steps=HEAT_STEPS)
     style = f"{style}{environment.get_template('suite.css').render()}".strip()
     directives = {} if run is None else {case.id: case.directive for case in run.cases}
@@ -55,19 +51,3 @@ def _rates(report: EvalSuiteResult) -> list[tuple[str, str, str, str]]:
             interval = f"{low:.2f} to {high:.2f}"
             found.append((name.replace("_", " "), f"{value:.2f}", interval, meaning))
     return found
-
-
-def _environment() -> Environment:
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
-    own = PackageLoader("poor_bench.evaluation.html")
-    environment = Environment(
-        loader=ChoiceLoader([own, PackageLoader("poor_bench.reports.html")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["time"] = time_text
-    environment.filters["cost"] = cost_text
-    return environment

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from poor_bench import __version__
 from poor_bench.comparison.times import machine_problem, machine_text
 from poor_bench.reports.findings import findings
 from poor_bench.reports.html.answers import answers
 from poor_bench.reports.html.changes import changes
+from poor_bench.reports.html.environment import report_environment
 from poor_bench.reports.html.heat_map import heat_map
 from poor_bench.reports.html.leaderboard import leaderboard
 from poor_bench.reports.html.scale import HEAT_STEPS
@@ -23,13 +24,10 @@ from poor_bench.reports.html.scatter import scatter
 from poor_bench.reports.html.time_bars import time_bars
 from poor_bench.reports.report_data import ReportData
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 
 def report_to_html(data: ReportData) -> str:
     """Return the report as one HTML page."""
-    environment = _environment()
+    environment = report_environment()
     style = environment.get_template("report.css").render(heat_steps=HEAT_STEPS).strip()
     script = environment.get_template("report.js").render().strip()
     return environment.get_template("report.html").render(
@@ -59,18 +57,6 @@ def content_security_policy(style: str, script: str) -> str:
 def _hash_source(text: str) -> str:
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return f"'sha256-{digest}'"
-
-
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("poor_bench.reports.html"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
 
 
 def _content(data: ReportData) -> dict[str, Any]:

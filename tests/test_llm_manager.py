@@ -13,13 +13,14 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Reachability
 from tests.providers.fake_clock import FakeClock
+from tests.providers.idle_provider import IdleProvider
 
 MESSAGES = (Message("user", "hello"),)
 ANSWER = Completion(text="4", timing=Timing(total_ms=1))
 HOSTED = "https://llm.example/v1"
 
 
-class FakeProvider:
+class FakeProvider(IdleProvider):
     """Plays a list of outcomes, for loading and for asking alike."""
 
     def __init__(self, outcomes: Sequence[Any]) -> None:
@@ -33,8 +34,6 @@ class FakeProvider:
     def preload(self, control: CallControl) -> float | None:
         self._play()
         return 12.0
-
-    def unload(self) -> None: ...
 
     def check(self) -> Reachability:
         self._play()

@@ -12,14 +12,15 @@ from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.completion import ChatRequest, Completion, Message, Timing
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
-from poor_bench.ports import CallControl, Reachability
+from poor_bench.ports import CallControl
 from tests.providers.fake_clock import FakeClock
+from tests.providers.idle_provider import IdleProvider
 
 REQUEST = ChatRequest(messages=(Message("user", "hello"),))
 ANSWER = Completion(text="4", timing=Timing(total_ms=1))
 
 
-class ListedProvider:
+class ListedProvider(IdleProvider):
     def __init__(self, outcomes: Sequence[Completion | ProviderError]) -> None:
         self.outcomes = list(outcomes)
 
@@ -28,16 +29,6 @@ class ListedProvider:
         if isinstance(outcome, ProviderError):
             raise outcome
         return outcome
-
-    def preload(self, control: CallControl) -> float | None:
-        return None
-
-    def unload(self) -> None: ...
-
-    def check(self) -> Reachability:
-        return Reachability(reachable=True)
-
-    def close(self) -> None: ...
 
 
 def _caller(provider: ListedProvider, clock: FakeClock) -> Caller:

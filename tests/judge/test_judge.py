@@ -15,12 +15,13 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, Timing
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Prices
-from poor_bench.ports import CallControl, Reachability
+from poor_bench.ports import CallControl
 from tests.judge.judging import TWO, as_json, scripted_judge, scripted_llm, subject, verdict
 from tests.providers.fake_clock import FakeClock
+from tests.providers.idle_provider import IdleProvider
 
 
-class RecordingProvider:
+class RecordingProvider(IdleProvider):
     """Answers with given texts, and keeps what it was asked."""
 
     def __init__(self, *replies: str) -> None:
@@ -30,18 +31,6 @@ class RecordingProvider:
     def complete(self, request: ChatRequest, control: CallControl) -> Completion:
         self.requests.append(request)
         return Completion(text=self.replies.pop(0), timing=Timing(total_ms=5.0))
-
-    def preload(self, control: CallControl) -> float | None:
-        return None
-
-    def unload(self) -> None:
-        pass
-
-    def check(self) -> Reachability:
-        return Reachability(reachable=True)
-
-    def close(self) -> None:
-        pass
 
 
 def recorded_judge(provider: RecordingProvider, **parameters: Any) -> Judge:

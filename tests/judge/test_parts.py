@@ -15,9 +15,10 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, FinishReason, Timing, Usage
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Prices
-from poor_bench.ports import CallControl, Reachability
+from poor_bench.ports import CallControl
 from tests.judge.judging import LISTS, TWO
 from tests.providers.fake_clock import FakeClock
+from tests.providers.idle_provider import IdleProvider
 
 PRICES = Prices(input=1.0, output=1.0)
 
@@ -30,7 +31,7 @@ def many(n: int, said: str = "Hello") -> Subject:
     return Subject(cases=tuple(cases), system_prompt="Be kind.")
 
 
-class CountingProvider:
+class CountingProvider(IdleProvider):
     """Scores tone by the number of the request, and every case by its place in it."""
 
     def __init__(self, most: int = 1000, failing: int = 0, cut_off_from: int = 1000) -> None:
@@ -64,18 +65,6 @@ class CountingProvider:
         ]
         lists = {name: ["the same", f"{name} {number}"] for name in LISTS}
         return {"scores": {"tone": number, "facts": 5}, "test_case_evaluations": cases} | lists
-
-    def preload(self, control: CallControl) -> float | None:
-        return None
-
-    def unload(self) -> None:
-        pass
-
-    def check(self) -> Reachability:
-        return Reachability(reachable=True)
-
-    def close(self) -> None:
-        pass
 
 
 def judge_over(provider: CountingProvider, **parameters: Any) -> Judge:

@@ -14,7 +14,7 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, Timing
 from poor_bench.models.failure import WAITS_FOR_JUDGE, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.ports import CallControl, Reachability
+from poor_bench.ports import CallControl
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.events import (
     JudgeUnavailable,
@@ -30,6 +30,7 @@ from poor_bench.runner.selection import Selection
 from poor_bench.test_runner import TestRunner
 from tests.conftest import WorkspaceFiles
 from tests.providers.fake_clock import FakeClock
+from tests.providers.idle_provider import IdleProvider
 from tests.providers.servers import ollama_format
 from tests.providers.servers.fake_server import Answer, Request, serving
 from tests.runner.running import RecordingListener, open_runner, run_all
@@ -305,7 +306,7 @@ def test_the_estimate_counts_llms_and_judges(workspace_files: WorkspaceFiles) ->
     assert [llm.id for llm in estimate.unpriced] == ["scripted:a"]
 
 
-class MeetingProvider:
+class MeetingProvider(IdleProvider):
     """Answers only when two are asked at once."""
 
     def __init__(self) -> None:
@@ -314,18 +315,6 @@ class MeetingProvider:
     def complete(self, _request: ChatRequest, _control: CallControl) -> Completion:
         self.both.wait()
         return Completion(text='{"scores": {"is_short": 3}}', timing=Timing(total_ms=1.0))
-
-    def preload(self, _control: CallControl) -> None:
-        return None
-
-    def unload(self) -> None:
-        return None
-
-    def check(self) -> Reachability:
-        return Reachability(reachable=True)
-
-    def close(self) -> None:
-        return None
 
 
 def test_rescoring_asks_a_judge_as_much_at_once_as_it_takes(

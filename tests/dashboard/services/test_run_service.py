@@ -14,15 +14,16 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, FinishReason, Timing
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
-from poor_bench.ports import CallControl, Reachability
+from poor_bench.ports import CallControl
 from poor_bench.runner.selection import Selection
 from poor_bench.test_runner import TestRunner
 from tests.conftest import WorkspaceFiles
+from tests.providers.idle_provider import IdleProvider
 
 PATIENCE_S = 20.0
 
 
-class HeldProvider:
+class HeldProvider(IdleProvider):
     """Answers as soon as it is let go."""
 
     def __init__(self) -> None:
@@ -34,18 +35,6 @@ class HeldProvider:
         while not self.released.wait(0.01) and not control.cancelled():
             pass
         return Completion(text="4", finish_reason=FinishReason.STOP, timing=Timing(total_ms=5.0))
-
-    def preload(self, _control: CallControl) -> None:
-        return None
-
-    def unload(self) -> None:
-        return None
-
-    def check(self) -> Reachability:
-        return Reachability(reachable=True)
-
-    def close(self) -> None:
-        return None
 
 
 @pytest.fixture

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 
 def open_missing_streams() -> None:
     """Give a process that was started without standard output or error somewhere to write to."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open
+            setattr(sys, name, nowhere)
 
 
 def write_to_nobody() -> None:

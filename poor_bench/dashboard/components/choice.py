@@ -1,4 +1,4 @@
-"""Select boxes that filter a page; their options come with the data."""
+"""Boxes in which something is chosen; the options of select boxes come with the data."""
 
 from __future__ import annotations
 
@@ -47,6 +47,27 @@ def multi_choice(
         clearButtonProps=aria(label=f"Clear {label}"),
     )
     return html.Div(box, className="multi-choice")
+
+
+def count_choice(choice_id: str, label: str, *, most: int) -> Component:
+    """Return a box that takes a number from 1 to `most`, once typing pauses.
+
+    Args:
+        choice_id: Its id.
+        label: What it counts.
+        most: The largest number.
+    """
+    box: Component = dmc.NumberInput(
+        id=choice_id,
+        label=label,
+        value=1,
+        min=1,
+        max=most,
+        clampBehavior="strict",
+        allowDecimal=False,
+        debounce=400,
+    )
+    return box
 
 
 def single_choice(choice_id: str, label: str, *, chosen: str = "", **further: Any) -> Component:

@@ -11,6 +11,7 @@ from dash import Input, State, html
 from poor_bench.dashboard.components.attributes import aria
 from poor_bench.dashboard.components.buttons import start_button
 from poor_bench.dashboard.components.card import card
+from poor_bench.dashboard.components.choice import count_choice
 from poor_bench.dashboard.components.states import loading_state
 from poor_bench.dashboard.components.tile import tile, tiles
 from poor_bench.dashboard.pages.judge.ids import StartIds as Ids
@@ -106,15 +107,7 @@ def _fields() -> list[Component]:
             clearable=True,
             hidePickedOptions=True,
         ),
-        dmc.NumberInput(
-            id=Ids.REPEAT,
-            label="Times each",
-            value=1,
-            min=1,
-            max=MOST_REPEATS,
-            clampBehavior="strict",
-            allowDecimal=False,
-        ),
+        count_choice(Ids.REPEAT, "Times each", most=MOST_REPEATS),
         dmc.Select(
             id=Ids.DECISION,
             label="Several decide by",

@@ -10,6 +10,7 @@ from dash import dcc, html
 from poor_bench.dashboard.components.attributes import aria
 from poor_bench.dashboard.components.buttons import csv_button, start_button
 from poor_bench.dashboard.components.card import card, page_head
+from poor_bench.dashboard.components.choice import count_choice
 from poor_bench.dashboard.components.states import loading_state
 from poor_bench.dashboard.pages.run.failures import failures_frame
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
@@ -64,16 +65,7 @@ def _choice(search: Search) -> Component:
                 value=" ".join(search.get("test", [])),
                 debounce=400,
             ),
-            dmc.NumberInput(
-                id=Ids.TRIALS,
-                label="Trials of each test",
-                value=1,
-                min=1,
-                max=MOST_TRIALS,
-                clampBehavior="strict",
-                allowDecimal=False,
-                debounce=400,
-            ),
+            count_choice(Ids.TRIALS, "Trials of each test", most=MOST_TRIALS),
             dmc.Switch(id=Ids.FORCE, label="Ask again also what is done", checked=False, mt=30),
         ],
         className="choice",

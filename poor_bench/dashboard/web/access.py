@@ -65,7 +65,7 @@ def refusal_of(access: Access, method: str, header: Callable[[str], str | None])
     if access.is_local and not _is_own_name(access, host):
         return Refusal(HTTPStatus.MISDIRECTED_REQUEST, "This name is not the dashboard's own.")
     origin = header("Origin")
-    if origin is not None and urlsplit(origin).netloc != host:
+    if origin is not None and not _is_own_origin(access, origin, host):
         return Refusal(HTTPStatus.FORBIDDEN, "Requests from other sites are refused.")
     if method not in _READING and header("Sec-Fetch-Site") in _OTHER_SITES:
         return Refusal(HTTPStatus.FORBIDDEN, "Requests from other sites are refused.")
@@ -83,6 +83,18 @@ def _is_own_name(access: Access, host: str) -> bool:
     except ValueError:
         return False
     return name in _LOOPBACK_NAMES | {access.host} and (port or 80) == access.port
+
+
+def _is_own_origin(access: Access, origin: str, host: str) -> bool:
+    """Return whether a page of the dashboard's own sent a request.
+
+    On a loopback address nothing stands between browser and dashboard, so a page that came by TLS
+    came from another server. On any other address a proxy may add TLS, of which nothing is seen
+    here: both schemes pass. A page of the one that posts to the other is then still told from ours
+    by `Sec-Fetch-Site`, which browsers send to addresses with TLS, and which heeds the scheme.
+    """
+    schemes = ("http",) if access.is_local else ("http", "https")
+    return origin in {f"{scheme}://{host}" for scheme in schemes}
 
 
 def _has_password(password: str, authorization: str | None) -> bool:

@@ -43,15 +43,18 @@ def security_headers(policy: str) -> Mapping[str, str]:
     }
 
 
-def cache_control(path: str, *, has_version: bool) -> str:
+def cache_control(path: str, *, is_found: bool, has_version: bool) -> str:
     """Return how long a browser may keep a response.
 
     Scripts and styles whose address holds their version never change; results do.
 
     Args:
         path: Path of the request.
+        is_found: Whether there was something to send.
         has_version: Whether its query holds the time of the file's last change.
     """
+    if not is_found:
+        return "no-store"
     if path.startswith("/_dash-component-suites/"):
         return f"public, max-age={_YEAR_S}, immutable"
     if path.startswith("/assets/"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.web.access import Access, refusal_of
@@ -28,6 +29,7 @@ def protect(server: Flask, access: Access, script_hashes: Sequence[str]) -> None
         access: Who may ask.
         script_hashes: Hashes of the inline scripts of the page.
     """
+    from dash.exceptions import DependencyException
     from flask import Response, request
 
     headers = security_headers(content_security_policy(script_hashes))
@@ -44,7 +46,7 @@ def protect(server: Flask, access: Access, script_hashes: Sequence[str]) -> None
     def add_headers(response: Response) -> Response:
         response.headers.update(headers)
         response.headers["Cache-Control"] = cache_control(
-            request.path, has_version="m" in request.args
+            request.path, is_found=response.status_code < 400, has_version="m" in request.args
         )
         return response
 
@@ -52,6 +54,10 @@ def protect(server: Flask, access: Access, script_hashes: Sequence[str]) -> None
         _LOG.error("a request failed", exc_info=error)
         return Response("The dashboard could not answer; its log says why.", 500)
 
+    def miss(_error: Exception) -> Response:
+        return Response("There is no such script.", HTTPStatus.NOT_FOUND, mimetype="text/plain")
+
     server.before_request(refuse)
     server.after_request(add_headers)
+    server.register_error_handler(DependencyException, miss)
     server.register_error_handler(500, hide)

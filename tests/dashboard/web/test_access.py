@@ -49,6 +49,31 @@ def test_requests_from_other_sites_are_refused(origin: str, method: str) -> None
     assert status(LOCAL, method, Host="127.0.0.1:8050", Origin=origin) is HTTPStatus.FORBIDDEN
 
 
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_page_by_tls_is_not_ours_where_nothing_adds_tls(method: str) -> None:
+    origin = "https://127.0.0.1:8050"
+    assert status(LOCAL, method, Host="127.0.0.1:8050", Origin=origin) is HTTPStatus.FORBIDDEN
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_may_add_tls(scheme: str) -> None:
+    headers = {"Host": "bench.home", "Origin": f"{scheme}://bench.home"}
+    headers["Sec-Fetch-Site"] = "same-origin"
+    assert status(OPEN, "POST", **headers, Authorization=basic("hemlig ö")) is None
+
+
+def test_behind_a_proxy_a_page_without_tls_cannot_post() -> None:
+    headers = {"Host": "bench.home", "Origin": "http://bench.home", "Sec-Fetch-Site": "cross-site"}
+    refused = status(OPEN, "POST", **headers, Authorization=basic("hemlig ö"))
+    assert refused is HTTPStatus.FORBIDDEN
+
+
+@pytest.mark.parametrize("origin", ["http://[::1", "http://", "bench.home", "ftp://bench.home"])
+def test_an_origin_that_is_none_is_refused(origin: str) -> None:
+    refused = status(OPEN, "POST", Host="bench.home", Origin=origin)
+    assert refused is HTTPStatus.FORBIDDEN
+
+
 def test_a_post_of_the_page_itself_passes() -> None:
     headers = {"Host": "127.0.0.1:8050", "Origin": "http://127.0.0.1:8050"}
     assert status(LOCAL, "POST", **headers, Sec_Fetch_Site="same-origin") is None

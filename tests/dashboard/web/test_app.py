@@ -125,6 +125,20 @@ def test_scripts_are_compressed_and_kept(client: FlaskClient) -> None:
     assert again.data == response.data
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["_dash-component-suites/dash/none.js", "_dash-component-suites/none/x.js",
+     "_dash-component-suites/dash/../../x.js", "assets/none.js", "assets/../app.py"],
+)  # fmt: skip
+def test_a_script_that_is_not_there_is_not_found_and_not_kept(
+    client: FlaskClient, path: str
+) -> None:
+    response = client.get(f"/{path}", headers=HOST)
+    assert response.status_code == 404
+    assert response.headers["Cache-Control"] == "no-store"
+    assert "registered" not in response.get_data(as_text=True)
+
+
 def test_answers_are_compressed(client: FlaskClient) -> None:
     response = client.get("/_dash-dependencies", headers=HOST | {"Accept-Encoding": "br"})
     assert response.headers["Content-Encoding"] == "br"

@@ -12,6 +12,7 @@ from poor_bench.dashboard.components.run_status import run_status
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.services.run_state import RunState
 from poor_bench.dashboard.shell import CLOCK_BUSY_MS, CLOCK_IDLE_MS
+from poor_bench.dashboard.text.figures_text import count_text
 from poor_bench.errors import PoorBenchError
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def refresh(services: Services) -> tuple[str, list[dict[str, Any]]]:
     services.refresh()
     version = services.version()
     try:
-        text = f"{len(services.table()):,} results of {len(services.table().llm_ids)} LLMs"
+        table = services.table()
+        text = f"{count_text(len(table), 'result')} of {count_text(len(table.llm_ids), 'LLM')}"
     except PoorBenchError as error:
         return version, [notice("Refresh failed", str(error), is_error=True)]
     return version, [notice("Up to date", text)]

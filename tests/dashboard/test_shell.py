@@ -58,7 +58,7 @@ def test_refreshing_says_what_is_there(workspace_files: WorkspaceFiles) -> None:
     before = services.version()
     version, [message] = live.refresh(services)
     assert version != before
-    assert "2 results of 1 LLMs" in message["message"]
+    assert message["message"] == "2 results of 1 LLM"
 
 
 def test_problems_of_the_workspace_stand_on_every_page(workspace_files: WorkspaceFiles) -> None:

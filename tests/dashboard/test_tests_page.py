@@ -15,7 +15,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.models.test import Test
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of, services_with
-from tests.dashboard.seen_text import text_of
+from tests.dashboard.seen_text import of_type, text_of
 
 
 def finished(services: Services) -> TestReports:
@@ -46,6 +46,19 @@ def test_the_panel_shows_what_each_llm_would_be_asked(workspace_files: Workspace
     shown = text_of(callbacks.show_panel(services, finished(services), "?test=sum_001"))
     assert "Solve: 1 + 1" in shown
     assert "Be brief." in shown
+
+
+def test_the_panel_tells_what_is_wrong_without_the_name_above_it(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(1)
+    workspace_files.add_tests(1, text="1 + 1")
+    services = services_of(workspace_files.write())
+    panel = callbacks.show_panel(services, finished(services), "?test=sum_002")
+    [wrong] = [part for part in of_type(panel, "Section") if "What is wrong" in text_of(part)]
+    [told] = of_type(wrong, "Li")
+    assert " ".join(text_of(told).split()).startswith("This asks the same as sum_001 . Remove")
+    assert [text_of(code) for code in of_type(told, "Code")] == ["sum_001"]
 
 
 def test_a_changed_test_is_saved(workspace_files: WorkspaceFiles) -> None:

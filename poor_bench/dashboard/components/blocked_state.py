@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dash import html
 
 from poor_bench.dashboard.components.icon import icon
+from poor_bench.dashboard.components.ticked_text import ticked_text
 from poor_bench.dashboard.text.figures_text import count_text
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.models.problem import Problem, Severity
@@ -70,8 +71,8 @@ def _problem(problem: Problem) -> Component:
     return html.Li(
         [
             html.Div(place, className="blocked-place") if place else None,
-            html.Div(problem.message),
-            html.Div(problem.hint, className="quiet") if problem.hint else None,
+            html.Div(ticked_text(problem.message)),
+            html.Div(ticked_text(problem.hint), className="quiet") if problem.hint else None,
         ]
     )
 
@@ -79,4 +80,4 @@ def _problem(problem: Problem) -> Component:
 def _rest(error: PoorBenchError, n_more: int) -> list[Component]:
     texts = [f"... and {n_more:,} more"] if n_more > 0 else []
     texts += [error.hint] if error.hint else []
-    return [html.P(text, className="quiet") for text in texts]
+    return [html.P(ticked_text(text), className="quiet") for text in texts]

@@ -9,6 +9,7 @@ from dash import html
 
 from poor_bench.dashboard.components.attributes import aria
 from poor_bench.dashboard.components.icon import icon
+from poor_bench.dashboard.components.ticked_text import ticked_text
 from poor_bench.errors import ConfigError, PoorBenchError
 
 if TYPE_CHECKING:
@@ -45,12 +46,17 @@ def error_banner(error: PoorBenchError) -> Component:
             icon("warning"),
             html.Div(
                 [
-                    html.Strong(str(error)),
-                    html.Ul([html.Li(str(problem)) for problem in problems[:_SHOWN_PROBLEMS]])
+                    html.Strong(ticked_text(str(error))),
+                    html.Ul(
+                        [
+                            html.Li(ticked_text(str(problem)))
+                            for problem in problems[:_SHOWN_PROBLEMS]
+                        ]
+                    )
                     if problems
                     else None,
                     html.P(f"... and {more} more") if more > 0 else None,
-                    html.P(error.hint) if error.hint else None,
+                    html.P(ticked_text(error.hint)) if error.hint else None,
                 ]
             ),
         ],

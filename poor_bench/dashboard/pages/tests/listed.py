@@ -12,7 +12,9 @@ from poor_bench.dashboard.components.attributes import aria
 from poor_bench.dashboard.components.score import score_badge
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.components.stay_link import StayLinks
+from poor_bench.dashboard.components.ticked_text import ticked_text
 from poor_bench.dashboard.pages.tests.ids import TestsIds as Ids
+from poor_bench.dashboard.pages.tests.problem_texts import message_about
 from poor_bench.dashboard.pages.tests.selection import TestSelection
 from poor_bench.dashboard.services.test_reports import FoundFaults
 from poor_bench.models.problem import Problem
@@ -138,11 +140,10 @@ def _problems(
     problems: Sequence[Problem], of: str, further: Sequence[str] = ()
 ) -> Component | None:
     """Return what is wrong with the class or test of a row, without its name."""
-    told = (problem.message.partition(f"`{of}`: ") for problem in problems)
-    texts = [*(rest or message for message, _, rest in told), *further]
+    texts = [*(message_about(problem, of) for problem in problems), *further]
     if not texts:
         return None
-    return html.Ul([html.Li(text[:200]) for text in texts], className="problem-list")
+    return html.Ul([html.Li(ticked_text(text[:200])) for text in texts], className="problem-list")
 
 
 def _steps(selection: TestSelection, n_tests: int) -> Component | None:

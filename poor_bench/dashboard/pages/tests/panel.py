@@ -12,8 +12,10 @@ from dash import html
 from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.plain_text import folded, plain_text
 from poor_bench.dashboard.components.stay_link import StayLinks
+from poor_bench.dashboard.components.ticked_text import ticked_text
 from poor_bench.dashboard.pages.tests.ids import FormIds, form_id
 from poor_bench.dashboard.pages.tests.ids import TestsIds as Ids
+from poor_bench.dashboard.pages.tests.problem_texts import message_about
 from poor_bench.dashboard.pages.tests.selection import TestSelection
 from poor_bench.dashboard.services.rendered_prompts import RenderedPrompt
 from poor_bench.dashboard.text.figures_text import count_text
@@ -61,7 +63,7 @@ def panel(
         html.Div([title, close], className="details-head"),
         html.Div(
             [
-                _against(problems, item),
+                _against(test.test_id, problems, item),
                 *(_prompt(prompt) for prompt in prompts),
                 _form(test),
                 _template_form(test, test_class),
@@ -72,12 +74,18 @@ def panel(
     ]
 
 
-def _against(problems: Sequence[Problem], item: Item | None) -> Component | None:
-    texts = [f"{problem.message}. {problem.hint}".strip() for problem in problems]
+def _against(test_id: str, problems: Sequence[Problem], item: Item | None) -> Component | None:
+    texts = [_told(message_about(problem, test_id), problem.hint) for problem in problems]
     texts += [item.suspicion] if item and item.suspicion else []
     if not texts:
         return None
-    return html.Section([html.H3("What is wrong"), html.Ul([html.Li(text) for text in texts])])
+    return html.Section(
+        [html.H3("What is wrong"), html.Ul([html.Li(ticked_text(text)) for text in texts])]
+    )
+
+
+def _told(message: str, hint: str) -> str:
+    return ". ".join(part[:1].upper() + part[1:] for part in (message, hint) if part)
 
 
 def _prompt(prompt: RenderedPrompt) -> Component:

@@ -86,7 +86,7 @@ class TestRunner:
         self.config.store.merge()
         states = self.states(selection)
         _require_something(states)
-        return make_plan(states, force=selection.force)
+        return make_plan(states, force=selection.force, only=selection.only)
 
     def estimate_cost(self, plan: Plan) -> CostEstimate:
         """Return about what a plan will cost; nobody is asked.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
-from poor_bench.runner.states import TrialState, TrialStates
+from poor_bench.runner.states import TrialName, TrialState, TrialStates
 
 
 class WorkItem(NamedTuple):
@@ -76,17 +76,31 @@ class Plan:
         return self.n_items == 0 and self.n_stale_scores == 0
 
 
-def make_plan(states: TrialStates, *, force: bool = False) -> Plan:
+def make_plan(
+    states: TrialStates, *, force: bool = False, only: Collection[TrialName] | None = None
+) -> Plan:
     """Return the plan that brings all trials up to date.
 
     Args:
         states: How far each trial is.
         force: Ask again also what is done.
+        only: Ask these trials and no others, also where they are done; None for no such limit.
     """
     works = []
     for index, llm in enumerate(states.llms):
-        pending = (number for number, state in states.of_llm(index) if force or state.must_be_asked)
+        pending = _pending(states, index, force=force) if only is None else _of(states, index, only)
         by_trial = sorted(pending, key=lambda number: number % states.trials)
         if by_trial:
             works.append(LLMWork(llm, states.tests, states.trials, array("L", by_trial)))
     return Plan(works=tuple(works), states=states, rescore=not force)
+
+
+def _pending(states: TrialStates, llm_index: int, *, force: bool) -> Iterator[int]:
+    return (number for number, state in states.of_llm(llm_index) if force or state.must_be_asked)
+
+
+def _of(states: TrialStates, llm_index: int, only: Collection[TrialName]) -> Iterator[int]:
+    """Yield the numbers of some trials; a response that lacks only its score is not asked again."""
+    for number, state in states.of_llm(llm_index):
+        if state is not TrialState.STALE_SCORE and states.name(llm_index, number) in only:
+            yield number

@@ -12,6 +12,7 @@ from poor_bench.config.workspace import Workspace
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
+from poor_bench.runner.states import TrialName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,8 @@ class Selection:
     """Trials of every test by every LLM, at least 1."""
     force: bool = False
     """Run also what has a result already."""
+    only: frozenset[TrialName] | None = None
+    """Run these trials and no others, whatever is stored of them; None for no such limit."""
 
 
 class Selected(NamedTuple):

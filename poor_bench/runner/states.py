@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
@@ -27,6 +27,15 @@ class TrialState(IntEnum):
     def must_be_asked(self) -> bool:
         """Whether a run asks the LLM for it."""
         return self <= TrialState.STALE_REQUEST
+
+
+class TrialName(NamedTuple):
+    """Which trial of a workspace."""
+
+    llm_id: str
+    test_id: str
+    number: int
+    """Counted from 1."""
 
 
 class Fingerprints(Protocol):
@@ -67,6 +76,11 @@ class TrialStates:
         start = llm_index * len(self.tests) * self.trials
         for offset in range(len(self.tests) * self.trials):
             yield offset, TrialState(self._states[start + offset])
+
+    def name(self, llm_index: int, offset: int) -> TrialName:
+        """Return which trial it is that has a number within an LLM."""
+        test_index, trial = divmod(offset, self.trials)
+        return TrialName(self.llms[llm_index].id, self.tests[test_index].test_id, trial + 1)
 
     def count(self, llm_index: int) -> dict[TrialState, int]:
         """Return how many trials of an LLM are in each state."""

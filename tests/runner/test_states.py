@@ -9,7 +9,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.runner.plan import make_plan
-from poor_bench.runner.states import TrialState, TrialStates
+from poor_bench.runner.states import TrialName, TrialState, TrialStates
 
 LLMS = [LLM(id=f"x:{name}", provider="x", name=name) for name in "ab"]
 TESTS = [Test(test_id=f"t{n}", class_id="c", level=1, text="") for n in range(3)]
@@ -88,6 +88,17 @@ def test_plan_scores_again_without_asking_unless_all_is_asked_again() -> None:
     assert (plan.n_items, plan.n_stale_scores) == (5, 1)
     forced = make_plan(states, force=True)
     assert (forced.n_items, forced.n_stale_scores) == (6, 0)
+
+
+def test_plan_of_named_trials_asks_these_and_no_others_unless_only_the_score_is_missing() -> None:
+    done, unscored = result("x:a", "t0"), result("x:b", "t1", evaluator_fingerprint="otherwise")
+    named = [TrialName("x:a", "t0", 1), TrialName("x:b", "t1", 1), TrialName("x:b", "t2", 2)]
+    plan = make_plan(
+        states_of(done, unscored, trials=2), only=[*named, TrialName("x:b", "gone", 1)]
+    )
+    asked = [item for work in plan.works for item in work.items()]
+    assert [(item.llm.id, item.test.test_id, item.trial) for item in asked] == [named[0], named[2]]
+    assert plan.n_stale_scores == 1
 
 
 def test_llm_without_anything_to_do_is_not_in_the_plan() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from poor_bench.dashboard.services.result_table import ResultTable
 from poor_bench.models.failure import FailureKind
+from poor_bench.runner.states import TrialName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +17,7 @@ class FailureGroup:
     kind: FailureKind
     message: str
     """Of the first of them."""
-    test_ids: tuple[str, ...]
+    trials: tuple[TrialName, ...]
 
 
 def failure_groups(table: ResultTable) -> list[FailureGroup]:
@@ -33,10 +34,10 @@ def failure_groups(table: ResultTable) -> list[FailureGroup]:
 
 def _group(table: ResultTable, llm_id: str, kind: FailureKind, rows: list[int]) -> FailureGroup:
     failure = table.whole(rows[0]).failure
-    test_ids = dict.fromkeys(table.value("test_id", row) for row in rows)
+    keys = (table.key(row) for row in rows)
     return FailureGroup(
         llm_id=llm_id,
         kind=kind,
         message=failure.message if failure is not None else "",
-        test_ids=tuple(test_ids),
+        trials=tuple(TrialName(llm_id, key.test_id, key.trial) for key in keys),
     )

@@ -213,7 +213,8 @@ class Services:
         self.workspace()
         runner = TestRunner(self.config())
         try:
-            plan = make_plan(runner.states(selection), force=selection.force)
+            states = runner.states(selection)
+            plan = make_plan(states, force=selection.force, only=selection.only)
             means = ClassMeans(self.table(), runner.workspace.tests_by_id)
             return preview_run(plan, runner.manager, means)
         finally:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from dash import html
 
+from poor_bench.config_manager import ConfigManager
 from poor_bench.dashboard.components.live_card import ABSENT
 from poor_bench.dashboard.components.run_status import run_status
 from poor_bench.dashboard.pages.run import callbacks, run_callbacks
@@ -19,9 +20,12 @@ from poor_bench.dashboard.services.run_state import (
     RunPhase,
     RunState,
 )
+from poor_bench.errors import ConfigError
+from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.models.result import Result
 from poor_bench.runner.selection import Selection
 from tests.conftest import WorkspaceFiles
-from tests.dashboard.results_written import services_of, write_results
+from tests.dashboard.results_written import scored, services_of, write_results
 from tests.dashboard.seen_text import of_type, text_of
 
 PATIENCE_S = 20.0
@@ -141,6 +145,12 @@ def test_a_run_elsewhere_can_only_be_watched() -> None:
     assert "another process" in text_of(run_head(state))
 
 
+def test_a_run_whose_llm_was_not_there_is_not_called_finished_alone() -> None:
+    llm = LLMProgress(llm_id="a", n_items=3, n_scored=1, phase=LLMPhase.UNAVAILABLE)
+    shown = text_of(run_head(RunState(phase=RunPhase.FINISHED, llms=(llm,))))
+    assert "Finished, but 2 trials could not be asked" in shown
+
+
 def test_the_header_shows_a_run_only_while_it_goes_on() -> None:
     assert run_status(RunState(phase=RunPhase.FINISHED)) is None
     llms = (LLMProgress(llm_id="a", n_items=1200, n_scored=3),)
@@ -172,12 +182,59 @@ def test_failures_are_listed_and_can_be_retried(workspace_files: WorkspaceFiles)
     assert "1 trial without a score" in text_of(head)
     assert "'<b>" not in callbacks.failures_csv(services)["content"]
     assert (
-        "scripted:one,older_tool,sum_001,<b>no</b>" in callbacks.failures_csv(services)["content"]
+        "scripted:one,older_tool,sum_001,1,<b>no</b>" in callbacks.failures_csv(services)["content"]
     )
-    services.runs.start(retry_of(services.failures()))
+    services.runs.start(retry_of(services.failures(), services.workspace()))
     services.runs.wait(PATIENCE_S)
     assert services.failures() == []
     assert run_callbacks.failures(services) == (None, ABSENT, [])
+
+
+def test_a_retry_asks_what_failed_and_nothing_else(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(3)
+    for name in ("one", "two", "off"):
+        workspace_files.add_llm(name, "4", enabled=name != "off")
+    folder = workspace_files.write()
+    failed = {"score": 0.0, "details": "", "response": "[API ERROR] no"}
+    write_results(
+        folder,
+        {
+            "scripted:one": [failed | {"test_id": "sum_001", "trial": 3}],
+            "scripted:two": [failed | {"test_id": "sum_002"}, scored("sum_003", 1.0)],
+            "scripted:off": [failed | {"test_id": "sum_001"}],
+            "scripted:gone": [failed | {"test_id": "sum_001"}],
+        },
+    )
+    services = services_of(folder)
+    services.runs.start(retry_of(services.failures(), services.workspace()))
+    services.runs.wait(PATIENCE_S)
+    state = services.runs.state()
+    assert {llm.llm_id: llm.n_scored for llm in state.llms} == {
+        "scripted:one": 1,
+        "scripted:two": 1,
+    }
+    assert {group.llm_id for group in services.failures()} == {"scripted:off", "scripted:gone"}
+    with pytest.raises(ConfigError, match="none of these trials"):
+        retry_of(services.failures(), services.workspace())
+
+
+def test_a_retry_asks_again_where_only_an_older_answer_has_a_score(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(1)
+    workspace_files.add_llm("one", "4")
+    folder = workspace_files.write()
+    write_results(folder, {"scripted:one": [scored("sum_001", 1.0)]})
+    refused = Failure(kind=FailureKind.CONNECTION, message="refused")
+    failed = Result(llm_id="scripted:one", test_id="sum_001", failure=refused)
+    ConfigManager(folder).store.add([failed], "20260103T000000-abcdef", {})
+    services = services_of(folder)
+    assert services.preview(Selection()).n_items == 0
+    assert len(services.failures()) == 1
+    services.runs.start(retry_of(services.failures(), services.workspace()))
+    services.runs.wait(PATIENCE_S)
+    assert services.runs.state().n_done == 1
+    assert services.failures() == []
 
 
 def test_llms_that_are_not_enabled_are_marked(workspace_files: WorkspaceFiles) -> None:

@@ -66,7 +66,7 @@ def test_failures_are_grouped_and_counted_in_the_plan(workspace_files: Workspace
     write_results(folder, {"scripted:one": rows})
     services = services_of(folder)
     [group] = services.failures()
-    assert group.test_ids == ("sum_001", "sum_002")
+    assert [trial.test_id for trial in group.trials] == ["sum_001", "sum_002"]
     assert group.message == "refused"
     [llm] = services.preview(Selection()).llms
     assert (llm.n_items, llm.n_failed) == (2, 2)

@@ -34,7 +34,7 @@ def failures_frame() -> Component:
 
 def failures_head(groups: Sequence[FailureGroup]) -> list[Component]:
     """Return how many trials could not be run."""
-    n_trials = sum(len(group.test_ids) for group in groups)
+    n_trials = sum(len(group.trials) for group in groups)
     return live_head(
         "Failed to run",
         f"{count_text(n_trials, 'trial')} without a score: they count nowhere"
@@ -59,16 +59,17 @@ def failures_table(groups: Sequence[FailureGroup], name_of: Callable[[str], str]
 
 
 def failure_rows(groups: Sequence[FailureGroup]) -> list[dict[str, Any]]:
-    """Return a row for each test that could not be run."""
+    """Return a row for each trial that could not be run."""
     return [
         {
             "model": group.llm_id,
             "reason": group.kind.value,
-            "test": test_id,
+            "test": trial.test_id,
+            "trial": trial.number,
             "first_message": group.message,
         }
         for group in groups
-        for test_id in group.test_ids
+        for trial in group.trials
     ]
 
 
@@ -79,7 +80,7 @@ def _row(group: FailureGroup, name: str) -> Component:
                 dcc.Link(name, href=model_link(group.llm_id, outcome="failed_to_run")), scope="row"
             ),
             html.Td(group.kind.value.replace("_", " ")),
-            html.Td(f"{len(group.test_ids):,}"),
+            html.Td(f"{len(group.trials):,}"),
             html.Td(group.message, className="message-cell"),
         ]
     )

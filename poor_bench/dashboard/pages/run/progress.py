@@ -68,8 +68,7 @@ def run_class(state: RunState) -> str:
 
 def run_head(state: RunState) -> list[Component]:
     """Return how far the run is."""
-    title = "A run of another process" if state.is_foreign else _TITLES[state.phase]
-    return live_head(title, _note(state))
+    return live_head(_title(state), _note(state))
 
 
 def run_body(state: RunState, name_of: Callable[[str], str]) -> list[Component]:
@@ -81,6 +80,15 @@ def run_body(state: RunState, name_of: Callable[[str], str]) -> list[Component]:
         _errors(state.errors, name_of) if state.errors else None,
     )
     return [part for part in parts if part is not None]
+
+
+def _title(state: RunState) -> str:
+    if state.is_foreign:
+        return "A run of another process"
+    n_left = state.n_items - state.n_done
+    if state.phase is RunPhase.FINISHED and n_left:
+        return f"Finished, but {count_text(n_left, 'trial')} could not be asked"
+    return _TITLES[state.phase]
 
 
 def _note(state: RunState) -> str:

@@ -110,7 +110,7 @@ def _register_buttons(app: Dash, services: Services) -> None:
     def _retry(clicks: int) -> Any:
         if not clicks:
             return (no_update,) * 5
-        services.runs.start(retry_of(services.failures()))
+        services.runs.start(retry_of(services.failures(), services.workspace()))
         return state(services)
 
     @app.callback(

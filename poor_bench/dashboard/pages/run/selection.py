@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from poor_bench.config.workspace import Workspace
 from poor_bench.dashboard.services.failures import FailureGroup
+from poor_bench.errors import ConfigError
 from poor_bench.runner.selection import Selection
 
 MOST_TRIALS = 100
@@ -40,12 +42,29 @@ def selection_of(
     )
 
 
-def retry_of(groups: Iterable[FailureGroup]) -> Selection:
-    """Return the LLMs and tests that have failures; what is done there is not asked again."""
-    groups = list(groups)
+def retry_of(groups: Iterable[FailureGroup], workspace: Workspace) -> Selection:
+    """Return the trials that failed, as far as their LLMs and tests are still to be run.
+
+    Raises:
+        ConfigError: If there is none.
+    """
+    enabled = {llm.id for llm in workspace.llms if llm.enabled}
+    trials = [
+        trial
+        for group in groups
+        if group.llm_id in enabled
+        for trial in group.trials
+        if trial.test_id in workspace.tests_by_id
+    ]
+    if not trials:
+        raise ConfigError(
+            "none of these trials can be run again",
+            hint="Their LLMs are switched off, or LLMs or tests are no longer in their files.",
+        )
     return Selection(
-        llms=tuple(dict.fromkeys(group.llm_id for group in groups)),
-        tests=tuple(dict.fromkeys(test_id for group in groups for test_id in group.test_ids)),
+        llms=tuple(dict.fromkeys(trial.llm_id for trial in trials)),
+        trials=max(trial.number for trial in trials),
+        only=frozenset(trials),
     )
 
 

@@ -53,6 +53,8 @@ class ConfigError(PoorBenchError):
     def __init__(self, message: str, *, problems: Sequence[Problem] = (), hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.problems = tuple(problems)
+        for problem in self.problems:
+            self.add_note(str(problem))
 
 
 class PluginError(PoorBenchError):

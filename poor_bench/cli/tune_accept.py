@@ -31,8 +31,8 @@ def accept(app: AppContext, /, run: str, choice: str, yes: bool, force: bool, as
     """Write what a search found into the workspace.
 
     RUN is the id of a search, its beginning, or `last`; CHOICE one of what it found, the best by
-    default. A prompt goes into test_classes.yaml, whose comments survive; a variant of an LLM
-    becomes an entry of llms.json, and its results so far are its own.
+    default. A prompt goes into test_classes.yaml or the agent's file, whose comments survive; a
+    variant of an LLM becomes an entry of llms.json, and its results so far are its own.
     """
     from poor_bench.tuning.accepting import accept_prompt, accept_variant
     from poor_bench.tuning.kept_searches import find_search
@@ -47,8 +47,14 @@ def accept(app: AppContext, /, run: str, choice: str, yes: bool, force: bool, as
     if as_json:
         print_json({"run_id": search.run_id, "accepted": accepted})
     else:
-        click.echo(f"Written: {accepted}. `python main.py run` asks with it.")
+        click.echo(f"Written: {accepted}. `python main.py {_command(search)}` asks with it.")
     return 0
+
+
+def _command(search: KeptSearch) -> str:
+    """Return what asks with what was accepted."""
+    subject = search.header.get("subject", {})
+    return f"judge run {subject['agent_id']}" if "agent_id" in subject else "run"
 
 
 def _ask(search: KeptSearch) -> None:

@@ -158,13 +158,14 @@ def _run(
     from poor_bench.cli.tune_prompt_view import open_view
     from poor_bench.runner.control import RunControl
     from poor_bench.tuning.kept_searches import find_search
+    from poor_bench.tuning.prompt.split import kept_split
     from poor_bench.tuning.prompt.task import Surroundings
-    from poor_bench.tuning.prompt.tune_prompt import PromptTuner
+    from poor_bench.tuning.prompt.tune_prompt import PromptTuner, split_of
 
+    search = find_search(app.data_dir, resume, kind="prompt") if resume else None
+    split = split_of(task) if search is None else kept_split(search.header)
     control = RunControl()
-    with open_view(task, quiet=quiet) as tell, stop_on_signal(control):
+    with open_view(task, split, quiet=quiet) as tell, stop_on_signal(control):
         surroundings = Surroundings(manager=manager, cancelled=control.cancelled, tell=tell)
         tuner = PromptTuner(surroundings, app.data_dir)
-        if resume is None:
-            return tuner.run(task)
-        return tuner.resume(task, find_search(app.data_dir, resume, kind="prompt"))
+        return tuner.run(task) if search is None else tuner.resume(task, search)

@@ -13,13 +13,17 @@ from poor_bench.cli.output import Column, console, harmless, plain_table
 
 if TYPE_CHECKING:
     from poor_bench.tuning.prompt.report import PromptReport
+    from poor_bench.tuning.prompt.split import Split
     from poor_bench.tuning.prompt.task import PromptProgress, PromptTask
 
 _SHOWN_LINE = 70
+_LEAST_LINES = 10
 
 
 @contextmanager
-def open_view(task: PromptTask, *, quiet: bool) -> Iterator[Callable[[PromptProgress], None]]:
+def open_view(
+    task: PromptTask, split: Split, *, quiet: bool
+) -> Iterator[Callable[[PromptProgress], None]]:
     """Open the view that fits where the output goes, and tell what will be done."""
     if quiet:
         yield lambda _progress: None
@@ -31,15 +35,18 @@ def open_view(task: PromptTask, *, quiet: bool) -> Iterator[Callable[[PromptProg
         f"{_who(task)}.",
         err=True,
     )
+    click.echo(_parts_text(split), err=True)
     if sys.stderr.isatty():
         with _bar(n_calls) as tell:
             yield tell
     else:
-        yield _lines()
+        yield _lines(n_calls)
 
 
 def print_report(report: PromptReport) -> None:
     """Print what was found and what to do next."""
+    from poor_bench.tuning.prompt.split import kept_split
+
     columns: list[Column] = ["Prompt", ("Validation", "right"), "From", "By", "Begins"]
     rows = [
         [
@@ -55,11 +62,29 @@ def print_report(report: PromptReport) -> None:
     if report.diff:
         click.echo(_coloured(report.diff))
         click.echo("")
+    click.echo(_parts_text(kept_split(report.header)))
     click.echo(_ending(report))
     if report.proof is not None:
         click.echo(report.proof.sentence)
     click.echo(f"Spent: {report.n_calls} calls{_money(report.cost_usd)}.")
     click.echo(_next_step(report))
+
+
+def _parts_text(split: Split) -> str:
+    """Return how the tests are divided, and whether that can prove anything."""
+    from poor_bench.tuning.prompt.proof import LEAST_TO_PROVE
+
+    n_held_out = len(split.held_out)
+    text = (
+        f"Tests: {len(split.train)} to learn from, {len(split.validation)} to choose by, "
+        f"{n_held_out} held out for the proof"
+    )
+    if n_held_out >= LEAST_TO_PROVE:
+        return f"{text}."
+    return (
+        f"{text}: too few to prove a gain, however large. {LEAST_TO_PROVE} are the least; "
+        "have 40 tests or more in all."
+    )
 
 
 def _who(task: PromptTask) -> str:
@@ -83,13 +108,27 @@ def _estimate(task: PromptTask) -> str:
 def _next_step(report: PromptReport) -> str:
     if report.accepted:
         return f"Written: prompt {report.accepted}."
+    go_on = _way_on(report)
     if report.improved is not None:
         is_proven = report.proof is not None and report.proof.is_proven
         way = "Next" if is_proven else "To take it all the same"
-        return f"Nothing is written yet. {way}: python main.py tune accept {report.run_id}"
-    if report.end.reason.can_go_on:
-        return f"To go on: the same command with --resume {report.run_id}"
-    return "The prompt in use stays."
+        step = f"Nothing is written yet. {way}: python main.py tune accept {report.run_id}"
+        return f"{step}\n{go_on}" if go_on else step
+    return go_on or "Nothing is written: the prompt in use stays."
+
+
+def _way_on(report: PromptReport) -> str:
+    """Return how the search goes on; empty where it came to its end."""
+    from poor_bench.tuning.stopping import StopReason
+
+    reason = report.end.reason
+    if report.proof is not None or not reason.can_go_on:
+        return ""
+    more = {
+        StopReason.BUDGET: " and a larger --budget-calls",
+        StopReason.COST: " and a larger --max-cost",
+    }
+    return f"To go on: the same command with --resume {report.run_id}{more.get(reason, '')}"
 
 
 def _ending(report: PromptReport) -> str:
@@ -148,14 +187,20 @@ def _bar(n_calls: int | None) -> Iterator[Callable[[PromptProgress], None]]:
         yield tell
 
 
-def _lines() -> Callable[[PromptProgress], None]:
-    """Return a listener that prints a line whenever the figures change."""
-    shown = ""
+def _lines(n_calls: int | None) -> Callable[[PromptProgress], None]:
+    """Return a listener that prints a line where the figures change, and for each tenth of calls.
+
+    Args:
+        n_calls: How many there are at most.
+    """
+    shown: tuple[str, int] | None = None
 
     def tell(now: PromptProgress) -> None:
         nonlocal shown
-        if (figures := _figures(now)) != shown:
-            shown = figures
+        figures = _figures(now)
+        tenth = now.n_calls * _LEAST_LINES // n_calls if n_calls else 0
+        if (figures, tenth) != shown:
+            shown = figures, tenth
             click.echo(f"{now.n_calls} calls  {figures}", err=True)
 
     return tell

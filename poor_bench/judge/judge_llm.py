@@ -29,11 +29,13 @@ from poor_bench.models.llm import LLM, Prices
 from poor_bench.models.llm_id import base_llm_id
 from poor_bench.providers.api_keys import read_key
 from poor_bench.providers.catalog import PROVIDERS
+from poor_bench.providers.embedded_catalog import MODEL_SOURCES
 
 Number = TypeVar("Number", int, float)
 
 DEFAULT_MODEL = "claude-opus-4-20250514"
 _ANTHROPIC = "anthropic"
+_EMBEDDED = "embedded"
 _CLAUDE = "claude-"
 _KEY_VARIABLE = "ANTHROPIC_API_KEY"
 _KNOWN_PRICES = {DEFAULT_MODEL: Prices(input=15.0, output=75.0, cached_input=1.5)}
@@ -120,11 +122,14 @@ def _found(name: str, llms: Sequence[LLM]) -> LLM | None:
 def _full_name(name: str, llms: Sequence[LLM]) -> str:
     """Return `provider:name`; only names of Claude models may stand alone.
 
-    A mistyped name must not send what is judged to a server that nobody meant.
+    A mistyped name must not send what is judged to a server that nobody meant, nor be found out
+    after the conversations.
     """
     if name.startswith(_CLAUDE):
         return base_llm_id(_ANTHROPIC, name)
-    if name.partition(":")[0] not in PROVIDERS or ":" not in name:
+    provider, _, model = name.partition(":")
+    is_unknown = provider == _EMBEDDED and model not in MODEL_SOURCES
+    if provider not in PROVIDERS or not model or is_unknown:
         known = [llm.id for llm in llms]
         raise ConfigError(f"there is no LLM {name!r} to judge", hint=name_hint(name, known))
     return name

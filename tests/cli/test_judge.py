@@ -71,6 +71,16 @@ def test_repeats_show_the_spread_and_the_noise(
     assert "may differ by 6.08 points by chance alone" in out
 
 
+def test_noise_is_never_told_as_more_than_the_scale_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path, judge=[verdict(1, 1), verdict(9, 9), verdict(5, 5)])
+    assert judged(folder, "--repeat", "3") == 0
+    out = capsys.readouterr().out
+    assert "may differ by as much as the scale has" in out
+    assert "24.33" not in out
+
+
 def test_panel_decides_by_majority_and_shows_its_disagreement(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -63,7 +63,7 @@ def test_judges_are_measured_by_the_labels_of_a_sheet(
     assert judges["scripted:bad"]["alpha"] < 0
     assert call(folder, "agreement") == 0
     out = capsys.readouterr().out
-    assert "scripted:good: can be relied upon (only 2 labelled)" in out
+    assert "scripted:good: agrees with people so far, which is too little to rely upon" in out
     assert "scripted:bad: not to be relied upon (only 2 labelled)" in out
 
 

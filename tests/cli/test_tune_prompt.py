@@ -101,6 +101,53 @@ def test_searches_are_listed_and_shown(folder: Path, capsys: pytest.CaptureFixtu
     assert json_of(capsys) == found
 
 
+def test_the_parts_are_told_and_when_they_can_prove_nothing(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(workspace_files, n_tests=12)
+    assert call(folder, *TUNE) == 0
+    told = capsys.readouterr()
+    parts = "Tests: 4 to learn from, 4 to choose by, 4 held out for the proof: too few to prove"
+    assert parts in told.err
+    assert parts in told.out
+    assert "Not proven: the difference is +1.000" in told.out
+
+
+def test_calls_are_told_while_nothing_changes(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(workspace_files, writer="no idea", n_tests=40)
+    assert call(folder, *TUNE, "--ideas", "writer", "--budget-calls", "70") == 0
+    told = capsys.readouterr().err
+    assert "7 calls  trying the prompt in use" in told
+    assert "14 calls" in told
+
+
+def test_a_search_that_was_killed_says_how_it_goes_on(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call(folder, *TUNE)
+    [path] = (folder / "tuning").glob("*.jsonl")
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.startswith(('{"proof', '{"end'))))
+    capsys.readouterr()
+    assert call(folder, "tune", "show", "last") == 0
+    shown = capsys.readouterr().out
+    assert "The process came to no end." in shown
+    assert "Nothing is written yet. To take it all the same: python main.py tune accept" in shown
+    assert f"To go on: the same command with --resume {path.stem}\n" in shown
+    assert call(folder, *TUNE, "--resume", "last") == 0
+    assert "Proven: the new prompt scores +1.000" in capsys.readouterr().out
+
+
+def test_a_small_budget_is_told_as_what_is_in_the_way(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call(folder, *TUNE, "--budget-calls", "3")
+    assert "with --resume 2" in (shown := capsys.readouterr().out)
+    assert "and a larger --budget-calls" in shown
+
+
 def test_an_unknown_class_is_named_with_its_nearest(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -49,8 +49,16 @@ def test_problems_of_all_files_are_told_at_once(tmp_path: Path) -> None:
 
 def test_the_error_counts_problems_and_names_files(tmp_path: Path) -> None:
     write_workspace(tmp_path, tests=[{**SUM, "level": 0}], llms=[{"provider": "scripted"}])
-    with pytest.raises(ConfigError, match=r"^2 problems in .*tests\.json, .*llms\.json$"):
+    with pytest.raises(ConfigError, match=r"(?m)^2 problems in .*tests\.json, .*llms\.json$"):
         load_workspace(tmp_path)
+
+
+def test_a_traceback_shows_every_problem(tmp_path: Path) -> None:
+    write_workspace(tmp_path, tests=[{**SUM, "level": 0}], llms=[{"provider": "scripted"}])
+    with pytest.raises(ConfigError) as raised:
+        load_workspace(tmp_path)
+    assert raised.value.__notes__ == [str(problem) for problem in raised.value.problems]
+    assert "tests[0].level" in raised.value.__notes__[0]
 
 
 def test_places_and_lines_lead_to_the_mistake(tmp_path: Path) -> None:

@@ -25,11 +25,11 @@ def trust_text(agreement: Agreement) -> str:
     few = f" (only {agreement.n} labelled)" if agreement.n < FEW_ITEMS else ""
     if agreement.alpha is None:
         return f"all scores are the same: nothing can be said{few}"
-    if agreement.alpha >= _FAIR:
-        return f"can be relied upon{few}"
-    if agreement.alpha >= _WEAK:
-        return f"good for tentative conclusions{few}"
-    return f"not to be relied upon{few}"
+    if agreement.alpha < _WEAK:
+        return f"not to be relied upon{few}"
+    if few:
+        return f"agrees with people so far, which is too little to rely upon{few}"
+    return "can be relied upon" if agreement.alpha >= _FAIR else "good for tentative conclusions"
 
 
 def biases_of(agreement: Agreement) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from poor_bench.judge.agreement.spread import Spread
 from poor_bench.judge.history.summary import RunSummary
 from poor_bench.judge.panel.panel import Decision, Panel
+from poor_bench.judge.verdict_schema import LARGEST_SCORE
 
 
 def verdict_text(summary: RunSummary) -> str:
@@ -68,7 +69,12 @@ def _failures(summary: RunSummary) -> Iterator[str]:
 
 
 def _noise(summary: RunSummary) -> Iterator[str]:
-    if summary.noise is not None:
+    if summary.noise is not None and summary.noise >= LARGEST_SCORE:
+        yield (
+            "Noise of the judges: by chance alone two judgements of the same conversations may "
+            "differ by as much as the scale has; a larger --repeat may narrow that."
+        )
+    elif summary.noise is not None:
         yield (
             f"Noise of the judges: two judgements of the same conversations may differ by "
             f"{summary.noise:.2f} points by chance alone."

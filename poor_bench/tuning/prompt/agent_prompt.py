@@ -9,13 +9,13 @@ from dataclasses import replace
 from poor_bench.errors import RecordedError
 from poor_bench.judge.agents.load import AgentShelf, rubric_of
 from poor_bench.judge.conversation.conversation import Conversation, agent_texts
-from poor_bench.judge.conversation.hold import Talker
+from poor_bench.judge.conversation.hold import Ask, Talker
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judgement import Judgement
 from poor_bench.judge.subject import Subject as JudgedSubject
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.agent import AgentCase
-from poor_bench.models.completion import Message
+from poor_bench.models.completion import Completion, Message
 from poor_bench.models.failure import Failure
 from poor_bench.models.llm import LLM
 from poor_bench.models.llm_id import base_llm_id
@@ -90,7 +90,13 @@ class AgentPrompt:
             CaseFailedError: If the conversation broke off, or there is no judgement.
             RunCancelledError: If `cancelled()` turned true.
         """
-        conversation = self._talk(text, self._cases[case_id], cancelled)
+        asked: list[str] = []
+
+        def ask(llm: LLM, messages: tuple[Message, ...]) -> Completion:
+            asked.append(llm.id)
+            return self._manager.complete(llm, messages, cancelled)
+
+        conversation = self._talk(text, self._cases[case_id], ask)
         if conversation.failure is not None:
             raise CaseFailedError(case_id, conversation.failure)
         judgement = self._judged(conversation, cancelled)
@@ -104,13 +110,14 @@ class AgentPrompt:
             feedback=_feedback(conversation, judgement),
             cost_usd=sum(known) if known else None,
             time_ms=conversation.time_ms,
+            n_calls=len(asked) + judgement.attempts,
         )
 
-    def _talk(self, text: str, case: AgentCase, cancelled: Callable[[], bool]) -> Conversation:
+    def _talk(self, text: str, case: AgentCase, ask: Ask) -> Conversation:
         talker = Talker(
             agent=replace(self._agent, system_prompt=text),
             llms=self._llms,
-            ask=lambda llm, messages: self._manager.complete(llm, messages, cancelled),
+            ask=ask,
             now_iso=self._manager.clock.now_iso,
         )
         return talker.hold(case)

@@ -104,7 +104,8 @@ class Attempts:
         return next((error for error in outcomes if error is not None), None)
 
     def _keep(self, key: str, attempt: Attempt) -> None:
-        self._spending.note(attempt.cost_usd, self._subject.n_calls_per_case)
+        n_calls = attempt.n_calls or self._subject.n_calls_per_case
+        self._spending.note(attempt.cost_usd, n_calls)
         self._file.append("attempt", {"text": key, **attempt.as_record()})
         self._known[key, attempt.case_id] = attempt
         self._tell()

@@ -33,6 +33,8 @@ class Attempt:
     """What the evaluator or judge said."""
     cost_usd: float | None = None
     time_ms: float | None = None
+    n_calls: int | None = None
+    """Calls of LLMs that it took; None where that is as many as the subject says."""
 
     def as_record(self) -> dict[str, Any]:
         """Return the attempt as it stands in a file."""
@@ -107,7 +109,7 @@ class Subject(Protocol):
     llms: Sequence[LLM]
     """Everybody whom an attempt asks."""
     n_calls_per_case: int
-    """Calls of LLMs that one attempt takes."""
+    """Calls of LLMs that one attempt takes at most."""
 
     def estimated_cost_usd(self) -> float:
         """Return about what an attempt costs; 0 where no price is known. Nobody is asked."""

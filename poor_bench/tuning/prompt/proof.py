@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from poor_bench.statistics.estimate import Estimate
 from poor_bench.statistics.paired_interval import paired_interval
 
+LEAST_TO_PROVE = 5
+"""Held-out cases below which no interval of `paired_interval` lies above 0, whatever the gain."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
@@ -35,6 +38,8 @@ class Proof:
             return f"Proven: the new prompt scores {figures}."
         if self.gain.high < 0:
             return f"The new prompt is worse: {figures}."
+        if self.gain.n < LEAST_TO_PROVE:
+            return f"Not proven: the difference is {figures}; so few can prove no gain."
         return f"Not proven: the difference is {figures}; it may be chance."
 
 

@@ -75,7 +75,7 @@ def kept_report(search: KeptSearch) -> PromptReport:
         end=SearchEnd(
             candidates=tuple(found.values()),
             reason=StopReason(end.get("reason", StopReason.CANCELLED)),
-            message=str(end.get("message", "" if end else "the process ended")),
+            message=str(end.get("message", "" if end else "The process came to no end.")),
         ),
         proof=prove(proof["base"], proof["new"]) if proof else None,
         accepted=str(accepted.get("key", "")),
@@ -88,7 +88,8 @@ def spent(search: KeptSearch) -> dict[str, Any]:
     per_case = int(search.header.get("n_calls_per_case", 1))
     attempts, reflections = search.of_kind("attempt"), search.of_kind("reflection")
     costs = [record.get("cost_usd") or 0.0 for record in [*attempts, *reflections]]
-    n_calls = per_case * len(attempts) + len(reflections) + len(search.of_kind("failed"))
+    n_calls = sum(record.get("n_calls") or per_case for record in attempts)
+    n_calls += len(reflections) + len(search.of_kind("failed"))
     return {"n_calls": n_calls, "cost_usd": sum(costs)}
 
 

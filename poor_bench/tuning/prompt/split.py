@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from poor_bench.tuning.prompt.cases import Case
 
@@ -34,6 +35,11 @@ class Split:
     """Their scores choose among candidates."""
     held_out: tuple[str, ...]
     """Only used at the end, to prove the gain."""
+
+
+def kept_split(header: Mapping[str, Any]) -> Split:
+    """Return the parts that a search's header tells."""
+    return Split(**{part: tuple(ids) for part, ids in header["split"].items()})
 
 
 def split_cases(cases: Sequence[Case], shares: Shares, seed: int) -> Split:

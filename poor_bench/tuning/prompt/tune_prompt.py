@@ -10,7 +10,7 @@ from poor_bench.tuning.kept_searches import KeptSearch, read_search
 from poor_bench.tuning.prompt.report import PromptReport, kept_report, spent
 from poor_bench.tuning.prompt.search import require_gepa
 from poor_bench.tuning.prompt.session import PromptSession
-from poor_bench.tuning.prompt.split import Split, split_cases
+from poor_bench.tuning.prompt.split import Split, kept_split, split_cases
 from poor_bench.tuning.prompt.task import PromptTask, Surroundings, header_of
 from poor_bench.tuning.spending import limit_money
 from poor_bench.tuning.tuning_file import TuningFile, tuning_folder
@@ -35,7 +35,7 @@ class PromptTuner:
         self._check(task)
         started = self._surroundings.manager.clock.now_iso()
         run_id = new_run_id(started)
-        split = _split_of(task)
+        split = split_of(task)
         header = {"run_id": run_id, "started": started, **header_of(task, split)}
         path = tuning_folder(self._data_dir) / f"{run_id}.jsonl"
         return self._search(task, TuningFile(path, header), split)
@@ -58,8 +58,7 @@ class PromptTuner:
                 "its prompt, tests, evaluators or LLM changed since",
                 hint="Start a new one without --resume.",
             )
-        split = Split(**{part: tuple(ids) for part, ids in header["split"].items()})
-        return self._search(task, TuningFile(search.path), split, search)
+        return self._search(task, TuningFile(search.path), kept_split(header), search)
 
     def _check(self, task: PromptTask, spent_usd: float = 0.0) -> None:
         require_gepa()
@@ -77,7 +76,12 @@ class PromptTuner:
         return kept_report(read_search(file.path))
 
 
-def _split_of(task: PromptTask) -> Split:
+def split_of(task: PromptTask) -> Split:
+    """Return the parts that the cases of a new search are divided into.
+
+    Raises:
+        ConfigError: If there are too few cases, or a share is too small.
+    """
     try:
         return split_cases(task.subject.cases, task.shares, task.effort.seed)
     except ValueError as error:

@@ -63,6 +63,14 @@ def test_calls_are_counted_with_the_judge(folder: Path) -> None:
     assert [case.id for case in subject.cases] == ["hello", "price"]
 
 
+def test_an_attempt_counts_the_calls_that_it_took(tmp_path: Path) -> None:
+    broken = {**VERDICT, "scores": {"tone": 5}}
+    replies = [json.dumps(broken), verdict(5), verdict(5)]
+    subject = open_subject(write_workspace(tmp_path / "bench", judge=replies))
+    assert subject.attempt("I am kind.", "price", lambda: False).n_calls == 2 + 2
+    assert subject.attempt("I am kind.", "hello", lambda: False).n_calls == 1 + 1
+
+
 def test_a_judge_that_fails_gives_no_score(tmp_path: Path) -> None:
     folder = write_workspace(tmp_path / "bench", judge={"": {"failure": "server_error"}})
     with pytest.raises(CaseFailedError) as failed:
@@ -85,5 +93,6 @@ def test_an_accepted_prompt_stands_in_the_agents_file(
     assert found["subject"] == "system prompt of agent bikes"
     assert [candidate["score"] for candidate in found["candidates"]] == [0.2, 0.9]
     assert main(["--data", str(folder), "tune", "accept", "last", "--yes"]) == 0
+    assert "`python main.py judge run bikes` asks with it" in capsys.readouterr().out
     assert load_agent_shelf(folder).agents["bikes"].system_prompt == "Be kind."
     assert agent.read_text().endswith("# the end\n")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.tuning.prompt.proof import prove
+from poor_bench.tuning.prompt.proof import LEAST_TO_PROVE, prove
 
 SCORES = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=40)
 
@@ -27,6 +27,19 @@ def test_a_gain_on_few_tests_is_not_proven() -> None:
     proof = proof_of([(0.0, 1.0), (0.0, 1.0), (1.0, 1.0)])
     assert not proof.is_proven
     assert proof.sentence.startswith("Not proven: the difference is +0.667")
+
+
+def test_the_largest_gain_is_proven_from_the_least_number_of_tests_on() -> None:
+    largest = (0.0, 1.0)
+    assert proof_of([largest] * LEAST_TO_PROVE).is_proven
+    too_few = proof_of([largest] * (LEAST_TO_PROVE - 1))
+    assert not too_few.is_proven
+    assert too_few.sentence.endswith("so few can prove no gain.")
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=4))
+def test_no_gain_is_proven_on_fewer_tests(pairs: list[tuple[float, float]]) -> None:
+    assert not proof_of(pairs).is_proven
 
 
 def test_a_loss_is_called_a_loss() -> None:

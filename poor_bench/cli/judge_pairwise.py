@@ -88,8 +88,10 @@ def _compete(
         duels = _hold(app, contest, quiet=as_json)
     show_duels(decisions_of(duels), (a, b), as_json=as_json)
     if contest.budget.n_refused:
+        from poor_bench.reports.number_text import cost_text
+
         text = f"{contest.budget.n_refused} duels might have exceeded --max-cost"
-        click.echo(f"{text} ${max_cost:.2f} and were not begun.", err=True)
+        click.echo(f"{text} {cost_text(max_cost)} and were not begun.", err=True)
     is_whole = not contest.budget.n_refused
     return 0 if is_whole and all(duel.outcome is not Outcome.FAILED for duel in duels) else 3
 

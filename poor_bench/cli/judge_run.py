@@ -97,8 +97,10 @@ def run(
             summary = summarise_run(runner.run(plan, listener))
     show_summary(summary, as_json=as_json, html=html)
     if runner.budget.n_refused:
+        from poor_bench.reports.number_text import cost_text
+
         text = f"{runner.budget.n_refused} conversations or judgements might have exceeded"
-        click.echo(f"{text} --max-cost ${max_cost:.2f} and were not begun.", err=True)
+        click.echo(f"{text} --max-cost {cost_text(max_cost)} and were not begun.", err=True)
     return _exit_code(summary, gate=gate)
 
 

@@ -81,6 +81,16 @@ def test_noise_is_never_told_as_more_than_the_scale_has(
     assert "24.33" not in out
 
 
+def test_a_judge_that_only_repeats_itself_shows_no_noise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path, judge=verdict(6, 6), free=[verdict(6, 6), verdict(6, 7)])
+    assert judged(folder, "--panel", "scripted:free", "--repeat", "2") == 0
+    out = capsys.readouterr().out
+    assert "scripted:judge gave the same reply all 2 times" in out
+    assert "scripted:free gave the same reply" not in out
+
+
 def test_panel_decides_by_majority_and_shows_its_disagreement(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -31,6 +31,7 @@ def notes_on(summary: RunSummary) -> tuple[str, ...]:
     return (
         *_failures(summary),
         *_noise(summary),
+        *_repetitions(summary),
         *_disagreement(summary.panel),
         *(
             f"{member.judge} judges what its own model said: such scores tend to be too kind."
@@ -81,6 +82,21 @@ def _noise(summary: RunSummary) -> Iterator[str]:
         )
     elif summary.panel.voters:
         yield "Each judge was asked once, so its noise is not known: --repeat 5 shows it."
+
+
+def _repetitions(summary: RunSummary) -> Iterator[str]:
+    """Name judges whose repeats cannot differ: nothing of their noise is seen."""
+    for member in summary.panel.voters:
+        judgements = [
+            judgement
+            for judgement in summary.run.usable_judgements
+            if judgement.judge == member.judge
+        ]
+        if len(judgements) > 1 and len({judgement.reply for judgement in judgements}) == 1:
+            yield (
+                f"{member.judge} gave the same reply all {len(judgements)} times, as temperature 0 "
+                "or a fixed seed makes it: repeats do not show its noise."
+            )
 
 
 def _disagreement(panel: Panel) -> Iterator[str]:

@@ -17,6 +17,7 @@ from poor_bench.judge.agreement.spread import Spread
 from poor_bench.judge.history.comparison import RunComparison, ScoreChange
 from poor_bench.judge.history.summary import RunSummary
 from poor_bench.judge.report.wording import notes_on, spread_text, verdict_text
+from poor_bench.judge.verdict_schema import LARGEST_SCORE
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -44,7 +45,7 @@ def run_tiles(summary: RunSummary) -> Component:
     verdict, _, _ = verdict_text(summary).partition(":")
     score = "-" if panel.overall_score is None else f"{panel.overall_score:.2f}"
     n_wanted = len(run.header.judges) * run.header.repeat
-    noise = "-" if summary.noise is None else f"{summary.noise:.2f}"
+    noise = "-" if summary.noise is None else f"{min(summary.noise, LARGEST_SCORE):.2f}"
     shown = [
         tile("Overall", score, f"threshold {panel.threshold:g}"),
         tile("Verdict", verdict, is_warning=not summary.is_approved),

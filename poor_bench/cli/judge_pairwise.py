@@ -82,9 +82,14 @@ def _compete(
     a, b = (store.find(reference) for reference in references)
     with closing(LLMManager(app.data_dir)) as manager:
         contest = _contest(app, a, b, judges, manager)
+        if contest.left_out and not as_json:
+            names = ", ".join(contest.left_out)
+            click.echo(harmless(f"Left out, since not both runs have them: {names}"), err=True)
         if dry_run:
             return _tell_plan(contest, as_json=as_json)
         _limit(contest, max_cost)
+        if not as_json and (most_usd := contest.estimated_cost_usd()):
+            click.echo(f"Cost: {most_text(most_usd)}", err=True)
         duels = _hold(app, contest, quiet=as_json)
     show_duels(decisions_of(duels), (a, b), as_json=as_json)
     if contest.budget.n_refused:

@@ -195,7 +195,24 @@ def test_pairwise_tells_its_cost_before_and_keeps_to_the_limit(
     assert call(folder, *pair, "--dry-run", "--json") == 0
     assert printed_json(capsys) == {"duels": 2, "judges": ["scripted:costly"], "most_usd": 16.0}
     assert call(folder, *pair, "--max-cost", "1") == 3
-    assert "2 duels might have exceeded --max-cost $1.00" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "Cost: at most about $16.00" in told
+    assert "2 duels might have exceeded --max-cost $1.00" in told
+
+
+def test_pairwise_names_the_cases_that_one_run_lacks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path, fair=json.dumps({"reason": "", "winner": "tie"}))
+    judged(folder, "judge")
+    [first] = list((folder / "judgements").glob("*.jsonl"))
+    judged(folder, "judge", "--case", "price")
+    pair = ("pairwise", first.stem, "last", "--judge", "scripted:fair")
+    capsys.readouterr()
+    assert call(folder, *pair) == 0
+    assert "Left out, since not both runs have them: hello" in capsys.readouterr().err
+    assert call(folder, *pair, "--json") == 0
+    assert "Left out" not in capsys.readouterr().err
 
 
 def test_pairwise_takes_two_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,6 +50,14 @@ class Contest:
             if second is not None and first.failure is None and second.failure is None
         ]
 
+    @property
+    def left_out(self) -> list[str]:
+        """Ids of the cases that cannot be compared: only one run has them whole."""
+        talks = (*self.a.conversations, *self.b.conversations)
+        paired = {first.case_id for first, _ in self.pairs}
+        ids = dict.fromkeys(talk.case_id for talk in talks)
+        return [case_id for case_id in ids if case_id not in paired]
+
     def estimated_cost_usd(self) -> float:
         """Return what it costs at most, second attempts apart; 0.0 for judges without prices."""
         return sum(self._duel_usd(judge, pair) for judge in self.judges for pair in self.pairs)

@@ -52,6 +52,16 @@ def duel(judge: str, case_id: str, outcome: Outcome) -> Duel:
     return Duel(case_id=case_id, judge=judge, a_first=a_first, b_first=b_first, cost_usd=0.1)
 
 
+def test_cases_that_one_run_lacks_are_named() -> None:
+    good, other = conversation_of("x", "Hi", "GOOD"), conversation_of("z", "Hi", "Yo")
+    broken = conversation_of("y", "Hi", failure=Failure(kind=FailureKind.TIMEOUT, message="late"))
+    whole = conversation_of("y", "Hi", "Yo")
+    a, b = run_of(conversations=(good, whole)), run_of(conversations=(other, good, broken))
+    held = Contest(a, b, [judge("j", prefer("1"))], LLMManager(Path()))
+    assert held.left_out == ["y", "z"]
+    assert Contest(a, a, held.judges, held.manager).left_out == []
+
+
 def test_only_cases_that_both_runs_have_compete() -> None:
     broken = conversation_of("y", "Hi", failure=Failure(kind=FailureKind.TIMEOUT, message="late"))
     good = conversation_of("x", "Hi", "GOOD")

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING
 from poor_bench.errors import ConfigError
 from poor_bench.judge.response_judging import ResponseJudging
 from poor_bench.llm_manager import LLMManager
+from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.ports import Listener
 from poor_bench.runner.control import RunControl
-from poor_bench.runner.cost_estimate import CostEstimate, estimate_cost, estimate_judging
+from poor_bench.runner.cost_estimate import (
+    CostEstimate,
+    costs_of,
+    estimate_cost,
+    estimate_judging,
+)
 from poor_bench.runner.events import RunFinished
 from poor_bench.runner.execute import Executor
 from poor_bench.runner.identity import WorkspaceFingerprints, new_run_id
@@ -87,6 +93,14 @@ class TestRunner:
         states = self.states(selection)
         _require_something(states)
         return make_plan(states, force=selection.force, only=selection.only)
+
+    def costs_of(self, item: WorkItem) -> Iterator[tuple[LLM, float | None]]:
+        """Yield the LLM of a trial, then its judges, with about what each will cost.
+
+        Raises:
+            ConfigError: If a judge or a rubric cannot be used.
+        """
+        return costs_of(item, self.workspace, self.scorer, self._judging.judges)
 
     def estimate_cost(self, plan: Plan) -> CostEstimate:
         """Return about what a plan will cost; nobody is asked.

@@ -24,7 +24,7 @@ def discover(endpoint: str, services: ProviderServices) -> list[dict[str, Any]]:
 
     Returns:
         Entries with provider, name, size in billions where known, the endpoint where it is not
-        the default, and notes (keys with `_`) on quantisation and digest.
+        the default, and notes (keys with `_`) on quantisation, digest, and who really runs it.
 
     Raises:
         ProviderError: If the server cannot be asked.
@@ -49,6 +49,7 @@ def tag_to_entry(model: Mapping[str, Any], endpoint: str) -> dict[str, Any]:
         "size": size_in_billions(text_at(details, "parameter_size")),
         "_quantization": text_at(details, "quantization_level"),
         "_digest": text_at(model, "digest"),
+        "_remote": text_at(model, "remote_host"),
     }
     return {key: value for key, value in entry.items() if value}
 

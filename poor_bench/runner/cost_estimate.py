@@ -35,7 +35,7 @@ def estimate_cost(
         ConfigError: If a judge or a rubric cannot be used.
     """
     items = (item for work in plan.works for item in work.items())
-    return _summed(cost for item in items for cost in _costs_of(item, workspace, scorer, judges))
+    return _summed(cost for item in items for cost in costs_of(item, workspace, scorer, judges))
 
 
 def estimate_judging(
@@ -64,9 +64,14 @@ def _summed(costs: Iterable[tuple[LLM, float | None]]) -> CostEstimate:
     return CostEstimate(usd=sum(totals.values()), unpriced=unpriced)
 
 
-def _costs_of(
+def costs_of(
     item: WorkItem, workspace: Workspace, scorer: Scorer, judges: WorkspaceJudges
 ) -> Iterator[tuple[LLM, float | None]]:
+    """Yield the LLM of a trial, then its judges, each with US dollars or None without a price.
+
+    Raises:
+        ConfigError: If a judge or a rubric cannot be used.
+    """
     request = build_request(item.llm, workspace.test_classes[item.test.class_id], item.test)
     limit = request.parameters.get("max_tokens")
     max_tokens = limit if isinstance(limit, int) else None

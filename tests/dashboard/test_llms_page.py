@@ -7,7 +7,7 @@ import pytest
 from poor_bench.dashboard.pages.llms import callbacks, edit_callbacks
 from poor_bench.dashboard.pages.llms.changes import LLMField, form_of, form_to_changes
 from poor_bench.dashboard.pages.llms.entry import form_to_entry
-from poor_bench.dashboard.pages.llms.listed import listed_llms
+from poor_bench.dashboard.pages.llms.listed import found_models, listed_llms
 from poor_bench.dashboard.services.llm_service import LLMService
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices
@@ -179,3 +179,11 @@ def test_an_llm_without_its_key_is_not_ready(workspace_files: WorkspaceFiles) ->
     shown = listed_llms([llm], {llm.id: check})
     assert "refused" in text_of(shown)
     assert "there is no key" in text_of(shown)
+
+
+def test_a_found_model_tells_its_size_and_whether_it_is_local() -> None:
+    entry = {"name": "a:1b", "size": 0.75163, "_quantization": "F16"}
+    assert "0.752 B · F16" in text_of(found_models([entry]))
+    assert "not local" not in text_of(found_models([entry]))
+    far = text_of(found_models([entry | {"_remote": "https://ollama.com:443"}]))
+    assert "not local: it runs at https://ollama.com:443" in far

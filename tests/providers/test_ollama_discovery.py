@@ -6,7 +6,7 @@ import pytest
 
 from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
-from poor_bench.providers.ollama_discovery import can_chat, discover, size_in_billions
+from poor_bench.providers.ollama_discovery import can_chat, discover, size_in_billions, tag_to_entry
 from poor_bench.providers.services import ProviderServices
 from tests.providers.fake_clock import FakeClock
 from tests.providers.servers import ollama_format as wire
@@ -27,6 +27,11 @@ def test_installed_models_become_entries() -> None:
                 "_digest": wire.DIGEST,
             }
         ]
+
+
+def test_a_model_that_runs_elsewhere_says_where() -> None:
+    model = {"model": "gpt-oss:120b-cloud", "remote_host": "https://ollama.com:443"}
+    assert tag_to_entry(model, "")["_remote"] == "https://ollama.com:443"
 
 
 def test_the_default_endpoint_is_not_written_down() -> None:

@@ -216,7 +216,7 @@ class Services:
             states = runner.states(selection)
             plan = make_plan(states, force=selection.force, only=selection.only)
             means = ClassMeans(self.table(), runner.workspace.tests_by_id)
-            return preview_run(plan, runner.manager, means)
+            return preview_run(plan, runner.manager, means, runner.costs_of)
         finally:
             runner.close()
 

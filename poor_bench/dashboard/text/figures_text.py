@@ -54,6 +54,16 @@ def dollars_text(dollars: float | None) -> str:
     return f"${Decimal(f'{dollars:.2g}'):f}" if dollars < 0.1 else f"${dollars:,.2f}"
 
 
+def size_text(billions: float | None) -> str:
+    """Return how large a model is; empty where that is not known.
+
+    Example:
+        >>> [size_text(value) for value in (None, 0.75163, 2.0, 116.8)]
+        ['', '0.752 B', '2 B', '117 B']
+    """
+    return f"{billions:.3g} B" if billions else ""
+
+
 def count_text(number: int, noun: str) -> str:
     """Return a number with its noun.
 

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
 from poor_bench.runner.selection import Selection
+from poor_bench.test_runner import TestRunner
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, write_results
 
@@ -25,11 +27,57 @@ def test_time_and_cost_come_from_stored_results(workspace_files: WorkspaceFiles)
     assert llm.cost_usd == preview.cost_usd == pytest.approx(0.04)
 
 
-def test_what_was_never_measured_is_unknown(workspace_files: WorkspaceFiles) -> None:
+def test_how_long_takes_what_never_ran_is_unknown(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(2)
     workspace_files.add_llm("new", "4", prices=PRICES)
     preview = services_of(workspace_files.write()).preview(Selection())
-    assert (preview.n_items, preview.seconds, preview.cost_usd) == (2, None, None)
+    assert (preview.n_items, preview.seconds) == (2, None)
+
+
+def test_an_llm_that_never_ran_is_priced_by_its_prompts(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("new", "4", prices=PRICES, parameters={"max_tokens": 100})
+    folder = workspace_files.write()
+    cost = services_of(folder).preview(Selection()).cost_usd
+    runner = TestRunner(ConfigManager(folder))
+    assert cost == pytest.approx(runner.estimate_cost(runner.plan()).usd)
+    assert cost == pytest.approx(2 * 100 * 100 / 1e6, rel=0.05)
+
+
+def test_a_class_of_many_tests_is_priced_by_some_of_them(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(99)
+    workspace_files.add_llm("new", "4", prices=PRICES)
+    folder = workspace_files.write()
+    runner = TestRunner(ConfigManager(folder))
+    whole = runner.estimate_cost(runner.plan()).usd
+    assert services_of(folder).preview(Selection()).cost_usd == pytest.approx(whole, rel=0.02)
+
+
+def test_judges_are_part_of_the_cost(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.classes[0]["evaluation_module"] = {
+        "name": "llm_judge_evaluator",
+        "parameters": {"judge": "scripted:judge", "samples": 3},
+    }
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("free", "4")
+    prices = {"input": 0, "output": 1000}
+    workspace_files.add_llm("judge", "unused", enabled=False, prices=prices)
+    preview = services_of(workspace_files.write()).preview(Selection())
+    assert preview.cost_usd == pytest.approx(2 * 3 * 0.5)
+
+
+def test_what_is_known_is_summed_and_what_is_not_is_counted(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(1)
+    workspace_files.add_llm("paid", "4", prices=PRICES)
+    hosted = {"provider": "openai", "endpoint": "https://llm.example/v1", "api_key_env": "K"}
+    workspace_files.llms.append(hosted | {"name": "unpriced"})
+    services = services_of(workspace_files.write())
+    preview = services.preview(Selection())
+    assert preview.cost_usd is not None
+    assert (preview.n_unpriced, preview.n_untimed) == (1, 2)
+    assert services.preview(Selection(llms=("openai:*",))).cost_usd is None
 
 
 def test_a_class_without_results_takes_the_means_of_the_llm(

@@ -13,6 +13,7 @@ from poor_bench.dashboard.components.buttons import choose_button
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.links import model_link
 from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
+from poor_bench.dashboard.text.figures_text import size_text
 from poor_bench.models.llm import LLM
 from poor_bench.ports import Reachability
 
@@ -76,7 +77,7 @@ def _row(llm: LLM, checks: Mapping[str, Reachability] | None, shared: Collection
                 scope="row",
             ),
             html.Td(_reachable((checks or {}).get(llm.id), shared)),
-            html.Td(f"{llm.size:g} B" if llm.size else "-", className="number"),
+            html.Td(size_text(llm.size) or "-", className="number"),
             html.Td(llm.endpoint or "the provider's own", className="quiet"),
             html.Td(parameters[:120] or "-", className="quiet"),
             html.Td(html.Div([edit, switch], className="row-buttons")),
@@ -113,8 +114,9 @@ def found_models(entries: Sequence[Mapping[str, Any]]) -> Component:
 def _found(entry: Mapping[str, Any]) -> Component:
     name = str(entry["name"])
     facts = [
-        f"{entry['size']:g} B" if entry.get("size") else "",
+        size_text(entry.get("size")),
         str(entry.get("_quantization", "")),
+        f"not local: it runs at {entry['_remote']}" if entry.get("_remote") else "",
     ]
     return html.Li(
         [

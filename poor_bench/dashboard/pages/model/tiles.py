@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.components.tile import tile, tiles
-from poor_bench.dashboard.text.figures_text import count_text, dollars_text, milliseconds_text
+from poor_bench.dashboard.text.figures_text import (
+    count_text,
+    dollars_text,
+    milliseconds_text,
+    size_text,
+)
 from poor_bench.models.llm import LLM
 from poor_bench.statistics.estimate import Estimate
 from poor_bench.statistics.reliability import Reliability
@@ -55,7 +60,7 @@ def model_tiles(
     if summary.judge_cost_usd is not None:
         shown.append(tile("Judge", dollars_text(summary.judge_cost_usd), "cost of judging them"))
     if llm is not None and llm.size:
-        shown.append(tile("Size", f"{llm.size:g} B", "parameters"))
+        shown.append(tile("Size", size_text(llm.size), "parameters"))
     return tiles(*shown)
 
 

@@ -16,6 +16,7 @@ from poor_bench.dashboard.text.figures_text import count_text, dollars_text, sec
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
+_UNKNOWN = "unknown"
 _HEADS = ("Model", "To ask", "Failed before", "To score again", "Estimated time", "Estimated cost")
 
 
@@ -34,8 +35,8 @@ def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
         [
             tiles(
                 tile("To ask", f"{planned.n_items:,}", _rescored_note(planned.n_rescored)),
-                tile("Estimated time", _time(planned.seconds), "from stored times"),
-                tile("Estimated cost", _cost(planned.cost_usd), "from prices and stored tokens"),
+                tile("Estimated time", *_total_time(planned)),
+                tile("Estimated cost", *_total_cost(planned)),
             ),
             html.Div(
                 html.Table([html.Thead(head), html.Tbody(rows)], className="run-table"),
@@ -76,9 +77,24 @@ def _rescored_note(n_rescored: int) -> str:
     return f"and {count_text(n_rescored, 'response')} to score again" if n_rescored else "trials"
 
 
+def _total_time(planned: RunPreview) -> tuple[str, str]:
+    note = f"unknown for {count_text(planned.n_untimed, 'LLM')}" if planned.n_untimed else ""
+    return _and_more(_time(planned.seconds), note), note or "from stored times"
+
+
+def _total_cost(planned: RunPreview) -> tuple[str, str]:
+    unpriced = count_text(planned.n_unpriced, "LLM")
+    note = f"unknown for {unpriced}: no prices in llms.json" if planned.n_unpriced else ""
+    return _and_more(_cost(planned.cost_usd), note), note or "by llms.json, judging included"
+
+
+def _and_more(text: str, what_is_missing: str) -> str:
+    return f"{text} and more" if what_is_missing and text != _UNKNOWN else text
+
+
 def _time(seconds: float | None) -> str:
-    return "unknown" if seconds is None else seconds_text(seconds) if seconds else "-"
+    return _UNKNOWN if seconds is None else seconds_text(seconds) if seconds else "-"
 
 
 def _cost(dollars: float | None) -> str:
-    return "unknown" if dollars is None else dollars_text(dollars)
+    return _UNKNOWN if dollars is None else dollars_text(dollars)

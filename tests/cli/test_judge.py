@@ -68,7 +68,7 @@ def test_repeats_show_the_spread_and_the_noise(
     assert judged(folder, "--repeat", "3") == 0
     out = capsys.readouterr().out
     assert "6.0 to 8.0, sd 1.00" in out
-    assert "may differ by 6.08 points by chance alone" in out
+    assert "may differ by 4.50 points by chance alone" in out
 
 
 def test_noise_is_never_told_as_more_than_the_scale_has(

@@ -10,9 +10,9 @@ from poor_bench.judge.agreement.noise import noise_floor, within_noise
 from poor_bench.judge.agreement.spread import spread_of
 
 
-def test_floor_of_one_group_is_the_repeatability_limit() -> None:
-    # Deviation 1 with 2 degrees of freedom: 4.303 * sqrt(2).
-    assert noise_floor([[6.0, 7.0, 8.0]]) == pytest.approx(6.085, abs=0.001)
+def test_floor_of_one_group_is_the_repeatability_limit_with_one_repeat_more() -> None:
+    # Deviation 1 with 2 degrees of freedom, and 1 with the added one: 3.182 * sqrt(2).
+    assert noise_floor([[6.0, 7.0, 8.0]]) == pytest.approx(4.495, abs=0.001)
 
 
 def test_only_distances_within_a_group_count() -> None:
@@ -27,23 +27,34 @@ def test_means_of_more_judgements_are_quieter() -> None:
     assert of_four == pytest.approx(single / 2)
 
 
-def test_judge_that_repeats_itself_has_no_noise() -> None:
-    assert noise_floor([[6.0, 6.0]]) == 0.0
-    assert within_noise(0.0, 0.0)
-    assert not within_noise(0.1, 0.0)
+def test_two_equal_scores_do_not_show_a_judge_without_noise() -> None:
+    assert within_noise(1.0, noise_floor([[6.0, 6.0]]))
+    assert not within_noise(1.0, noise_floor([[6.0] * 12]))
 
 
 def test_nothing_is_ruled_out_where_nothing_is_known() -> None:
     assert within_noise(9.0, None)
 
 
-def test_twins_differ_by_more_than_the_floor_in_5_percent_of_the_comparisons() -> None:
+def share_of_twins_beyond(deviation: float, n_repeats: int) -> float:
+    """Return how often a judge of whole numbers differs from itself by more than its floor."""
     rng = random.Random(11)
     n_beyond = 0
-    for _ in range(4000):
-        floor = noise_floor([[rng.gauss(6, 1) for _ in range(5)]])
-        n_beyond += not within_noise(rng.gauss(6, 1) - rng.gauss(6, 1), floor)
-    assert n_beyond / 4000 == pytest.approx(0.05, abs=0.01)
+    for _ in range(3000):
+        floor = noise_floor([[round(rng.gauss(6, deviation)) for _ in range(n_repeats)]])
+        difference = round(rng.gauss(6, deviation)) - round(rng.gauss(6, deviation))
+        n_beyond += not within_noise(difference, floor)
+    return n_beyond / 3000
+
+
+@pytest.mark.parametrize("deviation", [0.3, 0.8, 2.0])
+@pytest.mark.parametrize("n_repeats", [2, 3, 5, 10])
+def test_twins_seldom_differ_by_more_than_the_floor(deviation: float, n_repeats: int) -> None:
+    assert share_of_twins_beyond(deviation, n_repeats) <= 0.08
+
+
+def test_the_floor_is_no_higher_than_it_must_be_where_repeats_are_many() -> None:
+    assert share_of_twins_beyond(2.0, 20) == pytest.approx(0.05, abs=0.015)
 
 
 @given(st.lists(st.floats(0, 10), min_size=1, max_size=20))

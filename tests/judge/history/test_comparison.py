@@ -24,7 +24,7 @@ def test_summary_has_every_cases_feedback_and_the_noise() -> None:
     [case] = summary.cases
     assert (case.score, case.n_passed) == (7.0, 2)
     assert [item.text for item in case.feedback] == ["6!", "8!"]
-    assert summary.noise == pytest.approx(12.706 * 2**0.5 * 2**0.5, abs=0.01)
+    assert summary.noise == pytest.approx(4.303 * 1.5**0.5 * 2**0.5, abs=0.01)
     assert summarise_run(run("1", 7)).noise is None
 
 

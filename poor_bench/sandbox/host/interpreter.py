@@ -24,6 +24,8 @@ _ENVIRONMENT = {
     "TZ": "UTC",
     # the same order of sets every time, so that the same program gets the same score
     "PYTHONHASHSEED": "0",
+    # resolve all symbols once, and not again in every child
+    "LD_BIND_NOW": "1",
     # the C library and numerical ones reserve memory for each thread
     "MALLOC_ARENA_MAX": "1",
     "OMP_NUM_THREADS": "1",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import sys
 
 from poor_bench.sandbox.limits import Limits
 
@@ -10,29 +11,46 @@ _MAX_USER_PROCESSES = 1024
 """All processes of the user, those outside the sandbox included."""
 
 
-def limit_resources(limits: Limits, cpu_s: int, *, may_fork: bool) -> None:
-    """Limit this process for good.
+class ResourceLimits:
+    """The kernel's limits, made ready in one process and put in force in its children."""
 
-    Args:
-        limits: What it may use.
-        cpu_s: CPU seconds after which the kernel ends it.
-        may_fork: Whether nothing else keeps it from forking.
-    """
-    import resource  # not on Windows
+    def __init__(self, *, may_fork: bool) -> None:
+        """Take note of what can be limited, and how far it is already.
 
-    wanted = [
-        (resource.RLIMIT_CPU, cpu_s),
-        (resource.RLIMIT_AS, limits.memory_bytes),
-        (resource.RLIMIT_FSIZE, limits.file_bytes),
-        (resource.RLIMIT_NOFILE, limits.open_files),
-        (resource.RLIMIT_CORE, 0),
-    ]
-    if may_fork:
-        wanted.append((resource.RLIMIT_NPROC, _MAX_USER_PROCESSES))
-    for kind, amount in wanted:
-        hard = resource.getrlimit(kind)[1]
-        allowed = amount if hard == resource.RLIM_INFINITY else min(amount, hard)
-        resource.setrlimit(kind, (allowed, allowed))
+        Args:
+            may_fork: Whether nothing else keeps children from forking.
+        """
+        import resource  # not on Windows
+
+        kinds = [
+            resource.RLIMIT_CPU,
+            resource.RLIMIT_AS,
+            resource.RLIMIT_FSIZE,
+            resource.RLIMIT_NOFILE,
+            resource.RLIMIT_CORE,
+        ]
+        if may_fork:
+            kinds.append(resource.RLIMIT_NPROC)
+        self._highest = [(kind, _largest_amount(resource.getrlimit(kind)[1])) for kind in kinds]
+        self._set_limit = resource.setrlimit
+
+    def put_in_force(self, limits: Limits, cpu_s: int) -> None:
+        """Limit this process for good.
+
+        Args:
+            limits: What it may use.
+            cpu_s: CPU seconds after which the kernel ends it.
+        """
+        of_files = limits.file_bytes, limits.open_files
+        amounts = cpu_s, limits.memory_bytes, *of_files, 0, _MAX_USER_PROCESSES
+        for (kind, highest), amount in zip(self._highest, amounts, strict=False):
+            allowed = amount if amount < highest else highest
+            self._set_limit(kind, (allowed, allowed))
+
+
+def _largest_amount(hard: int) -> int:
+    """Return the highest number that a hard limit allows; the kernel's "no limit" is negative."""
+    return hard if hard >= 0 else sys.maxsize
 
 
 def require_memory_limit(limits: Limits) -> None:

@@ -70,7 +70,7 @@ def _enter_linux_surroundings(surroundings: Surroundings) -> None:
         namespaces.enter_new(libc.CLONE_NEWPID)
         _continue_in_child()
         privileges.die_with_parent()
-        surroundings.renew_processes = namespaces.PidNamespaces().renew
+        surroundings.renew_processes = namespaces.renewing_pid_namespace().make
 
     def share_no_files() -> None:
         namespaces.enter_new(libc.CLONE_NEWNS)

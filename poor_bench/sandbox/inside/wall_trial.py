@@ -6,10 +6,11 @@ import os
 import sys
 from collections.abc import Callable, Collection
 
-from poor_bench.sandbox.inside.resource_limits import limit_resources, require_memory_limit
+from poor_bench.sandbox.inside.resource_limits import ResourceLimits, require_memory_limit
 from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.limits import Limits
 from poor_bench.sandbox.linux import landlock, root_filesystem, seccomp
+from poor_bench.sandbox.linux.prepared_calls import PreparedCalls
 from poor_bench.sandbox.wire.encoding import decode_trusted, encode
 
 
@@ -44,7 +45,7 @@ def _steps() -> list[tuple[Mechanism, Callable[[], None]]]:
     limiting: list[tuple[Mechanism, Callable[[], None]]] = [
         (
             Mechanism.RESOURCE_LIMITS,
-            lambda: limit_resources(limits, limits.cpu_s, may_fork=False),
+            lambda: ResourceLimits(may_fork=False).put_in_force(limits, limits.cpu_s),
         ),
         (Mechanism.RESOURCE_LIMITS, lambda: require_memory_limit(limits)),
     ]
@@ -52,12 +53,21 @@ def _steps() -> list[tuple[Mechanism, Callable[[], None]]]:
         return limiting
     return [
         (Mechanism.SYSTEM_CALL_FILTER, seccomp.filter_forking_process),
-        (Mechanism.BARE_ROOT, root_filesystem.enter_private_scratch),
+        (Mechanism.BARE_ROOT, _enter_private_scratch),
         (Mechanism.FILE_RULES, _rule_files),
-        (Mechanism.SYSTEM_CALL_FILTER, seccomp.filter_child),
+        (Mechanism.SYSTEM_CALL_FILTER, _filter_child),
         *limiting,
     ]
 
 
+def _enter_private_scratch() -> None:
+    PreparedCalls(root_filesystem.entering_private_scratch()).make()
+
+
 def _rule_files() -> None:
-    landlock.restrict_self(landlock.make_ruleset((), (os.devnull,)))
+    ruleset = landlock.make_ruleset((), (os.devnull,))
+    PreparedCalls(landlock.keeping_rules(ruleset)).make()
+
+
+def _filter_child() -> None:
+    PreparedCalls([seccomp.filtering_child(os.getpid())]).make()

@@ -13,10 +13,11 @@ import sys
 from collections.abc import Sequence
 
 from poor_bench.sandbox.inside.descriptors import RULESET
-from poor_bench.sandbox.inside.resource_limits import limit_resources
+from poor_bench.sandbox.inside.resource_limits import ResourceLimits
 from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.limits import Limits
 from poor_bench.sandbox.linux import landlock, privileges, root_filesystem, seccomp
+from poor_bench.sandbox.linux.prepared_calls import PreparedCalls, SystemCall
 
 _DEVICES = ("/dev/zero", "/dev/random", "/dev/urandom")
 _FIRST_IN_NAMESPACE = 1
@@ -39,11 +40,12 @@ class Walls:
         """
         self.missing = missing
         self._has_bare_root = Mechanism.BARE_ROOT not in missing
+        self._has_own_processes = Mechanism.OWN_PROCESSES not in missing
         self._readable = (*readable, *_DEVICES)
-        self._has_limits = Mechanism.RESOURCE_LIMITS not in missing
         self._has_file_rules = Mechanism.FILE_RULES not in missing
         self._has_filter = Mechanism.SYSTEM_CALL_FILTER not in missing
-        self._has_ruleset = False
+        self._resource_limits: ResourceLimits | None = None
+        self._early_calls: PreparedCalls | None = None
 
     def prepare(self) -> None:
         """Do what need not be done in every child.
@@ -51,14 +53,16 @@ class Walls:
         Raises:
             OSError: If a mechanism that is not missing cannot be put in force.
         """
+        if Mechanism.RESOURCE_LIMITS not in self.missing:
+            self._resource_limits = ResourceLimits(may_fork=not self._has_filter)
         if self._has_bare_root and self._has_file_rules:
             ruleset = self._make_ruleset(root_filesystem.SCRATCH_PARENT)
             os.dup2(ruleset, RULESET)
             os.close(ruleset)
-            self._has_ruleset = True
         if self._has_filter:
             seccomp.filter_forking_process()
-            seccomp.prepare_child_filter(_FIRST_IN_NAMESPACE)
+        if self._has_bare_root and self._has_own_processes:
+            self._early_calls = self._calls_in_own_scratch(_FIRST_IN_NAMESPACE)
 
     def put_up_early(self) -> None:
         """Lock this process in for good, as far as that can be done without an order.
@@ -66,9 +70,10 @@ class Walls:
         Raises:
             OSError: If a mechanism that is not missing cannot be put in force.
         """
-        if self._has_bare_root:
-            root_filesystem.enter_private_scratch()
-            self._lock_in(root_filesystem.SCRATCH)
+        if self._early_calls is not None:
+            self._early_calls.make()
+        elif self._has_bare_root:
+            self._calls_in_own_scratch(os.getpid()).make()
 
     def put_up_rest(self, limits: Limits, cpu_s: int, scratch: str | None) -> None:
         """Lock this process in for good.
@@ -82,20 +87,26 @@ class Walls:
             OSError: If a mechanism that is not missing cannot be put in force.
         """
         if scratch is not None:
-            self._lock_in(scratch)
-        if self._has_limits:
-            limit_resources(limits, cpu_s, may_fork=not self._has_filter)
+            os.chdir(scratch)
+            if sys.platform == "linux":
+                ruleset = self._make_ruleset(scratch) if self._has_file_rules else None
+                PreparedCalls(self._locking_in(ruleset, os.getpid())).make()
+        if self._resource_limits is not None:
+            self._resource_limits.put_in_force(limits, cpu_s)
 
-    def _lock_in(self, folder: str) -> None:
-        os.chdir(folder)
-        if sys.platform == "linux":
-            privileges.drop_capabilities()
-        if self._has_file_rules:
-            ruleset = RULESET if self._has_ruleset else self._make_ruleset(folder)
-            landlock.restrict_self(ruleset)
-            os.close(ruleset)
+    def _calls_in_own_scratch(self, pid: int) -> PreparedCalls:
+        entering = root_filesystem.entering_private_scratch()
+        ruleset = RULESET if self._has_file_rules else None
+        return PreparedCalls([*entering, *self._locking_in(ruleset, pid)])
+
+    def _locking_in(self, ruleset: int | None, pid: int) -> list[SystemCall]:
+        """Return the calls that lock a process in once it has a scratch folder."""
+        calls = [privileges.dropping_capabilities()]
+        if ruleset is not None:
+            calls += landlock.keeping_rules(ruleset)
         if self._has_filter:
-            seccomp.filter_child()
+            calls.append(seccomp.filtering_child(pid))
+        return calls
 
     def _make_ruleset(self, usable: str) -> int:
         return landlock.make_ruleset(self._readable, (usable, os.devnull))

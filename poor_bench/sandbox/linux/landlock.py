@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from struct import Struct
 
 from poor_bench.sandbox.linux import libc
+from poor_bench.sandbox.linux.prepared_calls import SystemCall
 
 _RULESET = Struct("=QQQ")
 """struct landlock_ruleset_attr: handled_access_fs, handled_access_net, scoped."""
@@ -34,7 +35,7 @@ _FOREIGN_SOCKETS_AND_SIGNALS = 0b11
 
 
 def make_ruleset(readable: Sequence[str], usable: Sequence[str]) -> int:
-    """Return the descriptor of rules for `restrict_self`.
+    """Return the descriptor of rules for `keeping_rules`.
 
     Nothing can be executed. Where the kernel knows how, TCP, abstract sockets of others and
     signals to others are closed as well.
@@ -57,15 +58,12 @@ def make_ruleset(readable: Sequence[str], usable: Sequence[str]) -> int:
     return ruleset
 
 
-def restrict_self(ruleset: int) -> None:
-    """Take from this process all rights that a ruleset does not give; irrevocable.
+def keeping_rules(ruleset: int) -> list[SystemCall]:
+    """Return the calls that take from a process all rights that a ruleset does not give.
 
-    Needs `forbid_new_privileges` before.
-
-    Raises:
-        OSError: If the kernel does not allow it.
+    They are irrevocable, and need `forbid_new_privileges` before. The ruleset is closed.
     """
-    libc.system_call("landlock_restrict_self", ruleset, 0)
+    return [SystemCall("landlock_restrict_self", (ruleset, 0)), SystemCall("close", (ruleset,))]
 
 
 def _empty_ruleset(version: int) -> int:

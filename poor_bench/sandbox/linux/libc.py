@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 CLONE_NEWNS = 0x0002_0000
 CLONE_NEWIPC = 0x0800_0000
@@ -25,6 +25,8 @@ PR_SET_NO_NEW_PRIVS = 38
 _NUMBERS = {
     "x86_64": {
         "capset": 126,
+        "chdir": 80,
+        "close": 3,
         "mount": 165,
         "pivot_root": 155,
         "prctl": 157,
@@ -34,6 +36,8 @@ _NUMBERS = {
     },
     "aarch64": {
         "capset": 91,
+        "chdir": 49,
+        "close": 57,
         "mount": 40,
         "pivot_root": 41,
         "prctl": 167,
@@ -51,12 +55,15 @@ _NUMBERS_EVERYWHERE = {
 _N_ARGUMENTS = 6
 
 
+Argument = int | bytes | ctypes.Array[ctypes.c_char] | None
+
+
 def machine() -> str:
     """Return the processor architecture, such as `x86_64`."""
     return os.uname().machine
 
 
-def system_call(name: str, *arguments: int | bytes | ctypes.Array[ctypes.c_char] | None) -> int:
+def system_call(name: str, *arguments: Argument) -> int:
     """Make a system call.
 
     Args:
@@ -67,24 +74,33 @@ def system_call(name: str, *arguments: int | bytes | ctypes.Array[ctypes.c_char]
     Raises:
         OSError: If it failed; the message names the call.
     """
-    number, function = _function(name)
-    result = function(number, *arguments, *[None] * (_N_ARGUMENTS - len(arguments)))
+    result = raw_system_call()(*raw_arguments(name, arguments))
     if result < 0:
-        error = ctypes.get_errno()
-        raise OSError(error, f"{name}: {os.strerror(error)}")
+        raise failure_of(name)
     return result
 
 
-@functools.cache
-def _function(name: str) -> tuple[int, Callable[..., int]]:
+def failure_of(name: str) -> OSError:
+    """Return why the last raw system call failed; the message names it."""
+    error = ctypes.get_errno()
+    return OSError(error, f"{name}: {os.strerror(error)}")
+
+
+def raw_arguments(name: str, arguments: Sequence[Argument]) -> tuple[Argument, ...]:
+    """Return what the raw system call takes.
+
+    Raises:
+        OSError: If the number of the call is not known for this machine.
+    """
     number = _NUMBERS_EVERYWHERE.get(name) or _NUMBERS.get(machine(), {}).get(name)
     if number is None:
         raise OSError(0, f"{name}: the number of this call is not known for {machine()}")
-    return number, _syscall()
+    return number, *arguments, *[None] * (_N_ARGUMENTS - len(arguments))
 
 
 @functools.cache
-def _syscall() -> Callable[..., int]:
+def raw_system_call() -> Callable[..., int]:
+    """Return syscall(2) of the C library: a negative number if it failed."""
     function = ctypes.CDLL(None, use_errno=True).syscall
     function.restype = ctypes.c_long
     function.argtypes = [ctypes.c_long, *[ctypes.c_void_p] * _N_ARGUMENTS]

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from poor_bench.sandbox.linux import libc
+from poor_bench.sandbox.linux.prepared_calls import PreparedCalls, SystemCall
 
 
 def become_namespace_owner() -> None:
@@ -35,21 +36,12 @@ def enter_new(flags: int) -> None:
     libc.system_call("unshare", flags)
 
 
-class PidNamespaces:
-    """Gives every child a pid namespace of its own.
+def renewing_pid_namespace() -> PreparedCalls:
+    """Return the calls that make the next child the first process of a new pid namespace.
 
-    Made in the process that forks them, which must itself be in a pid namespace that it may
-    administer: a process can ask for a new one only after it went back to its own.
+    For the process that forks, which must itself be in a pid namespace that it may administer: it
+    can ask for a new one only after it went back to its own.
     """
-
-    def __init__(self) -> None:
-        self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-
-    def renew(self) -> None:
-        """Make the next child the first process of a new pid namespace.
-
-        Raises:
-            OSError: If the kernel does not allow it.
-        """
-        libc.system_call("setns", self._own, libc.CLONE_NEWPID)
-        libc.system_call("unshare", libc.CLONE_NEWPID)
+    own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    going_back = SystemCall("setns", (own, libc.CLONE_NEWPID))
+    return PreparedCalls([going_back, SystemCall("unshare", (libc.CLONE_NEWPID,))])

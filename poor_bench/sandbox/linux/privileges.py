@@ -5,6 +5,7 @@ from __future__ import annotations
 from struct import Struct
 
 from poor_bench.sandbox.linux import libc
+from poor_bench.sandbox.linux.prepared_calls import SystemCall
 
 _CAPABILITIES_HEADER = Struct("=II").pack(0x2008_0522, 0)
 """Version 3; this process."""
@@ -24,9 +25,9 @@ def forbid_new_privileges() -> None:
     libc.system_call("prctl", libc.PR_SET_DUMPABLE, 0)
 
 
-def drop_capabilities() -> None:
-    """Give up all capabilities; see capset(2)."""
-    libc.system_call("capset", _CAPABILITIES_HEADER, _NO_CAPABILITIES)
+def dropping_capabilities() -> SystemCall:
+    """Return the call with which a process gives up all capabilities; see capset(2)."""
+    return SystemCall("capset", (_CAPABILITIES_HEADER, _NO_CAPABILITIES))
 
 
 def die_with_parent() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from struct import Struct
 
 from poor_bench.sandbox.linux import libc
+from poor_bench.sandbox.linux.prepared_calls import SystemCall
 
 SCRATCH_PARENT = "/poor_bench"
 SCRATCH = f"{SCRATCH_PARENT}/scratch"
@@ -51,14 +52,14 @@ def enter_bare_root(readable: Sequence[str]) -> None:
     os.chdir("/")
 
 
-def enter_private_scratch() -> None:
-    """Give this process an empty scratch folder of limited size that no other sees.
-
-    Raises:
-        OSError: If the kernel does not allow it.
-    """
-    libc.system_call("unshare", libc.CLONE_NEWNS)
-    libc.system_call("mount", b"tmpfs", SCRATCH.encode(), b"tmpfs", 0, _SCRATCH_OPTIONS)
+def entering_private_scratch() -> list[SystemCall]:
+    """Return the calls that give a process an empty working folder that no other sees."""
+    mounting = (b"tmpfs", SCRATCH.encode(), b"tmpfs", 0, _SCRATCH_OPTIONS)
+    return [
+        SystemCall("unshare", (libc.CLONE_NEWNS,)),
+        SystemCall("mount", mounting),
+        SystemCall("chdir", (SCRATCH.encode(),)),
+    ]
 
 
 def _show(path: Path) -> None:

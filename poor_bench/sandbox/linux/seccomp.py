@@ -17,13 +17,13 @@ from __future__ import annotations
 import ctypes
 import errno
 import functools
-import os
 import socket
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from struct import Struct
 
 from poor_bench.sandbox.linux import libc, syscall_table
+from poor_bench.sandbox.linux.prepared_calls import PreparedCalls, SystemCall
 
 _INSTRUCTION = Struct("=HBBI")
 _PROGRAM_HEADER = Struct("@HP")
@@ -75,25 +75,19 @@ def filter_forking_process() -> None:
     Raises:
         OSError: If the kernel has no seccomp, or the architecture has no table of calls.
     """
-    _install(_first_filter(_known_machine()))
+    PreparedCalls([_installing(_first_filter(_known_machine()))]).make()
 
 
-def filter_child() -> None:
-    """Install the second filter for this process and its threads; irrevocable.
+def filtering_child(pid: int) -> SystemCall:
+    """Return the call that installs the second filter for a child and its threads; irrevocable.
 
-    Raises:
-        OSError: If the kernel has no seccomp, or the architecture has no table of calls.
-    """
-    _install(_second_filter(_known_machine(), os.getpid()))
-
-
-def prepare_child_filter(pid: int) -> None:
-    """Have the second filter for a process id ready in all children of this process.
+    Args:
+        pid: The child's process id, as it knows it.
 
     Raises:
         OSError: If the architecture has no table of calls.
     """
-    _second_filter(_known_machine(), pid)
+    return _installing(_second_filter(_known_machine(), pid))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +98,8 @@ class _Filter:
     instructions: ctypes.Array[ctypes.c_char]
 
 
-def _install(program: _Filter) -> None:
-    libc.system_call("prctl", libc.PR_SET_SECCOMP, _FILTER_MODE, program.header)
+def _installing(program: _Filter) -> SystemCall:
+    return SystemCall("prctl", (libc.PR_SET_SECCOMP, _FILTER_MODE, program.header))
 
 
 def _known_machine() -> str:

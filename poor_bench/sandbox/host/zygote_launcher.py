@@ -118,7 +118,7 @@ class ZygoteLauncher:
                 on_failure.enter_context(ours)
             on_failure.callback(output.close)
             with its_link, its_control:
-                descriptors = [its_link.fileno(), output.fileno(), its_control.fileno()]
-                self._keeper.request(descriptors)
+                outputs = [output.fileno()] * 2
+                self._keeper.request([*outputs, its_link.fileno(), its_control.fileno()])
             on_failure.pop_all()
         return ZygoteChild(link, control, output)

@@ -14,7 +14,11 @@ from poor_bench.sandbox.inside.descriptors import CHANNEL
 from poor_bench.sandbox.inside.streams import Output
 from poor_bench.sandbox.inside.walls import Walls
 from poor_bench.sandbox.wire.channel import Channel, SocketConnection
+from poor_bench.sandbox.wire.encoding import encode
 from poor_bench.sandbox.wire.messages import CandidateOrder, Order, message_to_order
+
+
+_READY = encode(("ready",))
 
 
 def live(channel: Channel, walls: Walls, output: Output) -> NoReturn:
@@ -25,26 +29,23 @@ def live(channel: Channel, walls: Walls, output: Output) -> NoReturn:
         walls: What to put up.
         output: Of this process.
     """
-    with Attempt() as early:
+    early_error: OSError | None = None
+    try:
         walls.put_up_early()
+    except OSError as error:
+        early_error = error
     with Attempt():
         order = message_to_order(channel.receive_trusted())
-        reason = str(early.error or "") or _lock_in(order, walls)
-        if reason:
-            channel.send(("failed", reason))
+        try:
+            if early_error is not None:
+                raise early_error
+            walls.put_up_rest(order.limits, order.cpu_s, order.scratch)
+        except OSError as error:
+            channel.send(("failed", str(error)))
         else:
-            channel.send(("ready",))
+            channel.send_encoded(_READY)
             _carry_out(order, channel, output)
     os._exit(0)
-
-
-def _lock_in(order: Order, walls: Walls) -> str:
-    """Put up what could not be put up before; return why that failed, or an empty text."""
-    try:
-        walls.put_up_rest(order.limits, order.cpu_s, order.scratch)
-    except OSError as error:
-        return str(error)
-    return ""
 
 
 def _carry_out(order: Order, channel: Channel, output: Output) -> None:

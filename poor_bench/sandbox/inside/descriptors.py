@@ -8,6 +8,8 @@ CHANNEL = 3
 """To whoever gives the order."""
 RULESET = 4
 """Rules for files, where all children have the same."""
+RECEIVED = (1, 2, CHANNEL)
+"""Where the system puts the first descriptors of a request: at the lowest numbers that are free."""
 _FIRST_FREE = 5
 _OUT_OF_THE_WAY = 64
 _MORE_THAN_OPEN = 65536
@@ -30,9 +32,11 @@ def reserve_descriptors() -> None:
     os.close(empty)
 
 
-def arrange_descriptors(output: int, channel: int) -> None:
-    """Give a child what it may have, and close all else; stdin is empty already."""
-    os.dup2(output, 1)
-    os.dup2(output, 2)
-    os.dup2(channel, CHANNEL)
+def free_received() -> None:
+    """Make room for the descriptors of the next request; see `RECEIVED`."""
+    os.closerange(RECEIVED[0], CHANNEL + 1)
+
+
+def keep_what_children_need() -> None:
+    """Close all descriptors that mean nothing to a child; stdin is empty already."""
     os.closerange(_FIRST_FREE, _MORE_THAN_OPEN)

@@ -1,8 +1,9 @@
 """The zygote: a small process without threads or secrets that forks a child per program.
 
 It is started once, enters its surroundings, and then waits for requests on its link to us. A
-request is one byte with three descriptors: the channel over which the child takes its order, the
-file for its output, and a control socket. The zygote never reads orders. When the other end of the
+request is one byte with four descriptors: the file for the child's output twice, for stdout and
+stderr, the channel over which the child takes its order, and a control socket. Those of the child
+arrive at the numbers that they have there (see `RECEIVED`). The zygote never reads orders. When the other end of the
 control socket is shut, the child is killed; when the child is gone, so are all processes that it
 started, and the zygote says on the control socket how it ended. When the link is closed,
 everything ends.
@@ -18,12 +19,15 @@ import select
 import signal
 import socket
 from contextlib import suppress
+from struct import Struct
 from typing import NoReturn
 
 from poor_bench.sandbox.inside.child import live
 from poor_bench.sandbox.inside.descriptors import (
     CHANNEL,
-    arrange_descriptors,
+    RECEIVED,
+    free_received,
+    keep_what_children_need,
     move_away,
     reserve_descriptors,
 )
@@ -39,7 +43,7 @@ from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.wire.channel import Channel, DescriptorConnection, SocketConnection
 from poor_bench.sandbox.wire.reports import pack_exit, pack_failure
 
-_N_DESCRIPTORS = 3
+_DESCRIPTORS = Struct(f"@{len(RECEIVED)}ii")
 _MANY = 4096
 _STOPS_ORPHANS = {Mechanism.OWN_PROCESSES, Mechanism.SYSTEM_CALL_FILTER}
 
@@ -79,6 +83,7 @@ class _Zygote:
         self._child_of: dict[int, int] = {}
         self._poll = select.poll()
         self._ended, self._waking = os.pipe()
+        self._ancillary_size = socket.CMSG_SPACE(_DESCRIPTORS.size)
         self._output = Output()
         self._channel = Channel(DescriptorConnection(CHANNEL, CHANNEL))
 
@@ -90,6 +95,7 @@ class _Zygote:
         self._poll.register(self._ended, select.POLLIN)
         rehearse(self._output)
         freeze()
+        free_received()
         while True:
             for descriptor, _ in self._poll.poll():
                 if descriptor == self._ended:
@@ -100,10 +106,12 @@ class _Zygote:
                     self._kill(descriptor)
 
     def _accept(self) -> None:
-        request, descriptors, _, _ = socket.recv_fds(self._link, 1, _N_DESCRIPTORS)
+        request, ancillary, _, _ = self._link.recvmsg(1, self._ancillary_size)
         if not request:
             self._end_everything()
-        channel, output, control = descriptors
+        *received, control = _DESCRIPTORS.unpack(ancillary[0][2])
+        if tuple(received) != RECEIVED:
+            raise RuntimeError(f"descriptors arrived at {received}")
         try:
             self._renew_processes()
             child = os.fork()
@@ -111,17 +119,16 @@ class _Zygote:
             self._finish(control, pack_failure(str(error)))
         else:
             if child == 0:
-                self._become_child(channel, output)
+                self._become_child()
             self._control_of[child] = control
             self._child_of[control] = child
             self._poll.register(control, select.POLLIN)
-        os.close(channel)
-        os.close(output)
+        free_received()
 
-    def _become_child(self, channel: int, output: int) -> NoReturn:
+    def _become_child(self) -> NoReturn:
         os.setsid()
         signal.set_wakeup_fd(-1)
-        arrange_descriptors(output, channel)
+        keep_what_children_need()
         live(self._channel, self._walls, self._output)
 
     def _kill(self, control: int) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import socket
 import time
-from struct import Struct
 from typing import Any, Protocol
 
 from poor_bench.sandbox.wire.decoding import DecodeError, decode
 from poor_bench.sandbox.wire.encoding import MAX_BYTES, decode_trusted, encode, encode_exact
 
-_LENGTH = Struct(">I")
+_SIZE = 4
+"""Bytes of a length, the most significant one first."""
 _READ_SIZE = 65536
 
 
@@ -159,7 +159,7 @@ class Channel:
 
     def send_encoded(self, encoded: bytes, deadline: float | None = None) -> None:
         """Send one value that is encoded already; raises as `send` does."""
-        self.connection.write(_LENGTH.pack(len(encoded)) + encoded, deadline)
+        self.connection.write(len(encoded).to_bytes(_SIZE) + encoded, deadline)
 
     def receive(self, deadline: float | None = None) -> Any:
         """Return the next value; plain data, whoever sent it.
@@ -184,14 +184,20 @@ class Channel:
 
     def receive_encoded(self, deadline: float | None = None) -> bytes:
         """Return the next value as it came; raises as `receive` does if it is too long."""
-        (length,) = _LENGTH.unpack(self._take(_LENGTH.size, deadline))
-        if length > MAX_BYTES:
+        if not self._buffer:
+            content = self.connection.read(deadline)
+            if len(content) - _SIZE == int.from_bytes(content[:_SIZE]):
+                return content[_SIZE:]
+            self._buffer += content
+        self._require(_SIZE, deadline)
+        end = _SIZE + int.from_bytes(self._buffer[:_SIZE])
+        if end > _SIZE + MAX_BYTES:
             raise DecodeError("more bytes announced than a value may have")
-        return self._take(length, deadline)
+        self._require(end, deadline)
+        encoded = bytes(self._buffer[_SIZE:end])
+        del self._buffer[:end]
+        return encoded
 
-    def _take(self, length: int, deadline: float | None) -> bytes:
+    def _require(self, length: int, deadline: float | None) -> None:
         while len(self._buffer) < length:
             self._buffer += self.connection.read(deadline)
-        taken = bytes(self._buffer[:length])
-        del self._buffer[:length]
-        return taken

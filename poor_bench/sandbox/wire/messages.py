@@ -43,37 +43,37 @@ class CandidateOrder(NamedTuple):
     """Load a program; then call one of its functions when asked to.
 
     Attributes:
+        limits: What the child may use.
+        cpu_s: CPU seconds after which the kernel ends the child.
+        scratch: Folder for its files; None where it has a file system of its own.
         setup: Runs before the program, in the same module.
         source: The program.
         function: Name of the function; None for the last one that the program defines.
         inputs: What `("case", index)` refers to.
-        scratch: Folder for its files; None where it has a file system of its own.
-        limits: What the child may use.
-        cpu_s: CPU seconds after which the kernel ends the child.
     """
 
+    limits: Limits
+    cpu_s: int
+    scratch: str | None
     setup: str
     source: str
     function: str | None
     inputs: list[Any]
-    scratch: str | None
-    limits: Limits
-    cpu_s: int
 
 
 class CheckerOrder(NamedTuple):
     """Carry out tests, one after the other, on candidates in other processes.
 
     Attributes:
-        scratch: As for a candidate.
         limits: As for a candidate.
         cpu_s: As for a candidate.
+        scratch: As for a candidate.
         is_linked: Whether a socket to the candidate comes with every test.
     """
 
-    scratch: str | None
     limits: Limits
     cpu_s: int
+    scratch: str | None
     is_linked: bool
 
 
@@ -100,14 +100,14 @@ _ROLES: Mapping[str, type[Order]] = {"candidate": CandidateOrder, "checker": Che
 def order_to_message(order: Order) -> tuple[str, tuple[Any, ...]]:
     """Return the message that gives an order."""
     role = "candidate" if isinstance(order, CandidateOrder) else "checker"
-    return role, tuple(tuple(item) if isinstance(item, Limits) else item for item in order)
+    limits, *settings = order
+    return role, (tuple(limits), *settings)
 
 
 def message_to_order(message: Any) -> Order:
     """Return the order that a message of ours gives."""
-    role, settings = message
-    order = _ROLES[role](*settings)
-    return order._replace(limits=Limits(*order.limits))
+    role, (limits, *settings) = message
+    return _ROLES[role](Limits(*limits), *settings)
 
 
 def request_to_message(request: CheckRequest) -> tuple[str, tuple[Any, ...]]:

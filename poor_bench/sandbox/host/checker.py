@@ -58,8 +58,7 @@ class Checker:
         """
         channel = self._child.channel
         message = request_to_message(request)
-        if candidate.process.hand_over_to(channel):
-            channel.send_trusted(message, deadline)
+        if candidate.process.hand_over(channel, message, deadline):
             return channel.receive(deadline)
         wait_until_ready(candidate)
         channel.send_trusted(message, deadline)

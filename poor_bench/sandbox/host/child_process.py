@@ -17,14 +17,21 @@ class ChildProcess(Protocol):
     channel: Channel
     output: OutputFile
 
-    def hand_over_to(self, other: Channel) -> bool:
-        """Give our end of the channel to the child behind another channel, if that can be done.
+    def hand_over(self, other: Channel, message: object, deadline: float) -> bool:
+        """Send a message over another channel, and our end of this one, if that can be done.
+
+        Args:
+            other: To another child.
+            message: Plain data.
+            deadline: When it has to be sent, in seconds of `time.monotonic`.
 
         Returns:
             Whether it was done; `channel` is of no more use then.
 
         Raises:
             ChannelClosedError: If the other child is gone.
+            DeadlineError: If it did not take the message in time.
+            EncodeError: If the message is too large to be sent.
         """
 
     def end(self) -> Exit:

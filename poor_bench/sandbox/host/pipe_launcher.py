@@ -23,7 +23,7 @@ class PipeChild:
         self.output = output
         self._process = process
 
-    def hand_over_to(self, _other: Channel) -> bool:
+    def hand_over(self, _other: Channel, _message: object, _deadline: float) -> bool:
         """Return False: pipes cannot be handed over."""
         return False
 

@@ -30,10 +30,9 @@ class ZygoteChild:
         self._link = link
         self._control = control
 
-    def hand_over_to(self, other: Channel) -> bool:
-        """Give our end of the channel to the child behind another one; see `ChildProcess`."""
-        assert isinstance(other.connection, SocketConnection)
-        other.connection.write_with_socket(b".", self._link)
+    def hand_over(self, other: Channel, message: object, deadline: float) -> bool:
+        """Send a message over another channel, and our end of this one; see `ChildProcess`."""
+        other.send_trusted_with_socket(message, self._link, deadline)
         self._link.close()
         return True
 

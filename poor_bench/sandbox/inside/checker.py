@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -38,24 +39,14 @@ def serve_checker(channel: Channel, order: CheckerOrder) -> None:
     untouched = _visible_state()
     is_spent = False
     while not is_spent:
-        candidate = _candidate_connection(channel) if order.is_linked else None
-        request = message_to_request(channel.receive_trusted())
         random.seed(0)
-        if candidate is not None:
-            candidate.limit_waits(request.call_s)
-        message = _carry_out(request, Channel(candidate) if candidate else channel)
-        if candidate is not None:
-            candidate.close()  # what the test defined may keep it alive
+        if order.is_linked:
+            message = _carry_out_linked(*channel.receive_trusted_with_socket())
+        else:
+            message = _carry_out(message_to_request(channel.receive_trusted()), channel)
         used_up = time.process_time() > order.cpu_s * _MAX_CPU_SHARE
         is_spent = used_up or _visible_state() != untouched
         channel.send((*message, is_spent))
-
-
-def _candidate_connection(channel: Channel) -> SocketConnection:
-    """Return a connection over the socket that comes before a request."""
-    connection = channel.connection
-    assert isinstance(connection, SocketConnection)
-    return SocketConnection(connection.read_with_socket(1))
 
 
 def _visible_state() -> tuple[object, ...]:
@@ -64,14 +55,24 @@ def _visible_state() -> tuple[object, ...]:
     return dict(vars(builtins)), sys.getrecursionlimit(), n_threads, sys.stdout, sys.stderr
 
 
+def _carry_out_linked(message: Any, link: socket.socket) -> tuple[Any, ...]:
+    """Carry out a test on the candidate at the other end of a socket; see `_carry_out`."""
+    request = message_to_request(message)
+    connection = SocketConnection(link)
+    connection.limit_waits(request.call_s)
+    try:
+        return _carry_out(request, Channel(connection))
+    finally:
+        connection.close()  # what the test defined may keep it alive
+
+
 def _carry_out(request: CheckRequest, candidate_channel: Channel) -> tuple[Any, ...]:
     """Carry out one test and return the message about it, but for its last word."""
     candidate = StandIn(candidate_channel, request.function)
-    reason = candidate.wait_until_ready()
-    if reason:
-        return "failed", reason
     with Attempt() as checking:
         _check(request, candidate)
+    if candidate.start_failure:
+        return "failed", candidate.start_failure
     end = _end_of(checking.error, candidate)
     report = _report(checking.error, candidate)
     last_call = candidate.last_call() if end is not CheckEnd.PASSED else ""

@@ -17,7 +17,6 @@ from poor_bench.sandbox.wire.channel import Channel, SocketConnection
 from poor_bench.sandbox.wire.encoding import encode
 from poor_bench.sandbox.wire.messages import CandidateOrder, Order, message_to_order
 
-
 _READY = encode(("ready",))
 
 

@@ -33,7 +33,8 @@ class StandIn:
     """Passes calls on to a candidate.
 
     Attributes:
-        load_message: The candidate's first message; None until it came.
+        start_failure: Why the candidate could not be locked in; empty if it could.
+        load_message: How loading the candidate ended, as it said; None until it did.
         raised: What the last call raised in the candidate's name, if it did.
         report: What the candidate said of it.
         stopped: Why the check cannot go on; a test may have caught it.
@@ -46,6 +47,7 @@ class StandIn:
             channel: To the candidate; raises DeadlineError where that takes too long.
             name: Of the function.
         """
+        self.start_failure = ""
         self.load_message: Any = None
         self.raised: BaseException | None = None
         self.report: ErrorReport | None = None
@@ -55,12 +57,13 @@ class StandIn:
         self._last_arguments: tuple[Sequence[Any], Mapping[str, Any]] | None = None
         self._last_value: Any = None
 
-    def wait_until_ready(self) -> str:
-        """Return why the candidate could not be locked in; empty once it is."""
-        return message_to_readiness(self._channel.receive(time.monotonic() + _START_TIMEOUT_S))
-
     def wait_until_loaded(self) -> LoadEnd:
-        """Return how loading the candidate ended, once it did."""
+        """Return how loading the candidate ended, once it did.
+
+        Raises:
+            CheckStoppedError: If nothing is known of that.
+        """
+        self._wait_until_ready()
         try:
             message = self._receive()
             end = message_to_load(message).end
@@ -89,6 +92,16 @@ class StandIn:
         if self.raised is None and self.stopped is None:
             call += f" returned {describe_value(self._last_value)}"
         return call
+
+    def _wait_until_ready(self) -> None:
+        try:
+            message = self._channel.receive(time.monotonic() + _START_TIMEOUT_S)
+            self.start_failure = message_to_readiness(message)
+        except (DeadlineError, ChannelClosedError, DecodeError) as error:
+            self.start_failure = f"its process does not start: {type(error).__name__}"
+        if self.start_failure:
+            self.stopped = CheckStoppedError(CheckEnd.NOT_LOADED)
+            raise self.stopped
 
     def _receive(self) -> Any:
         message = self._channel.receive()

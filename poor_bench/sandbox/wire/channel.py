@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
+from struct import Struct
 from typing import Any, Protocol
 
 from poor_bench.sandbox.wire.decoding import DecodeError, decode
@@ -13,6 +14,7 @@ from poor_bench.sandbox.wire.encoding import MAX_BYTES, decode_trusted, encode, 
 _SIZE = 4
 """Bytes of a length, the most significant one first."""
 _READ_SIZE = 65536
+_DURATION = Struct("@ll")
 
 
 class ChannelClosedError(Exception):
@@ -38,11 +40,14 @@ class Connection(Protocol):
 
 
 class SocketConnection:
-    """A connection over a connected stream socket."""
+    """A connection over a connected stream socket.
+
+    Its time limits are the kernel's: those of Python's own take a system call more each time.
+    """
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
-        self._timeout = connected.gettimeout()
+        self._timeouts: dict[int, float | None] = {}
         self._default_timeout: float | None = None
 
     def limit_waits(self, seconds: float) -> None:
@@ -51,7 +56,7 @@ class SocketConnection:
 
     def read(self, deadline: float | None) -> bytes:
         """Return at least one byte; see `Connection`."""
-        self._set_deadline(deadline)
+        self._set_deadline(socket.SO_RCVTIMEO, deadline)
         try:
             content = self._socket.recv(_READ_SIZE)
         except OSError as error:
@@ -62,56 +67,68 @@ class SocketConnection:
 
     def write(self, content: bytes, deadline: float | None) -> None:
         """Send all of `content`; see `Connection`."""
-        self._set_deadline(deadline)
         try:
-            self._socket.sendall(content)
+            while content:
+                self._set_deadline(socket.SO_SNDTIMEO, deadline)
+                content = content[self._socket.send(content) :]
         except OSError as error:
             raise _translated(error) from error
 
-    def write_with_socket(self, content: bytes, other: socket.socket) -> None:
-        """Send a few bytes, and with them a copy of another socket.
+    def write_with_socket(
+        self, content: bytes, other: socket.socket, deadline: float | None
+    ) -> None:
+        """Send all of `content`, and with its first byte a copy of another socket.
 
-        Raises:
-            ChannelClosedError: If the other side is gone.
+        Raises as `write` does.
         """
-        self._set_deadline(None)
+        self._set_deadline(socket.SO_SNDTIMEO, deadline)
         try:
-            socket.send_fds(self._socket, [content], [other.fileno()])
+            n_sent = socket.send_fds(self._socket, [content], [other.fileno()])
         except OSError as error:
             raise _translated(error) from error
+        self.write(content[n_sent:], deadline)
 
-    def read_with_socket(self, length: int) -> socket.socket:
-        """Take `length` bytes that were sent with a socket, and return that.
+    def read_with_socket(self) -> tuple[bytes, socket.socket]:
+        """Return at least one byte, and the socket that was sent with the first one.
 
         Raises:
-            ChannelClosedError: If the other side is gone.
+            ChannelClosedError: If the other side is gone, or sent no socket.
         """
-        self._set_deadline(None)
+        self._set_deadline(socket.SO_RCVTIMEO, None)
         try:
-            _, descriptors, _, _ = socket.recv_fds(self._socket, length, 1)
+            content, descriptors, _, _ = socket.recv_fds(self._socket, _READ_SIZE, 1)
         except OSError as error:
             raise _translated(error) from error
         if not descriptors:
             raise ChannelClosedError
-        return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=descriptors[0])
+        sent = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=descriptors[0])
+        return content, sent
 
     def close(self) -> None:
         """Close the socket."""
         self._socket.close()
 
-    def _set_deadline(self, deadline: float | None) -> None:
+    def _set_deadline(self, option: int, deadline: float | None) -> None:
         timeout = self._default_timeout
         if deadline is not None:
             timeout = deadline - time.monotonic()
             if timeout <= 0:
                 raise DeadlineError
-        if timeout != self._timeout:
-            self._socket.settimeout(timeout)
-            self._timeout = timeout
+        if timeout != self._timeouts.get(option):
+            self._socket.setsockopt(socket.SOL_SOCKET, option, _kernel_duration(timeout))
+            self._timeouts[option] = timeout
+
+
+def _kernel_duration(seconds: float | None) -> bytes:
+    """Return seconds as the kernel takes them (struct timeval), which reads zero as "for ever"."""
+    if seconds is None:
+        return _DURATION.pack(0, 0)
+    microseconds = max(1, round(seconds * 1e6))
+    return _DURATION.pack(*divmod(microseconds, 1_000_000))
 
 
 def _translated(error: OSError) -> DeadlineError | ChannelClosedError:
-    return DeadlineError() if isinstance(error, TimeoutError) else ChannelClosedError()
+    return DeadlineError() if isinstance(error, BlockingIOError) else ChannelClosedError()
 
 
 class DescriptorConnection:
@@ -159,7 +176,7 @@ class Channel:
 
     def send_encoded(self, encoded: bytes, deadline: float | None = None) -> None:
         """Send one value that is encoded already; raises as `send` does."""
-        self.connection.write(len(encoded).to_bytes(_SIZE) + encoded, deadline)
+        self.connection.write(_framed(encoded), deadline)
 
     def receive(self, deadline: float | None = None) -> Any:
         """Return the next value; plain data, whoever sent it.
@@ -182,6 +199,20 @@ class Channel:
         """Return the next value of a sender that is not a candidate; raises as `receive` does."""
         return decode_trusted(self.receive_encoded())
 
+    def send_trusted_with_socket(
+        self, value: object, other: socket.socket, deadline: float | None = None
+    ) -> None:
+        """Send as `send_trusted` does, and a copy of a socket as well; only over sockets."""
+        assert isinstance(self.connection, SocketConnection)
+        self.connection.write_with_socket(_framed(encode_exact(value)), other, deadline)
+
+    def receive_trusted_with_socket(self) -> tuple[Any, socket.socket]:
+        """Return what `send_trusted_with_socket` sent; raises as `receive_trusted` does."""
+        assert isinstance(self.connection, SocketConnection)
+        content, sent = self.connection.read_with_socket()
+        self._buffer += content
+        return self.receive_trusted(), sent
+
     def receive_encoded(self, deadline: float | None = None) -> bytes:
         """Return the next value as it came; raises as `receive` does if it is too long."""
         if not self._buffer:
@@ -201,3 +232,7 @@ class Channel:
     def _require(self, length: int, deadline: float | None) -> None:
         while len(self._buffer) < length:
             self._buffer += self.connection.read(deadline)
+
+
+def _framed(encoded: bytes) -> bytes:
+    return len(encoded).to_bytes(_SIZE) + encoded

@@ -12,15 +12,19 @@ MONOSPACE = (
     "'JetBrains Mono', ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace"
 )
 
-SERIES = (
-    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8E7CC3", "#7F8C8D",
-)  # fmt: skip
-"""Colours of test classes; told apart with any common colour blindness.
+SERIES = ("#0072B2", "#E69F00", "#A0B472", "#B03060", "#56B4E9", "#8A2BE2")
+"""Colours of test classes; any two are told apart with any common colour blindness.
 
 Source:
-    Okabe and Ito 2008, "Color Universal Design", without black and yellow, which fail on a dark or
-    light ground; a violet and a grey were added.
+    Okabe and Ito 2008, "Color Universal Design", for both blues and the orange; the others were
+    searched for so that no two come near each other in CIELAB as dichromats see them.
 """
+ON_SERIES = ("#FFFFFF", "#18181B", "#18181B", "#FFFFFF", "#18181B", "#FFFFFF")
+"""Colours of text on them."""
+FAILURE = "#D55E00"
+"""Colour of what could not be run; it always stands beside a sign or a word."""
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star")
+"""Points of series in line charts."""
 PATTERNS = ("", "/", "x", ".", "-", "\\", "+", "|")
 """Hatching for further classes, once the colours are used up."""
 
@@ -47,7 +51,17 @@ def series_style(index: int) -> tuple[str, str]:
     """Return colour and hatching of the series number `index`, from 0.
 
     Example:
-        >>> series_style(0), series_style(8)
+        >>> series_style(0), series_style(6)
         (('#0072B2', ''), ('#0072B2', '/'))
     """
     return SERIES[index % len(SERIES)], PATTERNS[index // len(SERIES) % len(PATTERNS)]
+
+
+def series_marker(index: int) -> dict[str, Any]:
+    """Return the points of the series number `index`, from 0, as Plotly takes them."""
+    return {"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 8}
+
+
+def ink_on_series(index: int) -> str:
+    """Return the colour of text on the colour of the series number `index`, from 0."""
+    return ON_SERIES[index % len(ON_SERIES)]

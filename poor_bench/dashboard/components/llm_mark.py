@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dash import html
 
 from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.theme import series_style
+from poor_bench.dashboard.theme import ink_on_series, series_style
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -21,6 +21,5 @@ def llm_mark(number: int) -> Component:
         '1'
     """
     color, _ = series_style(number)
-    return html.Span(
-        str(number + 1), className="llm-mark", style={"--mark-color": color}, **aria(hidden="true")
-    )
+    style = {"--mark-color": color, "--mark-ink": ink_on_series(number)}
+    return html.Span(str(number + 1), className="llm-mark", style=style, **aria(hidden="true"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.figures.style import styled
 from poor_bench.dashboard.text.plot_text import plot_text
-from poor_bench.dashboard.theme import series_style
+from poor_bench.dashboard.theme import series_marker, series_style
 from poor_bench.judge.history.summary import RunSummary
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def judge_history(summaries: Sequence[RunSummary]) -> go.Figure:
             name=plot_text(name.replace("_", " "), 24),
             mode="lines+markers",
             line={"color": color, "width": 1.5, "dash": "dot"},
+            marker=series_marker(index),
             hovertemplate="%{y:.2f}<extra></extra>",
         )
     figure.update_xaxes(type="category", showgrid=False, nticks=8)

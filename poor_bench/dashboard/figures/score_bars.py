@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from poor_bench.dashboard.figures.style import styled
 from poor_bench.dashboard.services.test_scores import TestScore
 from poor_bench.dashboard.text.plot_text import plot_id, plot_text
-from poor_bench.dashboard.theme import SERIES, series_style
+from poor_bench.dashboard.theme import FAILURE, series_style
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -76,7 +76,7 @@ def _add_failures(figure: go.Figure, bars: Sequence[TestScore]) -> None:
         y=[0.03 for _ in bars],
         mode="markers",
         name="failed to run",
-        marker={"symbol": "x-thin", "size": 8, "line": {"width": 2, "color": SERIES[5]}},
+        marker={"symbol": "x-thin", "size": 8, "line": {"width": 2, "color": FAILURE}},
         customdata=[[bar.test_id, plot_text(bar.test_id, 80)] for bar in bars],
         hovertemplate="<b>%{customdata[1]}</b><br>failed to run<extra></extra>",
     )

@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from poor_bench.cli.output import Column, console, harmless, plain_table, print_json
-from poor_bench.judge.report.wording import notes_on, spread_text, verdict_text
-from poor_bench.reports.number_text import cost_text
+from poor_bench.judge.report.wording import (
+    notes_on,
+    run_cost_text,
+    spread_text,
+    verdict_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +69,7 @@ def print_summary(summary: RunSummary) -> None:
     click.echo()
     for note in notes_on(summary):
         click.echo(harmless(note))
-    cost = cost_text(summary.run.cost_usd)
+    cost = run_cost_text(summary.run)
     click.echo(harmless(verdict_text(summary) + (f"  ({cost})" if cost else "")))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,7 +42,7 @@ class _Answer(NamedTuple):
 
 
 def _n_gaps(answer: _Answer) -> float:
-    return float("inf") if answer.reading is None else len(answer.reading.missing)
+    return float("inf") if answer.reading is None else answer.reading.n_gaps
 
 
 @dataclass(slots=True)
@@ -91,9 +91,15 @@ class Hearing:
             reading = self._read(completion)
         except UnusableReplyError as error:
             return _Answer(None, str(error))
-        self.is_cut_off = completion.finish_reason is FinishReason.LENGTH and reading.has_gaps
-        lacking = ", ".join(reading.missing)
-        return _Answer(reading, f"`scores` lacks {lacking}" if lacking else "")
+        self.is_cut_off = completion.finish_reason is FinishReason.LENGTH and bool(reading.n_gaps)
+        return _Answer(reading, " and ".join(self._gaps(reading)))
+
+    def _gaps(self, reading: Reading) -> Iterator[str]:
+        """Yield what a second reply is worth asking for: a single case's score is not."""
+        if reading.missing:
+            yield f"`scores` lacks {', '.join(reading.missing)}"
+        if reading.unscored and len(self.subject.cases) > 1:
+            yield f"`test_case_evaluations` lacks case {', '.join(map(str, reading.unscored))}"
 
     def _ask(self, messages: tuple[Message, ...]) -> Completion:
         judge = self.judge

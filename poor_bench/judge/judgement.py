@@ -21,6 +21,8 @@ class CaseEvaluation:
     """0.0 to 10.0."""
     passed: bool
     feedback: str = ""
+    is_unscored: bool = False
+    """The judge gave no score: `score` is a place holder that enters no mean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,12 +75,20 @@ class Judgement:
         """Whether the overall score reaches the threshold; never true of a fallback."""
         return not self.is_fallback and self.overall_score >= self.threshold
 
+    @property
+    def scored_cases(self) -> tuple[CaseEvaluation, ...]:
+        """The cases that the judge gave a score; those that it left out are not among them."""
+        return tuple(case for case in self.test_case_evaluations if not case.is_unscored)
+
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as plain JSON values; `judgement_from_dict` reads it again."""
         plain = asdict(self)
         plain["scores"] = dict(self.scores)
         for name in _LISTS:
             plain[name] = list(plain[name])
+        for case in plain["test_case_evaluations"]:
+            if not case["is_unscored"]:
+                del case["is_unscored"]
         return {**plain, "approved": self.is_approved}
 
 

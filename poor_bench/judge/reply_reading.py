@@ -35,13 +35,13 @@ class Reading:
     """One sentence for everything that was filled in or clamped."""
     missing: tuple[str, ...]
     """Dimensions that the judge did not score."""
-    n_silent: int = 0
-    """Cases of which it says nothing."""
+    unscored: tuple[int, ...] = ()
+    """Numbers of the cases that the judge did not score, from 1 on."""
 
     @property
-    def has_gaps(self) -> bool:
-        """Whether a dimension or a case is missing altogether."""
-        return bool(self.missing or self.n_silent)
+    def n_gaps(self) -> int:
+        """How many scores of dimensions and cases are missing."""
+        return len(self.missing) + len(self.unscored)
 
 
 def read_verdict(
@@ -58,14 +58,16 @@ def read_verdict(
     reader = _Reader()
     stated = scores_of(verdict, rubric)
     scores = {name: reader.score(stated.get(name), f"scores.{name}") for name in rubric.names}
+    evaluations = tuple(reader.cases(verdict.get("test_case_evaluations"), cases))
+    numbered = enumerate(evaluations, start=1)
     return Reading(
         overall_score=weighted_mean(scores, rubric),
         scores=scores,
-        test_case_evaluations=tuple(reader.cases(verdict.get("test_case_evaluations"), cases)),
+        test_case_evaluations=evaluations,
         texts=reader.advice(verdict, advice),
         repairs=tuple(reader.repairs),
         missing=tuple(name for name in rubric.names if _number(stated.get(name)) is None),
-        n_silent=reader.n_silent,
+        unscored=tuple(number for number, case in numbered if case.is_unscored),
     )
 
 
@@ -88,7 +90,6 @@ class _Reader:
     """Reads values, and keeps what it had to mend."""
 
     repairs: list[str] = field(default_factory=list)
-    n_silent: int = 0
 
     def score(self, value: Any, place: str) -> float:
         number = _number(value)
@@ -104,14 +105,14 @@ class _Reader:
         stated = [item for item in value if isinstance(item, dict)] if _is_list(value) else []
         for index, case in enumerate(cases):
             evaluation = _evaluation_of(index, cases, stated)
-            yield self._case(case, f"test_case_evaluations[{index}]", evaluation)
+            yield self._case(case, f"test_case_evaluations[{case.name or index}]", evaluation)
 
     def _case(self, case: JudgedCase, place: str, stated: Mapping[str, Any]) -> CaseEvaluation:
-        self.n_silent += not stated
         score = self.score(stated.get("score"), f"{place}.score")
+        is_unscored = _number(stated.get("score")) is None
         passed = stated.get("passed")
         if not isinstance(passed, bool):
-            passed = score >= PASSING_SCORE if stated or case.passed is None else case.passed
+            passed = bool(case.passed) if is_unscored else score >= PASSING_SCORE
             self.repairs.append(f"{place}.passed was missing: taken as {str(passed).lower()}")
         feedback = stated.get("feedback")
         return CaseEvaluation(
@@ -119,6 +120,7 @@ class _Reader:
             score=score,
             passed=passed,
             feedback=feedback if isinstance(feedback, str) else "",
+            is_unscored=is_unscored,
         )
 
     def advice(

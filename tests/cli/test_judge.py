@@ -91,6 +91,18 @@ def test_a_judge_that_only_repeats_itself_shows_no_noise(
     assert "scripted:free gave the same reply" not in out
 
 
+def test_a_case_without_a_score_is_told_and_enters_no_mean(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = json.loads(verdict(6, 6))
+    said["test_case_evaluations"].pop()
+    folder = write_workspace(tmp_path, judge=json.dumps(said))
+    assert judged(folder, "--json") == 0
+    assert printed_json(capsys)["case_scores"] == {"hello": 9.0}
+    assert judged(folder) == 0
+    assert "[price].score was missing: 5 stands in for it" in capsys.readouterr().out
+
+
 def test_panel_decides_by_majority_and_shows_its_disagreement(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -75,6 +75,30 @@ def test_a_missing_dimension_is_asked_for_and_then_filled_in() -> None:
     assert "scores.facts was missing: 5 stands in for it" in judgement.warnings
 
 
+def test_cases_that_the_judge_leaves_out_are_asked_for_once_more() -> None:
+    evaluation = {"case": 2, "score": 9, "passed": True, "feedback": "warm"}
+    lacking = json.dumps({**verdict(), "test_case_evaluations": [evaluation, evaluation]})
+    whole = json.dumps(
+        {**verdict(), "test_case_evaluations": [evaluation, {**evaluation, "case": 1, "score": 3}]}
+    )
+    two = subject()
+    two = replace(two, cases=(*two.cases, replace(two.cases[0], name="second")))
+    asked_again = scripted_judge([lacking, whole]).judge(two)
+    assert [case.score for case in asked_again.test_case_evaluations] == [3.0, 9.0]
+    assert (asked_again.attempts, asked_again.repairs) == (2, ())
+    left_out = scripted_judge([lacking, lacking]).judge(two)
+    assert [case.test_name for case in left_out.scored_cases] == ["second"]
+    first = left_out.as_dict()["test_case_evaluations"][0]
+    assert (first["passed"], first["is_unscored"]) == (False, True)
+    assert judgement_from_dict(left_out.as_dict()) == left_out
+
+
+def test_the_score_of_a_single_case_is_not_worth_another_request() -> None:
+    lacking = json.dumps({**verdict(), "test_case_evaluations": []})
+    judgement = scripted_judge([lacking, as_json()]).judge(subject())
+    assert (judgement.attempts, judgement.scored_cases) == (1, ())
+
+
 def test_of_two_incomplete_replies_the_better_one_counts() -> None:
     rubric, _ = parse_rubric("### A (40%)\n### B (30%)\n### C (30%)")
     replies = ['{"scores": {"a": 1, "b": 2}}', '{"scores": {"a": 9}}']

@@ -50,12 +50,14 @@ def test_missing_lists_and_cases_are_filled_in_and_reported() -> None:
     reading = read_verdict({"scores": {"tone": 1, "facts": 1}, "strengths": "one"}, TWO, cases)
     assert reading.texts["strengths"] == ("one",)
     assert reading.texts["weaknesses"] == ()
-    assert [case.passed for case in reading.test_case_evaluations] == [True, True]
+    assert [case.passed for case in reading.test_case_evaluations] == [False, True]
     assert [case.score for case in reading.test_case_evaluations] == [5.0, 5.0]
+    assert [case.is_unscored for case in reading.test_case_evaluations] == [True, True]
+    assert reading.unscored == (1, 2)
     assert (
         "weaknesses, failures, warnings, recommendations missing: taken as empty" in reading.repairs
     )
-    assert any("test_case_evaluations[1].score" in repair for repair in reading.repairs)
+    assert any("test_case_evaluations[price].score" in repair for repair in reading.repairs)
 
 
 def case(name: str = "", **more: Any) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def _case_repeats(runs: Iterable[JudgeRun]) -> list[list[float]]:
     groups: dict[tuple[str, str, str], list[float]] = {}
     for run in runs:
         for judgement in run.usable_judgements:
-            for case in judgement.test_case_evaluations:
+            for case in judgement.scored_cases:
                 key = (run.run_id, judgement.judge, case.test_name)
                 groups.setdefault(key, []).append(case.score)
     return list(groups.values())

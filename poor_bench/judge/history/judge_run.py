@@ -75,11 +75,19 @@ class JudgeRun:
 
     @property
     def cost_usd(self) -> float | None:
-        """Of all conversations and judgements; None where one of them is not known."""
+        """Of conversations and judgements by LLMs with prices; None where there are none."""
+        known = [cost for cost in self._costs if cost is not None]
+        return sum(known) if known else None
+
+    @property
+    def is_cost_whole(self) -> bool:
+        """Whether the cost of every conversation and judgement is known."""
+        return None not in self._costs
+
+    @property
+    def _costs(self) -> list[float | None]:
         costs = [talk.cost_usd for talk in self.conversations]
-        costs += [judgement.cost_usd for judgement in self.judgements]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if known and len(known) == len(costs) else None
+        return [*costs, *(judgement.cost_usd for judgement in self.judgements)]
 
     def conversation(self, case_id: str) -> Conversation | None:
         """Return the conversation of a case; None where there is none."""

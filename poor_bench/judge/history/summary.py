@@ -94,7 +94,7 @@ def _case(conversation: Conversation, run: JudgeRun, panel: Panel) -> CaseSummar
             judge=judgement.judge, score=case.score, passed=case.passed, text=case.feedback
         )
         for judgement in run.usable_judgements
-        for case in judgement.test_case_evaluations
+        for case in judgement.scored_cases
         if case.test_name == conversation.case_id
     )
     score = panel.case_scores.get(conversation.case_id)

@@ -69,7 +69,7 @@ def _scores_by_thing(labels: Iterable[Label]) -> Mapping[_Thing, tuple[float, ..
 
 
 def _case_scores(run: JudgeRun, judgement: Judgement) -> Iterator[_Scored]:
-    for case in judgement.test_case_evaluations:
+    for case in judgement.scored_cases:
         talk = run.conversation(case.test_name)
         if talk is not None:
             yield (talk.hash, OVERALL), case.score, talk.n_characters

@@ -124,7 +124,7 @@ def _member(judge: str, judgements: Sequence[Judgement]) -> PanelMember:
     for judgement in usable:
         for name, score in judgement.scores.items():
             dimensions.setdefault(name, []).append(score)
-        for case in judgement.test_case_evaluations:
+        for case in judgement.scored_cases:
             cases.setdefault(case.test_name, []).append(case.score)
     return PanelMember(
         judge=judge,

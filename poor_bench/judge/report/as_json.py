@@ -35,6 +35,7 @@ def run_to_json(summary: RunSummary, *, with_parts: bool = False) -> dict[str, A
         "alpha": panel.alpha,
         "judges_apart": [asdict(member) for member in panel.members],
         "cost_usd": run.cost_usd,
+        "is_cost_whole": run.is_cost_whole,
         "notes": list(notes_on(summary)),
     }
     if with_parts:

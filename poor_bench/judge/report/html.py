@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from poor_bench import __version__
 from poor_bench.judge.history.summary import RunSummary
 from poor_bench.judge.report.radar import radar
-from poor_bench.judge.report.wording import notes_on, spread_text, verdict_text
+from poor_bench.judge.report.wording import notes_on, run_cost_text, spread_text, verdict_text
 from poor_bench.reports.html.environment import report_environment
 from poor_bench.reports.html.page import content_security_policy
-from poor_bench.reports.number_text import cost_text
 
 
 def runs_to_html(summaries: Sequence[RunSummary], created: str) -> str:
@@ -20,7 +19,9 @@ def runs_to_html(summaries: Sequence[RunSummary], created: str) -> str:
         summaries: At least one; the chart lays them over one another.
         created: When the page is made, ISO 8601, UTC.
     """
-    environment = report_environment("poor_bench.judge.report", spread=spread_text, cost=cost_text)
+    environment = report_environment(
+        "poor_bench.judge.report", spread=spread_text, cost=run_cost_text
+    )
     style = environment.get_template("judge_report.css").render().strip()
     names = list(dict.fromkeys(summary.run.header.agent_name for summary in summaries))
     return environment.get_template("judge_report.html").render(

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from poor_bench.judge.agreement.spread import Spread
+from poor_bench.judge.history.judge_run import JudgeRun
 from poor_bench.judge.history.summary import RunSummary
 from poor_bench.judge.panel.panel import Decision, Panel
 from poor_bench.judge.verdict_schema import LARGEST_SCORE
+from poor_bench.reports.number_text import cost_text
+
+_MOST_REPAIRS = 4
 
 
 def verdict_text(summary: RunSummary) -> str:
@@ -32,6 +36,7 @@ def notes_on(summary: RunSummary) -> tuple[str, ...]:
         *_failures(summary),
         *_noise(summary),
         *_repetitions(summary),
+        *_repairs(summary),
         *_disagreement(summary.panel),
         *(
             f"{member.judge} judges what its own model said: such scores tend to be too kind."
@@ -39,6 +44,12 @@ def notes_on(summary: RunSummary) -> tuple[str, ...]:
             if member.is_self_judged
         ),
     )
+
+
+def run_cost_text(run: JudgeRun) -> str:
+    """Return what a run cost, as far as prices are known; nothing where none is."""
+    apart = "" if run.is_cost_whole else ", LLMs without prices apart"
+    return f"{cost_text(run.cost_usd)}{apart}" if run.cost_usd is not None else ""
 
 
 def spread_text(spread: Spread) -> str:
@@ -97,6 +108,18 @@ def _repetitions(summary: RunSummary) -> Iterator[str]:
                 f"{member.judge} gave the same reply all {len(judgements)} times, as temperature 0 "
                 "or a fixed seed makes it: repeats do not show its noise."
             )
+
+
+def _repairs(summary: RunSummary) -> Iterator[str]:
+    """Tell what was filled in or clamped, or that a judge was asked in parts."""
+    told = dict.fromkeys(
+        f"{judgement.judge}: {repair}"
+        for judgement in summary.run.usable_judgements
+        for repair in judgement.repairs
+    )
+    yield from list(told)[:_MOST_REPAIRS]
+    if len(told) > _MOST_REPAIRS:
+        yield f"{len(told) - _MOST_REPAIRS} more such notes stand in the judgements."
 
 
 def _disagreement(panel: Panel) -> Iterator[str]:

@@ -8,6 +8,7 @@ import pytest
 
 from poor_bench.errors import ConfigError
 from poor_bench.judge.history.store import JudgementStore
+from poor_bench.judge.report.wording import run_cost_text
 from poor_bench.models.failure import Failure, FailureKind
 from tests.judge.run_builders import conversation_of, fallback, header_of, judgement_of, run_of
 
@@ -134,4 +135,13 @@ def test_run_is_complete_once_every_judge_has_spoken_of_every_case() -> None:
 def test_cost_is_known_where_all_of_it_is() -> None:
     talk = conversation_of("hello", "Hi", cost_usd=0.25)
     assert run_of(judgement_of(7, cost_usd=0.5), conversations=(talk,)).cost_usd == 0.75
-    assert run_of(judgement_of(7), conversations=(talk,)).cost_usd is None
+    assert run_of(judgement_of(7, cost_usd=0.5), conversations=(talk,)).is_cost_whole
+
+
+def test_cost_of_llms_without_prices_is_left_out_and_told() -> None:
+    local, priced = conversation_of("hello", "Hi"), judgement_of(7, cost_usd=0.5)
+    run = run_of(priced, conversations=(local,))
+    assert (run.cost_usd, run.is_cost_whole) == (0.5, False)
+    assert run_cost_text(run) == "$0.5000, LLMs without prices apart"
+    free = run_of(judgement_of(7), conversations=(local,))
+    assert (free.cost_usd, run_cost_text(free)) == (None, "")

@@ -55,7 +55,11 @@ def run_tiles(summary: RunSummary) -> Component:
             ", ".join(run.header.judges),
         ),
         tile("Noise of the judges", noise, "difference that is chance alone"),
-        tile("Cost", dollars_text(run.cost_usd), "conversations and judgements"),
+        tile(
+            "Cost",
+            dollars_text(run.cost_usd),
+            "conversations and judgements" if run.is_cost_whole else "LLMs without prices apart",
+        ),
     ]
     if len(panel.voters) > 1:
         apart = f"{panel.disagreement:.2f}"

@@ -17,7 +17,7 @@ from poor_bench.cli.judge_options import (
     money_options,
     most_text,
 )
-from poor_bench.cli.output import json_option, print_json
+from poor_bench.cli.output import harmless, json_option, print_json
 
 if TYPE_CHECKING:
     from poor_bench.judge.agents.plan import JudgePlan
@@ -89,6 +89,8 @@ def run(
     runner = JudgeRunner(app.data_dir, max_cost_usd=limit)
     with closing(runner):
         plan = runner.plan(_request(agent_id, runner.store, options))
+        for note in plan.notes:
+            click.echo(harmless(f"Warning: {note}"), err=True)
         if dry_run:
             return _tell_plan(plan, as_json=as_json)
         if not as_json:

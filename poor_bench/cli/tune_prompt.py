@@ -141,15 +141,23 @@ def _task(
 def _named(app: AppContext, manager: LLMManager, **options: Any) -> Named:
     """Return what the user names: an agent, if there is no class of that name."""
     from poor_bench.config.agent_entries import AGENTS_FOLDER
+    from poor_bench.config.nearest_name import name_hint
+    from poor_bench.errors import ConfigError
     from poor_bench.tuning.prompt.subjects import agent_named, class_named
 
     name, llm_name = options["subject"], options["llm_name"]
-    has_agents = any((app.data_dir / AGENTS_FOLDER).glob("*.yaml"))
-    if name not in app.workspace.test_classes and has_agents and not llm_name:
-        return agent_named(app.config, manager, name, options["judge"])
-    if not llm_name:
-        raise click.UsageError("--llm is missing: whom is the prompt for?")
-    return class_named(app.config, manager, llm_named(app, llm_name), name, options["part"])
+    classes = list(app.workspace.test_classes)
+    agents = [path.stem for path in (app.data_dir / AGENTS_FOLDER).glob("*.yaml")]
+    if name in classes:
+        if not llm_name:
+            raise click.UsageError("--llm is missing: whom is the prompt for?")
+        return class_named(app.config, manager, llm_named(app, llm_name), name, options["part"])
+    if name not in agents:
+        message = f"there is no test class and no agent {name!r}"
+        raise ConfigError(message, hint=name_hint(name, [*classes, *agents]))
+    if llm_name:
+        raise click.UsageError(f"--llm is for test classes: the agent {name} has an LLM of its own")
+    return agent_named(app.config, manager, name, options["judge"])
 
 
 def _run(

@@ -20,12 +20,12 @@ from poor_bench.config.nearest_name import name_hint
 from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.models.agent import Agent, AgentCase, SimulatedUser, Skill
-from poor_bench.models.problem import Problem
+from poor_bench.models.problem import Problem, Severity
 
 AGENTS_FOLDER = "agents"
 
-CheckRubric = Callable[[str], Collection[str]]
-"""Says what is wrong with a rubric in Markdown; nothing where it is fine."""
+CheckRubric = Callable[[str], Collection[Problem]]
+"""Says what is wrong with a rubric in Markdown, with lines in it; nothing where it is fine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,9 @@ def _rubric_of(
             report.error(place, f"{skill.rubric_file}: {error}", code="unreadable")
             return None
     for problem in check_rubric(rubric) if rubric is not None else ():
-        report.error(place, problem, code="bad-rubric")
+        line = "" if problem.line is None else f"line {problem.line} of the rubric: "
+        note = report.error if problem.severity is Severity.ERROR else report.warning
+        note(place, f"{line}{problem.message}", hint=problem.hint, code="bad-rubric")
     return rubric
 
 

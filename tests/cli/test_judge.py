@@ -91,6 +91,16 @@ def test_a_judge_that_only_repeats_itself_shows_no_noise(
     assert "scripted:free gave the same reply" not in out
 
 
+def test_weights_that_were_normalised_are_told_before_a_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path)
+    agent = folder / "agents" / "bikes.yaml"
+    agent.write_text(agent.read_text().replace("FACTS (50%)", "FACTS (70%)"))
+    assert judged(folder, "--dry-run") == 0
+    assert "Warning: Selling: the weights sum to 120 %" in capsys.readouterr().err
+
+
 def test_a_case_without_a_score_is_told_and_enters_no_mean(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

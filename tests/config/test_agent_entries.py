@@ -7,6 +7,7 @@ import pytest
 from poor_bench.config.agent_entries import LoadedAgents, load_agents
 from poor_bench.errors import ConfigError
 from poor_bench.models.agent import SimulatedUser
+from poor_bench.models.problem import Problem
 
 LLMS = ("scripted:seller", "scripted:buyer")
 GOOD = """\
@@ -26,7 +27,8 @@ def load(folder: Path, **files: str) -> LoadedAgents:
     (folder / "agents").mkdir()
     for name, text in files.items():
         (folder / "agents" / f"{name}.yaml").write_text(text, encoding="utf-8")
-    return load_agents(folder, LLMS, lambda rubric: ["line 1: bad"] if "BAD" in rubric else [])
+    bad = Problem(file="", place="", message="bad", line=1)
+    return load_agents(folder, LLMS, lambda rubric: [bad] if "BAD" in rubric else [])
 
 
 def problems_of(folder: Path, **files: str) -> list[str]:
@@ -78,7 +80,7 @@ def test_problems_of_all_files_are_told_at_once_with_line_and_nearest_name(tmp_p
             "b.yaml:5 cases[0].expected_behaviour: there is no key `expected_behaviour` "
             "(did you mean `expected_behavior`? Keys that begin with `_` are comments)"
         ),
-        "c.yaml:3 skill.rubric: line 1: bad",
+        "c.yaml:3 skill.rubric: line 1 of the rubric: bad",
     ]
 
 

@@ -14,7 +14,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, Rubric, parse_rubric
 from poor_bench.models.agent import Agent
 from poor_bench.models.llm import LLM
-from poor_bench.models.problem import Problem
+from poor_bench.models.problem import Problem, Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +63,10 @@ def rubric_of(agent: Agent) -> tuple[Rubric, tuple[str, ...]]:
     return parse_rubric(agent.skill.rubric, name=agent.skill.name)
 
 
-def rubric_problems(markdown: str) -> list[str]:
-    """Return what is wrong with a rubric, each problem with its line in the rubric."""
+def rubric_problems(markdown: str) -> list[Problem]:
+    """Return what is wrong with a rubric, and as a warning what was mended in it."""
     try:
-        parse_rubric(markdown)
+        _, mended = parse_rubric(markdown, name="the rubric")
     except ConfigError as error:
-        return [
-            f"line {problem.line} of the rubric: {problem.message} ({problem.hint})"
-            for problem in error.problems
-        ]
-    return []
+        return list(error.problems)
+    return [Problem(file="", place="", message=text, severity=Severity.WARNING) for text in mended]

@@ -37,6 +37,8 @@ class JudgePlan:
     """Conversations of an earlier run, to be judged instead of new ones."""
     conversations_of: str = ""
     """Id of that run."""
+    notes: tuple[str, ...] = ()
+    """What was mended in the rubric."""
 
     @property
     def asked(self) -> tuple[LLM, ...]:

@@ -46,18 +46,20 @@ def prepare_plan(
     agent = shelf.agent(request.agent_id)
     settings = load_judge_settings(data_dir)
     earlier = request.conversations_of
+    rubric, notes = rubric_of(agent)
     cases = choose_cases(agent, request.case_ids) if earlier is None else agent.cases
     return JudgePlan(
         agent=agent,
         cases=cases,
         llms=shelf.llms,
-        rubric=rubric_of(agent)[0],
+        rubric=rubric,
         threshold=_threshold(agent, settings),
         judges=judges_of(request.judges, shelf, settings, environ),
         repeat=request.repeat,
         decision=request.decision,
         conversations=() if earlier is None else _earlier(earlier, request),
         conversations_of="" if earlier is None else earlier.run_id,
+        notes=notes,
     )
 
 

@@ -13,6 +13,7 @@ from poor_bench.judge.agents.plan import JudgePlan, choose_cases
 from poor_bench.judge.agents.run_agent import AgentRunner
 from poor_bench.judge.history.store import JudgementStore
 from poor_bench.llm_manager import LLMManager
+from poor_bench.models.problem import Severity
 from tests.judge.agent_workspace import VERDICT, write_workspace
 
 
@@ -136,5 +137,14 @@ def test_unknown_agent_is_an_error_with_the_nearest_name(tmp_path: Path) -> None
 
 def test_bad_rubrics_are_told_with_their_lines() -> None:
     [problem] = rubric_problems("intro\n### 1. TONE\nfriendly")
-    assert problem.startswith("line 2 of the rubric: ")
+    assert (problem.line, problem.severity) == (2, Severity.ERROR)
     assert rubric_problems("### 1. TONE (100%)") == []
+
+
+def test_weights_that_do_not_sum_to_100_are_a_warning(tmp_path: Path) -> None:
+    folder = write_workspace(tmp_path)
+    agent = folder / "agents" / "bikes.yaml"
+    agent.write_text(agent.read_text().replace("FACTS (50%)", "FACTS (70%)"))
+    [problem] = load_agent_shelf(folder).problems
+    assert problem.severity is Severity.WARNING
+    assert "the weights sum to 120 %, not 100 %; they were normalised" in problem.message

@@ -71,6 +71,22 @@ def test_an_attempt_counts_the_calls_that_it_took(tmp_path: Path) -> None:
     assert subject.attempt("I am kind.", "hello", lambda: False).n_calls == 1 + 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("bike",), "there is no test class and no agent 'bike'"),
+        (("bikes", "--llm", "scripted:seller"), "the agent bikes has an LLM of its own"),
+    ],
+)
+def test_what_cannot_be_tuned_is_told(
+    folder: Path, arguments: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "test_classes.yaml").write_text('{"version": "1.0", "test_classes": []}')
+    (folder / "tests.json").write_text('{"version": "1.0", "tests": []}')
+    assert main(["--data", str(folder), "tune", "prompt", *arguments]) == 2
+    assert told in capsys.readouterr().err
+
+
 def test_a_judge_that_fails_gives_no_score(tmp_path: Path) -> None:
     folder = write_workspace(tmp_path / "bench", judge={"": {"failure": "server_error"}})
     with pytest.raises(CaseFailedError) as failed:

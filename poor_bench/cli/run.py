@@ -9,7 +9,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.cost_limit import limit_cost, print_cost_estimate
 from poor_bench.cli.output import json_option, print_json
-from poor_bench.cli.run_checks import check_before_run
+from poor_bench.cli.run_checks import check_before_run, warn_of_other_run
 from poor_bench.cli.sandbox_option import demand_sandbox, require_sandbox_option
 from poor_bench.cli.selection_options import selection_from, selection_options
 from poor_bench.cli.stop_signals import stop_on_signal
@@ -78,8 +78,10 @@ def command(
         return _print_plan(runner, plan, as_json=as_json)
     if max_cost is not None:
         limit_cost(runner.manager, runner.estimate_cost(plan), max_cost)
-    if not unchecked and not plan.is_empty:
-        check_before_run(app)
+    if not plan.is_empty:
+        warn_of_other_run(app)
+        if not unchecked:
+            check_before_run(app)
     try:
         finished = None if plan.is_empty else _run(runner, plan, quiet=as_json)
         return _report(runner, plan, finished, as_json=as_json)

@@ -12,6 +12,19 @@ from poor_bench.models.problem import Severity
 _SHOWN = 3
 
 
+def warn_of_other_run(app: AppContext) -> None:
+    """Tell of a run of another process, which cannot know what this one asks."""
+    from poor_bench.result_store.journal import newest_owned
+
+    other = newest_owned(app.config.store.paths.journals())
+    if other is not None:
+        click.echo(
+            f"Warning: the run {other.stem} of another process is under way: "
+            "what it has not finished is asked by both. Ctrl-C ends this one.",
+            err=True,
+        )
+
+
 def check_before_run(app: AppContext) -> None:
     """Check the tests themselves, as `validate` does, and tell of warnings.
 

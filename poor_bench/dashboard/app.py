@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from poor_bench.dashboard.components.notice import notice
-from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.components.notice import show_error
+from poor_bench.dashboard.text.sentences import error_text
 from poor_bench.errors import PoorBenchError
 
 if TYPE_CHECKING:
@@ -64,12 +64,9 @@ def create_app(services: Services, access: Access) -> Dash:
 
 def _report(services: Services, error: Exception) -> None:
     """Tell the user what went wrong in a callback, unless the shell shows it already."""
-    from dash import set_props
-
     text = told_about(services, error)
     if text:
-        message = notice("This did not work", text, is_error=True)
-        set_props(ShellIds.NOTICES, {"sendNotifications": [message]})
+        show_error(text)
 
 
 def told_about(services: Services, error: Exception) -> str:
@@ -79,7 +76,7 @@ def told_about(services: Services, error: Exception) -> str:
     """
     if isinstance(error, PoorBenchError):
         is_shown = str(services.problem()) == str(error)
-        return "" if is_shown else f"{error} {error.hint}".strip()
+        return "" if is_shown else error_text(error)
     number = uuid4().hex[:8]
     _LOG.error("a callback failed (%s)", number, exc_info=error)
     return f"An error of poor_bench itself; its log has the details under {number}."

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 CLOCK_BUSY_MS = 1500
-CLOCK_IDLE_MS = 10_000
+CLOCK_IDLE_MS = 4000
 
 
 def shell(pages: Sequence[Page]) -> Component:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -163,6 +163,15 @@ def is_owned(path: Path) -> bool:
         return True
     lock.release()
     return False
+
+
+def newest_owned(journals: Sequence[Path]) -> Path | None:
+    """Return the newest journal that a running process writes to; None where there is none.
+
+    Args:
+        journals: Oldest first.
+    """
+    return next((path for path in reversed(journals) if is_owned(path)), None)
 
 
 def owner_lock_path(path: Path) -> Path:

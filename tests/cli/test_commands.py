@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
+from poor_bench.config_manager import ConfigManager
 from tests.conftest import WorkspaceFiles
 
 
@@ -46,6 +47,17 @@ def test_run_ends_with_3_where_tests_could_not_be_run(
     summary = json_of(capsys)
     assert (summary["n_scored"], summary["n_failed"], summary["n_pending"]) == (7, 1, 1)
     assert {row["llm_id"] for row in summary["llms"]} == {"scripted:a", "scripted:b"}
+
+
+def test_run_warns_where_another_process_runs_already(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = ConfigManager(folder).store.open_run("20260101T000000-a", {})
+    assert call(folder, "run", "--llm", "scripted:a") == 0
+    assert "the run 20260101T000000-a of another process is under way" in capsys.readouterr().err
+    journal.close()
+    assert call(folder, "run", "--llm", "scripted:a", "--force") == 0
+    assert "another process" not in capsys.readouterr().err
 
 
 def test_dry_run_asks_nobody(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -82,7 +82,7 @@ def test_what_stands_on_every_page_is_not_told_once_more(workspace_files: Worksp
     problem = services.problem()
     assert problem is not None
     assert told_about(services, problem) == ""
-    assert "other" in told_about(services, ConfigError("other"))
+    assert told_about(services, ConfigError("other")) == "Other"
 
 
 def test_an_error_of_our_own_shows_nothing_but_a_number(workspace_files: WorkspaceFiles) -> None:

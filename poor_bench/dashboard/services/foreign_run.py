@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from poor_bench.dashboard.services.run_state import LLMPhase, LLMProgress, RunPhase, RunState
-from poor_bench.result_store.journal import is_owned, read_header, read_journal
+from poor_bench.result_store.journal import newest_owned, read_header, read_journal
 from poor_bench.result_store.paths import StorePaths
 
 
@@ -25,7 +25,7 @@ class ForeignRuns:
 
         Ask only while no run of this process is under way: its journal looks the same.
         """
-        path = next((path for path in reversed(paths.journals()) if is_owned(path)), None)
+        path = newest_owned(paths.journals())
         with self._lock:
             if path is None:
                 self._followed = None

@@ -14,6 +14,7 @@ from poor_bench.dashboard.services.judge_state import JudgeState
 from poor_bench.dashboard.services.judge_watcher import JudgeWatcher
 from poor_bench.dashboard.services.own_run import OwnRun, Work
 from poor_bench.dashboard.services.run_state import RunPhase
+from poor_bench.dashboard.text.sentences import error_text
 from poor_bench.errors import PoorBenchError, RunCancelledError, RunRefusedError
 from poor_bench.judge.agents.cost_estimate import plan_usd
 from poor_bench.judge.agents.load import AgentShelf, load_agent_shelf
@@ -140,7 +141,7 @@ class JudgeService:
         except RunCancelledError:
             end = (RunPhase.CANCELLED, "")
         except PoorBenchError as error:
-            end = (RunPhase.BROKEN, f"{error} {error.hint}".strip())
+            end = (RunPhase.BROKEN, error_text(error))
         finally:
             watcher.end(*end)
 

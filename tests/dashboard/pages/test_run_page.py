@@ -170,6 +170,22 @@ def test_buttons_steer_the_run(workspace_files: WorkspaceFiles) -> None:
     assert services.runs.state().phase is RunPhase.CANCELLED
 
 
+def test_who_starts_second_is_told_and_shown_the_run_of_the_first(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(run_callbacks, "show_error", told.append)
+    workspace_files.add_tests(3)
+    workspace_files.add_llm("one", "4", parameters={"latency_ms": 60_000})
+    services = services_of(workspace_files.write())
+    run_callbacks.start(services, Selection())
+    _, class_name, *_ = run_callbacks.start(services, Selection(tests=("sum_001",)))
+    assert told == ["Another run is under way. Wait or cancel it."]
+    assert "is-active" in class_name
+    services.runs.cancel()
+    services.runs.wait(PATIENCE_S)
+
+
 def test_failures_are_listed_and_can_be_retried(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(2)
     workspace_files.add_llm("one", "4")

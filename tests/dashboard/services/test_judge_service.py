@@ -126,7 +126,7 @@ def test_a_mistake_in_the_files_is_told(folder: Path) -> None:
     service.start(JudgeOrder(request=JudgeRequest(agent_id="cars"), max_cost_usd=math.inf))
     state = ended(service)
     assert state.phase is RunPhase.BROKEN
-    assert "there is no agent 'cars'" in state.message
+    assert "There is no agent 'cars'" in state.message
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

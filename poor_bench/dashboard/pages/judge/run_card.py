@@ -10,6 +10,7 @@ from dash import html
 from poor_bench.dashboard.components.attributes import aria
 from poor_bench.dashboard.components.buttons import small_button
 from poor_bench.dashboard.components.live_card import ABSENT, live_card, live_head
+from poor_bench.dashboard.components.ticked_text import ticked_text
 from poor_bench.dashboard.pages.judge.ids import StartIds as Ids
 from poor_bench.dashboard.services.judge_state import JudgeState
 from poor_bench.dashboard.services.run_state import RunPhase
@@ -64,7 +65,7 @@ def run_head(state: JudgeState) -> list[Component]:
 def run_body(state: JudgeState) -> list[Component]:
     """Return how far the run is, and what happened last."""
     parts = (
-        html.P(state.message, className="failure-box") if state.message else None,
+        html.P(ticked_text(state.message), className="failure-box") if state.message else None,
         _progress(state) if state.n_steps else None,
         html.Ul([html.Li(event) for event in state.events], className="error-list", role="log")
         if state.events

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, html, no_update
 
+from poor_bench.dashboard.components.notice import show_error
 from poor_bench.dashboard.components.states import error_banner
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.judge.ids import StartIds as Ids
@@ -16,9 +17,11 @@ from poor_bench.dashboard.pages.judge.start_form import (
     order_of,
     preview_tiles,
 )
-from poor_bench.errors import PoorBenchError
+from poor_bench.dashboard.text.sentences import error_text
+from poor_bench.errors import PoorBenchError, RunRefusedError
 
 if TYPE_CHECKING:
+    from poor_bench.dashboard.services.judge_service import JudgeOrder
     from poor_bench.dashboard.services.services import Services
 
 Options = list[dict[str, str]]
@@ -53,6 +56,15 @@ def run(services: Services) -> tuple[Any, str, Any, bool]:
     """Return body, class and head of the run, and whether there is nothing to follow."""
     state = services.judge_runs.state()
     return run_body(state), run_class(state), run_head(state), not state.is_active
+
+
+def start(services: Services, order: JudgeOrder) -> tuple[Any, str, Any, bool]:
+    """Start a run, and return how far it is; where another one was first, return that one."""
+    try:
+        services.judge_runs.start(order)
+    except RunRefusedError as error:
+        show_error(error_text(error))
+    return run(services)
 
 
 def register(app: Dash, services: Services) -> None:
@@ -95,8 +107,7 @@ def _register_run(app: Dash, services: Services) -> None:
     def _start(clicks: int, *values: Any) -> Any:
         if not clicks:  # a page that opens is no click
             return (no_update,) * 4
-        services.judge_runs.start(order_of(*values))
-        return run(services)
+        return start(services, order_of(*values))
 
     @app.callback(
         *_outputs(allow_duplicate=True), Input(Ids.CANCEL, "n_clicks"), prevent_initial_call=True

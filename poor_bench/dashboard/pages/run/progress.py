@@ -11,6 +11,7 @@ from dash import dcc, html
 from poor_bench.dashboard.components.attributes import aria
 from poor_bench.dashboard.components.buttons import small_button
 from poor_bench.dashboard.components.live_card import ABSENT, live_card, live_head
+from poor_bench.dashboard.components.ticked_text import ticked_text
 from poor_bench.dashboard.links import model_link
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
 from poor_bench.dashboard.services.run_state import (
@@ -74,7 +75,7 @@ def run_head(state: RunState) -> list[Component]:
 def run_body(state: RunState, name_of: Callable[[str], str]) -> list[Component]:
     """Return what the run has done so far, by LLM, and what went wrong."""
     parts = (
-        html.P(state.message, className="failure-box") if state.message else None,
+        html.P(ticked_text(state.message), className="failure-box") if state.message else None,
         _overall(state) if state.llms else None,
         _llms(state, name_of) if state.llms else None,
         _errors(state.errors, name_of) if state.errors else None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dash import Dash, Input, Output, State, ctx, no_update
 
 from poor_bench.dashboard.components.live_card import ABSENT
+from poor_bench.dashboard.components.notice import show_error
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.live import clock_ms
 from poor_bench.dashboard.pages.run.controls import chosen, controls
@@ -14,11 +15,14 @@ from poor_bench.dashboard.pages.run.failures import failures_head, failures_tabl
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
 from poor_bench.dashboard.pages.run.progress import run_body, run_class, run_head
 from poor_bench.dashboard.pages.run.selection import retry_of
+from poor_bench.dashboard.text.sentences import error_text
+from poor_bench.errors import RunRefusedError
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.runner.selection import Selection
 
 
 def state(services: Services) -> tuple[list[Component], str, list[Component], bool, int]:
@@ -36,6 +40,15 @@ def state(services: Services) -> tuple[list[Component], str, list[Component], bo
         not current.is_active,
         clock_ms(current),
     )
+
+
+def start(services: Services, selection: Selection) -> tuple[list[Component], str, Any, bool, int]:
+    """Start a run, and return how far it is; where another one was first, return that one."""
+    try:
+        services.runs.start(selection)
+    except RunRefusedError as error:
+        show_error(error_text(error))
+    return state(services)
 
 
 def failures(services: Services) -> tuple[Component | None, str, list[Component]]:
@@ -103,15 +116,13 @@ def _register_buttons(app: Dash, services: Services) -> None:
     def _start(clicks: int, *values: Any) -> Any:
         if not clicks:  # a page that opens is no click
             return (no_update,) * 5
-        services.runs.start(chosen(values))
-        return state(services)
+        return start(services, chosen(values))
 
     @app.callback(*outputs, Input(Ids.RETRY, "n_clicks"), prevent_initial_call=True)
     def _retry(clicks: int) -> Any:
         if not clicks:
             return (no_update,) * 5
-        services.runs.start(retry_of(services.failures(), services.workspace()))
-        return state(services)
+        return start(services, retry_of(services.failures(), services.workspace()))
 
     @app.callback(
         *outputs,

@@ -19,6 +19,7 @@ from poor_bench.dashboard.pages.tests.problem_texts import message_about
 from poor_bench.dashboard.pages.tests.selection import TestSelection
 from poor_bench.dashboard.services.rendered_prompts import RenderedPrompt
 from poor_bench.dashboard.text.figures_text import count_text
+from poor_bench.dashboard.text.sentences import sentences
 from poor_bench.models.problem import Problem
 from poor_bench.models.test import Test
 from poor_bench.models.test_class import TestClass
@@ -75,17 +76,13 @@ def panel(
 
 
 def _against(test_id: str, problems: Sequence[Problem], item: Item | None) -> Component | None:
-    texts = [_told(message_about(problem, test_id), problem.hint) for problem in problems]
+    texts = [sentences(message_about(problem, test_id), problem.hint) for problem in problems]
     texts += [item.suspicion] if item and item.suspicion else []
     if not texts:
         return None
     return html.Section(
         [html.H3("What is wrong"), html.Ul([html.Li(ticked_text(text)) for text in texts])]
     )
-
-
-def _told(message: str, hint: str) -> str:
-    return ". ".join(part[:1].upper() + part[1:] for part in (message, hint) if part)
 
 
 def _prompt(prompt: RenderedPrompt) -> Component:

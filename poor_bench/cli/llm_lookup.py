@@ -7,11 +7,22 @@ from typing import TYPE_CHECKING
 from poor_bench.cli.context import AppContext
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from poor_bench.models.llm import LLM
 
 
 def llm_named(app: AppContext, name: str) -> LLM:
-    """Return the LLM of an id or label, enabled or not.
+    """Return the LLM of the workspace with an id or label, enabled or not.
+
+    Raises:
+        ConfigError: If there is none; it names the nearest.
+    """
+    return llm_among(app.workspace.llms, name)
+
+
+def llm_among(llms: Sequence[LLM], name: str) -> LLM:
+    """Return the LLM with an id or label.
 
     Raises:
         ConfigError: If there is none; it names the nearest.
@@ -20,7 +31,6 @@ def llm_named(app: AppContext, name: str) -> LLM:
 
     from poor_bench.errors import ConfigError
 
-    llms = app.workspace.llms
     chosen = [llm for llm in llms if name in {llm.id, llm.label}]
     if chosen:
         return chosen[0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.llm_lookup import llm_named
+from poor_bench.cli.llm_lookup import llm_among, llm_named
 from poor_bench.cli.output import print_json
 from poor_bench.cli.stop_signals import stop_on_signal
 from poor_bench.cli.tune_options import exit_code, limits_of, search_options
@@ -125,7 +125,7 @@ def _task(
     return PromptTask(
         subject=named.subject,
         llm=named.llm,
-        reflection_llm=llm_named(app, reflection_llm) if reflection_llm else named.llm,
+        reflection_llm=llm_among(named.llms, reflection_llm) if reflection_llm else named.llm,
         ideas=IdeaSource(options["ideas"]),
         limits=limits_of(budget_calls, max_cost),
         shares=Shares(train=options["train"], validation=options["validation"]),
@@ -141,12 +141,14 @@ def _task(
 def _named(app: AppContext, manager: LLMManager, **options: Any) -> Named:
     """Return what the user names: an agent, if there is no class of that name."""
     from poor_bench.config.agent_entries import AGENTS_FOLDER
+    from poor_bench.config.files import TEST_CLASSES_FILE
     from poor_bench.config.nearest_name import name_hint
     from poor_bench.errors import ConfigError
     from poor_bench.tuning.prompt.subjects import agent_named, class_named
 
     name, llm_name = options["subject"], options["llm_name"]
-    classes = list(app.workspace.test_classes)
+    has_classes = (app.data_dir / TEST_CLASSES_FILE).exists()
+    classes = list(app.workspace.test_classes) if has_classes else []
     agents = [path.stem for path in (app.data_dir / AGENTS_FOLDER).glob("*.yaml")]
     if name in classes:
         if not llm_name:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from poor_bench.config.judge_settings import load_judge_settings
@@ -27,6 +28,8 @@ class Named:
     llm: LLM
     threshold: float
     """Mean score, 0.0 to 1.0."""
+    llms: Sequence[LLM]
+    """All LLMs of the workspace, any of which can write prompts."""
 
 
 def class_named(
@@ -50,7 +53,7 @@ def class_named(
             f"there is no test class {class_id!r}", hint=name_hint(class_id, list(classes))
         )
     subject = ClassPrompt(config, manager, llm, class_id, ClassPart(part))
-    return Named(subject=subject, llm=llm, threshold=1.0)
+    return Named(subject=subject, llm=llm, threshold=1.0, llms=config.workspace.llms)
 
 
 def agent_named(
@@ -73,4 +76,5 @@ def agent_named(
     subject = AgentPrompt(shelf, agent_id, judge_llm, manager)
     own, general = shelf.agent(agent_id).threshold, settings.threshold
     threshold = next(value for value in (own, general, APPROVAL_THRESHOLD) if value is not None)
-    return Named(subject=subject, llm=subject.llm, threshold=threshold / 10)
+    llms = tuple(shelf.llms.values())
+    return Named(subject=subject, llm=subject.llm, threshold=threshold / 10, llms=llms)

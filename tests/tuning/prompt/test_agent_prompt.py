@@ -81,8 +81,6 @@ def test_an_attempt_counts_the_calls_that_it_took(tmp_path: Path) -> None:
 def test_what_cannot_be_tuned_is_told(
     folder: Path, arguments: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (folder / "test_classes.yaml").write_text('{"version": "1.0", "test_classes": []}')
-    (folder / "tests.json").write_text('{"version": "1.0", "tests": []}')
     assert main(["--data", str(folder), "tune", "prompt", *arguments]) == 2
     assert told in capsys.readouterr().err
 
@@ -101,8 +99,6 @@ def test_an_accepted_prompt_stands_in_the_agents_file(
     folder = write_workspace(tmp_path / "bench", judge=replies, writer="Be kind.", seller="Hi")
     agent = folder / "agents" / "bikes.yaml"
     agent.write_text(agent.read_text() + "  - {id: third, input: Bye}\n# the end\n")
-    (folder / "test_classes.yaml").write_text('{"version": "1.0", "test_classes": []}')
-    (folder / "tests.json").write_text('{"version": "1.0", "tests": []}')
     options = ("--judge", "scripted:judge", "--reflection-llm", "scripted:writer", "--json")
     assert main(["--data", str(folder), "tune", "prompt", "bikes", *options]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -10,8 +10,8 @@ from typing import Any
 from poor_bench.errors import SandboxError
 from poor_bench.models.failure import FailureKind
 from poor_bench.sandbox.death import describe_exit, ran_out_of_cpu
-from poor_bench.sandbox.host.checker import Checker, CheckerPool
-from poor_bench.sandbox.host.child_process import Launcher
+from poor_bench.sandbox.host.checker import Checker
+from poor_bench.sandbox.host.lanes import Lane
 from poor_bench.sandbox.host.running_child import RunningChild, running_child
 from poor_bench.sandbox.host.scratch import scratch_folder
 from poor_bench.sandbox.outcomes import CheckEnd, CheckOutcome, ErrorReport, LoadEnd, LoadOutcome
@@ -31,11 +31,9 @@ class CheckRun:
     afar, and gets plain data back.
     """
 
-    def __init__(
-        self, launcher: Launcher, checkers: CheckerPool, program: Program, check: Check
-    ) -> None:
-        self._launcher = launcher
-        self._checkers = checkers
+    def __init__(self, lane: Lane, program: Program, check: Check) -> None:
+        self._launcher = lane.launcher
+        self._checkers = lane.checkers
         self._program = program
         self._check = check
         self._limits = program.limits

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from poor_bench.errors import ConfigError
 from poor_bench.sandbox.case_run import CaseRun
 from poor_bench.sandbox.check_run import CheckRun
-from poor_bench.sandbox.host.checker import CheckerPool
 from poor_bench.sandbox.host.child_process import Launcher
+from poor_bench.sandbox.host.lanes import Lanes
 from poor_bench.sandbox.levels import Level, SandboxStatus, status_of
 from poor_bench.sandbox.outcomes import CheckOutcome, ProgramOutcome
 from poor_bench.sandbox.program import Check, Program
@@ -24,20 +24,16 @@ class Sandbox:
 
     Used from many threads. At most as many programs run at once as there are processors, so that
     none runs out of time because of the others; further ones wait.
-
-    Attributes:
-        launcher: How processes are started.
     """
 
-    def __init__(self, launcher: Launcher | None = None) -> None:
+    def __init__(self, make_launcher: Callable[[int], Launcher] | None = None) -> None:
         """Prepare; processes are started when they are first needed.
 
         Args:
-            launcher: How; the best way of this system where None.
+            make_launcher: From the number of a processor to how processes are started for it; the
+                best way of this system where None.
         """
-        self.launcher = launcher or best_launcher()
-        self._checkers = CheckerPool(self.launcher)
-        self._turns = threading.BoundedSemaphore(_n_processors())
+        self._lanes = Lanes(make_launcher or best_launcher)
 
     def run_cases(self, program: Program, inputs: Sequence[Any]) -> ProgramOutcome:
         """Call a program's function once for each input.
@@ -59,8 +55,8 @@ class Sandbox:
             SandboxError: If processes cannot be started or locked in.
             EncodeError: If the inputs are no plain data, or larger than what can be sent.
         """
-        with self._turns:
-            return CaseRun(self.launcher, program, require_plain(list(inputs))).run()
+        with self._lanes.take() as lane:
+            return CaseRun(lane.launcher, program, require_plain(list(inputs))).run()
 
     def run_check(self, program: Program, check: Check) -> CheckOutcome:
         """Check a program with a test that lives in another process.
@@ -69,8 +65,8 @@ class Sandbox:
             SandboxError: If processes cannot be started or locked in.
             EncodeError: If program or test are larger than what can be sent.
         """
-        with self._turns:
-            return CheckRun(self.launcher, self._checkers, program, check).run()
+        with self._lanes.take() as lane:
+            return CheckRun(lane, program, check).run()
 
     def status(self) -> SandboxStatus:
         """Return what is in force on this machine.
@@ -78,7 +74,8 @@ class Sandbox:
         Raises:
             SandboxError: If processes cannot be started.
         """
-        return status_of(self.launcher.missing())
+        with self.launcher() as launcher:
+            return status_of(launcher.missing())
 
     def require(self, level: Level) -> None:
         """Make sure that programs are locked in at least this well.
@@ -99,22 +96,21 @@ class Sandbox:
 
     def close(self) -> None:
         """End all processes; a later run starts new ones."""
-        self._checkers.close()
-        self.launcher.close()
+        self._lanes.close()
+
+    @contextmanager
+    def launcher(self) -> Iterator[Launcher]:
+        """Have what starts processes; nothing else uses it meanwhile."""
+        with self._lanes.take() as lane:
+            yield lane.launcher
 
 
-def _n_processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def best_launcher() -> Launcher:
-    """Return the best way to start processes on this system."""
+def best_launcher(processor: int) -> Launcher:
+    """Return the best way of this system to start processes for a processor."""
     if hasattr(os, "fork") and hasattr(socket, "recv_fds"):
         from poor_bench.sandbox.host.zygote_launcher import ZygoteLauncher
 
-        return ZygoteLauncher()
+        return ZygoteLauncher(processor)
     from poor_bench.sandbox.host.pipe_launcher import PipeLauncher
 
     return PipeLauncher()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from contextlib import ExitStack
 from typing import Any
 
@@ -74,34 +73,29 @@ class Checker:
             return self._child.end()
 
 
-class CheckerPool:
-    """Keeps checkers that wait for a test; used from many threads."""
+class CheckerKeeper:
+    """Keeps a checker between tests; used by one test at a time."""
 
     def __init__(self, launcher: Launcher) -> None:
         self._launcher = launcher
-        self._lock = threading.Lock()
-        self._waiting: list[Checker] = []
+        self._waiting: Checker | None = None
 
     def take(self) -> Checker:
-        """Return a checker that nobody else has.
+        """Return a checker that carries out no test.
 
         Raises:
             SandboxError: If a new one is needed and cannot be started or locked in.
         """
-        with self._lock:
-            if self._waiting:
-                return self._waiting.pop()
-        return Checker(self._launcher)
+        checker, self._waiting = self._waiting, None
+        return checker or Checker(self._launcher)
 
     def give_back(self, checker: Checker) -> None:
         """Keep a checker for the next test."""
         checker.is_reused = True
-        with self._lock:
-            self._waiting.append(checker)
+        self._waiting = checker
 
     def close(self) -> None:
-        """End all checkers that wait."""
-        with self._lock:
-            waiting, self._waiting = self._waiting, []
-        for checker in waiting:
+        """End the checker, if one waits."""
+        checker, self._waiting = self._waiting, None
+        if checker is not None:
             checker.end()

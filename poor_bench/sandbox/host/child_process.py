@@ -43,7 +43,7 @@ class ChildProcess(Protocol):
 
 
 class Launcher(Protocol):
-    """Starts children; used from many threads.
+    """Starts children; used by one program at a time.
 
     Attributes:
         links_children: Whether they can be handed over to each other.
@@ -58,8 +58,12 @@ class Launcher(Protocol):
             SandboxError: If children cannot be started at all.
         """
 
-    def launch(self) -> ChildProcess:
+    def launch(self, *, is_apart: bool = False) -> ChildProcess:
         """Return a child that has just been started, or is waiting for its order.
+
+        Args:
+            is_apart: Whether its scratch folder is its own, and not that of one child after the
+                other; it can then live beside others.
 
         Raises:
             SandboxError: If it cannot be started.

@@ -43,8 +43,9 @@ class PipeLauncher:
         """Return which mechanisms are not in force: none is."""
         return dict.fromkeys(Mechanism, "this system cannot fork processes")
 
-    def launch(self) -> PipeChild:
+    def launch(self, *, is_apart: bool = False) -> PipeChild:
         """Start a child; see `Launcher`."""
+        del is_apart  # all have their own
         output = OutputFile()
         try:
             process = subprocess.Popen(

@@ -12,7 +12,12 @@ from poor_bench.sandbox.host.child_process import ChildProcess, Launcher
 from poor_bench.sandbox.outcomes import Exit
 from poor_bench.sandbox.wire.channel import Channel, ChannelClosedError, DeadlineError
 from poor_bench.sandbox.wire.decoding import DecodeError
-from poor_bench.sandbox.wire.messages import Order, message_to_readiness, order_to_message
+from poor_bench.sandbox.wire.messages import (
+    CheckerOrder,
+    Order,
+    message_to_readiness,
+    order_to_message,
+)
 
 _START_TIMEOUT_S = 60.0
 _MAX_REASON = 2000
@@ -57,7 +62,7 @@ def running_child(launcher: Launcher, order: Order) -> Iterator[RunningChild]:
     Raises:
         SandboxError: If it cannot be started.
     """
-    process = launcher.launch()
+    process = launcher.launch(is_apart=isinstance(order, CheckerOrder))
     child = RunningChild(process, order.limits.output_bytes)
     try:
         with _failing_to_start(child):

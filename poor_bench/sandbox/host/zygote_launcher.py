@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from collections import deque
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack, suppress
 
@@ -14,11 +13,10 @@ from poor_bench.sandbox.host.zygote_process import ZygoteKeeper
 from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.outcomes import Exit
 from poor_bench.sandbox.wire.channel import Channel, SocketConnection
-from poor_bench.sandbox.wire.reports import unpack_report
+from poor_bench.sandbox.wire.reports import APART, IN_TURN, unpack_report
 
 _END_TIMEOUT_S = 30.0
 _MAX_REPORT = 4096
-_N_WAITING = 2
 
 
 class ZygoteChild:
@@ -73,42 +71,49 @@ class ZygoteChild:
 class ZygoteLauncher:
     """Starts children through a zygote; see `Launcher`.
 
-    Some are started before they are needed, so that they are locked in already when they are.
+    One is started before it is needed, so that it is locked in already when it is.
     """
 
     links_children = True
 
-    def __init__(self, avoided: Collection[Mechanism] = ()) -> None:
-        self._keeper = ZygoteKeeper(avoided)
-        self._waiting: deque[ZygoteChild] = deque()
+    def __init__(self, processor: int, avoided: Collection[Mechanism] = ()) -> None:
+        """Prepare.
+
+        Args:
+            processor: Number of the one that all processes run on, where the system allows it.
+            avoided: Mechanisms to do without.
+        """
+        self._keeper = ZygoteKeeper(processor, avoided)
+        self._waiting: ZygoteChild | None = None
 
     def missing(self) -> Mapping[Mechanism, str]:
         """Return which mechanisms are not in force; see `Launcher`."""
         return self._keeper.missing()
 
-    def launch(self) -> ZygoteChild:
+    def launch(self, *, is_apart: bool = False) -> ZygoteChild:
         """Return a child that waits for its order; see `Launcher`."""
-        while len(self._waiting) < _N_WAITING:
-            self._waiting.append(self._start())
-        return self._waiting_child() or self._start()
+        if is_apart:
+            return self._start(is_apart=True)
+        child = self._waiting_child() or self._start()
+        self._waiting = self._start()
+        return child
 
     def close(self) -> None:
         """End all children."""
         self._keeper.close()
-        while self._waiting:
-            self._waiting.popleft().close()
+        if self._waiting is not None:
+            self._waiting.close()
+            self._waiting = None
 
     def _waiting_child(self) -> ZygoteChild | None:
-        """Return a child that is still alive; None if there is none."""
-        while self._waiting:
-            with suppress(IndexError):  # another thread may have been faster
-                child = self._waiting.popleft()
-                if child.is_alive():
-                    return child
-                child.close()
-        return None
+        """Return the child that waits, if it is still alive."""
+        child, self._waiting = self._waiting, None
+        if child is not None and not child.is_alive():
+            child.close()
+            return None
+        return child
 
-    def _start(self) -> ZygoteChild:
+    def _start(self, *, is_apart: bool = False) -> ZygoteChild:
         with ExitStack() as on_failure:
             link, its_link = socket.socketpair()
             control, its_control = socket.socketpair()
@@ -118,6 +123,7 @@ class ZygoteLauncher:
             on_failure.callback(output.close)
             with its_link, its_control:
                 outputs = [output.fileno()] * 2
-                self._keeper.request([*outputs, its_link.fileno(), its_control.fileno()])
+                descriptors = [*outputs, its_link.fileno(), its_control.fileno()]
+                self._keeper.request(APART if is_apart else IN_TURN, descriptors)
             on_failure.pop_all()
         return ZygoteChild(link, control, output)

@@ -28,17 +28,19 @@ _MAX_REASON = 2000
 class ZygoteProcess:
     """A running zygote."""
 
-    def __init__(self, avoided: Collection[Mechanism]) -> None:
+    def __init__(self, processor: int, avoided: Collection[Mechanism]) -> None:
         """Start a zygote and wait until it is ready.
 
         Args:
+            processor: Number of the one to stay on, where the system allows it.
             avoided: Mechanisms to do without.
 
         Raises:
             SandboxError: If it does not come up; the message has what it wrote last.
         """
         self._link, theirs = socket.socketpair()
-        command = interpreter_command("zygote", str(theirs.fileno()), ",".join(avoided))
+        arguments = str(theirs.fileno()), str(processor), ",".join(avoided)
+        command = interpreter_command("zygote", *arguments)
         with theirs, tempfile.TemporaryFile() as errors:
             self._process = subprocess.Popen(
                 command,
@@ -61,13 +63,17 @@ class ZygoteProcess:
                 raise SandboxError(message, kind=FailureKind.SANDBOX) from error
         self.missing = {Mechanism(name): reason for name, reason in greeting.items()}
 
-    def request(self, descriptors: Sequence[int]) -> None:
+    def request(self, kind: bytes, descriptors: Sequence[int]) -> None:
         """Ask for a child that gets these descriptors.
+
+        Args:
+            kind: See `poor_bench.sandbox.wire.reports`.
+            descriptors: See `poor_bench.sandbox.inside.zygote`.
 
         Raises:
             OSError: If the zygote is gone.
         """
-        socket.send_fds(self._link, [b"."], list(descriptors))
+        socket.send_fds(self._link, [kind], list(descriptors))
 
     def close(self) -> None:
         """End the zygote and all its children."""
@@ -86,7 +92,8 @@ def _start_deadline() -> float:
 class ZygoteKeeper:
     """Has a zygote when one is needed; used from many threads."""
 
-    def __init__(self, avoided: Collection[Mechanism]) -> None:
+    def __init__(self, processor: int, avoided: Collection[Mechanism]) -> None:
+        self._processor = processor
         self._avoided = avoided
         self._lock = threading.Lock()
         self._zygote: ZygoteProcess | None = None
@@ -99,7 +106,7 @@ class ZygoteKeeper:
         """
         return self._running().missing
 
-    def request(self, descriptors: Sequence[int]) -> None:
+    def request(self, kind: bytes, descriptors: Sequence[int]) -> None:
         """Ask for a child that gets these descriptors; see `ZygoteProcess.request`.
 
         Raises:
@@ -108,7 +115,7 @@ class ZygoteKeeper:
         for _ in range(2):
             zygote = self._running()
             try:
-                zygote.request(descriptors)
+                zygote.request(kind, descriptors)
             except OSError:
                 self._drop(zygote)
             else:
@@ -125,7 +132,7 @@ class ZygoteKeeper:
     def _running(self) -> ZygoteProcess:
         with self._lock:
             if self._zygote is None:
-                self._zygote = ZygoteProcess(self._avoided)
+                self._zygote = ZygoteProcess(self._processor, self._avoided)
             return self._zygote
 
     def _drop(self, dead: ZygoteProcess) -> None:

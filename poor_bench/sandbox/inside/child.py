@@ -20,17 +20,18 @@ from poor_bench.sandbox.wire.messages import CandidateOrder, Order, message_to_o
 _READY = encode(("ready",))
 
 
-def live(channel: Channel, walls: Walls, output: Output) -> NoReturn:
+def live(channel: Channel, walls: Walls, output: Output, *, is_apart: bool) -> NoReturn:
     """Wait, locked in, for an order over `channel`; carry it out and end this process.
 
     Args:
         channel: To whoever gives the order, maybe much later.
         walls: What to put up.
         output: Of this process.
+        is_apart: Whether its scratch folder is its own.
     """
     early_error: OSError | None = None
     try:
-        walls.put_up_early()
+        walls.put_up_early(is_apart=is_apart)
     except OSError as error:
         early_error = error
     with Attempt():

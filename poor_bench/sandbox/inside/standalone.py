@@ -20,4 +20,4 @@ def main() -> None:
     os.dup2(2, 1)
     forget_project(import_folders())
     walls = Walls(dict.fromkeys(Mechanism, ""), readable=())
-    live(channel, walls, Output())
+    live(channel, walls, Output(), is_apart=True)

@@ -29,12 +29,14 @@ class Surroundings:
         missing: Mechanisms that are not in force, and why.
         readable: Files and folders that children may read.
         renew_processes: Gives the next child a pid namespace of its own.
+        empty_scratch: Removes all that children left in the scratch folder they have in turn.
         hint: What probably keeps mechanisms from being in force.
     """
 
     missing: dict[Mechanism, str]
     readable: Sequence[str] = ()
     renew_processes: Callable[[], None] = lambda: None
+    empty_scratch: Callable[[], None] = lambda: None
     hint: str = ""
 
     def attempt(self, mechanism: Mechanism, action: Callable[[], None]) -> None:
@@ -75,6 +77,7 @@ def _enter_linux_surroundings(surroundings: Surroundings) -> None:
     def share_no_files() -> None:
         namespaces.enter_new(libc.CLONE_NEWNS)
         root_filesystem.enter_bare_root(surroundings.readable)
+        surroundings.empty_scratch = root_filesystem.empty_scratch
         os.environ.update(HOME=root_filesystem.SCRATCH, TMPDIR=root_filesystem.SCRATCH)
 
     try:

@@ -45,7 +45,7 @@ class Walls:
         self._has_file_rules = Mechanism.FILE_RULES not in missing
         self._has_filter = Mechanism.SYSTEM_CALL_FILTER not in missing
         self._resource_limits: ResourceLimits | None = None
-        self._early_calls: PreparedCalls | None = None
+        self._early_calls: dict[bool, PreparedCalls] = {}
 
     def prepare(self) -> None:
         """Do what need not be done in every child.
@@ -62,18 +62,23 @@ class Walls:
         if self._has_filter:
             seccomp.filter_forking_process()
         if self._has_bare_root and self._has_own_processes:
-            self._early_calls = self._calls_in_own_scratch(_FIRST_IN_NAMESPACE)
+            for is_apart in (False, True):
+                calls = self._calls_in_bare_root(_FIRST_IN_NAMESPACE, is_apart=is_apart)
+                self._early_calls[is_apart] = calls
 
-    def put_up_early(self) -> None:
+    def put_up_early(self, *, is_apart: bool) -> None:
         """Lock this process in for good, as far as that can be done without an order.
+
+        Args:
+            is_apart: Whether its scratch folder is its own.
 
         Raises:
             OSError: If a mechanism that is not missing cannot be put in force.
         """
-        if self._early_calls is not None:
-            self._early_calls.make()
+        if self._early_calls:
+            self._early_calls[is_apart].make()
         elif self._has_bare_root:
-            self._calls_in_own_scratch(os.getpid()).make()
+            self._calls_in_bare_root(os.getpid(), is_apart=is_apart).make()
 
     def put_up_rest(self, limits: Limits, cpu_s: int, scratch: str | None) -> None:
         """Lock this process in for good.
@@ -86,16 +91,16 @@ class Walls:
         Raises:
             OSError: If a mechanism that is not missing cannot be put in force.
         """
+        os.chdir(scratch or root_filesystem.SCRATCH)
         if scratch is not None:
-            os.chdir(scratch)
             if sys.platform == "linux":
                 ruleset = self._make_ruleset(scratch) if self._has_file_rules else None
                 PreparedCalls(self._locking_in(ruleset, os.getpid())).make()
         if self._resource_limits is not None:
             self._resource_limits.put_in_force(limits, cpu_s)
 
-    def _calls_in_own_scratch(self, pid: int) -> PreparedCalls:
-        entering = root_filesystem.entering_private_scratch()
+    def _calls_in_bare_root(self, pid: int, *, is_apart: bool) -> PreparedCalls:
+        entering = root_filesystem.entering_private_scratch() if is_apart else []
         ruleset = RULESET if self._has_file_rules else None
         return PreparedCalls([*entering, *self._locking_in(ruleset, pid)])
 

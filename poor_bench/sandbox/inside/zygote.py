@@ -8,6 +8,9 @@ control socket is shut, the child is killed; when the child is gone, so are all 
 started, and the zygote says on the control socket how it ended. When the link is closed,
 everything ends.
 
+All children but those that are apart have the same scratch folder, each when it is its turn: only
+one has its order at a time, and what it left is gone before it is said that it ended.
+
 Memory that zygote or children touch after a fork is copied, page by page, and that is most of what
 a fork costs. This is why little is done here, and with little.
 """
@@ -41,22 +44,26 @@ from poor_bench.sandbox.inside.wall_trial import missing_walls
 from poor_bench.sandbox.inside.walls import Walls
 from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.wire.channel import Channel, DescriptorConnection, SocketConnection
-from poor_bench.sandbox.wire.reports import pack_exit, pack_failure
+from poor_bench.sandbox.wire.reports import APART, pack_exit, pack_failure
 
 _DESCRIPTORS = Struct(f"@{len(RECEIVED)}ii")
 _MANY = 4096
 _STOPS_ORPHANS = {Mechanism.OWN_PROCESSES, Mechanism.SYSTEM_CALL_FILTER}
 
 
-def main(link_descriptor: str, avoided: str) -> None:
+def main(link_descriptor: str, processor: str, avoided: str) -> None:
     """Run the zygote.
 
     Args:
         link_descriptor: Number of the inherited socket to whoever started it.
+        processor: Number of the one to stay on, where the system allows it.
         avoided: Mechanisms to do without, separated by commas.
     """
     link = socket.socket(fileno=move_away(int(link_descriptor)))
     reserve_descriptors()
+    if hasattr(os, "sched_setaffinity"):
+        with suppress(OSError):
+            os.sched_setaffinity(0, {int(processor)})
     preload()
     orphans = Orphans()
     surroundings = enter_surroundings([Mechanism(name) for name in avoided.split(",") if name])
@@ -76,6 +83,7 @@ class _Zygote:
     ) -> None:
         self._link = link
         self._renew_processes = surroundings.renew_processes
+        self._empty_scratch = surroundings.empty_scratch
         self._walls = walls
         self._orphans = orphans
         self._may_leave_orphans = walls.missing.keys() >= _STOPS_ORPHANS
@@ -119,17 +127,17 @@ class _Zygote:
             self._finish(control, pack_failure(str(error)))
         else:
             if child == 0:
-                self._become_child()
+                self._become_child(is_apart=request == APART)
             self._control_of[child] = control
             self._child_of[control] = child
             self._poll.register(control, select.POLLIN)
         free_received()
 
-    def _become_child(self) -> NoReturn:
+    def _become_child(self, *, is_apart: bool) -> NoReturn:
         os.setsid()
         signal.set_wakeup_fd(-1)
         keep_what_children_need()
-        live(self._channel, self._walls, self._output)
+        live(self._channel, self._walls, self._output, is_apart=is_apart)
 
     def _kill(self, control: int) -> None:
         self._poll.unregister(control)
@@ -148,6 +156,7 @@ class _Zygote:
                 self._orphans.kill(child, keep=self._control_of)
             if self._child_of.pop(control, None) is not None:
                 self._poll.unregister(control)
+            self._empty_scratch()
             cpu_s = usage.ru_utime + usage.ru_stime
             self._finish(control, pack_exit(os.waitstatus_to_exitcode(status), cpu_s))
 

@@ -1,6 +1,6 @@
 """A root folder that holds nothing but what Python programs need to run, all of it read-only.
 
-Programs have one place for files of their own. A file system is mounted there for each program,
+Programs have one place for files of their own. A file system of limited size is mounted there,
 within a folder for which one Landlock rule, made once, suffices. `/tmp` and `/dev/shm` are links
 to it.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from struct import Struct
 
 from poor_bench.sandbox.linux import libc
-from poor_bench.sandbox.linux.prepared_calls import SystemCall
+from poor_bench.sandbox.linux.prepared_calls import PreparedCalls, SystemCall
 
 SCRATCH_PARENT = "/poor_bench"
 SCRATCH = f"{SCRATCH_PARENT}/scratch"
@@ -25,6 +25,9 @@ _MOUNT_ATTRIBUTES = Struct("=QQQQ")
 _READ_ONLY_WITHOUT_SETUID = 0b11
 _AT_RECURSIVE = 0x8000
 _SCRATCH_OPTIONS = b"mode=700,size=64m,nr_inodes=10k"
+_MOUNTING_SCRATCH = SystemCall(
+    "mount", (b"tmpfs", SCRATCH.encode(), b"tmpfs", 0, _SCRATCH_OPTIONS)
+)
 
 
 def enter_bare_root(readable: Sequence[str]) -> None:
@@ -50,16 +53,23 @@ def enter_bare_root(readable: Sequence[str]) -> None:
     libc.system_call("pivot_root", b".", b".")
     libc.system_call("umount2", b".", libc.MNT_DETACH)
     os.chdir("/")
+    PreparedCalls([_MOUNTING_SCRATCH]).make()
+
+
+def empty_scratch() -> None:
+    """Replace the file system of the scratch folder by a new one, unless it is empty.
+
+    Raises:
+        OSError: If the kernel does not allow it.
+    """
+    if os.listdir(SCRATCH):
+        libc.system_call("umount2", SCRATCH.encode(), libc.MNT_DETACH)
+        PreparedCalls([_MOUNTING_SCRATCH]).make()
 
 
 def entering_private_scratch() -> list[SystemCall]:
-    """Return the calls that give a process an empty working folder that no other sees."""
-    mounting = (b"tmpfs", SCRATCH.encode(), b"tmpfs", 0, _SCRATCH_OPTIONS)
-    return [
-        SystemCall("unshare", (libc.CLONE_NEWNS,)),
-        SystemCall("mount", mounting),
-        SystemCall("chdir", (SCRATCH.encode(),)),
-    ]
+    """Return the calls that give a process a scratch folder that no other sees."""
+    return [SystemCall("unshare", (libc.CLONE_NEWNS,)), _MOUNTING_SCRATCH]
 
 
 def _show(path: Path) -> None:

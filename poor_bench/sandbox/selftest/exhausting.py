@@ -34,7 +34,10 @@ def _loop(sandbox: Sandbox, _ground: Ground) -> str:
 def _daemon(sandbox: Sandbox, _ground: Ground) -> str:
     program = program_of(attacks.leave_daemon)
     deadline = time.monotonic() + LIMITS.total_s
-    with candidate_session(sandbox.launcher, program, [[]], deadline) as session:
+    with (
+        sandbox.launcher() as launcher,
+        candidate_session(launcher, program, [[]], deadline) as session,
+    ):
         session.load()
         session.run_case(0)
         session.child.end()

@@ -1,4 +1,4 @@
-"""What the zygote says of a child: how it ended, or why there is none."""
+"""What the zygote is asked for, and what it says of a child: how it ended, or why there is none."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from struct import Struct
 
 from poor_bench.sandbox.outcomes import Exit
 
+IN_TURN, APART = b"t", b"a"
+"""Requests for a child that has the scratch folder for its time, or one of its own."""
 _ENDED, _FAILED = b"e", b"f"
 _EXIT = Struct("=id")
 """Exit code or minus the signal's number; CPU seconds."""

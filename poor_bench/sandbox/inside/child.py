@@ -7,7 +7,6 @@ import socket
 import sys
 from typing import NoReturn
 
-from poor_bench.sandbox.inside.attempt import Attempt
 from poor_bench.sandbox.inside.candidate import serve_candidate
 from poor_bench.sandbox.inside.checker import serve_checker
 from poor_bench.sandbox.inside.descriptors import CHANNEL
@@ -29,23 +28,30 @@ def live(channel: Channel, walls: Walls, output: Output, *, is_apart: bool) -> N
         output: Of this process.
         is_apart: Whether its scratch folder is its own.
     """
-    early_error: OSError | None = None
     try:
         walls.put_up_early(is_apart=is_apart)
+        early_error = ""
     except OSError as error:
-        early_error = error
-    with Attempt():
+        early_error = str(error)
+    try:
         order = message_to_order(channel.receive_trusted())
-        try:
-            if early_error is not None:
-                raise early_error
-            walls.put_up_rest(order.limits, order.cpu_s, order.scratch)
-        except OSError as error:
-            channel.send(("failed", str(error)))
+        reason = early_error or _lock_in(order, walls)
+        if reason:
+            channel.send(("failed", reason))
         else:
             channel.send_encoded(_READY)
             _carry_out(order, channel, output)
-    os._exit(0)
+    finally:
+        os._exit(0)
+
+
+def _lock_in(order: Order, walls: Walls) -> str:
+    """Put up what could not be put up before; return why that failed, or an empty text."""
+    try:
+        walls.put_up_rest(order.limits, order.cpu_s, order.scratch)
+    except OSError as error:
+        return str(error)
+    return ""
 
 
 def _carry_out(order: Order, channel: Channel, output: Output) -> None:

@@ -86,16 +86,15 @@ class Walls:
         Args:
             limits: What it may use.
             cpu_s: CPU seconds after which the kernel ends it.
-            scratch: The folder in which it may do as it likes; None for a file system of its own.
+            scratch: The folder in which it may do as it likes; None for that of the bare root.
 
         Raises:
             OSError: If a mechanism that is not missing cannot be put in force.
         """
         os.chdir(scratch or root_filesystem.SCRATCH)
-        if scratch is not None:
-            if sys.platform == "linux":
-                ruleset = self._make_ruleset(scratch) if self._has_file_rules else None
-                PreparedCalls(self._locking_in(ruleset, os.getpid())).make()
+        if scratch is not None and sys.platform == "linux":
+            ruleset = self._make_ruleset(scratch) if self._has_file_rules else None
+            PreparedCalls(self._locking_in(ruleset, os.getpid())).make()
         if self._resource_limits is not None:
             self._resource_limits.put_in_force(limits, cpu_s)
 

@@ -45,7 +45,7 @@ class CandidateOrder(NamedTuple):
     Attributes:
         limits: What the child may use.
         cpu_s: CPU seconds after which the kernel ends the child.
-        scratch: Folder for its files; None where it has a file system of its own.
+        scratch: Folder for its files; None for that of the bare root.
         setup: Runs before the program, in the same module.
         source: The program.
         function: Name of the function; None for the last one that the program defines.

@@ -11,9 +11,9 @@ from poor_bench.errors import SandboxError
 from poor_bench.models.failure import FailureKind
 from poor_bench.sandbox.death import describe_exit, ran_out_of_cpu
 from poor_bench.sandbox.host.checker import Checker
-from poor_bench.sandbox.host.lanes import Lane
 from poor_bench.sandbox.host.running_child import RunningChild, running_child
 from poor_bench.sandbox.host.scratch import scratch_folder
+from poor_bench.sandbox.host.stations import Station
 from poor_bench.sandbox.outcomes import CheckEnd, CheckOutcome, ErrorReport, LoadEnd, LoadOutcome
 from poor_bench.sandbox.program import Check, Program
 from poor_bench.sandbox.wire.channel import ChannelClosedError, DeadlineError
@@ -31,9 +31,9 @@ class CheckRun:
     afar, and gets plain data back.
     """
 
-    def __init__(self, lane: Lane, program: Program, check: Check) -> None:
-        self._launcher = lane.launcher
-        self._checkers = lane.checkers
+    def __init__(self, station: Station, program: Program, check: Check) -> None:
+        self._launcher = station.launcher
+        self._checkers = station.checkers
         self._program = program
         self._check = check
         self._limits = program.limits

@@ -12,7 +12,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.sandbox.case_run import CaseRun
 from poor_bench.sandbox.check_run import CheckRun
 from poor_bench.sandbox.host.child_process import Launcher
-from poor_bench.sandbox.host.lanes import Lanes
+from poor_bench.sandbox.host.stations import Stations
 from poor_bench.sandbox.levels import Level, SandboxStatus, status_of
 from poor_bench.sandbox.outcomes import CheckOutcome, ProgramOutcome
 from poor_bench.sandbox.program import Check, Program
@@ -33,7 +33,7 @@ class Sandbox:
             make_launcher: From the number of a processor to how processes are started for it; the
                 best way of this system where None.
         """
-        self._lanes = Lanes(make_launcher or best_launcher)
+        self._stations = Stations(make_launcher or best_launcher)
 
     def run_cases(self, program: Program, inputs: Sequence[Any]) -> ProgramOutcome:
         """Call a program's function once for each input.
@@ -55,8 +55,8 @@ class Sandbox:
             SandboxError: If processes cannot be started or locked in.
             EncodeError: If the inputs are no plain data, or larger than what can be sent.
         """
-        with self._lanes.take() as lane:
-            return CaseRun(lane.launcher, program, require_plain(list(inputs))).run()
+        with self._stations.take() as station:
+            return CaseRun(station.launcher, program, require_plain(list(inputs))).run()
 
     def run_check(self, program: Program, check: Check) -> CheckOutcome:
         """Check a program with a test that lives in another process.
@@ -65,8 +65,8 @@ class Sandbox:
             SandboxError: If processes cannot be started or locked in.
             EncodeError: If program or test are larger than what can be sent.
         """
-        with self._lanes.take() as lane:
-            return CheckRun(lane, program, check).run()
+        with self._stations.take() as station:
+            return CheckRun(station, program, check).run()
 
     def status(self) -> SandboxStatus:
         """Return what is in force on this machine.
@@ -96,13 +96,13 @@ class Sandbox:
 
     def close(self) -> None:
         """End all processes; a later run starts new ones."""
-        self._lanes.close()
+        self._stations.close()
 
     @contextmanager
     def launcher(self) -> Iterator[Launcher]:
         """Have what starts processes; nothing else uses it meanwhile."""
-        with self._lanes.take() as lane:
-            yield lane.launcher
+        with self._stations.take() as station:
+            yield station.launcher
 
 
 def best_launcher(processor: int) -> Launcher:

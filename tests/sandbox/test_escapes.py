@@ -24,7 +24,7 @@ def sandbox() -> Iterator[Sandbox]:
 @pytest.fixture(scope="module")
 def weak_sandbox() -> Iterator[Sandbox]:
     """A child process and little more, as on systems without the kernel's walls."""
-    opened = Sandbox(PipeLauncher())
+    opened = Sandbox(lambda _processor: PipeLauncher())
     yield opened
     opened.close()
 

@@ -109,14 +109,14 @@ def test_zygote_that_does_not_start_is_an_error_with_what_it_said(
 
     monkeypatch.setattr(zygote_process, "interpreter_command", command)
     with pytest.raises(SandboxError, match="no such luck"):
-        ZygoteProcess(())
+        ZygoteProcess(0, ())
 
 
 def test_zygote_that_keeps_ending_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_arguments: object) -> None:
         raise BrokenPipeError
 
-    launcher = ZygoteLauncher()
+    launcher = ZygoteLauncher(0)
     monkeypatch.setattr(ZygoteProcess, "request", refuse)
     with pytest.raises(SandboxError, match="keeps ending"):
         launcher.launch()

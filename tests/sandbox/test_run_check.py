@@ -18,12 +18,12 @@ def f(x):
         try: os.write(descriptor, b"x" * 99)
         except OSError: pass
 """
-LAUNCHERS = {"linked": ZygoteLauncher, "through us": PipeLauncher}
+LAUNCHERS = {"linked": ZygoteLauncher, "through us": lambda _processor: PipeLauncher()}
 
 
 @pytest.fixture(scope="module", params=LAUNCHERS.values(), ids=LAUNCHERS.keys())
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    opened = Sandbox(request.param())
+    opened = Sandbox(request.param)
     yield opened
     opened.close()
 

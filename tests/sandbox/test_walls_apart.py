@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -24,7 +25,7 @@ WITHOUT = {
 
 @pytest.fixture(scope="module", params=WITHOUT.values(), ids=WITHOUT.keys())
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    opened = Sandbox(ZygoteLauncher(request.param))
+    opened = Sandbox(partial(ZygoteLauncher, avoided=request.param))
     yield opened
     opened.close()
 

@@ -3,10 +3,10 @@
 It is started once, enters its surroundings, and then waits for requests on its link to us. A
 request is one byte with four descriptors: the file for the child's output twice, for stdout and
 stderr, the channel over which the child takes its order, and a control socket. Those of the child
-arrive at the numbers that they have there (see `RECEIVED`). The zygote never reads orders. When the other end of the
-control socket is shut, the child is killed; when the child is gone, so are all processes that it
-started, and the zygote says on the control socket how it ended. When the link is closed,
-everything ends.
+arrive at the numbers that they have there (see `RECEIVED`). The zygote never reads orders. When the
+other end of the control socket is shut, the child is killed; when the child is gone, so are all
+processes that it started, and the zygote says on the control socket how it ended. When the link is
+closed, everything ends.
 
 All children but those that are apart have the same scratch folder, each when it is its turn: only
 one has its order at a time, and what it left is gone before it is said that it ended.

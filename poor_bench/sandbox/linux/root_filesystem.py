@@ -25,9 +25,7 @@ _MOUNT_ATTRIBUTES = Struct("=QQQQ")
 _READ_ONLY_WITHOUT_SETUID = 0b11
 _AT_RECURSIVE = 0x8000
 _SCRATCH_OPTIONS = b"mode=700,size=64m,nr_inodes=10k"
-_MOUNTING_SCRATCH = SystemCall(
-    "mount", (b"tmpfs", SCRATCH.encode(), b"tmpfs", 0, _SCRATCH_OPTIONS)
-)
+_MOUNTING_SCRATCH = SystemCall("mount", (b"tmpfs", SCRATCH.encode(), b"tmpfs", 0, _SCRATCH_OPTIONS))
 
 
 def enter_bare_root(readable: Sequence[str]) -> None:
@@ -62,7 +60,9 @@ def empty_scratch() -> None:
     Raises:
         OSError: If the kernel does not allow it.
     """
-    if os.listdir(SCRATCH):
+    with os.scandir(SCRATCH) as left:
+        is_empty = next(left, None) is None
+    if not is_empty:
         libc.system_call("umount2", SCRATCH.encode(), libc.MNT_DETACH)
         PreparedCalls([_MOUNTING_SCRATCH]).make()
 

@@ -1,4 +1,4 @@
-"""Lanes: each runs one program at a time, with processes that no other lane uses."""
+"""Stations: each runs one program at a time, with processes that no other station uses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from poor_bench.sandbox.host.child_process import Launcher
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lane:
+class Station:
     """What one program at a time needs.
 
     Attributes:
@@ -30,10 +30,10 @@ class Lane:
         self.launcher.close()
 
 
-class Lanes:
-    """As many lanes as there are processors, made when they are needed; used from many threads.
+class Stations:
+    """As many stations as there are processors, made when they are needed; used from many threads.
 
-    The processes of a lane take turns: one waits while another one works. On a processor that
+    The processes of a station take turns: one waits while another one works. On a processor that
     they share, the next one is there at once, where another processor would have to be woken.
     """
 
@@ -47,32 +47,32 @@ class Lanes:
         self._unused_processors = sorted(_processors(), reverse=True)
         self._turns = threading.BoundedSemaphore(len(self._unused_processors))
         self._lock = threading.Lock()
-        self._all: list[Lane] = []
-        self._free: list[Lane] = []
+        self._all: list[Station] = []
+        self._free: list[Station] = []
 
     @contextmanager
-    def take(self) -> Iterator[Lane]:
-        """Have a lane that nobody else has; wait for one while all are taken."""
+    def take(self) -> Iterator[Station]:
+        """Have a station that nobody else has; wait for one while all are taken."""
         with self._turns:
             with self._lock:
-                lane = self._free.pop() if self._free else self._new_lane()
+                station = self._free.pop() if self._free else self._new_station()
             try:
-                yield lane
+                yield station
             finally:
                 with self._lock:
-                    self._free.append(lane)
+                    self._free.append(station)
 
     def close(self) -> None:
-        """End the processes of all lanes, those that are taken included."""
+        """End the processes of all stations, those that are taken included."""
         with self._lock:
-            for lane in self._all:
-                lane.close()
+            for station in self._all:
+                station.close()
 
-    def _new_lane(self) -> Lane:
+    def _new_station(self) -> Station:
         launcher = self._make_launcher(self._unused_processors.pop())
-        lane = Lane(launcher, CheckerKeeper(launcher))
-        self._all.append(lane)
-        return lane
+        station = Station(launcher, CheckerKeeper(launcher))
+        self._all.append(station)
+        return station
 
 
 def _processors() -> set[int]:

@@ -1,0 +1,71 @@
+"""The folder in which programs may write: empty for each, and seen by no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from poor_bench.sandbox import Check, CheckEnd, Program, Sandbox
+
+LEAVE_FILES = """
+import os
+def f(name):
+    before = sorted(os.listdir("."))
+    os.makedirs(f"{name}/deeper")
+    for folder in (".", f"{name}/deeper"):
+        with open(f"{folder}/{name}.txt", "w") as file:
+            file.write("left by " + name)
+    return before, sorted(os.listdir("."))
+"""
+LOOK = "import os, tempfile\ndef f(): return os.listdir('.') + os.listdir(tempfile.gettempdir())"
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    opened = Sandbox()
+    yield opened
+    opened.close()
+
+
+def test_what_a_program_left_is_gone_for_the_next_one(sandbox: Sandbox) -> None:
+    for name in ("first", "second", "third"):
+        [case] = sandbox.run_cases(Program(source=LEAVE_FILES, function="f"), [name]).cases
+        before, after = case.value
+        assert before == []
+        assert name in after
+
+
+def test_cases_of_one_program_see_the_files_of_earlier_ones(sandbox: Sandbox) -> None:
+    cases = sandbox.run_cases(Program(source=LEAVE_FILES, function="f"), ["one", "two"]).cases
+    assert cases[1].value[0] == ["one", "one.txt"]
+
+
+def test_files_of_a_program_that_died_are_gone(sandbox: Sandbox) -> None:
+    dying = "import os\ndef f():\n    open('left.txt', 'w').close()\n    os._exit(3)"
+    sandbox.run_cases(Program(source=dying, function="f"), [[]])
+    [case] = sandbox.run_cases(Program(source=LOOK, function="f"), [[]]).cases
+    assert case.value == []
+
+
+def test_program_and_its_test_do_not_see_each_others_files(sandbox: Sandbox) -> None:
+    test = (
+        "import os\nopen('answer.txt', 'w').write('42')\n"
+        "def check(candidate):\n"
+        "    assert candidate() == []\n"
+        "    assert os.listdir('.') == ['answer.txt'], os.listdir('.')\n"
+    )
+    program = (
+        "import os\ndef f():\n"
+        "    seen = os.listdir('.')\n"
+        "    open('guess.txt', 'w').close()\n    os.remove('guess.txt')\n    return seen"
+    )
+    outcome = sandbox.run_check(Program(source=program, function="f"), Check(source=test))
+    assert outcome.end is CheckEnd.PASSED, outcome
+
+
+def test_what_a_checked_program_left_is_gone_for_the_next_one(sandbox: Sandbox) -> None:
+    test = Check(source="def check(candidate):\n    assert candidate('again')[0] == []\n")
+    for _ in range(2):
+        outcome = sandbox.run_check(Program(source=LEAVE_FILES, function="f"), test)
+        assert outcome.end is CheckEnd.PASSED, outcome

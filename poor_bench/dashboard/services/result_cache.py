@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from poor_bench.dashboard.services.result_table import ResultTable
 from poor_bench.dashboard.services.table_builder import TableBuilder
+from poor_bench.errors import StoreError
 from poor_bench.result_store.store import ResultStore
 from poor_bench.result_store.tail import JournalTail
 
@@ -27,6 +28,8 @@ class ResultCache:
         self._tail: JournalTail | None = None
         self._builder: TableBuilder | None = None
         self._table: ResultTable | None = None
+        self._error: StoreError | None = None
+        """Why the files cannot be read as they are; they are read again once they changed."""
 
     def table(self) -> ResultTable:
         """Return the results as they are in the files now.
@@ -40,22 +43,30 @@ class ResultCache:
             fingerprint = store.fingerprint()
             is_other = store is not self._store or self._table is None
             is_changed = fingerprint != self._fingerprint
+            if self._error is not None and not is_changed and store is self._store:
+                raise self._error.with_traceback(None)
+            self._fingerprint = fingerprint
             if is_other or (is_changed and not self._read_on()):
                 self._read_whole(store)
-            self._fingerprint = fingerprint
             assert self._table is not None
             return self._table
 
     def forget(self) -> None:
         """Read everything anew when it is next asked for."""
         with self._lock:
-            self._table = None
+            self._table = self._error = None
 
     def _read_whole(self, store: ResultStore) -> None:
+        """Read everything; nothing is left of what was read before, whatever happens."""
         self._store = store
+        self._table = self._error = None
         self._tail = store.tail()
         self._builder = TableBuilder()
-        self._builder.add_all(store.results())
+        try:
+            self._builder.add_all(store.results())
+        except StoreError as error:
+            self._error = error
+            raise
         self._table = self._builder.table()
 
     def _read_on(self) -> bool:

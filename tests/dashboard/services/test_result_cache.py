@@ -6,6 +6,7 @@ import pytest
 
 from poor_bench.dashboard.services.result_cache import ResultCache
 from poor_bench.dashboard.services.result_table import ResultTable, TrialKey
+from poor_bench.errors import StoreError
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.result_store.paths import StorePaths
@@ -98,6 +99,44 @@ def test_following_a_run_ends_in_the_same_table_as_reading_it_as_a_whole(
     read = ResultCache(lambda: store).table()
     keys = [sorted(table.key(row) for row in range(len(table))) for table in (followed, read)]
     assert keys[0] == keys[1]
+
+
+def test_damaged_files_are_told_until_they_are_mended(store: ResultStore) -> None:
+    store.add([scored("one", 1.0)], RUN, {})
+    cache = ResultCache(lambda: store)
+    assert len(cache.table()) == 1
+    whole = store.paths.snapshot.read_text()
+    store.paths.snapshot.write_text(f"{whole} rubbish")
+    for _ in range(3):
+        with pytest.raises(StoreError, match="damaged"):
+            cache.table()
+    store.paths.snapshot.write_text(f"{whole} ")
+    assert scores(cache.table()) == {"one": 1.0}
+
+
+def test_damaged_files_are_read_once_for_all_who_ask(
+    store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.paths.snapshot.write_text("[]")
+    cache = ResultCache(lambda: store)
+    with pytest.raises(StoreError):
+        cache.table()
+    monkeypatch.setattr(ResultStore, "results", lambda _store: pytest.fail("read again"))
+    with pytest.raises(StoreError, match="damaged"):
+        cache.table()
+
+
+def test_results_after_a_damage_join_those_before_it(store: ResultStore) -> None:
+    store.add([scored("one", 1.0)], RUN, {})
+    cache = ResultCache(lambda: store)
+    cache.table()
+    whole = store.paths.snapshot.read_text()
+    store.paths.snapshot.write_text("")
+    with pytest.raises(StoreError):
+        cache.table()
+    store.paths.snapshot.write_text(whole)
+    store.add([scored("two", 0.0)], "20260102T000000-a", {})
+    assert scores(cache.table()) == {"one": 1.0, "two": 0.0}
 
 
 def test_only_the_llm_with_new_results_has_a_new_version(store: ResultStore) -> None:

@@ -110,7 +110,7 @@ def test_damaged_files_are_told_until_they_are_mended(store: ResultStore) -> Non
     for _ in range(3):
         with pytest.raises(StoreError, match="damaged"):
             cache.table()
-    store.paths.snapshot.write_text(f"{whole} ")
+    store.paths.snapshot.write_text(whole)
     assert scores(cache.table()) == {"one": 1.0}
 
 

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 Options = list[dict[str, str]]
 
 
-def llm_options(services: Services) -> Options:
-    """Return the LLMs that have results, best known name first in each."""
-    return [{"value": name, "label": services.name(name)} for name in services.table().llm_ids]
+def llm_options(services: Services, chosen: str | None) -> Options:
+    """Return the LLMs that have results, and the chosen one: a box forgets what it cannot offer."""
+    names = dict.fromkeys((*services.table().llm_ids, *([chosen] if chosen else [])))
+    return [{"value": name, "label": services.name(name)} for name in names]
 
 
 def start(services: Services) -> Search:
@@ -70,11 +71,12 @@ def _register_filters(app: Dash, services: Services) -> None:
         Output(Ids.LEVELS, "data"),
         Output(Ids.THINKS, "data"),
         Input(ShellIds.VERSION, "data"),
+        State(Ids.LLM, "value"),
     )
-    def _show_options(version: str | None) -> Any:
+    def _show_options(version: str | None, chosen: str | None) -> Any:
         if version is None:
             return (no_update,) * 4
-        return llm_options(services), *filter_options(services)
+        return llm_options(services, chosen), *filter_options(services)
 
     @app.callback(
         Output(Ids.EMPTY, "children"),

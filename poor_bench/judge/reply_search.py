@@ -22,7 +22,8 @@ def find_verdict(reply: str, rubric: Rubric, nonce: str, judged_texts: Iterable[
 
     An object that repeats the code of the request was written by the judge, since what it judges
     cannot know the code; of several the last one counts. Without one, the only verdict counts
-    that does not stand in the judged texts.
+    that does not stand in the judged texts. The code does not help a weak judge that signs the
+    scores it read there: those do not count either.
 
     Args:
         reply: What the judge's LLM returned.
@@ -38,7 +39,7 @@ def find_verdict(reply: str, rubric: Rubric, nonce: str, judged_texts: Iterable[
         lambda value: is_signed(value, nonce) and bool(scores_of(value, rubric)), _SCORES_KEY
     ).objects_in(answer)
     if signed:
-        return signed[0]
+        return _not_copied(signed[0], rubric, judged_texts)
     if nonce in answer:
         raise UnusableReplyError("it begins a verdict that cannot be read, or has no `scores`")
     return _only_unsigned(answer, rubric, judged_texts)
@@ -50,6 +51,34 @@ def scores_of(verdict: Object, rubric: Rubric) -> dict[str, Any]:
     listed = stated if isinstance(stated, Mapping) else verdict
     by_name = {dimension_name(str(key)): value for key, value in listed.items()}
     return {name: by_name[name] for name in rubric.names if name in by_name}
+
+
+def _not_copied(verdict: Object, rubric: Rubric, judged_texts: Iterable[str]) -> Object:
+    """Return a verdict whose scores do not all stand in a verdict within the evidence.
+
+    Raises:
+        UnusableReplyError: If they do.
+    """
+    own = scores_of(verdict, rubric)
+    search = ObjectSearch(lambda value: _has_all(scores_of(value, rubric), own), _SCORES_KEY)
+    if any(search.objects_in(text) for text in judged_texts):
+        raise UnusableReplyError(
+            "its scores are those of a verdict that stands in the evidence, where it counts for "
+            "nothing: score what the responses do"
+        )
+    return verdict
+
+
+def _has_all(quoted: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
+    return quoted.keys() == own.keys() and all(_same(quoted[name], own[name]) for name in own)
+
+
+def _same(quoted: Any, own: Any) -> bool:
+    """Return whether two scores are the same, also where one is a text."""
+    try:
+        return float(quoted) == float(own)
+    except (TypeError, ValueError, OverflowError):
+        return bool(quoted == own)
 
 
 def _only_unsigned(answer: str, rubric: Rubric, judged_texts: Iterable[str]) -> Object:

@@ -36,7 +36,8 @@ def parse_json(text: str) -> Document:
             parse_constant=_refuse_constant,
         )
     except json.JSONDecodeError as error:
-        message = f"this is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        said = error.msg.removesuffix(" at")
+        message = f"this is not JSON: {said} at line {error.lineno}, column {error.colno}"
         raise UnreadableError(message, hint=_hint_for(text, error.pos), line=error.lineno) from None
     except RecursionError:
         raise UnreadableError("the JSON is nested too deeply") from None

@@ -79,3 +79,8 @@ def test_mistakes_are_named(text: str, message: str, hint: str) -> None:
 
 def test_escaped_pairs_are_text() -> None:
     assert parse_json(r'{"a": "\ud83d\ude00 \\ud800"}').data == {"a": "\U0001f600 \\ud800"}
+
+
+def test_where_a_text_is_not_closed_is_told_once() -> None:
+    with pytest.raises(UnreadableError, match=r"Unterminated string starting at line 1, column 2"):
+        parse_json('{"a')

@@ -128,16 +128,6 @@ def test_all_that_can_be_chosen_is_offered(services: Services) -> None:
     assert [option["value"] for option in classes] == ["sums"]
     assert [option["value"] for option in levels] == ["2", "3", "4", "5"]
     assert [option["value"] for option in thinks] == ["default"]
-    assert filter_callbacks.llm_options(services, None) == [
-        {"value": "scripted:one", "label": "scripted:one"}
-    ]
-
-
-def test_the_chosen_llm_stays_a_choice_when_its_results_are_gone(services: Services) -> None:
-    offered = [option["value"] for option in filter_callbacks.llm_options(services, "scripted:two")]
-    assert offered == ["scripted:one", "scripted:two"]
-    offered = [option["value"] for option in filter_callbacks.llm_options(services, "scripted:one")]
-    assert offered == ["scripted:one"]
 
 
 def test_figures_and_note_describe_the_model(services: Services) -> None:

@@ -69,14 +69,27 @@ def test_the_plan_says_how_many_how_long_and_how_much(workspace_files: Workspace
 
 
 def test_with_nothing_pending_there_is_nothing_to_start(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    workspace_files.add_llm("off", "4", enabled=False)
     services = services_of(workspace_files.write())
     plan, is_off = callbacks.plan(services, Selection())
     assert "Nothing is pending" in text_of(plan)
     assert is_off
 
 
+def test_a_workspace_without_tests_or_llms_says_what_is_missing(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    plan, is_off = callbacks.plan(services_of(workspace_files.write()), Selection())
+    assert ("No tests yet" in text_of(plan), is_off) == (True, True)
+    workspace_files.add_tests(1)
+    plan, is_off = callbacks.plan(services_of(workspace_files.write()), Selection())
+    assert ("Add an LLM" in text_of(plan), is_off) == (True, True)
+
+
 def test_a_filter_that_matches_nothing_is_explained(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(1)
+    workspace_files.add_llm("one", "4")
     services = services_of(workspace_files.write())
     plan, is_off = callbacks.plan(services, Selection(tests=("sum_0O1",)))
     assert "sum_0O1" in text_of(plan)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from dash import Dash, Input, Output, State, no_update
 
 from poor_bench.dashboard.bindings import bind_address, bind_file, bind_view
-from poor_bench.dashboard.components.choice import options_of
 from poor_bench.dashboard.components.downloads import text_file
+from poor_bench.dashboard.components.llm_options import llm_options
 from poor_bench.dashboard.components.still import still
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.compare.ids import CompareIds as Ids
@@ -31,11 +31,6 @@ _CLASS_COLUMNS = ("class_id", "llm_id", "score", "difference", "low", "high")
 def view_of(services: Services, compare: CompareService, search: str | None) -> CompareView:
     """Return the state of the page that an address describes."""
     return CompareView(services, compare, selection_of(search))
-
-
-def llm_options(services: Services, compare: CompareService) -> list[dict[str, str]]:
-    """Return the LLMs that can be compared, the best first."""
-    return options_of((llm_id, services.name(llm_id)) for llm_id in compare.best_first())
 
 
 def search_after(search: str | None, llm_ids: list[str] | None, text: str | None) -> str:
@@ -114,9 +109,13 @@ def register(app: Dash, services: Services) -> None:
 
 
 def _register_state(app: Dash, services: Services, compare: CompareService) -> None:
-    @app.callback(Output(Ids.LLMS, "data"), Input(ShellIds.VERSION, "data"))
-    def _options(version: str | None) -> Any:
-        return no_update if version is None else llm_options(services, compare)
+    @app.callback(
+        Output(Ids.LLMS, "data"), Input(ShellIds.VERSION, "data"), State(Ids.LLMS, "value")
+    )
+    def _options(version: str | None, chosen: list[str] | None) -> Any:
+        if version is None:
+            return no_update
+        return llm_options(compare.best_first(), chosen or (), services.name)
 
     @app.callback(
         Output(Ids.SEARCH, "data"),

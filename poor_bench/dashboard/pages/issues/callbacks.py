@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from dash import Dash, Input, Output, State, no_update
 from poor_bench.dashboard.bindings import bind_address, bind_file
 from poor_bench.dashboard.components.choice import options_of
 from poor_bench.dashboard.components.downloads import text_file
+from poor_bench.dashboard.components.llm_options import llm_options
 from poor_bench.dashboard.components.still import still
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.issues.groups import issue_groups
@@ -34,11 +36,12 @@ _COLUMNS = ("detector_id", "llm_id", "test_id", "trial", "lost_score", "evidence
 _TAX_COLUMNS = ("llm_id", "class_id", "n_scored", "score", "strict_score", "tax", "mend")
 
 
-def choices(services: Services) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """Return the LLMs and the classes that can be chosen."""
-    llm_ids = services.table().llm_ids
+def choices(
+    services: Services, chosen: Sequence[str]
+) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """Return the LLMs and the classes that can be chosen, LLMs that are chosen among them."""
     return (
-        options_of((llm_id, services.name(llm_id)) for llm_id in llm_ids),
+        llm_options(services.table().llm_ids, chosen, services.name),
         options_of((class_id, class_id) for class_id in services.workspace().test_classes),
     )
 
@@ -105,9 +108,10 @@ def register(app: Dash, services: Services) -> None:
         Output(Ids.LLMS, "data"),
         Output(Ids.CLASSES, "data"),
         Input(ShellIds.VERSION, "data"),
+        State(Ids.LLMS, "value"),
     )
-    def _choices(version: str | None) -> Any:
-        return (no_update, no_update) if version is None else choices(services)
+    def _choices(version: str | None, chosen: list[str] | None) -> Any:
+        return (no_update, no_update) if version is None else choices(services, chosen or ())
 
     @app.callback(
         Output(Ids.SEARCH, "data"),

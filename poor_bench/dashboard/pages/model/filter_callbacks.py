@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, dcc, no_update
 
+from poor_bench.dashboard.components.llm_options import llm_options
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
 
 Options = list[dict[str, str]]
-
-
-def llm_options(services: Services, chosen: str | None) -> Options:
-    """Return the LLMs that have results, and the chosen one: a box forgets what it cannot offer."""
-    names = dict.fromkeys((*services.table().llm_ids, *([chosen] if chosen else [])))
-    return [{"value": name, "label": services.name(name)} for name in names]
 
 
 def start(services: Services) -> Search:
@@ -76,7 +71,8 @@ def _register_filters(app: Dash, services: Services) -> None:
     def _show_options(version: str | None, chosen: str | None) -> Any:
         if version is None:
             return (no_update,) * 4
-        return llm_options(services, chosen), *filter_options(services)
+        llms = llm_options(services.table().llm_ids, filter(None, [chosen]), services.name)
+        return llms, *filter_options(services)
 
     @app.callback(
         Output(Ids.EMPTY, "children"),

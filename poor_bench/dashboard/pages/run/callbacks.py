@@ -15,7 +15,12 @@ from poor_bench.dashboard.pages.run import run_callbacks
 from poor_bench.dashboard.pages.run.controls import chosen, controls
 from poor_bench.dashboard.pages.run.failures import failure_rows
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
-from poor_bench.dashboard.pages.run.preview import preview, preview_rows, run_is_under_way
+from poor_bench.dashboard.pages.run.preview import (
+    nothing_to_run,
+    preview,
+    preview_rows,
+    run_is_under_way,
+)
 from poor_bench.dashboard.text.csv_text import table_csv
 from poor_bench.errors import ConfigError
 
@@ -48,6 +53,8 @@ def options(services: Services) -> tuple[Options, Options, Options]:
 
 def plan(services: Services, selection: Selection) -> tuple[Component, bool]:
     """Return the plan of a choice, and whether there is nothing to start."""
+    if (missing := nothing_to_run(services.workspace())) is not None:
+        return missing, True
     try:
         planned = services.preview(selection)
     except ConfigError as error:

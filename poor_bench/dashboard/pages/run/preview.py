@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from dash import html
+from dash import dcc, html
 
+from poor_bench.config.workspace import Workspace
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.components.tile import tile, tiles
 from poor_bench.dashboard.services.run_preview import LLMPreview, RunPreview
@@ -50,6 +51,16 @@ def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
 def preview_rows(planned: RunPreview) -> list[dict[str, Any]]:
     """Return a row for each LLM of a plan; what is not known is None."""
     return [asdict(llm) for llm in planned.llms]
+
+
+def nothing_to_run(workspace: Workspace) -> Component | None:
+    """Return what a workspace lacks for any run; None where it lacks nothing."""
+    if not workspace.tests:
+        return empty_state("No tests yet", "Write some into tests.json, or import a benchmark.")
+    if not workspace.llms:
+        link = dcc.Link("Add an LLM", href="/llms", className="button-link")
+        return empty_state("No LLM yet", "Runs ask the LLMs of llms.json.", link)
+    return None
 
 
 def run_is_under_way() -> Component:

@@ -89,11 +89,15 @@ def put_together(parts: Sequence[Judgement], rubric: Rubric) -> Judgement:
 
 
 def with_costs_of(parts: Sequence[Judgement], whole: Judgement) -> Judgement:
-    """Return a judgement that took what all of some judgements took together."""
-    costs = [part.cost_usd for part in parts]
+    """Return a judgement that took what all of some judgements took together.
+
+    Requests that were never answered took nothing.
+    """
+    answered = [part for part in parts if part.time_ms is not None] or parts
+    costs = [part.cost_usd for part in answered]
     known = [cost for cost in costs if cost is not None]
-    usage = parts[0].usage
-    for part in parts[1:]:
+    usage = answered[0].usage
+    for part in answered[1:]:
         usage = added(usage, part.usage)
     return replace(
         whole,

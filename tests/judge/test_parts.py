@@ -151,6 +151,7 @@ def test_a_part_that_cannot_be_judged_leaves_no_judgement_but_its_cost() -> None
     assert fallback.is_fallback
     assert len(fallback.test_case_evaluations) == 60
     assert fallback.attempts == 2
+    assert (fallback.usage.prompt_tokens, fallback.cost_usd) == (100, pytest.approx(110 / 1e6))
     assert isinstance(failed.value.__cause__, ProviderError)
 
 

@@ -6,12 +6,12 @@ text comes to; a reply counts as long as it may become.
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 
 from poor_bench.judge.agents.plan import JudgePlan
 from poor_bench.judge.judge import DEFAULT_MAX_TOKENS
-from poor_bench.judge.parts import most_cases
-from poor_bench.judge.subject import Subject
+from poor_bench.judge.parts import parts_of
+from poor_bench.judge.subject import JudgedCase, Subject, turns_of
 from poor_bench.models.agent import AgentCase
 from poor_bench.models.completion import Usage
 from poor_bench.models.llm import LLM
@@ -41,35 +41,42 @@ def conversation_usd(plan: JudgePlan, case: AgentCase) -> float:
 def judgement_usd(plan: JudgePlan, judge: LLM, subject: Subject) -> float:
     """Return US dollars for one judgement without a repair; 0.0 for a judge without prices.
 
-    Many cases are judged in several requests, each of which tells rubric and instructions again.
+    What is too long for one request is judged in parts, each of which tells rubric and instructions
+    again and gets a reply of its own.
     """
     rubric = sum(len(item.description) for item in plan.rubric.dimensions) + len(plan.rubric.text)
-    told_again = rubric + len(subject.system_prompt) + FORM_CHARACTERS
-    n_cases = len(subject.cases) or len(plan.cases)
-    n_parts = math.ceil(n_cases / most_cases(_max_tokens(judge)))
-    whole = request_usd(judge, told_again + sum(map(len, subject.texts())))
-    return whole + (n_parts - 1) * request_usd(judge, told_again)
+    context = judge.parameters.get("num_ctx")
+    n_context = context if isinstance(context, int) else None
+    return sum(
+        request_usd(judge, rubric + FORM_CHARACTERS + sum(map(len, part.texts())))
+        for part in parts_of(subject, _max_tokens(judge), n_context)
+    )
 
 
 def plan_usd(plan: JudgePlan) -> float:
     """Return US dollars for a whole plan, before anything was said."""
     cases = () if plan.conversations else plan.cases
     total = sum(conversation_usd(plan, case) for case in cases)
-    llm = plan.llms[plan.agent.llm_id]
-    n_answers = sum(_n_answers(case) for case in cases)
-    unsaid = n_answers * _most_characters(llm) / CHARACTERS_PER_TOKEN
     subject = plan.subject(plan.conversations)
-    for judge in plan.judges:
-        shown = judgement_usd(plan, judge, subject)
-        later = cost_usd(_usage(unsaid, 0), judge.prices) or 0.0
-        total += plan.repeat * (shown + later)
-    return total
+    if not plan.conversations:
+        subject = replace(subject, cases=tuple(_longest(plan, case) for case in cases))
+    return total + plan.repeat * sum(judgement_usd(plan, judge, subject) for judge in plan.judges)
 
 
 def request_usd(llm: LLM, n_characters: float) -> float:
     """Return US dollars for a request of some length and its longest reply; 0.0 without prices."""
     usage = _usage(n_characters / CHARACTERS_PER_TOKEN, _max_tokens(llm))
     return cost_usd(usage, llm.prices) or 0.0
+
+
+def _longest(plan: JudgePlan, case: AgentCase) -> JudgedCase:
+    """Return a conversation that is as long as it may become."""
+    answer = "x" * _most_characters(plan.llms[plan.agent.llm_id])
+    user = case.simulated_user
+    n_more = _n_answers(case) - len(case.turns)
+    made_up = ["x" * _most_characters(plan.llms[user.llm_id])] * n_more if user else []
+    turns = turns_of([*case.turns, *made_up], [answer] * _n_answers(case))
+    return JudgedCase(name=case.id, turns=turns, expected_behavior=case.expected_behavior)
 
 
 def _n_answers(case: AgentCase) -> int:

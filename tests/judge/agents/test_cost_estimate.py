@@ -51,7 +51,7 @@ def test_plan_is_no_cheaper_than_its_parts_and_grows_with_repeats() -> None:
 def test_every_part_that_a_context_is_too_small_for_costs_a_reply() -> None:
     cases = tuple(replace(CASE, id=str(number), turns=("four" * 500,)) for number in range(4))
     plan = replace(PLAN, cases=cases, llms={"a": replace(AGENT_LLM, prices=Prices())})
-    narrow = replace(JUDGE, parameters={"max_tokens": 1000, "num_ctx": 3000})
+    narrow = replace(JUDGE, parameters={"max_tokens": 1000, "num_ctx": 2400})
     more = plan_usd(replace(plan, judges=(narrow,))) - plan_usd(plan)
     assert more > 3 * 1000 * 8 / 1e6
 

@@ -6,6 +6,19 @@ from typing import Any
 
 import orjson
 
+from poor_bench.models.result import Result, result_to_record
+
+
+def dump_result(result: Result) -> bytes:
+    """Return a result as one line of JSON, as `dump_record` does; for reading it back only.
+
+    Fields at their defaults may be there.
+    """
+    try:
+        return orjson.dumps(result)
+    except TypeError:
+        return dump_record(result_to_record(result))
+
 
 def dump_record(record: dict[str, Any]) -> bytes:
     """Return a record as one line of JSON, without the line's end.

@@ -51,6 +51,14 @@ class ResultCache:
             assert self._table is not None
             return self._table
 
+    def write_some(self) -> bool:
+        """Move some texts from memory to disk; return whether there were any.
+
+        Nothing is read for that.
+        """
+        table = self._table
+        return table is not None and table.write_some()
+
     def forget(self) -> None:
         """Read everything anew when it is next asked for."""
         with self._lock:

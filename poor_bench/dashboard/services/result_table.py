@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.dashboard.services.record_spool import RecordSpool
 from poor_bench.dashboard.services.text_spool import TextSpool
-from poor_bench.models.failure import Failure
+from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result, result_of
 
 if TYPE_CHECKING:
@@ -112,6 +113,13 @@ class ResultTable:
         places = self.integers["place"]
         return self.spool.records(int(places[row]) for row in rows)
 
+    def write_some(self) -> bool:
+        """Write some texts that wait for it to disk; return whether there were any.
+
+        Nothing needs it: they are written when they are asked for as well.
+        """
+        return self.spool.write_some() or self.texts.write_some()
+
     def holding(self, words: str) -> NDArray[np.bool_]:
         """Return for each row whether one of its texts holds `words`, in any case."""
         import numpy as np
@@ -125,22 +133,28 @@ class ResultTable:
         import numpy as np
 
         chosen = np.asarray(rows, dtype=np.int64)
-        columns = [self._decoded(name, chosen) for name in CODES]
-        columns += [
-            _without_nan(self.numbers[name][chosen], is_count=name in _COUNTS) for name in NUMBERS
-        ]
-        names = (*CODES, *NUMBERS, "trial")
-        for values in zip(*columns, self.integers["trial"][chosen].tolist(), strict=True):
-            fields = dict(zip(names, values, strict=True))
-            kind = fields.pop("failure_kind")
-            failure = None if kind is None else Failure(kind=kind, message="")
-            judge_cost = fields.pop("judge_cost_usd")
-            judgement = None if judge_cost is None else {"cost_usd": judge_cost}
-            yield result_of({**fields, "failure": failure, "judgement": judgement})
+        columns = {name: self._decoded(name, chosen) for name in CODES}
+        for name in NUMBERS:
+            columns[name] = _without_nan(self.numbers[name][chosen], is_count=name in _COUNTS)
+        columns["trial"] = self.integers["trial"][chosen].tolist()
+        columns["failure"] = list(map(_failure_of_kind, columns.pop("failure_kind")))
+        columns["judgement"] = list(map(_judgement_that_cost, columns.pop("judge_cost_usd")))
+        names = tuple(columns)
+        for values in zip(*columns.values(), strict=True):
+            yield result_of(dict(zip(names, values, strict=True)))
 
     def _decoded(self, field: str, rows: NDArray[np.int64]) -> list[Any]:
         values = self.values[field]
         return [values[code] for code in self.codes[field][rows].tolist()]
+
+
+@lru_cache
+def _failure_of_kind(kind: FailureKind | None) -> Failure | None:
+    return None if kind is None else Failure(kind=kind, message="")
+
+
+def _judgement_that_cost(cost_usd: float | None) -> dict[str, float] | None:
+    return None if cost_usd is None else {"cost_usd": cost_usd}
 
 
 def _without_nan(column: NDArray[np.float64], *, is_count: bool) -> list[float | None]:

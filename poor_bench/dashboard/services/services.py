@@ -103,6 +103,10 @@ class Services:
         """
         return self._results.table()
 
+    def write_some(self) -> bool:
+        """Move some texts of results from memory to disk; return whether there were any."""
+        return self._results.write_some()
+
     def summaries(self, by: GroupBy, llm_ids: Sequence[str] | None = None) -> list[Summary]:
         """Return the figures of some LLMs, or of all that have results.
 

@@ -17,7 +17,8 @@ class SummaryCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._tests: Mapping[str, Test] | None = None
-        self._rows: dict[str, tuple[int, dict[GroupBy, list[Summary]]]] = {}
+        self._summarisers: dict[str, tuple[int, Summariser]] = {}
+        self._rows: dict[tuple[str, GroupBy], list[Summary]] = {}
 
     def summaries(
         self,
@@ -38,24 +39,28 @@ class SummaryCache:
         with self._lock:
             if tests is not self._tests:
                 self._tests = tests
+                self._summarisers.clear()
                 self._rows.clear()
             return [
                 summary
                 for llm_id in wanted
                 if llm_id in table.llm_versions
-                for summary in self._of_llm(table, tests, llm_id)[by]
+                for summary in self._of_llm(table, tests, llm_id, by)
             ]
 
     def _of_llm(
-        self, table: ResultTable, tests: Mapping[str, Test], llm_id: str
-    ) -> dict[GroupBy, list[Summary]]:
+        self, table: ResultTable, tests: Mapping[str, Test], llm_id: str, by: GroupBy
+    ) -> list[Summary]:
         version = table.llm_versions[llm_id]
-        kept = self._rows.get(llm_id)
-        if kept is not None and kept[0] == version:
-            return kept[1]
-        summariser = Summariser(tests)
-        for result in table.light(table.rows_of(llm_id)):
-            summariser.add(result)
-        rows = {by: summariser.rows(by) for by in GroupBy}
-        self._rows[llm_id] = (version, rows)
+        kept_version, summariser = self._summarisers.get(llm_id, (None, Summariser()))
+        if kept_version != version:
+            summariser = Summariser(tests)
+            for result in table.light(table.rows_of(llm_id)):
+                summariser.add(result)
+            self._summarisers[llm_id] = (version, summariser)
+            for other in GroupBy:
+                self._rows.pop((llm_id, other), None)
+        rows = self._rows.get((llm_id, by))
+        if rows is None:
+            rows = self._rows[llm_id, by] = summariser.rows(by)
         return rows

@@ -7,7 +7,9 @@ import tempfile
 import threading
 import weakref
 from array import array
+from collections import deque
 from collections.abc import Iterable
+from itertools import accumulate
 from os import SEEK_END
 from typing import TYPE_CHECKING
 
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_TEXTS_AT_ONCE = 1000
 _END = b"\0"
 """Stands between texts, so that nothing is found across two of them."""
 
@@ -23,7 +24,8 @@ _END = b"\0"
 class TextSpool:
     """Append-only; tells which texts hold some words without reading them one by one.
 
-    May be used from several threads. The file has no name and goes with the process.
+    Texts are made when they are first searched, or by `write_some`. May be used from several
+    threads. The file has no name and goes with the process.
     """
 
     def __init__(self) -> None:
@@ -32,28 +34,27 @@ class TextSpool:
         self._keys = array("q")
         self._starts = array("q")
         self._size = 0
-        self._unwritten: list[bytes] = []
+        self._unwritten: deque[tuple[Iterable[int], Iterable[str]]] = deque()
         self._lock = threading.Lock()
 
-    def add(self, key: int, parts: Iterable[str]) -> None:
-        """Keep the parts of a text under a key."""
-        text = "\n".join(parts).casefold().encode(errors="surrogatepass")
-        entry = text.replace(_END, b" ") + _END
+    def add_all(self, keys: Iterable[int], texts: Iterable[str]) -> None:
+        """Keep texts, each under a key.
+
+        Args:
+            keys: One for each text.
+            texts: May be made when they are asked for, much later.
+        """
         with self._lock:
-            self._keys.append(key)
-            self._starts.append(self._size)
-            self._unwritten.append(entry)
-            self._size += len(entry)
-            if len(self._unwritten) >= _TEXTS_AT_ONCE:
-                self._write()
+            self._unwritten.append((keys, texts))
 
     def keys_with(self, words: str) -> NDArray[np.int64]:
-        """Return the keys of the texts that hold `words` in any case, in the order of `add`."""
+        """Return the keys of the texts that hold `words` in any case, in the order of `add_all`."""
         import numpy as np
 
         sought = words.casefold().encode(errors="surrogatepass")
+        while self.write_some():
+            pass
         with self._lock:
-            self._write()
             keys, starts = np.array(self._keys), np.array(self._starts)
             size = self._size
         if not size:
@@ -63,11 +64,25 @@ class TextSpool:
         found: NDArray[np.int64] = keys[np.searchsorted(starts, places, side="right") - 1]
         return found
 
-    def _write(self) -> None:
-        self._file.seek(0, SEEK_END)
-        self._file.writelines(self._unwritten)
-        self._file.flush()
-        self._unwritten.clear()
+    def write_some(self) -> bool:
+        """Write the texts of one call of `add_all`; return whether there were any to write."""
+        with self._lock:
+            if not self._unwritten:
+                return False
+            keys, texts = self._unwritten.popleft()
+            entries = list(map(_entry, texts))
+            starts = list(accumulate(map(len, entries), initial=self._size))
+            self._size = starts.pop()
+            self._keys.extend(keys)
+            self._starts.extend(starts)
+            self._file.seek(0, SEEK_END)
+            self._file.write(b"".join(entries))
+            self._file.flush()
+            return True
+
+
+def _entry(text: str) -> bytes:
+    return text.casefold().encode(errors="surrogatepass").replace(_END, b" ") + _END
 
 
 def _first_places(texts: mmap.mmap, sought: bytes) -> list[int]:

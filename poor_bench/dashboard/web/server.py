@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from poor_bench.dashboard.web.access import Access
 from poor_bench.errors import ConfigError, PoorBenchError
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
 
 PASSWORD_VARIABLE = "POOR_BENCH_PASSWORD"  # noqa: S105 - a name, not a password
 _THREADS = 16
+_UNNOTICED_S, _PATIENCE_S = 1.0, 20.0
+_PAUSE_S, _BREATH_S = 3.0, 0.005
+_SWITCH_INTERVAL_S = 0.0005
+"""How long a thread that computes keeps those waiting that only pass something on."""
 
 
 def serve(data_dir: Path, host: str, port: int, say: Callable[[str], None]) -> int:
@@ -50,7 +57,9 @@ def serve(data_dir: Path, host: str, port: int, say: Callable[[str], None]) -> i
         raise ConfigError(
             f"{host}:{port} cannot be used: {error.strerror}", hint="Choose another one by --port."
         ) from error
-    threading.Thread(target=_read_ahead, args=(services,), daemon=True).start()
+    sys.setswitchinterval(_SWITCH_INTERVAL_S)
+    _read_ahead(services, say)
+    _start(_prepare_for_later, services)
     _greet(access, data_dir, say)
     _quieten_waitress()
     server.run()
@@ -82,15 +91,38 @@ def _greet(access: Access, data_dir: Path, say: Callable[[str], None]) -> None:
         )
 
 
-def _read_ahead(services: Services) -> None:
-    """Do what takes time once, before the first browser asks; errors show on the page."""
-    from contextlib import suppress
+def _read_ahead(services: Services, say: Callable[[str], None]) -> None:
+    """Read the results before the first browser asks, and for a while keep it waiting for them.
 
+    A page that is drawn meanwhile takes longer than both one after the other.
+    """
+    reading = _start(_read, services)
+    reading.join(_UNNOTICED_S)
+    if reading.is_alive():
+        say("Reading the results ...")
+        reading.join(_PATIENCE_S)
+
+
+def _read(services: Services) -> None:
+    with suppress(PoorBenchError):  # the page shows it
+        services.summaries(GroupBy.LLM)
+
+
+def _prepare_for_later(services: Services) -> NoReturn:
+    """Do what no page waits for, unless it is asked for earlier."""
     from poor_bench.dashboard.figures.score_bars import score_bars_figure
 
-    with suppress(PoorBenchError):
-        services.summaries(GroupBy.LLM)
     score_bars_figure([], [])
+    while True:
+        time.sleep(_PAUSE_S)
+        while services.write_some():
+            time.sleep(_BREATH_S)
+
+
+def _start(action: Callable[[Services], None], services: Services) -> threading.Thread:
+    thread = threading.Thread(target=action, args=(services,), daemon=True)
+    thread.start()
+    return thread
 
 
 def _quieten_waitress() -> None:

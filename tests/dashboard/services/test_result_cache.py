@@ -45,6 +45,15 @@ def test_the_same_files_give_the_same_table(store: ResultStore) -> None:
     assert cache.table() is cache.table()
 
 
+def test_texts_wait_in_memory_until_there_is_time_to_write_them(store: ResultStore) -> None:
+    store.add([scored("one", 1.0, response="here")], RUN, {})
+    cache = ResultCache(lambda: store)
+    assert not cache.write_some()
+    table = cache.table()
+    assert [cache.write_some() for _ in range(3)] == [True, True, False]
+    assert table.whole(0).response == "here"
+
+
 def test_results_of_a_running_run_appear_without_reading_all_again(store: ResultStore) -> None:
     store.add([scored("old", 0.5)], RUN, {})
     cache = ResultCache(lambda: store)

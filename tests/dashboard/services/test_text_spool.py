@@ -11,7 +11,7 @@ TEXTS = st.text(alphabet="abß\0\n ", max_size=6)
 def spool_of(texts: list[str]) -> TextSpool:
     spool = TextSpool()
     for key, text in enumerate(texts):
-        spool.add(key, [text])
+        spool.add_all([key], [text])
     return spool
 
 
@@ -36,5 +36,11 @@ def test_an_empty_spool_holds_nothing() -> None:
 def test_texts_are_found_while_more_are_added() -> None:
     spool = spool_of(["one"] * 2500)
     assert len(spool.keys_with("ONE")) == 2500
-    spool.add(7, ["another", "one\ud800"])
+    spool.add_all([7, 9], ["another\none\ud800", "two"])
     assert spool.keys_with("another\none").tolist() == [7]
+
+
+def test_texts_can_be_written_before_they_are_searched() -> None:
+    spool = spool_of(["one", "two"])
+    assert [spool.write_some() for _ in range(3)] == [True, True, False]
+    assert spool.keys_with("two").tolist() == [1]

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from poor_bench.dashboard.services.services import Services
+from poor_bench.dashboard.web import server
+from poor_bench.errors import ConfigError
+
+
+class Reading:
+    """Services that read as they are told to."""
+
+    def __init__(self, read: Callable[[], Any]) -> None:
+        self.summaries = lambda _by: read()
+
+
+def read_ahead(read: Callable[[], Any]) -> list[str]:
+    said: list[str] = []
+    server._read_ahead(cast("Services", Reading(read)), said.append)
+    return said
+
+
+def test_reading_that_takes_long_is_told_and_not_waited_for_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server, "_UNNOTICED_S", 0)
+    monkeypatch.setattr(server, "_PATIENCE_S", 0)
+    goes_on = threading.Event()
+    try:
+        assert read_ahead(lambda: goes_on.wait(20)) == ["Reading the results ..."]
+    finally:
+        goes_on.set()
+
+
+def test_quick_reading_is_over_before_the_first_page_and_not_told() -> None:
+    done: list[bool] = []
+    assert read_ahead(lambda: done.append(True)) == []
+    assert done
+
+
+def test_faults_of_the_workspace_are_left_to_the_page() -> None:
+    def fail() -> None:
+        raise ConfigError("tests.json is broken")
+
+    assert read_ahead(fail) == []

@@ -15,6 +15,7 @@ from poor_bench.dashboard.pages.judge.sheet import row, sheet
 from poor_bench.dashboard.text.figures_text import dollars_text
 from poor_bench.judge.agreement.spread import Spread
 from poor_bench.judge.history.comparison import RunComparison, ScoreChange
+from poor_bench.judge.history.judge_run import JudgeRun
 from poor_bench.judge.history.summary import RunSummary
 from poor_bench.judge.report.wording import notes_on, spread_text, verdict_text
 from poor_bench.judge.verdict_schema import LARGEST_SCORE
@@ -55,16 +56,18 @@ def run_tiles(summary: RunSummary) -> Component:
             ", ".join(run.header.judges),
         ),
         tile("Noise of the judges", noise, "difference that is chance alone"),
-        tile(
-            "Cost",
-            dollars_text(run.cost_usd),
-            "conversations and judgements" if run.is_cost_whole else "LLMs without prices apart",
-        ),
+        tile("Cost", dollars_text(run.cost_usd), _cost_note(run)),
     ]
     if len(panel.voters) > 1:
         apart = f"{panel.disagreement:.2f}"
         shown.insert(3, tile("Judges apart", apart, "points, highest from lowest"))
     return tiles(*shown)
+
+
+def _cost_note(run: JudgeRun) -> str:
+    if run.cost_usd is None:
+        return "no prices in llms.json"
+    return "conversations and judgements" if run.is_cost_whole else "LLMs without prices apart"
 
 
 def notes_list(summary: RunSummary) -> Component:

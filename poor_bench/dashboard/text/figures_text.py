@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 
 
@@ -62,6 +63,17 @@ def size_text(billions: float | None) -> str:
         ['', '0.752 B', '2 B', '117 B']
     """
     return f"{billions:.3g} B" if billions else ""
+
+
+def setting_text(name: str, value: object) -> str:
+    """Return a parameter of an LLM as it is written on the console.
+
+    Example:
+        >>> setting_text("think", False), setting_text("stop", ["a"]), setting_text("mode", "x")
+        ('think=false', 'stop=["a"]', 'mode=x')
+    """
+    shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return f"{name}={shown}"
 
 
 def count_text(number: int, noun: str) -> str:

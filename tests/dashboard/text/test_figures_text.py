@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.dashboard.text.figures_text import dollars_text
+from poor_bench.dashboard.text.figures_text import dollars_text, setting_text, size_text
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,20 @@ from poor_bench.dashboard.text.figures_text import dollars_text
 )
 def test_amounts_show_the_digits_that_matter(dollars: float | None, text: str) -> None:
     assert dollars_text(dollars) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(False, "x=false"), (0.7, "x=0.7"), (["a"], 'x=["a"]'), ("high", "x=high"), (None, "x=null")],
+)
+def test_parameters_are_told_as_they_are_written(value: object, text: str) -> None:
+    assert setting_text("x", value) == text
+
+
+def test_sizes_have_the_digits_that_matter() -> None:
+    assert [size_text(size) for size in (None, 0.75163, 2.0, 116.8)] == [
+        "",
+        "0.752 B",
+        "2 B",
+        "117 B",
+    ]

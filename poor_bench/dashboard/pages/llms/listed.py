@@ -11,9 +11,10 @@ from dash import dcc, html
 from poor_bench.dashboard.components.attributes import aria
 from poor_bench.dashboard.components.buttons import choose_button
 from poor_bench.dashboard.components.states import empty_state
+from poor_bench.dashboard.components.ticked_text import ticked_text
 from poor_bench.dashboard.links import model_link
 from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
-from poor_bench.dashboard.text.figures_text import size_text
+from poor_bench.dashboard.text.figures_text import setting_text, size_text
 from poor_bench.models.llm import LLM
 from poor_bench.ports import Reachability
 
@@ -57,11 +58,11 @@ def listed_llms(llms: Sequence[LLM], checks: Mapping[str, Reachability] | None) 
 
 
 def _shared(message: str, number: int) -> Component:
-    return html.Li([html.Strong(f"{number} LLMs: "), message])
+    return html.Li([html.Strong(f"{number} LLMs: "), *ticked_text(message)])
 
 
 def _row(llm: LLM, checks: Mapping[str, Reachability] | None, shared: Collection[str]) -> Component:
-    parameters = ", ".join(f"{name}={value}" for name, value in llm.parameters.items())
+    parameters = ", ".join(setting_text(*each) for each in llm.parameters.items())
     other = "off" if llm.enabled else "on"
     switch = choose_button(
         f"Switch {other}", Ids.SWITCHED, llm.id, label=f"Switch {other} {llm.id}"
@@ -99,7 +100,7 @@ def _state(text: str, kind: str, message: str) -> Component:
     return html.Div(
         [
             html.Span(text, className=f"state-mark is-{kind}"),
-            html.Div(message, className="state-message") if message else None,
+            html.Div(ticked_text(message), className="state-message") if message else None,
         ]
     )
 

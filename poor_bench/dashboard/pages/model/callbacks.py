@@ -17,7 +17,7 @@ from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
 from poor_bench.dashboard.pages.model.query import query_of
 from poor_bench.dashboard.pages.model.tiles import model_tiles
 from poor_bench.dashboard.services.test_scores import scores_of_tests
-from poor_bench.dashboard.text.figures_text import size_text
+from poor_bench.dashboard.text.figures_text import setting_text, size_text
 from poor_bench.issues.grouping import group_issues
 from poor_bench.statistics.summary import GroupBy
 
@@ -35,7 +35,7 @@ def note(services: Services, llm_id: str) -> str:
     if llm is None:
         return "Not in llms.json any more; its results are kept."
     parts = [llm.id, llm.endpoint or "", f"{size_text(llm.size)} parameters" if llm.size else ""]
-    parts += [f"{name} {value}"[:48] for name, value in llm.parameters.items()]
+    parts += [setting_text(*each)[:48] for each in llm.parameters.items()]
     return " · ".join(part for part in parts if part)
 
 

@@ -46,7 +46,10 @@ def _print(comparison: RunComparison) -> None:
     columns: list[Column] = ["", ("Before", "right"), ("After", "right"), ("Change", "right")]
     columns += [("Noise", "right"), ""]
     if comparison.scores:
-        rows = [*_rows(comparison.scores), *_rows(comparison.cases, "case ")]
+        rows = [
+            *_rows(comparison, comparison.scores),
+            *_rows(comparison, comparison.cases, "case "),
+        ]
         console().print(plain_table(columns, rows))
     for obstacle in comparison.obstacles:
         click.echo(harmless(f"Not comparable: {obstacle}"))
@@ -55,7 +58,11 @@ def _print(comparison: RunComparison) -> None:
         click.echo(harmless(f"{header.run_id}: {header.agent_id}, {header.llm_id}"))
 
 
-def _rows(changes: Sequence[ScoreChange], prefix: str = "") -> list[list[str]]:
+def _rows(
+    comparison: RunComparison, changes: Sequence[ScoreChange], prefix: str = ""
+) -> list[list[str]]:
+    from poor_bench.judge.report.wording import change_text
+
     return [
         [
             f"{prefix}{change.name}",
@@ -63,24 +70,21 @@ def _rows(changes: Sequence[ScoreChange], prefix: str = "") -> list[list[str]]:
             f"{change.after:.2f}",
             f"{change.difference:+.2f}",
             "unknown" if change.floor is None else f"{change.floor:.2f}",
-            _meaning(change),
+            change_text(comparison, change),
         ]
         for change in changes
     ]
 
 
-def _meaning(change: ScoreChange) -> str:
-    if change.floor is None:
-        return "may be noise: no judge was asked twice"
-    if change.is_noise:
-        return "within the noise"
-    return "better" if change.difference > 0 else "worse"
-
-
 def _to_json(comparison: RunComparison) -> dict[str, Any]:
     def plain(changes: Sequence[ScoreChange]) -> list[dict[str, Any]]:
         return [
-            {**asdict(change), "difference": change.difference, "is_noise": change.is_noise}
+            {
+                **asdict(change),
+                "difference": change.difference,
+                "is_noise": change.is_noise,
+                "is_comparable": comparison.is_comparable(change),
+            }
             for change in changes
         ]
 

@@ -121,7 +121,22 @@ def test_runs_of_other_judges_are_not_compared_silently(
     assert call(folder, "compare", first.stem, "last") == 0
     out = capsys.readouterr().out
     assert "Not comparable: the judges differ" in out
-    assert "may be noise: no judge was asked twice" in out
+    assert "better" not in out
+    assert "worse" not in out
+    assert out.count("not comparable") == 5
+
+
+def test_a_difference_of_unknown_noise_is_not_called_better(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path, judge=[verdict(5, 5), verdict(9, 9)])
+    judged(folder, "judge")
+    [first] = list((folder / "judgements").glob("*.jsonl"))
+    judged(folder, "judge")
+    capsys.readouterr()
+    assert call(folder, "compare", first.stem, "last") == 0
+    out = capsys.readouterr().out
+    assert out.count("may be noise: no judge was asked twice") == 5
 
 
 def test_pairwise_finds_a_judge_that_likes_the_first_place(

@@ -46,6 +46,18 @@ class RunComparison:
     cases: tuple[ScoreChange, ...]
     """Cases that both runs have."""
 
+    def is_comparable(self, change: ScoreChange) -> bool:
+        """Whether both sides of one of the changes were measured alike.
+
+        A case is, wherever rubric and judges are the same; the scores over all cases only where
+        nothing is in the way.
+        """
+        sides = self.before.run.header, self.after.run.header
+        hashes = {header.rubric_hash for header in sides}
+        judges = {frozenset(header.judges) for header in sides}
+        is_alike = len(hashes) == len(judges) == 1
+        return is_alike and (change in self.cases or not self.obstacles)
+
 
 def compare_runs(
     before: RunSummary, after: RunSummary, history: Iterable[JudgeRun] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from poor_bench.judge.agreement.spread import Spread
+from poor_bench.judge.history.comparison import RunComparison, ScoreChange
 from poor_bench.judge.history.judge_run import JudgeRun
 from poor_bench.judge.history.summary import RunSummary
 from poor_bench.judge.panel.panel import Decision, Panel
@@ -44,6 +45,17 @@ def notes_on(summary: RunSummary) -> tuple[str, ...]:
             if member.is_self_judged
         ),
     )
+
+
+def change_text(comparison: RunComparison, change: ScoreChange) -> str:
+    """Return what a difference of two runs means; only sure ones are `better` or `worse`."""
+    if not comparison.is_comparable(change):
+        return "not comparable"
+    if change.floor is None:
+        return "may be noise: no judge was asked twice"
+    if change.is_noise:
+        return "within the noise"
+    return "better" if change.difference > 0 else "worse"
 
 
 def run_cost_text(run: JudgeRun) -> str:

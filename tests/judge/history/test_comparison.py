@@ -75,6 +75,16 @@ def test_what_should_not_be_compared_is_named() -> None:
     assert compare(run("1", 5.0), run("2", 7.0)).obstacles == ()
 
 
+def test_where_only_the_cases_differ_those_that_both_have_compare() -> None:
+    more = (conversation_of("hello", "Hi", "Hello"), conversation_of("bye", "Bye"))
+    comparison = compare(run("1", 5.0), run("2", 7.0, conversations=more))
+    assert comparison.obstacles == ("the cases differ",)
+    assert [comparison.is_comparable(change) for change in comparison.scores] == [False, False]
+    assert [comparison.is_comparable(change) for change in comparison.cases] == [True]
+    other_judge = compare(run("1", 5.0), run("2", 7.0, judges=("b",)))
+    assert not any(map(other_judge.is_comparable, other_judge.cases))
+
+
 def test_incomplete_run_is_an_obstacle() -> None:
     after = run_of(fallback(), run_id="2")
     comparison = compare(run("1", 5.0), after)

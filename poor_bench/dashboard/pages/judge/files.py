@@ -9,7 +9,7 @@ from poor_bench.dashboard.components.downloads import text_file
 from poor_bench.dashboard.pages.judge.selection import chosen_run, run_with_id, selection_of
 from poor_bench.dashboard.text.csv_text import table_csv
 from poor_bench.judge.history.summary import CaseSummary, RunSummary
-from poor_bench.judge.report.wording import verdict_text
+from poor_bench.judge.report.wording import change_text, verdict_text
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
@@ -29,6 +29,7 @@ def scores_csv(services: Services, search: str | None) -> dict[str, Any]:
                 "after": change.after,
                 "noise": change.floor,
                 "is_noise": change.is_noise,
+                "meaning": change_text(comparison, change),
             }
             for change in (*comparison.scores, *comparison.cases)
         ]

@@ -17,7 +17,7 @@ from poor_bench.judge.agreement.spread import Spread
 from poor_bench.judge.history.comparison import RunComparison, ScoreChange
 from poor_bench.judge.history.judge_run import JudgeRun
 from poor_bench.judge.history.summary import RunSummary
-from poor_bench.judge.report.wording import notes_on, spread_text, verdict_text
+from poor_bench.judge.report.wording import change_text, notes_on, spread_text, verdict_text
 from poor_bench.judge.verdict_schema import LARGEST_SCORE
 
 if TYPE_CHECKING:
@@ -93,29 +93,27 @@ def _spread(spread: Spread) -> str:
 
 
 def change_sheet(comparison: RunComparison) -> Component:
-    """Return the scores of two runs; differences within the judges' noise are grey."""
+    """Return the scores of two runs; differences that may be noise are grey."""
     heads = ["What", "Before", "After", "Change", "Noise", "Meaning"]
     changes = (*comparison.scores, *comparison.cases)
     obstacles = [html.Li(f"Not comparable: {text}") for text in comparison.obstacles]
     return html.Div(
         [
             html.Ul(obstacles, className="judge-notes") if obstacles else None,
-            sheet(heads, [_change_row(change) for change in changes]),
+            sheet(heads, [_change_row(comparison, change) for change in changes]),
         ]
     )
 
 
-def _change_row(change: ScoreChange) -> Component:
+def _change_row(comparison: RunComparison, change: ScoreChange) -> Component:
     floor = "unknown" if change.floor is None else f"{change.floor:.2f}"
-    meaning = (
-        "within the noise" if change.is_noise else ("better" if change.difference > 0 else "worse")
-    )
+    is_said = comparison.is_comparable(change) and not change.is_noise
     return row(
         change.name.replace("_", " "),
         f"{change.before:.2f}",
         f"{change.after:.2f}",
         f"{change.difference:+.2f}",
         floor,
-        meaning,
-        class_name="is-noise" if change.is_noise else "",
+        change_text(comparison, change),
+        class_name="" if is_said else "is-noise",
     )

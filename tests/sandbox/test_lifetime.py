@@ -7,12 +7,14 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from poor_bench.errors import SandboxError
-from poor_bench.sandbox import CaseEnd, Program, Sandbox
+from poor_bench.sandbox import CaseEnd, Check, CheckEnd, LoadEnd, Program, Sandbox
+from poor_bench.sandbox.candidate_session import candidate_session
 from poor_bench.sandbox.host import zygote_process
 from poor_bench.sandbox.host.zygote_launcher import ZygoteLauncher
 from poor_bench.sandbox.host.zygote_process import ZygoteProcess
@@ -121,3 +123,37 @@ def test_zygote_that_keeps_ending_is_an_error(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(SandboxError, match="keeps ending"):
         launcher.launch()
     launcher.close()
+
+
+@linux_only
+def test_zygote_that_dies_under_a_program_is_a_failure_of_ours() -> None:
+    before = set(children(os.getpid()))
+    launcher = ZygoteLauncher(min(os.sched_getaffinity(0)))
+    deadline = time.monotonic() + 20
+
+    def lose_zygote() -> None:
+        with candidate_session(launcher, PLUS_ONE, [1], deadline) as session:
+            assert session.load().end is LoadEnd.LOADED
+            [zygote] = set(children(os.getpid())) - before
+            family = descendants(zygote)
+            os.kill(zygote, signal.SIGKILL)
+            assert all(wait_for_end(process) for process in family)
+            session.run_case(0)
+
+    with pytest.raises(SandboxError, match="ended"):
+        lose_zygote()
+    launcher.close()
+
+
+@linux_only
+def test_sandbox_can_be_closed_after_its_zygote_died() -> None:
+    sandbox = Sandbox()
+    before = set(children(os.getpid()))
+    test = Check(source="def check(candidate): assert candidate(1) == 2")
+    assert sandbox.run_check(PLUS_ONE, test).end is CheckEnd.PASSED
+    [zygote] = set(children(os.getpid())) - before
+    os.kill(zygote, signal.SIGKILL)
+    sandbox.close()
+    assert set(children(os.getpid())) == before
+    assert works(sandbox)
+    sandbox.close()

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import time
 from collections.abc import Iterator
 
 import pytest
 
-from poor_bench.sandbox import Check, CheckEnd, Program, Sandbox
+from poor_bench.sandbox import Check, CheckEnd, LoadEnd, Program, Sandbox
+from poor_bench.sandbox.candidate_session import candidate_session
+from poor_bench.sandbox.host.zygote_launcher import ZygoteLauncher
 
 LEAVE_FILES = """
 import os
@@ -17,6 +22,13 @@ def f(name):
         with open(f"{folder}/{name}.txt", "w") as file:
             file.write("left by " + name)
     return before, sorted(os.listdir("."))
+"""
+KEEP_FILE = """
+import os, tempfile
+with open("file.txt", "w") as file:
+    file.write("kept")
+path = os.path.join(tempfile.gettempdir(), "file.txt")
+def f(): return open("file.txt").read(), open(path).read()
 """
 LOOK = "import os, tempfile\ndef f(): return os.listdir('.') + os.listdir(tempfile.gettempdir())"
 
@@ -69,3 +81,16 @@ def test_what_a_checked_program_left_is_gone_for_the_next_one(sandbox: Sandbox) 
     for _ in range(2):
         outcome = sandbox.run_check(Program(source=LEAVE_FILES, function="f"), test)
         assert outcome.end is CheckEnd.PASSED, outcome
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there do programs share a folder")
+@pytest.mark.parametrize("is_apart", [True, False], ids=["checker", "program that waits"])
+def test_files_stay_while_another_child_ends(is_apart: bool) -> None:
+    launcher = ZygoteLauncher(min(os.sched_getaffinity(0)))
+    program = Program(source=KEEP_FILE, function="f")
+    with candidate_session(launcher, program, [[]], time.monotonic() + 20) as session:
+        assert session.load().end is LoadEnd.LOADED
+        launcher.launch(is_apart=is_apart).end()
+        case = session.run_case(0)
+    launcher.close()
+    assert case.value == ("kept", "kept"), case

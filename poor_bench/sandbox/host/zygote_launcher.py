@@ -62,8 +62,8 @@ class ZygoteChild:
     def _read_report(self) -> bytes:
         with suppress(OSError):
             self._control.shutdown(socket.SHUT_WR)
-        self._control.settimeout(_END_TIMEOUT_S)
         with suppress(OSError):
+            self._control.settimeout(_END_TIMEOUT_S)
             return self._control.recv(_MAX_REPORT)
         return b""
 

@@ -9,7 +9,8 @@ processes that it started, and the zygote says on the control socket how it ende
 closed, everything ends.
 
 All children but those that are apart have the same scratch folder, each when it is its turn: only
-one has its order at a time, and what it left is gone before it is said that it ended.
+one has its order at a time, always the oldest, and what it left is gone before it is said that it
+ended.
 
 Memory that zygote or children touch after a fork is copied, page by page, and that is most of what
 a fork costs. This is why little is done here, and with little.
@@ -44,7 +45,7 @@ from poor_bench.sandbox.inside.wall_trial import missing_walls
 from poor_bench.sandbox.inside.walls import Walls
 from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.wire.channel import Channel, DescriptorConnection, SocketConnection
-from poor_bench.sandbox.wire.reports import APART, pack_exit, pack_failure
+from poor_bench.sandbox.wire.reports import APART, IN_TURN, pack_exit, pack_failure
 
 _DESCRIPTORS = Struct(f"@{len(RECEIVED)}ii")
 _MANY = 4096
@@ -89,6 +90,7 @@ class _Zygote:
         self._may_leave_orphans = walls.missing.keys() >= _STOPS_ORPHANS
         self._control_of: dict[int, int] = {}
         self._child_of: dict[int, int] = {}
+        self._in_turn: list[int] = []
         self._poll = select.poll()
         self._ended, self._waking = os.pipe()
         self._ancillary_size = socket.CMSG_SPACE(_DESCRIPTORS.size)
@@ -128,6 +130,8 @@ class _Zygote:
         else:
             if child == 0:
                 self._become_child(is_apart=request == APART)
+            if request == IN_TURN:
+                self._in_turn.append(child)
             self._control_of[child] = control
             self._child_of[control] = child
             self._poll.register(control, select.POLLIN)
@@ -156,9 +160,17 @@ class _Zygote:
                 self._orphans.kill(child, keep=self._control_of)
             if self._child_of.pop(control, None) is not None:
                 self._poll.unregister(control)
-            self._empty_scratch()
+            self._end_turn(child)
             cpu_s = usage.ru_utime + usage.ru_stime
             self._finish(control, pack_exit(os.waitstatus_to_exitcode(status), cpu_s))
+
+    def _end_turn(self, child: int) -> None:
+        """Empty the scratch folder, unless the child that ended did not have it."""
+        if child not in self._in_turn:
+            return
+        if child == self._in_turn[0]:
+            self._empty_scratch()
+        self._in_turn.remove(child)
 
     def _finish(self, control: int, report: bytes) -> None:
         with suppress(OSError):

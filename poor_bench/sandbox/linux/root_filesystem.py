@@ -25,6 +25,7 @@ _MOUNT_ATTRIBUTES = Struct("=QQQQ")
 _READ_ONLY_WITHOUT_SETUID = 0b11
 _AT_RECURSIVE = 0x8000
 _SCRATCH_OPTIONS = b"mode=700,size=64m,nr_inodes=10k"
+_LEAVING_SCRATCH = SystemCall("umount2", (SCRATCH.encode(), libc.MNT_DETACH))
 _MOUNTING_SCRATCH = SystemCall("mount", (b"tmpfs", SCRATCH.encode(), b"tmpfs", 0, _SCRATCH_OPTIONS))
 
 
@@ -63,13 +64,12 @@ def empty_scratch() -> None:
     with os.scandir(SCRATCH) as left:
         is_empty = next(left, None) is None
     if not is_empty:
-        libc.system_call("umount2", SCRATCH.encode(), libc.MNT_DETACH)
-        PreparedCalls([_MOUNTING_SCRATCH]).make()
+        PreparedCalls([_LEAVING_SCRATCH, _MOUNTING_SCRATCH]).make()
 
 
 def entering_private_scratch() -> list[SystemCall]:
     """Return the calls that give a process a scratch folder that no other sees."""
-    return [SystemCall("unshare", (libc.CLONE_NEWNS,)), _MOUNTING_SCRATCH]
+    return [SystemCall("unshare", (libc.CLONE_NEWNS,)), _LEAVING_SCRATCH, _MOUNTING_SCRATCH]
 
 
 def _show(path: Path) -> None:

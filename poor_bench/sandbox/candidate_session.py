@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from poor_bench.sandbox.death import describe_exit, ran_out_of_cpu
+from poor_bench.sandbox.death import describe_exit, ran_out_of_cpu, was_killed
 from poor_bench.sandbox.host.child_process import Launcher
 from poor_bench.sandbox.host.running_child import RunningChild, running_child, wait_until_ready
 from poor_bench.sandbox.host.scratch import scratch_folder
@@ -58,11 +58,13 @@ class CandidateSession:
     Attributes:
         child: The process that holds it.
         is_out_of_cpu: Whether the kernel ended the child for its use of CPU time.
+        was_killed: Whether it was killed by something else, maybe from outside.
     """
 
     def __init__(self, child: RunningChild, limits: Limits, deadline: float) -> None:
         self.child = child
         self.is_out_of_cpu = False
+        self.was_killed = False
         self._limits = limits
         self._deadline = deadline
 
@@ -104,4 +106,5 @@ class CandidateSession:
     def _cause_of_death(self) -> str:
         end = self.child.end()
         self.is_out_of_cpu = ran_out_of_cpu(end, self._limits.cpu_s)
+        self.was_killed = was_killed(end, self._limits.cpu_s)
         return f"used {end.cpu_s:.1f} s of CPU" if self.is_out_of_cpu else describe_exit(end)

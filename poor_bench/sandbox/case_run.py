@@ -18,7 +18,8 @@ class CaseRun:
     """One program and its cases.
 
     Cases run one after the other in one child for as long as it lasts; after a case that ended
-    it, the next one runs in a new child.
+    it, the next one runs in a new child. A child that was killed gets a second chance, once: it
+    may have been none of its doing.
     """
 
     def __init__(self, launcher: Launcher, program: Program, inputs: Sequence[Any]) -> None:
@@ -27,6 +28,7 @@ class CaseRun:
         self._inputs = list(inputs)
         self._deadline = time.monotonic() + program.limits.total_s
         self._outcomes: list[CaseOutcome] = []
+        self._has_second_chance = True
 
     def run(self) -> ProgramOutcome:
         """Run all cases that the time in all suffices for.
@@ -57,7 +59,8 @@ class CaseRun:
             output = session.child.take_output()
             if load.end is LoadEnd.LOADED:
                 self._run_cases(session)
-        return load, output
+            is_over = not (session.was_killed and load.end is LoadEnd.DIED and self._take_chance())
+        return (load, output) if is_over else self._run_in_new_child()
 
     def _run_cases(self, session: CandidateSession) -> None:
         n_before = len(self._outcomes)
@@ -65,6 +68,13 @@ class CaseRun:
             outcome = session.run_case(len(self._outcomes))
             if session.is_out_of_cpu and len(self._outcomes) > n_before:
                 return  # earlier cases used part of the time: this one gets a child of its own
+            if session.was_killed and self._take_chance():
+                return
             self._outcomes.append(outcome)
             if outcome.end in _ENDS_OF_A_CHILD:
                 return
+
+    def _take_chance(self) -> bool:
+        """Return whether there was a second chance; there is none from now on."""
+        had_chance, self._has_second_chance = self._has_second_chance, False
+        return had_chance

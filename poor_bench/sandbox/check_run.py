@@ -9,7 +9,7 @@ from typing import Any
 
 from poor_bench.errors import SandboxError
 from poor_bench.models.failure import FailureKind
-from poor_bench.sandbox.death import describe_exit, ran_out_of_cpu
+from poor_bench.sandbox.death import describe_exit, ran_out_of_cpu, was_killed
 from poor_bench.sandbox.host.checker import Checker
 from poor_bench.sandbox.host.running_child import RunningChild, running_child
 from poor_bench.sandbox.host.scratch import scratch_folder
@@ -38,6 +38,7 @@ class CheckRun:
         self._check = check
         self._limits = program.limits
         self._cpu_s = max(1, math.ceil(self._limits.total_s))
+        self._has_second_chance = True
 
     def run(self) -> CheckOutcome:
         """Check the program.
@@ -54,7 +55,11 @@ class CheckRun:
         return outcome
 
     def _run_once(self) -> CheckOutcome | None:
-        """Check the program; None if the checker had died of something earlier."""
+        """Check the program; None if it has to be done again.
+
+        That is so where the checker had died of something earlier, and, once, where the program
+        was killed: it may have been none of its doing.
+        """
         with (
             scratch_folder(self._launcher.missing()) as scratch,
             running_child(self._launcher, self._order(scratch)) as candidate,
@@ -62,7 +67,10 @@ class CheckRun:
             outcome = self._outcome(self._checkers.take(), candidate)
             if outcome is None:
                 return None
-            if outcome.end is CheckEnd.DIED and not outcome.cause:
+            if outcome.end is CheckEnd.DIED:
+                if self._has_second_chance and was_killed(candidate.end(), self._cpu_s):
+                    self._has_second_chance = False
+                    return None
                 outcome = self._explain_death(outcome, candidate)
             return replace(
                 outcome, source_line=self._failed_line(outcome), output=candidate.take_output()
@@ -137,8 +145,5 @@ def _read(message: Any) -> tuple[CheckOutcome, bool]:
 
 
 def _death_of(checker: Checker) -> CheckOutcome:
-    end = checker.end()
-    if ran_out_of_cpu(end, checker.cpu_s):
-        return CheckOutcome(end=CheckEnd.TIMED_OUT, load=_LOADED)
-    cause = f"the process of the test {describe_exit(end)}"
-    return CheckOutcome(end=CheckEnd.DIED, load=_LOADED, cause=cause)
+    cause = f"its process {describe_exit(checker.end())}"
+    return CheckOutcome(end=CheckEnd.BROKEN, load=_LOADED, cause=cause)

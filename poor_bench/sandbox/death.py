@@ -16,6 +16,14 @@ def ran_out_of_cpu(end: Exit, cpu_s: int) -> bool:
     return end.status == _KILLED and end.cpu_s >= cpu_s * _LEAST_SHARE
 
 
+def was_killed(end: Exit, cpu_s: int) -> bool:
+    """Return whether a child was killed, and not for its use of CPU time.
+
+    That may have been the program itself, or something outside, such as a system without memory.
+    """
+    return end.status == _KILLED and not ran_out_of_cpu(end, cpu_s)
+
+
 def describe_exit(end: Exit) -> str:
     """Return how a process ended, as the end of a sentence.
 

@@ -86,11 +86,11 @@ def test_silence_ends_at_the_deadline(pair: Pair) -> None:
 
 
 @sockets_only
-def test_silence_ends_at_the_limit_for_waits(pair: Pair) -> None:
-    connection = SocketConnection(pair[0])
-    connection.limit_waits(0.01)
+def test_message_in_pieces_has_to_be_complete_at_the_deadline(pair: Pair) -> None:
+    channel = Channel(SocketConnection(pair[0]))
+    pair[1].send(bytes([0, 0, 0, 9]) + b"[")
     with pytest.raises(DeadlineError):
-        Channel(connection).receive()
+        channel.receive(time.monotonic() + 0.05)
 
 
 @sockets_only

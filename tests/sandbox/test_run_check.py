@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -50,7 +51,7 @@ def check(sandbox: Sandbox, source: str, *lines: str, setup: str = "") -> CheckO
         ("def f(x): return None", ["assert len(candidate(1)) == 0"], CheckEnd.FAILED),
         ("def f(x): return 1", ["candidate(lambda: 1)"], CheckEnd.BROKEN),
         ("def f(x): return 1", ["while True: pass"], CheckEnd.TIMED_OUT),
-        ("def f(x): return 1", ["import os", "os._exit(1)"], CheckEnd.DIED),
+        ("def f(x): return 1", ["import os", "os._exit(1)"], CheckEnd.BROKEN),
     ],
     ids=[
         "keywords", "by its name", "copies", "exception", "endless", "exit", "garbage", "object",
@@ -127,6 +128,92 @@ def test_tests_leave_no_trace_for_the_next_one(sandbox: Sandbox) -> None:
         "assert not hasattr(builtins, 'LEFT')",
     ]
     assert check(sandbox, "def f(x): return x", *clean).end is CheckEnd.PASSED
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["import os", "assert not os.listdir('.')", "os.mkdir('left')"],
+        ["import os", "os.listdir('.')", "os.mkdir('place')", "os.chdir('place')"],
+        ["import os", "assert 'LEFT' not in os.environ", "os.environ['LEFT'] = '1'"],
+        ["import sys", "assert 'left' not in sys.path", "sys.path.append('left')"],
+        ["import math", "assert math.sqrt(4) == 2", "math.sqrt = lambda _: 0"],
+        ["import math", "assert math.floor(4.5) == 4", "setattr(math, 'floor', None)"],
+    ],
+    ids=["files", "place", "environment", "path", "patched module", "setattr"],
+)
+def test_same_test_finds_the_same_world_every_time(sandbox: Sandbox, lines: list[str]) -> None:
+    for _ in range(2):
+        outcome = check(sandbox, "def f(x): return x", *lines, "assert candidate(1) == 1")
+        assert outcome.end is CheckEnd.PASSED, outcome
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarms here")
+def test_alarm_that_a_test_left_does_not_disturb_the_next_one(sandbox: Sandbox) -> None:
+    setting = [
+        "import signal",
+        "assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL",
+        "signal.signal(signal.SIGALRM, lambda *_: 1 / 0)",
+        "signal.alarm(60)",
+    ]
+    for _ in range(2):
+        assert check(sandbox, "def f(x): return x", *setting).end is CheckEnd.PASSED
+
+
+@pytest.mark.parametrize(
+    ("source", "first", "end"),
+    [
+        ("def f(x): return x", "VALUE = f(1)", CheckEnd.PASSED),
+        ("def f(x): return x", "assert f(1) == 2", CheckEnd.FAILED),
+        ("def f(x): return 1 / x", "f(0)", CheckEnd.RAISED),
+        ("def f(", "VALUE = f(1)", CheckEnd.NOT_LOADED),
+        ("def f(", "try: f(1)\nexcept BaseException: pass", CheckEnd.NOT_LOADED),
+        ("import os\ndef f(x): os._exit(0)", "f(1)", CheckEnd.DIED),
+        ("def f(x): return x", "f(1) + no_such_name", CheckEnd.FAILED),
+    ],
+    ids=["right", "wrong", "exception", "syntax", "caught", "exit", "stumbles"],
+)
+def test_candidate_can_be_called_while_the_test_is_loaded(
+    sandbox: Sandbox, source: str, first: str, end: CheckEnd
+) -> None:
+    test = Check(source=f"{first}\ndef check(candidate):\n    assert candidate(2) == 2\n")
+    outcome = sandbox.run_check(Program(source=source, function="f", limits=QUICK), test)
+    assert outcome.end is end, outcome
+
+
+def test_threads_of_a_test_get_each_its_own_answers(sandbox: Sandbox) -> None:
+    outcome = check(
+        sandbox,
+        "def f(x): return x",
+        "from concurrent.futures import ThreadPoolExecutor",
+        "with ThreadPoolExecutor(8) as threads:",
+        "    assert list(threads.map(candidate, range(500))) == list(range(500))",
+    )
+    assert outcome.end is CheckEnd.PASSED, outcome
+
+
+def test_answer_that_trickles_in_is_late(sandbox: Sandbox) -> None:
+    source = (
+        "import marshal, os, struct, time\n"
+        "def f(x):\n"
+        "    content = marshal.dumps(('returned', 1), 2)\n"
+        "    channel = next(fd for fd in range(3, 9) if is_channel(fd))\n"
+        "    for byte in struct.pack('>I', len(content)) + content:\n"
+        "        os.write(channel, bytes([byte]))\n"
+        "        time.sleep(0.1)\n"
+        "def is_channel(fd):\n"
+        "    import stat\n"
+        "    try: mode = os.fstat(fd).st_mode\n"
+        "    except OSError: return False\n"
+        "    return stat.S_ISSOCK(mode) or fd == 4 and stat.S_ISFIFO(mode)\n"
+    )
+    assert check(sandbox, source, "assert candidate(1) == 1").end is CheckEnd.TIMED_OUT
+
+
+def test_death_of_the_test_is_no_fault_of_the_candidate(sandbox: Sandbox) -> None:
+    outcome = check(sandbox, "def f(x): return x", "import os", "os._exit(3)")
+    assert outcome.end is CheckEnd.BROKEN
+    assert outcome.cause == "its process exited with code 3"
 
 
 def test_random_inputs_of_a_test_are_the_same_every_time(sandbox: Sandbox) -> None:

@@ -8,19 +8,18 @@ A checker goes on to the next test for as long as tests leave no trace in it tha
 
 from __future__ import annotations
 
-import builtins
 import functools
 import socket
-import sys
 import time
 from collections.abc import Callable
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from poor_bench.sandbox.inside.attempt import Attempt, describe_error
 from poor_bench.sandbox.inside.candidate import compile_source, run_code
 from poor_bench.sandbox.inside.stand_in import CheckStoppedError, StandIn
-from poor_bench.sandbox.outcomes import CheckEnd, LoadEnd
+from poor_bench.sandbox.inside.traces import changes_attributes, visible_state
+from poor_bench.sandbox.outcomes import CheckEnd
 from poor_bench.sandbox.wire.channel import Channel, SocketConnection
 from poor_bench.sandbox.wire.messages import CheckerOrder, CheckRequest, message_to_request
 
@@ -36,30 +35,30 @@ def serve_checker(channel: Channel, order: CheckerOrder) -> None:
     """Carry out tests until there is nobody to ask for one, or this process is spent."""
     import random  # costs every fork, if the zygote has it
 
-    untouched = _visible_state()
+    untouched = visible_state()
     is_spent = False
     while not is_spent:
         random.seed(0)
         if order.is_linked:
-            message = _carry_out_linked(*channel.receive_trusted_with_socket())
+            received, link = channel.receive_trusted_with_socket()
+            request = message_to_request(received)
+            message = _carry_out_linked(request, link)
         else:
-            message = _carry_out(message_to_request(channel.receive_trusted()), channel)
+            request = message_to_request(channel.receive_trusted())
+            message = _carry_out(request, channel)
         used_up = time.process_time() > order.cpu_s * _MAX_CPU_SHARE
-        is_spent = used_up or _visible_state() != untouched
+        is_spent = used_up or _may_leave_traces(request) or visible_state() != untouched
         channel.send((*message, is_spent))
 
 
-def _visible_state() -> tuple[object, ...]:
-    """Return what a test may have changed for the tests after it."""
-    n_threads = len(sys._current_frames())
-    return dict(vars(builtins)), sys.getrecursionlimit(), n_threads, sys.stdout, sys.stderr
+def _may_leave_traces(request: CheckRequest) -> bool:
+    sources = (request.setup, _SETUP_FILE), (request.source, _TEST_FILE)
+    return any(_compiled(source, file).changes_attributes for source, file in sources)
 
 
-def _carry_out_linked(message: Any, link: socket.socket) -> tuple[Any, ...]:
+def _carry_out_linked(request: CheckRequest, link: socket.socket) -> tuple[Any, ...]:
     """Carry out a test on the candidate at the other end of a socket; see `_carry_out`."""
-    request = message_to_request(message)
     connection = SocketConnection(link)
-    connection.limit_waits(request.call_s)
     try:
         return _carry_out(request, Channel(connection))
     finally:
@@ -68,7 +67,7 @@ def _carry_out_linked(message: Any, link: socket.socket) -> tuple[Any, ...]:
 
 def _carry_out(request: CheckRequest, candidate_channel: Channel) -> tuple[Any, ...]:
     """Carry out one test and return the message about it, but for its last word."""
-    candidate = StandIn(candidate_channel, request.function)
+    candidate = StandIn(candidate_channel, request.function, request.call_s)
     with Attempt() as checking:
         _check(request, candidate)
     if candidate.start_failure:
@@ -81,34 +80,41 @@ def _carry_out(request: CheckRequest, candidate_channel: Channel) -> tuple[Any, 
 
 def _check(request: CheckRequest, candidate: StandIn) -> None:
     check = _load_check(request, candidate)
-    if candidate.wait_until_loaded() is LoadEnd.LOADED:
-        check(candidate.call)
-    else:
-        raise CheckStoppedError(CheckEnd.NOT_LOADED)
+    candidate.wait_until_loaded()
+    check(candidate.call)
 
 
 def _load_check(request: CheckRequest, candidate: StandIn) -> Callable[[object], object]:
     """Return the test's function `check`."""
     module = ModuleType(_MODULE)
-    _run(request.setup, _SETUP_FILE, module)
+    _run(request.setup, _SETUP_FILE, module, candidate)
     module.__dict__[request.function] = candidate.call
-    _run(request.source, _TEST_FILE, module)
+    _run(request.source, _TEST_FILE, module, candidate)
     check: object = module.__dict__.get("check")
     if callable(check):
         return check
     raise CheckStoppedError(CheckEnd.BROKEN) from NameError("the test defines no function check")
 
 
-def _run(source: str, file: str, module: ModuleType) -> None:
-    code = _compiled(source, file)
+def _run(source: str, file: str, module: ModuleType, candidate: StandIn) -> None:
+    code = _compiled(source, file).code
     error = code if isinstance(code, BaseException) else run_code(code, module)
-    if error is not None:
-        raise CheckStoppedError(CheckEnd.BROKEN) from error
+    if error is None:
+        return
+    if candidate.was_called or candidate.stopped is not None:
+        raise error
+    raise CheckStoppedError(CheckEnd.BROKEN) from error
+
+
+class _Compiled(NamedTuple):
+    code: CodeType | BaseException
+    changes_attributes: bool
 
 
 @functools.lru_cache(maxsize=_MAX_COMPILED)
-def _compiled(source: str, file: str) -> CodeType | BaseException:
-    return compile_source(source, file)
+def _compiled(source: str, file: str) -> _Compiled:
+    code = compile_source(source, file)
+    return _Compiled(code, isinstance(code, CodeType) and changes_attributes(code))
 
 
 def _report(error: BaseException | None, candidate: StandIn) -> tuple[str, str, int | None] | None:

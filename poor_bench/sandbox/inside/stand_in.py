@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import builtins
 import time
 from collections.abc import Mapping, Sequence
@@ -40,12 +41,13 @@ class StandIn:
         stopped: Why the check cannot go on; a test may have caught it.
     """
 
-    def __init__(self, channel: Channel, name: str) -> None:
+    def __init__(self, channel: Channel, name: str, call_s: float) -> None:
         """Prepare to talk.
 
         Args:
-            channel: To the candidate; raises DeadlineError where that takes too long.
+            channel: To the candidate, or to whoever passes messages on to it in time.
             name: Of the function.
+            call_s: Wall-clock seconds for each call, where the channel knows deadlines.
         """
         self.start_failure = ""
         self.load_message: Any = None
@@ -54,34 +56,52 @@ class StandIn:
         self.stopped: CheckStoppedError | None = None
         self._channel = channel
         self._name = name
+        self._call_s = call_s
+        self._one_at_a_time = _thread.RLock()
         self._last_arguments: tuple[Sequence[Any], Mapping[str, Any]] | None = None
         self._last_value: Any = None
 
-    def wait_until_loaded(self) -> LoadEnd:
-        """Return how loading the candidate ended, once it did.
+    @property
+    def was_called(self) -> bool:
+        """Whether the test made use of the candidate."""
+        return self._last_arguments is not None
+
+    def wait_until_loaded(self) -> None:
+        """Return once the candidate is loaded.
 
         Raises:
-            CheckStoppedError: If nothing is known of that.
+            CheckStoppedError: If it cannot be loaded, or nothing is known of that.
         """
+        if self.stopped is not None:
+            raise self.stopped
+        if self.load_message is not None:
+            return
         self._wait_until_ready()
         try:
-            message = self._receive()
+            message = self._receive(self._deadline())
             end = message_to_load(message).end
         except (DeadlineError, ChannelClosedError, DecodeError) as error:
             self._stop(error)
         self.load_message = message
-        return end
+        if end is not LoadEnd.LOADED:
+            self.stopped = CheckStoppedError(CheckEnd.NOT_LOADED)
+            raise self.stopped
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the candidate; return what it returns, raise what it raises."""
-        if self.stopped is not None:
-            raise self.stopped
-        self._last_arguments = args, kwargs
-        try:
-            self._channel.send_trusted(("call", require_plain(args), require_plain(kwargs)))
-            return self._value_of(self._receive())
-        except (DeadlineError, ChannelClosedError, DecodeError, EncodeError) as error:
-            self._stop(error)
+        """Call the candidate; return what it returns, raise what it raises.
+
+        Tests may call before it is loaded, and from several threads.
+        """
+        with self._one_at_a_time:
+            self.wait_until_loaded()
+            self._last_arguments = args, kwargs
+            deadline = self._deadline()
+            try:
+                request = "call", require_plain(args), require_plain(kwargs)
+                self._channel.send_trusted(request, deadline)
+                return self._value_of(self._receive(deadline))
+            except (DeadlineError, ChannelClosedError, DecodeError, EncodeError) as error:
+                self._stop(error)
 
     def last_call(self) -> str:
         """Return the last call as text; empty if there was none."""
@@ -103,8 +123,11 @@ class StandIn:
             self.stopped = CheckStoppedError(CheckEnd.NOT_LOADED)
             raise self.stopped
 
-    def _receive(self) -> Any:
-        message = self._channel.receive()
+    def _deadline(self) -> float:
+        return time.monotonic() + self._call_s
+
+    def _receive(self, deadline: float) -> Any:
+        message = self._channel.receive(deadline)
         match message:
             case ("silent", "timed out"):
                 raise DeadlineError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import time
@@ -15,6 +16,8 @@ _SIZE = 4
 """Bytes of a length, the most significant one first."""
 _READ_SIZE = 65536
 _DURATION = Struct("@ll")
+_TICKS_PER_S = 100
+"""Waits end up to a tick late, so that those of the same length need no new limit each."""
 
 
 class ChannelClosedError(Exception):
@@ -48,11 +51,6 @@ class SocketConnection:
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
         self._timeouts: dict[int, float | None] = {}
-        self._default_timeout: float | None = None
-
-    def limit_waits(self, seconds: float) -> None:
-        """Let every wait without a deadline end with DeadlineError after some seconds."""
-        self._default_timeout = seconds
 
     def read(self, deadline: float | None) -> bytes:
         """Return at least one byte; see `Connection`."""
@@ -109,11 +107,12 @@ class SocketConnection:
         self._socket.close()
 
     def _set_deadline(self, option: int, deadline: float | None) -> None:
-        timeout = self._default_timeout
+        timeout = None
         if deadline is not None:
-            timeout = deadline - time.monotonic()
-            if timeout <= 0:
+            n_ticks = math.ceil((deadline - time.monotonic()) * _TICKS_PER_S)
+            if n_ticks <= 0:
                 raise DeadlineError
+            timeout = n_ticks / _TICKS_PER_S
         if timeout != self._timeouts.get(option):
             self._socket.setsockopt(socket.SOL_SOCKET, option, _kernel_duration(timeout))
             self._timeouts[option] = timeout
@@ -123,8 +122,7 @@ def _kernel_duration(seconds: float | None) -> bytes:
     """Return seconds as the kernel takes them (struct timeval), which reads zero as "for ever"."""
     if seconds is None:
         return _DURATION.pack(0, 0)
-    microseconds = max(1, round(seconds * 1e6))
-    return _DURATION.pack(*divmod(microseconds, 1_000_000))
+    return _DURATION.pack(*divmod(round(seconds * 1e6), 1_000_000))
 
 
 def _translated(error: OSError) -> DeadlineError | ChannelClosedError:

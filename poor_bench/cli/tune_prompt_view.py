@@ -138,7 +138,7 @@ def _ending(report: PromptReport) -> str:
         StopReason.THRESHOLD: "The wanted score is reached.",
         StopReason.NO_GAIN: "Ended: nothing better was found for a while.",
         StopReason.BUDGET: "Ended: the budget of calls is used up.",
-        StopReason.COST: "Ended: the money is used up.",
+        StopReason.COST: "Ended: the money does not do for the next step.",
         StopReason.LLM_FAILED: "Stopped: an LLM could not be asked.",
         StopReason.CANCELLED: "Stopped; what was found is kept.",
     }

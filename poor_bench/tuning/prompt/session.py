@@ -83,6 +83,8 @@ class PromptSession:
         search = PromptSearch(adapter, self._split, self._task.effort, self._note)
         end = search.run(self._task.subject.base_text)
         message = end.message
+        if end.reason is StopReason.COST:
+            message += f"; {MONEY_FOR_PROOF:.0%} of the money is kept for the proof"
         if end.reason is not StopReason.CANCELLED:
             message = self._prove(end) or message
         self._file.append("end", {"reason": end.reason.value, "message": message})

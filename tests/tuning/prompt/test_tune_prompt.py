@@ -132,6 +132,7 @@ def test_no_more_money_is_spent_than_allowed(workspace_files: WorkspaceFiles) ->
     tuner, task = open_search(folder, limits=Limits(cost_usd=9.5))
     report = tuner.run(task)
     assert report.end.reason is StopReason.COST
+    assert "30% of the money is kept for the proof" in report.end.message
     assert 0 < report.cost_usd <= 9.5
 
 

@@ -71,7 +71,7 @@ class CandidateSession:
     def load(self) -> LoadOutcome:
         """Return how loading the program ended."""
         try:
-            return message_to_load(self._receive())
+            return message_to_load(self.child.channel.receive(self._next_deadline()))
         except DeadlineError:
             return LoadOutcome(end=LoadEnd.TIMED_OUT)
         except DecodeError as error:
@@ -87,9 +87,10 @@ class CandidateSession:
         return replace(outcome, output=self.child.take_output())
 
     def _outcome_of(self, request: tuple[Any, ...]) -> CaseOutcome:
+        deadline = self._next_deadline()
         try:
-            self.child.channel.send_trusted(request)
-            return message_to_case(self._receive())
+            self.child.channel.send_trusted(request, deadline)
+            return message_to_case(self.child.channel.receive(deadline))
         except DeadlineError:
             return CaseOutcome(end=CaseEnd.TIMED_OUT)
         except DecodeError as error:
@@ -99,9 +100,8 @@ class CandidateSession:
             end = CaseEnd.TIMED_OUT if self.is_out_of_cpu else CaseEnd.DIED
             return CaseOutcome(end=end, cause=cause)
 
-    def _receive(self) -> Any:
-        deadline = min(time.monotonic() + self._limits.case_s, self._deadline)
-        return self.child.channel.receive(deadline)
+    def _next_deadline(self) -> float:
+        return min(time.monotonic() + self._limits.case_s, self._deadline)
 
     def _cause_of_death(self) -> str:
         end = self.child.end()

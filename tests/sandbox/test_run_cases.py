@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -227,3 +228,22 @@ def test_sets_have_the_same_order_every_time(sandbox: Sandbox) -> None:
 def test_changed_arguments_do_not_reach_later_cases(sandbox: Sandbox) -> None:
     outcome = run(sandbox, "def f(x):\n    x.append(1)\n    return x", [[[0]]], [[[0]]])
     assert [case.value for case in outcome.cases] == [[[0], 1]] * 2
+
+
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="knows the channel by its number")
+def test_program_that_answers_in_advance_and_never_listens_is_ended_in_time(
+    sandbox: Sandbox,
+) -> None:
+    source = """
+import marshal, os, struct, time
+def framed(*message):
+    content = marshal.dumps(message, 2)
+    return struct.pack(">I", len(content)) + content
+answers = framed("loaded") + framed("returned", 1) * 1000
+while answers:
+    answers = answers[os.write(3, answers):]
+time.sleep(600)
+"""
+    inputs: list[Any] = [[]] * 1000
+    outcome = run(sandbox, source, *inputs, limits=Limits(case_s=0.2, total_s=2.0))
+    assert CaseEnd.TIMED_OUT in {case.end for case in outcome.cases}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -68,6 +69,32 @@ def test_who_finds_all_stations_taken_waits_for_one(stations: Stations) -> None:
         leave.set()
         assert late.result(20) in PROCESSORS
         assert all(holder.result(20) is None for holder in holders)
+
+
+def test_who_waits_longest_is_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_queued = threading.Event()
+
+    class Queue(deque[object]):
+        def append(self, item: object) -> None:
+            super().append(item)
+            is_queued.set()
+
+    monkeypatch.setattr(stations_module, "_processors", lambda: {0})
+    monkeypatch.setattr(stations_module, "deque", Queue)
+    stations = Stations(Launcher)
+    order: list[str] = []
+
+    def take(name: str) -> None:
+        with stations.take():
+            order.append(name)
+
+    with ThreadPoolExecutor(1) as threads:
+        with stations.take():
+            waiting = threads.submit(take, "who waited")
+            assert is_queued.wait(20)
+        take("who came back")
+        waiting.result(20)
+    assert order == ["who waited", "who came back"]
 
 
 def test_station_is_free_again_after_an_error(stations: Stations) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -45,28 +47,46 @@ class Stations:
         """
         self._make_launcher = make_launcher
         self._unused_processors = sorted(_processors(), reverse=True)
-        self._turns = threading.BoundedSemaphore(len(self._unused_processors))
         self._lock = threading.Lock()
         self._all: list[Station] = []
         self._free: list[Station] = []
+        self._queue: deque[Future[Station]] = deque()
 
     @contextmanager
     def take(self) -> Iterator[Station]:
-        """Have a station that nobody else has; wait for one while all are taken."""
-        with self._turns:
-            with self._lock:
-                station = self._free.pop() if self._free else self._new_station()
-            try:
-                yield station
-            finally:
-                with self._lock:
-                    self._free.append(station)
+        """Have a station that nobody else has; while all are taken, who waits longest is next."""
+        turn = self._queue_up()
+        try:
+            yield turn.result()
+        finally:
+            self._leave(turn)
 
     def close(self) -> None:
         """End the processes of all stations, those that are taken included."""
         with self._lock:
             for station in self._all:
                 station.close()
+
+    def _queue_up(self) -> Future[Station]:
+        turn: Future[Station] = Future()
+        with self._lock:
+            if self._free:
+                turn.set_result(self._free.pop())
+            elif self._unused_processors:
+                turn.set_result(self._new_station())
+            else:
+                self._queue.append(turn)
+        return turn
+
+    def _leave(self, turn: Future[Station]) -> None:
+        """Pass on the station of a turn; one that has none yet was given up."""
+        with self._lock:
+            if not turn.done():
+                self._queue.remove(turn)
+            elif self._queue:
+                self._queue.popleft().set_result(turn.result())
+            else:
+                self._free.append(turn.result())
 
     def _new_station(self) -> Station:
         launcher = self._make_launcher(self._unused_processors.pop())

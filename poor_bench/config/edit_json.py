@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from poor_bench.config.atomic_write import write_atomically
-from poor_bench.config.document import Document, open_document
+from poor_bench.config.document import Document, open_document, read_text
 from poor_bench.config.file_lock import locked_for_writing
 from poor_bench.config.json_document import parse_json
+from poor_bench.config.json_text import indentation_of, with_entries
 from poor_bench.config.load import raise_errors
 from poor_bench.config.report import Report
 
@@ -24,7 +24,8 @@ def edit_entries(
 ) -> None:
     """Let `change` alter the list of entries of a file, and write it if `check` finds no error.
 
-    Comments (keys that begin with `_`), keys that nothing reads and the indentation survive.
+    Comments (keys that begin with `_`), keys that nothing reads and the form in which all other
+    entries are written survive.
 
     Args:
         path: The file.
@@ -42,14 +43,16 @@ def edit_entries(
             check(document, report)
         raise_errors(report.problems)
         assert document is not None
-        change(document.data if isinstance(document.data, list) else document.data[key])
-        text = json.dumps(document.data, ensure_ascii=False, indent=_indentation_of(path))
+        entries = document.data if isinstance(document.data, list) else document.data[key]
+        change(entries)
+        before = read_text(path)
+        text = with_entries(before, key, entries) or _written_anew(before, document.data)
         report = Report(str(path))
         check(parse_json(text), report)
         raise_errors(report.problems)
-        write_atomically(path, f"{text}\n")
+        write_atomically(path, text)
 
 
-def _indentation_of(path: Path) -> str | int:
-    match = re.search(r"\n([ \t]+)\S", path.read_text(encoding="utf-8-sig"))
-    return match[1] if match else 2
+def _written_anew(before: str, data: Any) -> str:
+    text = json.dumps(data, ensure_ascii=False, indent=indentation_of(before))
+    return f"{text}\n"

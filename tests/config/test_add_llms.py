@@ -35,7 +35,7 @@ def test_what_the_user_wrote_survives(tmp_path: Path) -> None:
     add_llms(tmp_path, [{"provider": "ollama", "name": "a"}])
     content["llms"].append({"provider": "ollama", "name": "a"})  # type: ignore[attr-defined]
     expected = json.dumps(content, indent="\t", ensure_ascii=False)
-    assert path.read_text(encoding="utf-8") == f"{expected}\n"
+    assert path.read_text(encoding="utf-8") == expected
 
 
 def test_a_bare_list_stays_one(tmp_path: Path) -> None:

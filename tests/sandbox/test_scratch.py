@@ -6,11 +6,14 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 
 import pytest
 
-from poor_bench.sandbox import Check, CheckEnd, LoadEnd, Program, Sandbox
+from poor_bench.sandbox import Check, CheckEnd, LoadEnd, Mechanism, Program, Sandbox
 from poor_bench.sandbox.candidate_session import candidate_session
+from poor_bench.sandbox.host.scratch import scratch_folder
 from poor_bench.sandbox.host.zygote_launcher import ZygoteLauncher
 
 LEAVE_FILES = """
@@ -94,3 +97,33 @@ def test_files_stay_while_another_child_ends(is_apart: bool) -> None:
         case = session.run_case(0)
     launcher.close()
     assert case.value == ("kept", "kept"), case
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there do programs share a folder")
+def test_marks_on_the_folder_itself_are_gone_for_the_next_program() -> None:
+    avoided = [Mechanism.SYSTEM_CALL_FILTER]
+    sandbox = Sandbox(partial(ZygoteLauncher, avoided=avoided))
+    marking = (
+        "import os\ndef f():\n"
+        "    before = oct(os.stat('.').st_mode), os.stat('.').st_mtime > 5\n"
+        "    os.utime('.', (1, 1))\n    os.chmod('.', 0)\n    return before"
+    )
+    for _ in range(3):
+        [case] = sandbox.run_cases(Program(source=marking, function="f"), [[]]).cases
+        assert case.value == ("0o40700", True), case
+    sandbox.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="paths of that length do not exist there")
+def test_folders_nested_a_thousand_deep_are_removed() -> None:
+    with scratch_folder({Mechanism.BARE_ROOT: "not here"}) as path:
+        assert path is not None
+        home = os.open(".", os.O_RDONLY)
+        os.chdir(path)
+        for _ in range(3000):
+            os.mkdir("d")  # noqa: PTH102 - the whole path would be too long
+            os.chdir("d")
+        Path("deep.txt").write_text("here")
+        os.fchdir(home)
+        os.close(home)
+    assert not Path(path).exists()

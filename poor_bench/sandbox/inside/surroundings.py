@@ -29,7 +29,8 @@ class Surroundings:
         missing: Mechanisms that are not in force, and why.
         readable: Files and folders that children may read.
         renew_processes: Gives the next child a pid namespace of its own.
-        empty_scratch: Removes all that children left in the scratch folder they have in turn.
+        empty_scratch: Removes all files from the scratch folder that children have in turn.
+        renew_scratch: Does so at more cost, and undoes changes of the folder itself as well.
         hint: What probably keeps mechanisms from being in force.
     """
 
@@ -37,6 +38,7 @@ class Surroundings:
     readable: Sequence[str] = ()
     renew_processes: Callable[[], None] = lambda: None
     empty_scratch: Callable[[], None] = lambda: None
+    renew_scratch: Callable[[], None] = lambda: None
     hint: str = ""
 
     def attempt(self, mechanism: Mechanism, action: Callable[[], None]) -> None:
@@ -78,6 +80,7 @@ def _enter_linux_surroundings(surroundings: Surroundings) -> None:
         namespaces.enter_new(libc.CLONE_NEWNS)
         root_filesystem.enter_bare_root(surroundings.readable)
         surroundings.empty_scratch = root_filesystem.empty_scratch
+        surroundings.renew_scratch = root_filesystem.renew_scratch
         os.environ.update(HOME=root_filesystem.SCRATCH, TMPDIR=root_filesystem.SCRATCH)
 
     try:

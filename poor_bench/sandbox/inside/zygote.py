@@ -84,7 +84,11 @@ class _Zygote:
     ) -> None:
         self._link = link
         self._renew_processes = surroundings.renew_processes
-        self._empty_scratch = surroundings.empty_scratch
+        # only the filter keeps programs from changing the folder itself
+        is_filtered = Mechanism.SYSTEM_CALL_FILTER not in walls.missing
+        self._empty_scratch = (
+            surroundings.empty_scratch if is_filtered else surroundings.renew_scratch
+        )
         self._walls = walls
         self._orphans = orphans
         self._may_leave_orphans = walls.missing.keys() >= _STOPS_ORPHANS

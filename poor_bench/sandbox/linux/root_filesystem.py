@@ -64,7 +64,16 @@ def empty_scratch() -> None:
     with os.scandir(SCRATCH) as left:
         is_empty = next(left, None) is None
     if not is_empty:
-        PreparedCalls([_LEAVING_SCRATCH, _MOUNTING_SCRATCH]).make()
+        renew_scratch()
+
+
+def renew_scratch() -> None:
+    """Replace the file system of the scratch folder by a new one.
+
+    Raises:
+        OSError: If the kernel does not allow it.
+    """
+    PreparedCalls([_LEAVING_SCRATCH, _MOUNTING_SCRATCH]).make()
 
 
 def entering_private_scratch() -> list[SystemCall]:

@@ -65,3 +65,14 @@ def series_marker(index: int) -> dict[str, Any]:
 def ink_on_series(index: int) -> str:
     """Return the colour of text on the colour of the series number `index`, from 0."""
     return ON_SERIES[index % len(ON_SERIES)]
+
+
+def faint(color: str) -> str:
+    """Return a colour through which others are seen.
+
+    Example:
+        >>> faint("#0072B2")
+        'rgba(0, 114, 178, 0.14)'
+    """
+    red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, 0.14)"

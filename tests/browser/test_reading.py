@@ -148,3 +148,13 @@ def test_a_broken_file_is_told_with_its_place_and_heals_when_mended(
     page.get_by_role("button", name=re.compile("^Refresh")).click()
     expect(page.locator(".problems")).to_be_empty()
     expect(page.get_by_text("120 results").first).to_be_visible()
+
+
+def test_buttons_of_charts_are_shapes_and_no_squares(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto("/model?llm=scripted:good")
+    icon = page.locator(".modebar-btn[data-title='Zoom'] svg")
+    expect(icon).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    expect(icon).to_have_css("mask-image", "none")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from poor_bench.dashboard.theme import SERIES, ink_on_series, series_style
+from poor_bench.dashboard.theme import SERIES, faint, ink_on_series, series_style
 
 Vector = NDArray[np.float64]
 _TO_XYZ = [[0.4125, 0.3576, 0.1804], [0.2127, 0.7152, 0.0722], [0.0193, 0.1192, 0.9503]]
@@ -59,3 +59,7 @@ def test_numbers_on_the_marks_of_llms_can_be_read() -> None:
 def test_further_series_take_the_colours_again_with_hatching() -> None:
     styles = [series_style(index) for index in range(3 * len(SERIES))]
     assert len(set(styles)) == len(styles)
+
+
+def test_a_faint_colour_is_the_same_colour() -> None:
+    assert faint("#0072B2") == "rgba(0, 114, 178, 0.14)"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.figures.style import GRID_LINE, styled
 from poor_bench.dashboard.text.plot_text import plot_text
-from poor_bench.dashboard.theme import series_marker, series_style
+from poor_bench.dashboard.theme import faint, series_marker, series_style
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -30,7 +30,7 @@ def judge_radar(series: Sequence[tuple[str, Mapping[str, float]]]) -> go.Figure:
             theta=[_shown(name) for name in (*names, *names[:1])],
             name=plot_text(label),
             fill="toself",
-            opacity=0.75,
+            fillcolor=faint(color),
             line={"color": color, "width": 2},
             marker=series_marker(index),
             hovertemplate="%{theta}: %{r:.2f}<extra></extra>",

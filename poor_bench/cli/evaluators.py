@@ -42,8 +42,8 @@ def list_evaluators(app: AppContext, /, as_json: bool = False) -> int:
         rows = [_to_json(evaluator) for evaluator in report.evaluators]
         print_json({"evaluators": rows, "broken": broken, "notes": notes})
         return 0
-    cells = [(evaluator.name, evaluator.description) for evaluator in report.evaluators]
-    console().print(plain_table(["Evaluator", "What it does"], cells))
+    columns = ["Evaluator", "What it does", "Takes (? may be left out)"]
+    console().print(plain_table(columns, map(_cells, report.evaluators)))
     for line in [*broken.values(), *notes]:
         click.echo(harmless(line), err=True)
     return 0
@@ -60,6 +60,14 @@ def new(app: AppContext, /, name: str) -> int:
     click.echo(f"Wrote {files.evaluator} and {files.test}.")
     click.echo(f"Try it: python -m pytest {files.test}")
     return 0
+
+
+def _cells(evaluator: LoadedEvaluator) -> tuple[str, str, str]:
+    schema = evaluator.parameters_schema()
+    required = schema.get("required", ())
+    names = schema.get("properties", {})
+    takes = ", ".join(name if name in required else f"{name}?" for name in names)
+    return evaluator.name, evaluator.description, takes
 
 
 def _to_json(evaluator: LoadedEvaluator) -> dict[str, Any]:

@@ -27,6 +27,13 @@ def test_list_names_evaluators_of_project_and_workspace(run):
     assert "Full marks for the expected text." in out
 
 
+def test_list_says_what_each_takes(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    _, out, _ = run("list")
+    row = next(line for line in out.splitlines() if line.lstrip().startswith("number_match"))
+    assert row.rstrip().endswith("expected, absolute_tolerance?, relative_tolerance?, strict?")
+
+
 def test_broken_evaluator_is_reported_and_the_others_listed(run, workspace_files):
     (workspace_files.folder / "evaluators" / "broken.py").write_text("1 / 0")
     code, out, err = run("list")

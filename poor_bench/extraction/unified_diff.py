@@ -148,6 +148,7 @@ class _OpenHunk:
         self._n_new_missing = int(header["n_new"] or 1) if header["start"] else 0
         self._lines: list[tuple[str, str]] = []
         self._is_malformed = header["start"] is None
+        self._n_empty_at_end = 0
 
     def take(self, line: str, ends_with_hunk: bool) -> bool:
         """Add a line; return False where the hunk ended before it."""
@@ -163,15 +164,22 @@ class _OpenHunk:
         elif ends_with_hunk and is_complete and sign == " " and self._start is not None:
             return False
         self._lines.append((sign, text))
+        self._n_empty_at_end = 0 if line else self._n_empty_at_end + 1
         self._n_old_missing -= sign != "+"
         self._n_new_missing -= sign != "-"
         return True
 
     def finish(self) -> Hunk:
-        while self._lines and self._lines[-1] == (" ", ""):
+        while self._lines and self._lines[-1] == (" ", "") and self._is_last_too_many():
             self._lines.pop()
+            self._n_old_missing += 1
+            self._n_empty_at_end -= 1
         start = int(self._start) if self._start else None
         return Hunk(start, tuple(self._lines), self._is_malformed)
+
+    def _is_last_too_many(self) -> bool:
+        """Return whether a blank last line is no part of the hunk, by its sign or the header."""
+        return self._n_empty_at_end > 0 or self._start is None or self._n_old_missing < 0
 
 
 def _name_in(line: str) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import difflib
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from poor_bench.extraction.diff_application import (
@@ -96,6 +96,7 @@ LINES = st.lists(st.sampled_from(["a", "b", "c", "", "- d", "++ e"]), max_size=1
 
 
 @given(LINES, LINES, st.integers(0, 4))
+@example([""], ["a", ""], 1)
 def test_every_real_diff_applies(old, new, n_context):
     diff = "\n".join(difflib.unified_diff(old, new, "f", "f", lineterm="", n=n_context))
     hunks = [hunk for file in parse_diff(diff) for hunk in file.hunks]

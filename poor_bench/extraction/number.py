@@ -1,6 +1,7 @@
 r"""Numbers as people write them, read exactly, as Decimal.
 
-Understood: signs, currency, thousands separators (`1,234.5`, `1'234`, `1.234.567`, `1.234,5`), a
+Understood: signs, currency, thousands separators (`1,234.5`, `1'234`, `1.234.567`, `1.234,5`; a
+space in `1 000`, and in `1 234` where nothing else stands there, as prose may have two numbers), a
 decimal comma where it cannot be a list or a thousands separator, scientific notation (`1.2e-3`,
 `3 * 10^8`), fractions (`3/4`, `2 1/2`, `½`, `\frac{3}{4}`), percent, and LaTeX around all that.
 Which of several numbers is the answer, is for `answer_number` to say.
@@ -26,7 +27,10 @@ _NUMBER = re.compile(
     (?:
         (?P<power>10\s?(?:\^|\*\*)\s?\{?(?P<power_exponent>[-+]?\d{1,4})\}?)
       | (?:
-            (?P<us>\d{1,3}(?:[,'_\xa0]\d{3})+(?![\d,])(?:\.\d+)?)
+            (?P<us>(?:
+                \d{1,3}(?:[,'_\xa0]\d{3})+
+              | \d{1,3}(?:\ \d{3}){0,3}\ 0\d\d(?:\ \d{3}){0,3}   # no number begins with 0
+            )(?![\d,])(?:\.\d+)?)
           | (?P<eu>\d{1,3}(?:(?:\.\d{3}){2,}(?![\d.])|(?:\.\d{3})+(?=,\d))(?:,\d+)?)
           | (?<![,(\[{])(?P<comma>\d+,(?:\d{1,2}|\d{4,})(?![\d,.]))
           | (?P<plain>\d+(?:\.\d+)?|\.\d+)
@@ -42,6 +46,7 @@ _NUMBER = re.compile(
     """,
     re.VERBOSE,
 )
+_SPACED_THOUSANDS = re.compile(r"[-+]?(?:[$€£¥₹₽₩]\s?)?\d{1,3}(?: \d{3})+(?:\.\d+)?\s?%?")
 _WRAPPING = " \t\r\n*_`'\"$"
 _MAX_DIGITS = 400
 _MAX_BITS = 1300
@@ -78,6 +83,8 @@ def parse_number(text: str) -> Number | None:
     if len(text) > 2 * _MAX_DIGITS:
         return None
     plain = plain_math(text).strip(_WRAPPING.replace("$", "")).rstrip(".,;!" + _WRAPPING)
+    if _SPACED_THOUSANDS.fullmatch(plain):
+        plain = re.sub(r"(?<=\d) (?=\d)", "_", plain)
     match = _NUMBER.fullmatch(plain) or _NUMBER.fullmatch(plain.lstrip(_WRAPPING))
     return _number(match) if match else None
 

@@ -19,6 +19,7 @@ NOTATIONS = {
     "18": "18", "18.0": "18.0", "-5": "-5", "+7": "7", ".5": "0.5", "0.5.": "0.5",
     "$1,234.50": "1234.50", "-$5": "-5", "$-5": "-5", "€ 3": "3", "**18**": "18", "`18`": "18",
     "1'234.5": "1234.5", "1_000": "1000", "1\u202f234": "1234", "1{,}234": "1234",
+    "1 000 000": "1000000", "12 500": "12500", "-$1 234.5": "-1234.5", "5 000 %": "5000",
     "1.234.567": "1234567", "1.234,56": "1234.56", "12,5": "12.5", "1,234": "1234",
     "\N{MINUS SIGN}5": "-5",
     "45%": "45", "45 percent": "45", "1e5": "100000", "1.2E-3": "0.0012",
@@ -44,6 +45,20 @@ def test_notations_of_a_bare_number(text, value):
 )  # fmt: skip
 def test_what_is_no_number(text):
     assert extract_number(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("The answer is 1 000 000.", "1000000"),
+        ("there are 12 007 people", "12007"),
+        ("first 3 and then 500", "500"),
+        ("it lists 100 200 300", "300"),
+        ("it lists 100 200 30", "30"),
+    ],
+)
+def test_spaces_between_thousands_are_told_from_those_between_numbers(text, value):
+    assert extract_number(text).value.value == Decimal(value)
 
 
 def test_percent_has_two_readings():

@@ -37,6 +37,11 @@ class ComparedGroup:
         """Return how many tests had an outcome."""
         return Counter(test.outcome for test in self.tests)[outcome]
 
+    def with_outcome(self, *outcomes: Outcome) -> list[ComparedTest]:
+        """Return the tests of some outcomes, the greatest difference first."""
+        chosen = [test for test in self.tests if test.outcome in outcomes]
+        return sorted(chosen, key=lambda test: -abs(test.difference))
+
     def is_real(self, alpha: float = 0.05) -> bool:
         """Return whether the difference is established, given all that was compared."""
         return self.p_adjusted < alpha

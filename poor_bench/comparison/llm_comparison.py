@@ -44,9 +44,7 @@ class LLMComparison:
 
     def with_outcome(self, *outcomes: Outcome) -> list[ComparedTest]:
         """Return the comparable tests of some outcomes, the greatest difference first."""
-        tests = self.overall.tests if self.overall else ()
-        chosen = [test for test in tests if test.outcome in outcomes]
-        return sorted(chosen, key=lambda test: -abs(test.difference))
+        return self.overall.with_outcome(*outcomes) if self.overall else []
 
     def despite_changes(self) -> dict[Obstacle, int]:
         """Return how many tests of `overall` were compared despite each allowed change."""

@@ -5,6 +5,7 @@ import io
 
 from poor_bench.dashboard.figures.frontier import Point
 from poor_bench.dashboard.pages.overview import callbacks, layout
+from poor_bench.dashboard.pages.overview.changes import changes_card
 from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS, columns_for
 from poor_bench.models.result import Result
 from poor_bench.statistics.estimate import Estimate
@@ -141,3 +142,24 @@ def test_hostile_names_stay_text(workspace_files: WorkspaceFiles) -> None:
     shown = callbacks.scores_by_class(services, "")
     assert ATTACK in text_of(shown)
     assert all(link.href.startswith("/model?") for link in of_type(shown, "Link"))
+
+
+def test_what_a_changed_parameter_did_stands_in_the_last_run(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(1)
+    workspace_files.add_llm("one", "4")
+    services = services_of(workspace_files.write())
+    for run_id, score, asked in (("20260101T000000-a", 1.0, "x"), ("20260102T000000-b", 0.0, "y")):
+        result = Result(
+            llm_id="scripted:one", test_id="sum_001", score=score, request_fingerprint=asked
+        )
+        services.config().store.add([result], run_id, {})
+    last_run = services.last_run()
+    assert last_run is not None
+    shown = text_of(changes_card(last_run, lambda llm_id: llm_id))
+    assert "1 result compared" in shown
+    assert "-1.000" in shown
+    assert "1 broken:" in shown
+    assert "sum_001" in shown
+    assert "parameters changed" in shown

@@ -22,14 +22,22 @@ _SHOWN_TESTS = 6
 
 
 def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
-    """Return which tests the last run fixed or broke, for each LLM."""
-    groups = [(item, item.overall) for item in last_run.comparisons]
+    """Return which tests the last run fixed or broke, for each LLM.
+
+    What was asked in another way than before stands apart: there the change itself is measured.
+    """
+    groups = [
+        (item, group)
+        for item in last_run.comparisons
+        for group in (item.overall, *item.by_change)
+        if group is not None
+    ]
     changed = [
         _row(item, group, name_of(item.llm_after))
         for item, group in groups
-        if group is not None and group.count(Outcome.UNCHANGED) < len(group.tests)
+        if group.count(Outcome.UNCHANGED) < len(group.tests)
     ]
-    n_tests = sum(len(group.tests) for _, group in groups if group is not None)
+    n_tests = sum(len(group.tests) for _, group in groups)
     nothing = "No test changed its score." if n_tests else "It asked only what had no result yet."
     return card(
         "Since the last run",
@@ -46,11 +54,16 @@ def _row(item: LLMComparison, group: ComparedGroup, name: str) -> Component:
         [
             dcc.Link(name, href=model_link(item.llm_after), className="change-model"),
             html.Span(_difference(group), className="change-difference"),
-            *_tests(item, Outcome.BROKEN, "is-broken"),
-            *_tests(item, Outcome.FIXED, "is-fixed"),
+            html.Span(_reason(group), className="change-reason"),
+            *_tests(item, group, Outcome.BROKEN, "is-broken"),
+            *_tests(item, group, Outcome.FIXED, "is-fixed"),
             html.Span(_rest(group), className="quiet"),
         ]
     )
+
+
+def _reason(group: ComparedGroup) -> str:
+    return ", ".join(change.text for change in group.changes)
 
 
 def _difference(group: ComparedGroup) -> str:
@@ -59,8 +72,10 @@ def _difference(group: ComparedGroup) -> str:
     return f"{difference.value:+.3f} ({difference.low:+.2f} to {difference.high:+.2f}{verdict})"
 
 
-def _tests(item: LLMComparison, outcome: Outcome, class_name: str) -> list[Component]:
-    tests = item.with_outcome(outcome)
+def _tests(
+    item: LLMComparison, group: ComparedGroup, outcome: Outcome, class_name: str
+) -> list[Component]:
+    tests = group.with_outcome(outcome)
     if not tests:
         return []
     links: list[Component | str] = []

@@ -118,4 +118,17 @@ def test_programs_of_a_station_stay_on_its_processor() -> None:
     source = "import os\ndef f(): return sorted(os.sched_getaffinity(0))"
     [case] = sandbox.run_cases(Program(source=source, function="f"), [[]]).cases
     sandbox.close()
-    assert case.value == [min(os.sched_getaffinity(0))]
+    [processor] = case.value
+    assert processor in os.sched_getaffinity(0)
+
+
+def test_processes_do_not_all_begin_with_the_same_processor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stations_module, "_processors", lambda: PROCESSORS)
+    begun = []
+    for process in range(len(PROCESSORS)):
+        monkeypatch.setattr(os, "getpid", lambda process=process: process)
+        with Stations(Launcher).take() as station:
+            begun.append(processor_of(station))
+    assert set(begun) == PROCESSORS

@@ -46,7 +46,7 @@ class Stations:
             make_launcher: From the number of a processor to how children are started for it.
         """
         self._make_launcher = make_launcher
-        self._unused_processors = sorted(_processors(), reverse=True)
+        self._unused_processors = _rotated(sorted(_processors()), os.getpid())
         self._lock = threading.Lock()
         self._all: list[Station] = []
         self._free: list[Station] = []
@@ -93,6 +93,12 @@ class Stations:
         station = Station(launcher, CheckerKeeper(launcher))
         self._all.append(station)
         return station
+
+
+def _rotated(processors: list[int], number: int) -> list[int]:
+    """Return processors in another order for each process, lest all begin with the same one."""
+    first = number % len(processors)
+    return processors[first:] + processors[:first]
 
 
 def _processors() -> set[int]:

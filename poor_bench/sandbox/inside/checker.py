@@ -18,7 +18,12 @@ from typing import Any, NamedTuple
 from poor_bench.sandbox.inside.attempt import Attempt, describe_error
 from poor_bench.sandbox.inside.candidate import compile_source, run_code
 from poor_bench.sandbox.inside.stand_in import CheckStoppedError, StandIn
-from poor_bench.sandbox.inside.traces import changes_attributes, visible_state
+from poor_bench.sandbox.inside.traces import (
+    changes_attributes,
+    interpreter_state,
+    reaches_system,
+    system_state,
+)
 from poor_bench.sandbox.outcomes import CheckEnd
 from poor_bench.sandbox.wire.channel import Channel, SocketConnection
 from poor_bench.sandbox.wire.messages import CheckerOrder, CheckRequest, message_to_request
@@ -35,7 +40,7 @@ def serve_checker(channel: Channel, order: CheckerOrder) -> None:
     """Carry out tests until there is nobody to ask for one, or this process is spent."""
     import random  # costs every fork, if the zygote has it
 
-    untouched = visible_state()
+    interpreter, system = interpreter_state(), system_state()
     is_spent = False
     while not is_spent:
         random.seed(0)
@@ -47,13 +52,14 @@ def serve_checker(channel: Channel, order: CheckerOrder) -> None:
             request = message_to_request(channel.receive_trusted())
             message = _carry_out(request, channel)
         used_up = time.process_time() > order.cpu_s * _MAX_CPU_SHARE
-        is_spent = used_up or _may_leave_traces(request) or visible_state() != untouched
+        parts = _compiled(request.setup, _SETUP_FILE), _compiled(request.source, _TEST_FILE)
+        is_spent = (
+            used_up
+            or any(part.changes_attributes for part in parts)
+            or interpreter_state() != interpreter
+            or (any(part.reaches_system for part in parts) and system_state() != system)
+        )
         channel.send((*message, is_spent))
-
-
-def _may_leave_traces(request: CheckRequest) -> bool:
-    sources = (request.setup, _SETUP_FILE), (request.source, _TEST_FILE)
-    return any(_compiled(source, file).changes_attributes for source, file in sources)
 
 
 def _carry_out_linked(request: CheckRequest, link: socket.socket) -> tuple[Any, ...]:
@@ -108,13 +114,16 @@ def _run(source: str, file: str, module: ModuleType, candidate: StandIn) -> None
 
 class _Compiled(NamedTuple):
     code: CodeType | BaseException
-    changes_attributes: bool
+    changes_attributes: bool = False
+    reaches_system: bool = False
 
 
 @functools.lru_cache(maxsize=_MAX_COMPILED)
 def _compiled(source: str, file: str) -> _Compiled:
     code = compile_source(source, file)
-    return _Compiled(code, isinstance(code, CodeType) and changes_attributes(code))
+    if not isinstance(code, CodeType):
+        return _Compiled(code)
+    return _Compiled(code, changes_attributes(code), reaches_system(code))
 
 
 def _report(error: BaseException | None, candidate: StandIn) -> tuple[str, str, int | None] | None:

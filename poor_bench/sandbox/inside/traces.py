@@ -6,16 +6,27 @@ import builtins
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from dis import get_instructions
 from opcode import opmap
 from pathlib import Path
 from types import CodeType
 
 _CHANGES_ATTRIBUTES = {opmap["STORE_ATTR"], opmap["DELETE_ATTR"]}
+_HARMLESS_MODULES = {
+    *("abc", "bisect", "collections", "copy", "dataclasses", "decimal", "enum", "fractions"),
+    *("functools", "heapq", "itertools", "math", "operator", "random", "re", "statistics"),
+    *("string", "typing"),
+}
+_REACHES_FURTHER = {
+    *("open", "exec", "eval", "compile", "breakpoint", "input", "globals", "locals", "vars"),
+    *("getattr", "os", "_os", "sys", "_sys"),
+}
 _CHANGE_BY_NAME = {"setattr", "delattr", "patch"}
 
 
-def visible_state() -> tuple[object, ...]:
-    """Return what the next test would see of a change, as far as it can be compared."""
+def interpreter_state() -> tuple[object, ...]:
+    """Return what the next test would see of a change of the interpreter itself."""
     return (
         dict(vars(builtins)),
         sys.getrecursionlimit(),
@@ -24,9 +35,25 @@ def visible_state() -> tuple[object, ...]:
         sys.stdout,
         sys.stderr,
         list(sys.path),
-        dict(os.environ),
-        _place_and_files(),
-        _alarm(),
+    )
+
+
+def system_state() -> tuple[object, ...]:
+    """Return what the next test would see of a change made through the system.
+
+    Asking for it takes as long as ten calls of a candidate; see `reaches_system`.
+    """
+    return dict(os.environ), _place_and_files(), _alarm()
+
+
+def reaches_system(code: CodeType) -> bool:
+    """Return whether code may have to do with more than numbers, texts and their like."""
+    modules = {name.partition(".")[0] for name in _imported(code)}
+    return (
+        not modules <= _HARMLESS_MODULES
+        or not _REACHES_FURTHER.isdisjoint(code.co_names)
+        or any(name.startswith("__") for name in code.co_names)
+        or any(map(reaches_system, _parts(code)))
     )
 
 
@@ -35,8 +62,18 @@ def changes_attributes(code: CodeType) -> bool:
     return (
         not _CHANGES_ATTRIBUTES.isdisjoint(code.co_code[::2])
         or not _CHANGE_BY_NAME.isdisjoint(code.co_names)
-        or any(changes_attributes(part) for part in code.co_consts if isinstance(part, CodeType))
+        or any(map(changes_attributes, _parts(code)))
     )
+
+
+def _imported(code: CodeType) -> Iterator[str]:
+    for instruction in get_instructions(code):
+        if instruction.opname == "IMPORT_NAME":
+            yield instruction.argval
+
+
+def _parts(code: CodeType) -> Iterator[CodeType]:
+    return (part for part in code.co_consts if isinstance(part, CodeType))
 
 
 def _place_and_files() -> tuple[Path, list[str]] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import replace
 from typing import Any
@@ -37,7 +36,7 @@ class CheckRun:
         self._program = program
         self._check = check
         self._limits = program.limits
-        self._cpu_s = max(1, math.ceil(self._limits.total_s))
+        self._cpu_s = self._limits.cpu_s_in_all
         self._has_second_chance = True
 
     def run(self) -> CheckOutcome:

@@ -34,3 +34,8 @@ class Limits(NamedTuple):
         so that earlier ones do not count against it.
         """
         return max(1, math.ceil(self.case_s))
+
+    @property
+    def cpu_s_in_all(self) -> int:
+        """CPU seconds of one process that is not limited for each case."""
+        return max(1, math.ceil(self.total_s))

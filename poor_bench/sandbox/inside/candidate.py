@@ -28,7 +28,7 @@ def serve_candidate(channel: Channel, order: CandidateOrder, output: Output) -> 
     """Load a program, then answer calls until nobody is there to ask."""
     loaded = _load(order)
     calls: Sequence[Arguments] = ()
-    if callable(loaded):
+    if callable(loaded) and order.inputs:
         calls = arguments_of(loaded, order.inputs)
     output.flush()
     channel.send(("loaded",) if callable(loaded) else loaded)
@@ -67,11 +67,11 @@ def _load(order: CandidateOrder) -> Callable[..., Any] | tuple[Any, ...]:
         error = run_code(code, module)
         if error is not None:
             return "not_loaded", "raised", describe_error(error, file), []
-    functions = _functions_of(module)
-    function: object = module.__dict__.get(order.function or next(reversed(functions), ""))
+    name = order.function or next(reversed(_functions_of(module)), "")
+    function: object = module.__dict__.get(name)
     if callable(function):
         return function
-    return "not_loaded", "missing", None, functions[:_MAX_FUNCTIONS]
+    return "not_loaded", "missing", None, _functions_of(module)[:_MAX_FUNCTIONS]
 
 
 def _functions_of(module: ModuleType) -> list[str]:

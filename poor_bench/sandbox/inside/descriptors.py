@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from poor_bench.sandbox.linux.prepared_calls import SystemCall
+
 CHANNEL = 3
 """To whoever gives the order."""
 RULESET = 4
@@ -37,6 +39,16 @@ def free_received() -> None:
     os.closerange(RECEIVED[0], CHANNEL + 1)
 
 
-def keep_what_children_need() -> None:
-    """Close all descriptors that mean nothing to a child; stdin is empty already."""
+def part() -> None:
+    """Part a child from the process that forked it.
+
+    It leads a session of its own, and has no descriptors but those that mean something to it; stdin
+    is empty already.
+    """
+    os.setsid()
     os.closerange(_FIRST_FREE, _MORE_THAN_OPEN)
+
+
+def parting_calls() -> list[SystemCall]:
+    """Return the calls that do what `part` does; Linux 5.9 knows them."""
+    return [SystemCall("setsid", ()), SystemCall("close_range", (_FIRST_FREE, _MORE_THAN_OPEN, 0))]

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import mmap
 import sys
+from struct import Struct
 
 from poor_bench.sandbox.limits import Limits
+from poor_bench.sandbox.linux.prepared_calls import PreparedCalls, SystemCall
 
 _MAX_USER_PROCESSES = 1024
 """All processes of the user, those outside the sandbox included."""
+_THIS_PROCESS = 0
+_LIMIT = Struct("=QQ")
+"""struct rlimit64: soft and hard limit."""
 
 
 class ResourceLimits:
@@ -33,6 +38,15 @@ class ResourceLimits:
             kinds.append(resource.RLIMIT_NPROC)
         self._highest = [(kind, _largest_amount(resource.getrlimit(kind)[1])) for kind in kinds]
         self._set_limit = resource.setrlimit
+        self._prepared: dict[tuple[Limits, int], PreparedCalls] = {}
+
+    def prepare(self, limits: Limits, cpu_s: int) -> None:
+        """Make limits ready that many children will have; see `put_in_force`. Only for Linux."""
+        calls = [
+            SystemCall("prlimit64", (_THIS_PROCESS, kind, _LIMIT.pack(allowed, allowed), None))
+            for kind, allowed in self._allowed(limits, cpu_s)
+        ]
+        self._prepared[limits, cpu_s] = PreparedCalls(calls)
 
     def put_in_force(self, limits: Limits, cpu_s: int) -> None:
         """Limit this process for good.
@@ -41,11 +55,21 @@ class ResourceLimits:
             limits: What it may use.
             cpu_s: CPU seconds after which the kernel ends it.
         """
+        prepared = self._prepared.get((limits, cpu_s))
+        if prepared is not None:
+            prepared.make()
+            return
+        for kind, allowed in self._allowed(limits, cpu_s):
+            self._set_limit(kind, (allowed, allowed))
+
+    def _allowed(self, limits: Limits, cpu_s: int) -> list[tuple[int, int]]:
+        """Return what to set each kind of limit to."""
         of_files = limits.file_bytes, limits.open_files
         amounts = cpu_s, limits.memory_bytes, *of_files, 0, _MAX_USER_PROCESSES
-        for (kind, highest), amount in zip(self._highest, amounts, strict=False):
-            allowed = amount if amount < highest else highest
-            self._set_limit(kind, (allowed, allowed))
+        return [
+            (kind, min(amount, highest))
+            for (kind, highest), amount in zip(self._highest, amounts, strict=False)
+        ]
 
 
 def _largest_amount(hard: int) -> int:

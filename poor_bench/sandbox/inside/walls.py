@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from poor_bench.sandbox.inside.descriptors import RULESET
+from poor_bench.sandbox.inside.descriptors import RULESET, parting_calls
 from poor_bench.sandbox.inside.resource_limits import ResourceLimits
 from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.limits import Limits
@@ -29,6 +29,8 @@ class Walls:
 
     Attributes:
         missing: Mechanisms to leave out, and why.
+        are_prepared: Whether all that children need no order for was made ready, to part from the
+            process that forks them as well.
     """
 
     def __init__(self, missing: dict[Mechanism, str], readable: Sequence[str]) -> None:
@@ -39,6 +41,7 @@ class Walls:
             readable: Files and folders that children may read.
         """
         self.missing = missing
+        self.are_prepared = False
         self._has_bare_root = Mechanism.BARE_ROOT not in missing
         self._has_own_processes = Mechanism.OWN_PROCESSES not in missing
         self._readable = (*readable, *_DEVICES)
@@ -55,16 +58,19 @@ class Walls:
         """
         if Mechanism.RESOURCE_LIMITS not in self.missing:
             self._resource_limits = ResourceLimits(may_fork=not self._has_filter)
+            self._prepare_usual_limits(self._resource_limits)
         if self._has_bare_root and self._has_file_rules:
             ruleset = self._make_ruleset(root_filesystem.SCRATCH_PARENT)
             os.dup2(ruleset, RULESET)
             os.close(ruleset)
         if self._has_filter:
             seccomp.filter_forking_process()
-        if self._has_bare_root and self._has_own_processes:
+        # kernels with file rules know all these calls
+        self.are_prepared = self._has_bare_root and self._has_own_processes and self._has_file_rules
+        if self.are_prepared:
             for is_apart in (False, True):
                 calls = self._calls_in_bare_root(_FIRST_IN_NAMESPACE, is_apart=is_apart)
-                self._early_calls[is_apart] = calls
+                self._early_calls[is_apart] = PreparedCalls([*parting_calls(), *calls])
 
     def put_up_early(self, *, is_apart: bool) -> None:
         """Lock this process in for good, as far as that can be done without an order.
@@ -75,10 +81,10 @@ class Walls:
         Raises:
             OSError: If a mechanism that is not missing cannot be put in force.
         """
-        if self._early_calls:
+        if self.are_prepared:
             self._early_calls[is_apart].make()
         elif self._has_bare_root:
-            self._calls_in_bare_root(os.getpid(), is_apart=is_apart).make()
+            PreparedCalls(self._calls_in_bare_root(os.getpid(), is_apart=is_apart)).make()
 
     def put_up_rest(self, limits: Limits, cpu_s: int, scratch: str | None) -> None:
         """Lock this process in for good.
@@ -98,10 +104,16 @@ class Walls:
         if self._resource_limits is not None:
             self._resource_limits.put_in_force(limits, cpu_s)
 
-    def _calls_in_bare_root(self, pid: int, *, is_apart: bool) -> PreparedCalls:
+    def _calls_in_bare_root(self, pid: int, *, is_apart: bool) -> list[SystemCall]:
         entering = root_filesystem.entering_private_scratch() if is_apart else []
         ruleset = RULESET if self._has_file_rules else None
-        return PreparedCalls([*entering, *self._locking_in(ruleset, pid)])
+        return [*entering, *self._locking_in(ruleset, pid)]
+
+    def _prepare_usual_limits(self, resource_limits: ResourceLimits) -> None:
+        usual = Limits()
+        if sys.platform == "linux":
+            for cpu_s in (usual.cpu_s, usual.cpu_s_in_all):
+                resource_limits.prepare(usual, cpu_s)
 
     def _locking_in(self, ruleset: int | None, pid: int) -> list[SystemCall]:
         """Return the calls that lock a process in once it has a scratch folder."""

@@ -31,8 +31,8 @@ from poor_bench.sandbox.inside.descriptors import (
     CHANNEL,
     RECEIVED,
     free_received,
-    keep_what_children_need,
     move_away,
+    part,
     reserve_descriptors,
 )
 from poor_bench.sandbox.inside.orphans import Orphans
@@ -142,9 +142,9 @@ class _Zygote:
         free_received()
 
     def _become_child(self, *, is_apart: bool) -> NoReturn:
-        os.setsid()
         signal.set_wakeup_fd(-1)
-        keep_what_children_need()
+        if not self._walls.are_prepared:
+            part()
         live(self._channel, self._walls, self._output, is_apart=is_apart)
 
     def _kill(self, control: int) -> None:

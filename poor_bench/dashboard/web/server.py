@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PASSWORD_VARIABLE = "POOR_BENCH_PASSWORD"  # noqa: S105 - a name, not a password
 _THREADS = 16
 _UNNOTICED_S, _PATIENCE_S = 1.0, 20.0
-_PAUSE_S, _BREATH_S = 3.0, 0.005
+_PAUSE_S, _BREATH_S = 3.0, 0.05
 _SWITCH_INTERVAL_S = 0.0005
 """How long a thread that computes keeps those waiting that only pass something on."""
 

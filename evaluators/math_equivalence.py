@@ -18,7 +18,7 @@ from poor_bench.extraction.expression import extract_expression, safe_expression
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.number import Number, parse_number
 from poor_bench.extraction.thinking import without_thinking
-from poor_bench.sandbox import CaseEnd, Limits, Program, run_cases
+from poor_bench.sandbox import CaseEnd, Limits, LoadEnd, Program, run_cases
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.format_rule import under_format_rule
@@ -104,7 +104,11 @@ def _difference(got: str, expected: str, wanted: Parameters) -> str:
         return "not the same number"
     limits = Limits(case_s=wanted.timeout_s, total_s=2 * wanted.timeout_s + 5)
     program = Program(source=_SOURCE, function="same", limits=limits)
-    (case,) = run_cases(program, [[got, expected]]).cases
+    outcome = run_cases(program, [[got, expected]])
+    if outcome.load.end is not LoadEnd.LOADED:
+        # our own code, and no fault of the answer
+        raise RuntimeError(f"sympy could not be loaded in the sandbox ({outcome.load.end})")
+    (case,) = outcome.cases
     if case.end is CaseEnd.RETURNED:
         return "" if case.value is True else "not equivalent"
     return f"equivalence could not be shown ({case.end})"

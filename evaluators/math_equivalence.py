@@ -41,6 +41,8 @@ def same(one, other):
     difference = ours - theirs
     return bool(difference.equals(0)) or sympy.simplify(difference) == 0
 """
+_IMPORT_S = 60.0
+"""SymPy loads in half a second, but in ten times that where its byte code is not kept."""
 _HINT = "comparing expressions needs the package sympy: pip install sympy"
 
 
@@ -102,12 +104,16 @@ def _difference(got: str, expected: str, wanted: Parameters) -> str:
         return ""
     if find_spec("sympy") is None:
         return "not the same number"
-    limits = Limits(case_s=wanted.timeout_s, total_s=2 * wanted.timeout_s + 5)
+    limits = Limits(
+        case_s=wanted.timeout_s, load_s=_IMPORT_S, total_s=_IMPORT_S + 2 * wanted.timeout_s
+    )
     program = Program(source=_SOURCE, function="same", limits=limits)
     outcome = run_cases(program, [[got, expected]])
     if outcome.load.end is not LoadEnd.LOADED:
         # our own code, and no fault of the answer
-        raise RuntimeError(f"sympy could not be loaded in the sandbox ({outcome.load.end})")
+        error = outcome.load.error
+        reason = f"{error.type_name}: {error.message}" if error else outcome.load.end
+        raise RuntimeError(f"sympy could not be loaded in the sandbox ({reason})")
     (case,) = outcome.cases
     if case.end is CaseEnd.RETURNED:
         return "" if case.value is True else "not equivalent"

@@ -102,7 +102,8 @@ def _scored(answer: str, wanted: Parameters) -> tuple[float, str]:
     if readable is None:
         return 0.0, f"not in the notation of such answers: {answer!r:.200}"
     limits = Limits(
-        case_s=max(_IMPORT_S, wanted.timeout_s),
+        case_s=wanted.timeout_s,
+        load_s=_IMPORT_S,
         total_s=_IMPORT_S + wanted.timeout_s,
         memory_bytes=_MEMORY_BYTES,
     )

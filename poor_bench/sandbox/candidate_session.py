@@ -71,7 +71,8 @@ class CandidateSession:
     def load(self) -> LoadOutcome:
         """Return how loading the program ended."""
         try:
-            return message_to_load(self.child.channel.receive(self._next_deadline()))
+            deadline = self._deadline_in(self._limits.longest_load_s)
+            return message_to_load(self.child.channel.receive(deadline))
         except DeadlineError:
             return LoadOutcome(end=LoadEnd.TIMED_OUT)
         except DecodeError as error:
@@ -87,7 +88,7 @@ class CandidateSession:
         return replace(outcome, output=self.child.take_output())
 
     def _outcome_of(self, request: tuple[Any, ...]) -> CaseOutcome:
-        deadline = self._next_deadline()
+        deadline = self._deadline_in(self._limits.case_s)
         try:
             self.child.channel.send_trusted(request, deadline)
             return message_to_case(self.child.channel.receive(deadline))
@@ -100,8 +101,8 @@ class CandidateSession:
             end = CaseEnd.TIMED_OUT if self.is_out_of_cpu else CaseEnd.DIED
             return CaseOutcome(end=end, cause=cause)
 
-    def _next_deadline(self) -> float:
-        return min(time.monotonic() + self._limits.case_s, self._deadline)
+    def _deadline_in(self, seconds: float) -> float:
+        return min(time.monotonic() + seconds, self._deadline)
 
     def _cause_of_death(self) -> str:
         end = self.child.end()

@@ -27,6 +27,7 @@ def test_from_the_overview_down_to_one_answer(results_shown: str, new_visitor: N
     ).click()
     heading(page, "Model")
     page.get_by_text("Not passed", exact=True).click()
+    expect(page.get_by_role("gridcell", name="sum_002", exact=True)).to_have_count(0)
     page.get_by_role("gridcell", name="sum_004", exact=True).click()
     panel = page.get_by_role("complementary", name="Result")
     expect(panel.get_by_role("heading", name="sum_004")).to_be_visible()

@@ -55,6 +55,12 @@ def test_endless_expression_is_not_right_and_ends_in_time():
     assert verdict.details.startswith("equivalence could not be shown")
 
 
+def test_sympy_that_does_not_load_is_no_fault_of_the_answer(monkeypatch):
+    monkeypatch.setattr(math_equivalence, "_SOURCE", "import sympy.is_broken")
+    with pytest.raises(RuntimeError, match=r"could not be loaded .*ModuleNotFoundError"):
+        evaluate("x+2", {"expected": "x+1"})
+
+
 def test_wrapped_expression_counts_but_not_strictly():
     response = r"So we get $\boxed{x^2 - 1}$."
     verdict = evaluate(response, {"expected": "x^2-1"})

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -100,6 +101,18 @@ def test_time_in_all_is_kept(sandbox: Sandbox) -> None:
     outcome = run(sandbox, "def f(x):\n    while True: pass", *range(8), limits=limits)
     assert outcome.cases[0].end is CaseEnd.TIMED_OUT
     assert outcome.cases[-1].end is CaseEnd.NOT_RUN
+
+
+def test_library_of_ours_may_load_for_longer_than_a_case_takes(sandbox: Sandbox) -> None:
+    source = (
+        "import time\nwhile time.process_time() < 1.5: pass\n"
+        "def f(is_endless):\n    while is_endless: pass\n    return 1"
+    )
+    limits = Limits(case_s=0.5, load_s=30.0, total_s=60.0)
+    started = time.monotonic()
+    outcome = run(sandbox, source, False, True, limits=limits)
+    assert [case.end for case in outcome.cases] == [CaseEnd.RETURNED, CaseEnd.TIMED_OUT]
+    assert time.monotonic() - started < limits.load_s
 
 
 def test_output_is_kept_up_to_its_limit(sandbox: Sandbox) -> None:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.watched import heading
-from tests.browser.workspaces import to_run
+from tests.browser.workspaces import to_run, to_run_until_cancelled
 from tests.conftest import WorkspaceFiles
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_pending_tests_run_and_other_pages_follow_without_reload(
 def test_a_run_is_cancelled_and_what_is_finished_is_kept(
     workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
 ) -> None:
-    folder = to_run(workspace_files, n_tests=400, latency_ms=100)
+    folder = to_run_until_cancelled(workspace_files)
     page = new_visitor(serve(folder)).new_page()
     start(page)
     phase(page, "Running")
@@ -59,7 +59,7 @@ def test_a_run_is_cancelled_and_what_is_finished_is_kept(
 def test_a_reload_finds_the_run_again(
     workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
 ) -> None:
-    folder = to_run(workspace_files, n_tests=400, latency_ms=100)
+    folder = to_run_until_cancelled(workspace_files)
     page = new_visitor(serve(folder)).new_page()
     start(page)
     phase(page, "Running")
@@ -77,7 +77,7 @@ def test_a_reload_finds_the_run_again(
 def test_two_browsers_share_one_run_and_nothing_else(
     workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
 ) -> None:
-    address = serve(to_run(workspace_files, n_tests=400, latency_ms=100))
+    address = serve(to_run_until_cancelled(workspace_files))
     first, second = (new_visitor(address).new_page() for _ in range(2))
     second.goto("/run?class=sums&level=2")
     start(first)

@@ -28,8 +28,15 @@ def with_results(files: WorkspaceFiles, n_tests: int = 60) -> Path:
     return folder
 
 
-def to_run(files: WorkspaceFiles, *, n_tests: int, latency_ms: float = 0.0) -> Path:
+def to_run(files: WorkspaceFiles, *, n_tests: int) -> Path:
     """Write an LLM whose tests are all pending."""
     files.add_tests(n_tests)
-    files.add_llm("steady", ["4"], parameters={"latency_ms": latency_ms})
+    files.add_llm("steady", ["4"])
+    return files.write()
+
+
+def to_run_until_cancelled(files: WorkspaceFiles) -> Path:
+    """Write an LLM that replies three times, and then no more as long as any journey takes."""
+    files.add_tests(400)
+    files.add_llm("steady", ["4", "4", "4", {"text": "4", "latency_ms": 600_000}])
     return files.write()

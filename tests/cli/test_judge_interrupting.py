@@ -44,7 +44,7 @@ def test_what_was_said_and_judged_stays(tmp_path: Path, end: signal.Signals, cod
     process = start_judging(folder)
     wait_for("scripted:judge: 7.00", process)
     process.send_signal(end)
-    process.communicate(timeout=30)
+    process.communicate(timeout=180)
     assert process.returncode == code
     store = JudgementStore(folder)
     [run] = store.runs()

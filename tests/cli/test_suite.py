@@ -190,7 +190,7 @@ def test_run_that_is_stopped_from_outside_keeps_what_is_finished(
     assert process.stderr is not None
     assert "quick: passed" in process.stderr.readline()
     process.send_signal(number)
-    process.communicate(timeout=60)
+    process.communicate(timeout=180)
     assert process.returncode == code
     stored = find_run(tmp_path, "last")
     assert not stored.is_going_on

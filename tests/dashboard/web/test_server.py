@@ -36,13 +36,18 @@ def test_reading_that_takes_long_is_told_and_not_waited_for_for_ever(
         goes_on.set()
 
 
-def test_quick_reading_is_over_before_the_first_page_and_not_told() -> None:
+def test_quick_reading_is_over_before_the_first_page_and_not_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server, "_UNNOTICED_S", 60)
     done: list[bool] = []
     assert read_ahead(lambda: done.append(True)) == []
     assert done
 
 
-def test_faults_of_the_workspace_are_left_to_the_page() -> None:
+def test_faults_of_the_workspace_are_left_to_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_UNNOTICED_S", 60)
+
     def fail() -> None:
         raise ConfigError("tests.json is broken")
 

@@ -61,7 +61,7 @@ def freeze(processes: list[Process], how: signal.Signals = signal.SIGSTOP) -> No
 @pytest.fixture
 def quick(trials: Trials) -> Trials:
     """Trials that lose their patience soon, but not before a browser can start."""
-    trials.patience = Patience(start_s=20, answer_s=2, end_s=2, mild_s=1)
+    trials.patience = Patience(answer_s=2, end_s=2, mild_s=1)
     return trials
 
 
@@ -117,7 +117,7 @@ def test_the_time_limit_ends_what_is_frozen(quick: Trials, profiles: Path, part:
     def freeze_after_first_step(_step: object) -> None:
         freeze(part(profiles))
 
-    quick.patience = Patience(start_s=20, answer_s=60, end_s=2, mild_s=1)
+    quick.patience = Patience(answer_s=60, end_s=2, mild_s=1)
     quick.steps = _Telling(freeze_after_first_step)
     outcome = quick.playbook("steps:\n  - wait: {seconds: 0}\n  - press: a\n", time_limit_s=8)
     assert (outcome.success, outcome.error) == (False, "the time limit is over")
@@ -141,7 +141,7 @@ class _Telling(list):  # type: ignore[type-arg]
 def test_what_freezes_while_it_starts_is_ended(
     trials: Trials, profiles: Path, part: Part, is_stopped: bool
 ) -> None:
-    trials.patience = Patience(start_s=3, end_s=2, mild_s=1)
+    trials.patience = Patience(start_s=60 if is_stopped else 8, end_s=2, mild_s=1)
 
     def freeze_soon() -> None:
         wait_for(lambda: bool(part(profiles)))
@@ -180,11 +180,12 @@ def test_ctrl_c_ends_a_run_whose_browser_is_frozen_with_its_report(
 
 
 def test_a_page_in_an_endless_loop_is_ended_and_the_trial_goes_on(
-    quick: Trials, serve: Callable[..., object]
+    trials: Trials, serve: Callable[..., object]
 ) -> None:
+    trials.patience = Patience(answer_s=5)
     site = serve({"/": LOOPING, "/other": OTHER})
     address = site.address  # type: ignore[attr-defined]
-    outcome: AgentOutcome = quick.playbook(
+    outcome: AgentOutcome = trials.playbook(
         f"""steps:
   - open: "{address}/"
   - click: {{role: button, name: Loop}}
@@ -192,7 +193,7 @@ def test_a_page_in_an_endless_loop_is_ended_and_the_trial_goes_on(
     )
     assert not outcome.success
     assert "did not answer" in outcome.error
-    with quick.session(start_url=f"{address}/") as session:
+    with trials.session(start_url=f"{address}/") as session:
         with pytest.raises(Exception, match="did not answer"), session.errors():
             session.page.evaluate("while (true) {}")
         assert any("crashed" in note for note in session.take_notes())

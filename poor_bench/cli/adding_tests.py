@@ -9,7 +9,9 @@ from typing import Any
 import click
 
 from poor_bench.cli.context import AppContext
+from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import console, harmless, print_json
+from poor_bench.wording import counted
 
 _SHOWN_REFUSALS = 10
 
@@ -58,12 +60,12 @@ def add_and_report(app: AppContext, new: NewTests, *, dry_run: bool, as_json: bo
         print_json({**report, "refused": new.refused, "dry_run": dry_run})
         return 0
     verb = "would be added" if dry_run else "added"
-    click.echo(f"{len(added)} tests of class {new.class_entry['id']} {verb}")
+    click.echo(f"{counted(len(added), 'test')} of class {new.class_entry['id']} {verb}")
     if known:
         click.echo(f"{len(known)} were there already and stay as they are")
     _print_refusals(new.refused)
     if added and not dry_run:
-        click.echo(f"Next: python main.py --data {app.data_dir} tests show {added[0]}")
+        click.echo(f"Next: {next_command(f'tests show {added[0]}')}")
     return 0
 
 

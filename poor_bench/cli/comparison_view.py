@@ -13,7 +13,6 @@ from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.comparison.llm_pairs import llms_apart
 from poor_bench.comparison.side import Side
 from poor_bench.comparison.wording import (
-    counted,
     names_text,
     obstacles_text,
     p_text,
@@ -21,6 +20,7 @@ from poor_bench.comparison.wording import (
     verdict,
     way_out,
 )
+from poor_bench.wording import counted
 
 _COLUMNS: tuple[Column, ...] = (
     "Tests of",

@@ -15,15 +15,21 @@ from poor_bench import __version__
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import console, harmless, json_option, print_json
 from poor_bench.errors import PoorBenchError
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-_REQUIRED = (
-    "click", "rich", "pydantic", "orjson", "urllib3", "pyyaml", "filelock", "xllamacpp", "dash",
-    "dash-ag-grid", "dash-mantine-components", "scipy",
+REQUIRED = (
+    "dash", "plotly", "pandas", "numpy", "scipy", "pyyaml", "requests", "urllib3", "pydantic",
+    "click", "rich", "orjson", "filelock", "jinja2", "json-repair", "jsonschema", "rapidfuzz",
+    "regex", "dash-ag-grid", "dash-mantine-components", "flask-compress", "brotli", "waitress",
+    "xllamacpp",
 )  # fmt: skip
-_OPTIONAL = ("playwright", "math-verify", "reasoning-gym", "gepa", "optuna", "miniwob")
+"""What requirements.txt names; an installed package has no such file."""
+_OPTIONAL = (
+    "playwright", "sympy", "reasoning-gym", "gepa", "optuna", "miniwob", "browser-use",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +74,8 @@ def _python(_app: AppContext) -> list[Finding]:
 
 
 def _packages(_app: AppContext) -> list[Finding]:
-    missing = [name for name in _REQUIRED if _version(name) is None]
-    found = Finding("packages", "ok", f"all {len(_REQUIRED)} required ones are installed")
+    missing = [name for name in REQUIRED if _version(name) is None]
+    found = Finding("packages", "ok", f"all {len(REQUIRED)} required ones are installed")
     if missing:
         way_out = f"missing: {', '.join(missing)}; run pip install -r requirements.txt"
         found = Finding("packages", "problem", way_out)
@@ -86,12 +92,12 @@ def _version(name: str) -> str | None:
 
 def _workspace(app: AppContext) -> list[Finding]:
     workspace = app.workspace
-    counted = (
-        f"{app.data_dir}: {len(workspace.test_classes)} classes, {len(workspace.tests)} tests, "
-        f"{len(workspace.llms)} LLMs"
+    contents = (
+        f"{app.data_dir}: {counted(len(workspace.test_classes), 'class')}, "
+        f"{counted(len(workspace.tests), 'test')}, {counted(len(workspace.llms), 'LLM')}"
     )
     warnings = [Finding("workspace", "note", str(problem)) for problem in workspace.problems]
-    return [Finding("workspace", "ok", counted), *warnings]
+    return [Finding("workspace", "ok", contents), *warnings]
 
 
 def _results(app: AppContext) -> list[Finding]:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
 from poor_bench.cli.selection_options import selection_from, selection_options
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.issues.format_tax import FormatTax
@@ -51,7 +53,7 @@ def command(
 
     data = ReportGenerator(app.config, selection_from(filters), base=base or "").data
     if not data.results:
-        click.echo("There are no results yet. Next: python main.py run")
+        click.echo(f"There are no results yet. Next: {next_command('run')}")
         return 0
     if cause is not None:
         _show_cause(data, cause, shows_all=shows_all, as_json=as_json)
@@ -77,15 +79,14 @@ def _show_cause(data: ReportData, cause: str, *, shows_all: bool, as_json: bool)
 
 
 def _require_cause(cause: str) -> None:
-    from difflib import get_close_matches
-
+    from poor_bench.config.nearest_name import names_hint
     from poor_bench.errors import ConfigError
     from poor_bench.issues.registry import DETECTORS
 
     known = [detector.id for detector in DETECTORS]
     if cause not in known:
-        nearest = get_close_matches(cause, known, n=3) or known
-        raise ConfigError(f"there is no cause `{cause}`", hint=f"Nearest: {', '.join(nearest)}")
+        hint = names_hint(cause, known, limit=len(known))
+        raise ConfigError(f"there is no cause `{cause}`", hint=hint)
 
 
 def _print_causes(groups: Sequence[IssueGroup]) -> None:
@@ -131,7 +132,7 @@ def _print_format_tax(data: ReportData, taxes: Sequence[FormatTax]) -> None:
 
 def _print_group(data: ReportData, group: IssueGroup, issues: Sequence[Issue]) -> None:
     of_lost = f", {group.lost_share:.1%} of the lost score" if group.lost_score else ""
-    click.echo(f"{group.title}: {group.n_trials} trials{of_lost}")
+    click.echo(f"{group.title}: {counted(group.n_trials, 'trial')}{of_lost}")
     click.echo(f"Meaning: {group.meaning}")
     click.echo(f"Try: {group.advice}")
     by_llm = ((data.name(llm_id), count) for llm_id, count in group.n_by_llm.items())

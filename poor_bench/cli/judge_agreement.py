@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
 
@@ -53,7 +54,8 @@ def agreement(
     if as_json:
         print_json({"judges": {judge: asdict(figures) for judge, figures in measured.items()}})
     elif not any(figures.n for figures in measured.values()):
-        click.echo("Nothing is labelled yet. Next: python main.py judge labels export > sheet.csv")
+        step = next_command("judge labels export > sheet.csv")
+        click.echo(f"Nothing is labelled yet. Next: {step}")
     else:
         _print(measured)
     return 0

@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.next_step import next_command
+from poor_bench.wording import counted
 
 _EPILOG = """\b
 Examples:
@@ -28,7 +30,7 @@ def labels() -> None:
 
 
 @labels.command("export", epilog=_EPILOG)
-@click.argument("references", metavar="RUN...", nargs=-1)
+@click.argument("references", metavar="[RUN]...", nargs=-1)
 @pass_app
 def export_labels(app: AppContext, /, references: tuple[str, ...]) -> int:
     """Print a sheet for some runs, or for all: rows to fill in, and labels that there are."""
@@ -66,5 +68,5 @@ def import_labels(app: AppContext, /, sheet: Path, who: str | None) -> int:
         when=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     add_labels(app.data_dir, read)
-    click.echo(f"Added {len(read)} labels. Next: python main.py judge agreement")
+    click.echo(f"Added {counted(len(read), 'label')}. Next: {next_command('judge agreement')}")
     return 0

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.judge.history.summary import RunSummary
@@ -55,7 +57,7 @@ def agents(app: AppContext, /, as_json: bool) -> int:
         for row in rows
     ]
     console().print(plain_table(columns, cells))
-    click.echo(f"{len(rows)} agents in {app.data_dir / 'agents'}")
+    click.echo(f"{counted(len(rows), 'agent')} in {app.data_dir / 'agents'}")
     return 0
 
 
@@ -76,7 +78,7 @@ def list_runs(app: AppContext, /, agent_id: str | None, as_json: bool = False) -
         print_json({"runs": [run_to_json(summary) for summary in summaries]})
         return 0
     if not summaries:
-        click.echo("Nothing was judged yet. Next: python main.py judge run AGENT")
+        click.echo(f"Nothing was judged yet. Next: {next_command('judge run AGENT')}")
         return 0
     columns: list[Column] = ["Run", "Agent", "LLM", "Judges", ("Cases", "right")]
     columns += [("Score", "right"), "", ("Cost", "right")]

@@ -10,6 +10,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.judge_options import judge_names, judge_options, money_options, most_text
 from poor_bench.cli.output import harmless, json_option, print_json
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.judge.history.judge_run import JudgeRun
@@ -95,7 +96,7 @@ def _compete(
     if contest.budget.n_refused:
         from poor_bench.reports.number_text import cost_text
 
-        text = f"{contest.budget.n_refused} duels might have exceeded --max-cost"
+        text = f"{counted(contest.budget.n_refused, 'duel')} might have exceeded --max-cost"
         click.echo(f"{text} {cost_text(max_cost)} and were not begun.", err=True)
     is_whole = not contest.budget.n_refused
     return 0 if is_whole and all(duel.outcome is not Outcome.FAILED for duel in duels) else 3
@@ -156,6 +157,6 @@ def _tell_plan(contest: Contest, *, as_json: bool) -> int:
     if as_json:
         print_json({"duels": n_duels, "judges": judges, "most_usd": most_usd})
         return 0
-    click.echo(f"{n_duels} duels, each in both orders, before {', '.join(judges)}")
+    click.echo(f"{counted(n_duels, 'duel')}, each in both orders, before {', '.join(judges)}")
     click.echo(most_text(most_usd))
     return 0

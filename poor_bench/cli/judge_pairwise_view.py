@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import Column, console, harmless, plain_table, print_json
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def list_contests(data_dir: Path, *, as_json: bool) -> int:
             }
         )
     elif not kept:
-        click.echo("Nothing was compared yet. Next: python main.py judge pairwise A B")
+        click.echo(f"Nothing was compared yet. Next: {next_command('judge pairwise A B')}")
     else:
         columns: list[Column] = ["Comparison", "A", "B", "Judges", ("Cases", "right")]
         columns += [("A better", "right"), ("B better", "right"), ("Cost", "right")]

@@ -18,6 +18,7 @@ from poor_bench.cli.judge_options import (
     most_text,
 )
 from poor_bench.cli.output import harmless, json_option, print_json
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.judge.agents.plan import JudgePlan
@@ -133,8 +134,8 @@ def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
     if as_json:
         print_json(planned)
         return 0
-    click.echo(f"{plan.n_conversations} conversations with {plan.agent.llm_id}")
-    click.echo(f"{plan.n_judgements} judgements by {', '.join(planned['judges'])}")
+    click.echo(f"{counted(plan.n_conversations, 'conversation')} with {plan.agent.llm_id}")
+    click.echo(f"{counted(plan.n_judgements, 'judgement')} by {', '.join(planned['judges'])}")
     click.echo(most_text(planned["most_usd"]))
     return 0
 

@@ -27,13 +27,10 @@ def llm_among(llms: Sequence[LLM], name: str) -> LLM:
     Raises:
         ConfigError: If there is none; it names the nearest.
     """
-    from difflib import get_close_matches
-
+    from poor_bench.config.nearest_name import names_hint
     from poor_bench.errors import ConfigError
 
     chosen = [llm for llm in llms if name in {llm.id, llm.label}]
     if chosen:
         return chosen[0]
-    known = [llm.id for llm in llms]
-    nearest = get_close_matches(name, known, n=3, cutoff=0.3) or known
-    raise ConfigError(f"there is no LLM {name!r}", hint=f"Nearest: {', '.join(nearest)}")
+    raise ConfigError(f"there is no LLM {name!r}", hint=names_hint(name, [llm.id for llm in llms]))

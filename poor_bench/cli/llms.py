@@ -8,7 +8,10 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.llm_lookup import llm_named
+from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
+from poor_bench.config.files import llms_file
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.models.completion import Completion
@@ -102,9 +105,9 @@ def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool
     ]
     console().print(plain_table(["Model", ("Size", "right"), ""], rows))
     if adds:
-        click.echo(f"Added {len(new)} LLMs to {app.data_dir / 'llms.json'}")
+        click.echo(f"Added {counted(len(new), 'LLM')} to {llms_file(app.data_dir)}")
     elif new:
-        click.echo("Next: python main.py llms discover --add")
+        click.echo(f"Next: {next_command('llms discover --add')}")
     return 0
 
 
@@ -118,14 +121,26 @@ def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool
 @click.option("--id", "llm_id", help="Its id, where the model stands twice.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter.")
 @pass_app
-def add(app: AppContext, /, settings: tuple[str, ...], llm_id: str | None, **fields: Any) -> int:
+def add(
+    app: AppContext,
+    /,
+    provider: str,
+    name: str,
+    settings: tuple[str, ...],
+    llm_id: str | None,
+    **fields: Any,
+) -> int:
     """Add an LLM to llms.json."""
-    entry = {name: value for name, value in fields.items() if value is not None}
-    if llm_id:
-        entry["id"] = llm_id
+    from poor_bench.cli.problem_list import print_problems
+
+    known = set(app.workspace.problems)
+    given = {"provider": provider, "name": name, "id": llm_id or None, **fields}
+    entry = {key: value for key, value in given.items() if value is not None}
     entry["parameters"] = dict(_setting(text) for text in settings)
     app.config.add_llms([entry])
-    click.echo(f"Added {entry['provider']}:{entry['name']} to {app.data_dir / 'llms.json'}")
+    click.echo(f"Added {provider}:{name} to {llms_file(app.data_dir)}")
+    problems = [problem for problem in app.config.workspace.problems if problem not in known]
+    print_problems(problems, len(problems))
     return 0
 
 

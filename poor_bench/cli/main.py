@@ -113,9 +113,9 @@ def main(arguments: list[str] | None = None) -> int:
     open_missing_streams()
     try:
         with root.make_context("main.py", sys.argv[1:] if arguments is None else arguments) as ctx:
-            value: Any = root.invoke(ctx)
-    except (click.ClickException, PoorBenchError) as error:
-        _show(error)
+            value: Any = _invoke(ctx)
+    except click.ClickException as error:
+        error.show()
         return error.exit_code
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
@@ -127,13 +127,15 @@ def main(arguments: list[str] | None = None) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _show(error: click.ClickException | PoorBenchError) -> None:
-    if isinstance(error, click.ClickException):
-        error.show()
-        return
-    from poor_bench.cli.output import print_error
+def _invoke(ctx: click.Context) -> Any:
+    """Run a command; its errors are told while it is known which workspace it was given."""
+    try:
+        return root.invoke(ctx)
+    except PoorBenchError as error:
+        from poor_bench.cli.output import print_error
 
-    print_error(error)
+        print_error(error)
+        return error.exit_code
 
 
 def _report_os_error(error: OSError) -> int:

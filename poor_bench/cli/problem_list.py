@@ -10,6 +10,7 @@ import click
 
 from poor_bench.cli.output import harmless
 from poor_bench.models.problem import Problem, Severity
+from poor_bench.wording import counted
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
@@ -32,13 +33,9 @@ def count_problems(problems: Sequence[Problem]) -> str:
     """Return how many errors and warnings there are, in words."""
     n_errors = sum(problem.severity is Severity.ERROR for problem in problems)
     n_warnings = len(problems) - n_errors
-    return f"{_plural(n_errors, 'error')}, {_plural(n_warnings, 'warning')}"
+    return f"{counted(n_errors, 'error')}, {counted(n_warnings, 'warning')}"
 
 
 def problems_to_json(problems: Sequence[Problem]) -> list[dict[str, Any]]:
     """Return problems as they stand in JSON output."""
     return [asdict(problem) for problem in problems]
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

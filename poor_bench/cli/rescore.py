@@ -12,6 +12,7 @@ from poor_bench.cli.cost_limit import limit_cost, print_cost_estimate
 from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
 from poor_bench.cli.sandbox_option import demand_sandbox, require_sandbox_option
 from poor_bench.cli.selection_options import selection_from, selection_options
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.runner.rescore import Rescored, RescorePlan
@@ -79,7 +80,7 @@ def command(
     else:
         _print(rescored, changed, problems, stored=not dry_run)
     if n_left:
-        text = f"{n_left} responses keep their old scores: judging them might have cost too much."
+        text = f"{counted(n_left, 'response')} left with old scores: too costly to judge."
         click.echo(text, err=True)
     return 3 if problems or n_left else 0
 
@@ -94,7 +95,7 @@ def _tell_judging(
     if max_cost is not None:
         limit_cost(runner.manager, estimate, max_cost)
     if not quiet:
-        click.echo(f"{len(plan.judged)} responses are judged again.", err=True)
+        click.echo(f"To be judged again: {counted(len(plan.judged), 'response')}.", err=True)
         print_cost_estimate(estimate, runner.manager.is_local)
 
 
@@ -117,8 +118,9 @@ def _print(
     for item in problems:
         click.echo(f"{item.old.llm_id} {item.old.test_id}: {item.problem}", err=True)
     click.echo(
-        f"{len(rescored)} responses scored again: {len(moved)} scores and "
-        f"{len(changed) - len(moved)} explanations differ"
+        f"{counted(len(rescored), 'response')} scored again: "
+        f"{counted(len(moved), 'score')} and "
+        f"{counted(len(changed) - len(moved), 'explanation')} changed"
         + ("." if stored else "; nothing was stored.")
     )
 

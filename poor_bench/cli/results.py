@@ -9,6 +9,7 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -80,15 +81,12 @@ def _chosen(
 
 
 def _require_test(app: AppContext, test_id: str) -> None:
-    from difflib import get_close_matches
-
+    from poor_bench.config.nearest_name import names_hint
     from poor_bench.errors import ConfigError
 
     known = app.workspace.tests_by_id
     if test_id not in known:
-        nearest = get_close_matches(test_id, known, n=3)
-        hint = f"Nearest: {', '.join(nearest)}" if nearest else "See: python main.py tests"
-        raise ConfigError(f"there is no test {test_id!r}", hint=hint)
+        raise ConfigError(f"there is no test {test_id!r}", hint=names_hint(test_id, known))
 
 
 def _listing(results: list[Result]) -> Any:
@@ -151,7 +149,8 @@ def _repair(app: AppContext) -> int:
     repaired = repair_snapshot(app.store.paths)
     click.echo(f"Kept the damaged file as {repaired.kept_as}")
     click.echo(
-        f"Rebuilt {app.store.paths.snapshot}: {repaired.n_rows} rows read, "
-        f"{repaired.n_unreadable} lines not readable, {repaired.n_runs} kept runs used"
+        f"Rebuilt {app.store.paths.snapshot}: {counted(repaired.n_rows, 'row')} read, "
+        f"{counted(repaired.n_unreadable, 'line')} not readable, "
+        f"{counted(repaired.n_runs, 'kept run')} used"
     )
     return 0

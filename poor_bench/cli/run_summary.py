@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import console
 from poor_bench.cli.summary_json import summary_to_json
 from poor_bench.cli.summary_table import summary_table
 from poor_bench.statistics.summarise import summarise
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.runner.events import RunFinished
@@ -23,7 +25,7 @@ def print_run_summary(runner: TestRunner, plan: Plan, finished: RunFinished | No
     names = {llm.id: llm.label or llm.id for llm in runner.workspace.llms}
     if finished is None:
         n_trials = len(plan.states.llms) * len(plan.states.tests) * plan.states.trials
-        click.echo(f"Nothing is pending: all {n_trials} trials have their results.")
+        click.echo(f"Nothing is pending: {counted(n_trials, 'trial')} done.")
     summaries = _summaries(runner, plan)
     if summaries:
         console().print(summary_table(summaries, names))
@@ -60,8 +62,9 @@ def _summaries(runner: TestRunner, plan: Plan) -> list[Summary]:
 def _not_scored(finished: RunFinished) -> str:
     n_pending = finished.n_failed + finished.n_skipped
     if finished.cancelled:
-        return f"Stopped: {n_pending} trials stay pending. `python main.py run` goes on with them."
+        left = counted(n_pending, "trial")
+        return f"Stopped: {left} left pending. `{next_command('run')}` goes on with them."
     return (
         f"{n_pending} of the trials could not be run and stay pending "
-        "(reasons: python main.py results --failed). `python main.py run` tries them again."
+        f"(reasons: {next_command('results --failed')}). `{next_command('run')}` tries them again."
     )

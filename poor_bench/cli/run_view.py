@@ -26,6 +26,7 @@ from poor_bench.runner.events import (
     TrialFinished,
     TrialRescored,
 )
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -102,7 +103,8 @@ class RunView:
         self._tell_once(event.llm_id, event.failure.message)
         way_out = f" ({event.hint})" if event.hint else ""
         if event.n_skipped:
-            self.say(f"{self.name(event.llm_id)}: {event.n_skipped} tests stay pending{way_out}")
+            left = counted(event.n_skipped, "test")
+            self.say(f"{self.name(event.llm_id)}: {left} left pending{way_out}")
 
     def _take_of_judge(self, event: TrialAnswered | JudgingStarted | JudgeUnavailable) -> None:
         if isinstance(event, TrialAnswered):
@@ -110,11 +112,12 @@ class RunView:
             self.show(event.llm_id, "", is_frequent=True)
             return
         if isinstance(event, JudgingStarted):
-            self.say(f"{self.name(event.judge_id)}: judges {event.n_items} responses")
+            self.say(f"{self.name(event.judge_id)}: judges {counted(event.n_items, 'response')}")
             return
         self._tell_once(event.judge_id, event.failure.message)
         way_out = f" ({event.hint})" if event.hint else ""
-        self.say(f"{self.name(event.judge_id)}: {event.n_skipped} responses wait{way_out}")
+        left = counted(event.n_skipped, "response")
+        self.say(f"{self.name(event.judge_id)}: {left} left to judge{way_out}")
 
     def _tell_once(self, llm_id: str, message: str) -> None:
         if message not in self._told:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
 from poor_bench.cli.selection_options import selection_from, selection_options
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.runner.states import TrialStates
@@ -83,8 +85,8 @@ def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> 
     ]
     classes = {test.class_id for test in states.tests}
     click.echo(
-        f"Workspace {app.data_dir}: {len(states.tests)} tests in {len(classes)} classes, "
-        f"{len(states.llms)} LLMs"
+        f"Workspace {app.data_dir}: {counted(len(states.tests), 'test')} in "
+        f"{counted(len(classes), 'class')}, {counted(len(states.llms), 'LLM')}"
     )
     console().print(plain_table(columns, cells))
     click.echo(_what_next(rows))
@@ -94,5 +96,6 @@ def _what_next(rows: list[dict[str, Any]]) -> str:
     if not rows or not any(row["total"] for row in rows):
         return "Nothing to run yet. Add LLMs to llms.json and tests to tests.json."
     if any(row["total"] > row["done"] for row in rows):
-        return "Next: python main.py run"
-    return "Nothing is pending. Next: python main.py report, or python main.py dashboard"
+        return f"Next: {next_command('run')}"
+    looks = f"{next_command('report')}, or {next_command('dashboard')}"
+    return f"Nothing is pending. Next: {looks}"

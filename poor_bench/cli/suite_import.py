@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.next_step import next_command
 from poor_bench.errors import ConfigError
 
 _EPILOG = """\b
@@ -56,5 +57,5 @@ def miniwob(
     if path.exists() and not force:
         raise ConfigError(f"{path} is there already", hint="--force replaces it")
     write_file(path, miniwob_suite(tasks, n_seeds=seeds, with_playbooks=not no_playbooks))
-    click.echo(f"Wrote {path}. Next: python main.py suite run {path}")
+    click.echo(f"Wrote {path}. Next: {next_command(f'suite run {path}')}")
     return 0

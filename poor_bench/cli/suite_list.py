@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
 from poor_bench.errors import PoorBenchError
 
@@ -35,7 +36,7 @@ def list_suites(app: AppContext, /, as_json: bool = False) -> int:
     if runs:
         heads: list[Column] = ["Run", "Suite", ("Passed", "right"), "Result"]
         console().print(plain_table(heads, [_run_cells(row) for row in runs]))
-    click.echo("Next: python main.py suite run NAME")
+    click.echo(f"Next: {next_command('suite run NAME')}")
     return 0
 
 

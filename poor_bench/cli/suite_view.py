@@ -11,6 +11,7 @@ import click
 
 from poor_bench.cli.output import console, harmless
 from poor_bench.evaluation.events import StepDone, SuiteEvent, SuiteStarted, TrialFinished
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -69,7 +70,7 @@ def _line(trial: EvalTrialResult) -> str:
         return f"{name}: not run: {trial.failure.message}"
     seconds = trial.duration_ms / 1000
     verdict = "passed" if trial.passed else f"failed: {trial.failed_checks[0]}"
-    return f"{name}: {verdict} ({trial.mode}, {trial.actions} actions, {seconds:.1f} s)"
+    return f"{name}: {verdict} ({trial.mode}, {counted(trial.actions, 'action')}, {seconds:.1f} s)"
 
 
 @contextmanager

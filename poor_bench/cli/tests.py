@@ -14,6 +14,7 @@ from poor_bench.cli.tests_generate import generate
 from poor_bench.cli.tests_import import import_tests
 from poor_bench.cli.tests_lint import lint
 from poor_bench.cli.tests_show import show
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.config.workspace import Workspace
@@ -65,7 +66,7 @@ def list_tests(app: AppContext, /, as_json: bool = False, **filters: Any) -> int
         for row in rows
     ]
     console().print(plain_table(columns, cells))
-    click.echo(f"{len(rows)} tests")
+    click.echo(counted(len(rows), "test"))
     return 0
 
 

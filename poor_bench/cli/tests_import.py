@@ -27,6 +27,11 @@ Examples:
       --evaluator exact_match --template 'Is this good or bad? {text}'
 """
 
+_COLUMN_HELP = (
+    "For any table: which column becomes which part of a test (text, texts, test_id, level, "
+    "reference_response, tags, fields.NAME, parameters.NAME)."
+)
+
 
 @click.command("import", epilog=_EPILOG)
 @click.argument("file", type=click.Path(path_type=Path))
@@ -41,10 +46,18 @@ Examples:
 @click.option("--limit", type=click.IntRange(1), help="Only the first so many rows.")
 @click.option("--sample", type=click.IntRange(1), help="Only so many rows, drawn at random.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of that drawing.")
-@click.option("--column", "columns", multiple=True, metavar="PART=COLUMN", help="For any table.")
-@click.option("--evaluator", default="exact_match", show_default=True, help="For any table.")
-@click.option("--parameter", "parameters", multiple=True, metavar="KEY=VALUE", help="Its own.")
-@click.option("--template", default="{text}", show_default=True, help="For any table.")
+@click.option("--column", "columns", multiple=True, metavar="PART=COLUMN", help=_COLUMN_HELP)
+@click.option(
+    "--evaluator", default="exact_match", show_default=True, help="With --column: what scores."
+)
+@click.option(
+    "--parameter",
+    "parameters",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Of that evaluator, for all rows.",
+)
+@click.option("--template", default="{text}", show_default=True, help="With --column: the prompt.")
 @click.option("--unproven", is_flag=True, help="Do not score reference responses first.")
 @click.option("--dry-run", is_flag=True, help="Say what would be added; add nothing.")
 @json_option

@@ -9,6 +9,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option, print_json
 from poor_bench.cli.problem_list import count_problems, print_problems, problems_to_json
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.lint.finding import Finding
@@ -52,7 +53,7 @@ def _apply(app: AppContext, findings: list[Finding]) -> int:
 def _summary(findings: list[Finding], n_fixed: int) -> str:
     text = f"\n{count_problems([finding.problem for finding in findings])}"
     if n_fixed:
-        text = f"\nMended {n_fixed} tests. Left:{text}"
+        text = f"\nMended {counted(n_fixed, 'test')}. Left:{text}"
     mendable = sum(bool(finding.fixes) for finding in findings)
     if mendable:
         text += f"; {mendable} can be mended by: python main.py tests lint --fix"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def list_searches(app: AppContext, /, as_json: bool) -> int:
     if as_json:
         print_json({"searches": rows})
     elif not rows:
-        click.echo("No search yet: python main.py tune prompt CLASS --llm ID")
+        click.echo(f"No search yet. Next: {next_command('tune prompt CLASS --llm ID')}")
     else:
         columns: list[Column] = ["Search", "Kind", "What", "LLM", "Ended", "Accepted"]
         cells = [[str(value or "") for value in row.values()] for row in rows]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import Column, console, harmless, plain_table
 from poor_bench.runner.events import (
     LLMUnavailable,
@@ -16,6 +17,7 @@ from poor_bench.runner.events import (
     RunStarted,
     TrialFinished,
 )
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.statistics.estimate import Estimate
@@ -38,8 +40,8 @@ def open_view(
         return
     axes = " x ".join(axis.name for axis in task.axes)
     click.echo(
-        f"Trying {harmless(axes)} with {harmless(task.llm.id)} on {len(task.tests)} tests, "
-        f"at most {task.limits.n_calls} calls"
+        f"Trying {harmless(axes)} with {harmless(task.llm.id)} on "
+        f"{counted(len(task.tests), 'test')}, at most {task.limits.n_calls} calls"
         f"{f' (about {cost_text(cost_usd)})' if cost_usd else ''}.",
         err=True,
     )
@@ -66,7 +68,8 @@ def print_report(report: ParamsReport) -> None:
     if report.message:
         click.echo(f"Ended early: {harmless(report.message)}")
     click.echo(harmless(report.verdict))
-    click.echo(f"Spent: {report.n_calls} calls. All results are stored: python main.py report")
+    spent = counted(report.n_calls, "call")
+    click.echo(f"Spent: {spent}. All results are stored: {next_command('report')}")
     click.echo(_next_step(report))
 
 
@@ -105,7 +108,8 @@ def _next_step(report: ParamsReport) -> str:
         return f"Added to llms.json: {report.accepted}"
     if report.best is not None:
         way = "Next" if report.best.is_better else "To take it all the same"
-        return f"llms.json is as it was. {way}: python main.py tune accept {report.run_id}"
+        accept = next_command(f"tune accept {report.run_id}")
+        return f"llms.json is as it was. {way}: {accept}"
     if report.reason.can_go_on:
         return "The same command goes on: what is stored is not asked again."
     return "llms.json is as it was."
@@ -127,7 +131,7 @@ def _bar() -> Iterator[Callable[[RunEvent], None]]:
         def tell(event: RunEvent) -> None:
             if isinstance(event, RunStarted):
                 total = int(progress.tasks[0].total or 0) + event.n_items
-                progress.update(task, total=total, note=f"{len(event.n_by_llm)} variants")
+                progress.update(task, total=total, note=counted(len(event.n_by_llm), "variant"))
             elif isinstance(event, TrialFinished):
                 progress.advance(task)
             elif isinstance(event, LLMUnavailable):
@@ -144,7 +148,8 @@ class _Lines:
 
     def __call__(self, event: RunEvent) -> None:
         if isinstance(event, RunStarted):
-            click.echo(f"{len(event.n_by_llm)} variants, {event.n_items} tests to ask", err=True)
+            variants = counted(len(event.n_by_llm), "variant")
+            click.echo(f"{variants}, {counted(event.n_items, 'test')} to ask", err=True)
         elif isinstance(event, LLMUnavailable):
             click.echo(harmless(event.failure.message), err=True)
         elif isinstance(event, TrialFinished):

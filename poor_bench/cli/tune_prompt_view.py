@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import Column, console, harmless, plain_table
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.tuning.prompt.report import PromptReport
@@ -31,8 +33,8 @@ def open_view(
     n_calls = task.limits.n_calls
     click.echo(
         f"Tuning the {harmless(task.subject.name)} for {harmless(task.llm.id)}: "
-        f"{len(task.subject.cases)} tests, at most {n_calls} calls{_estimate(task)}; "
-        f"{_who(task)}.",
+        f"{counted(len(task.subject.cases), 'test')}, "
+        f"at most {n_calls} calls{_estimate(task)}; {_who(task)}.",
         err=True,
     )
     click.echo(_parts_text(split), err=True)
@@ -66,7 +68,7 @@ def print_report(report: PromptReport) -> None:
     click.echo(_ending(report))
     if report.proof is not None:
         click.echo(report.proof.sentence)
-    click.echo(f"Spent: {report.n_calls} calls{_money(report.cost_usd)}.")
+    click.echo(f"Spent: {counted(report.n_calls, 'call')}{_money(report.cost_usd)}.")
     click.echo(_next_step(report))
 
 
@@ -112,7 +114,8 @@ def _next_step(report: PromptReport) -> str:
     if report.improved is not None:
         is_proven = report.proof is not None and report.proof.is_proven
         way = "Next" if is_proven else "To take it all the same"
-        step = f"Nothing is written yet. {way}: python main.py tune accept {report.run_id}"
+        accept = next_command(f"tune accept {report.run_id}")
+        step = f"Nothing is written yet. {way}: {accept}"
         return f"{step}\n{go_on}" if go_on else step
     return go_on or "Nothing is written: the prompt in use stays."
 
@@ -201,7 +204,7 @@ def _lines(n_calls: int | None) -> Callable[[PromptProgress], None]:
         tenth = now.n_calls * _LEAST_LINES // n_calls if n_calls else 0
         if (figures, tenth) != shown:
             shown = figures, tenth
-            click.echo(f"{now.n_calls} calls  {figures}", err=True)
+            click.echo(f"{counted(now.n_calls, 'call')}  {figures}", err=True)
 
     return tell
 
@@ -209,4 +212,5 @@ def _lines(n_calls: int | None) -> Callable[[PromptProgress], None]:
 def _figures(now: PromptProgress) -> str:
     if now.base_score is None or now.best_score is None:
         return "trying the prompt in use"
-    return f"in use {now.base_score:.3f}, best {now.best_score:.3f}, {now.n_candidates} candidates"
+    candidates = counted(now.n_candidates, "candidate")
+    return f"in use {now.base_score:.3f}, best {now.best_score:.3f}, {candidates}"

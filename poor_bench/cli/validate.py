@@ -10,6 +10,7 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option, print_json
 from poor_bench.cli.problem_list import count_problems, print_problems, problems_to_json
 from poor_bench.errors import ConfigError
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.models.problem import Problem
@@ -68,8 +69,8 @@ def _summary(app: AppContext, problems: list[Problem], *, has_errors: bool) -> s
         return f"\n{app.data_dir}: {count_problems(problems)}"
     workspace = app.workspace
     content = (
-        f"{len(workspace.tests)} tests in {len(workspace.test_classes)} classes, "
-        f"{len(workspace.llms)} LLMs"
+        f"{counted(len(workspace.tests), 'test')} in "
+        f"{counted(len(workspace.test_classes), 'class')}, {counted(len(workspace.llms), 'LLM')}"
     )
     verdict = count_problems(problems) if problems else "nothing is wrong"
     return f"{app.data_dir}: {content}: {verdict}"

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 
 from poor_bench.comparison.compared_group import ComparedGroup
 from poor_bench.comparison.obstacle import CHANGES, Obstacle
+from poor_bench.wording import counted
 
 
 def verdict(group: ComparedGroup) -> str:
@@ -61,16 +62,6 @@ def way_out(obstacles: Collection[Obstacle]) -> str:
     if Obstacle.EVALUATOR_CHANGED in obstacles:
         return f"--rescore, or {allow}"
     return allow
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Example:
-        >>> counted(1, "test"), counted(2, "test")
-        ('1 test', '2 tests')
-    """
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def names_text(names: Collection[str], limit: int = 8) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from poor_bench.config.workspace import Workspace
 from poor_bench.errors import ConfigError
 from poor_bench.models.problem import Problem, Severity
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.config.evaluator_checks import CheckParameters
@@ -75,5 +76,4 @@ def raise_errors(problems: Sequence[Problem]) -> None:
     n_errors = sum(problem.severity is Severity.ERROR for problem in problems)
     if n_errors:
         files = ", ".join(dict.fromkeys(problem.file for problem in problems))
-        noun = "problem" if n_errors == 1 else "problems"
-        raise ConfigError(f"{n_errors} {noun} in {files}", problems=problems)
+        raise ConfigError(f"{counted(n_errors, 'problem')} in {files}", problems=problems)

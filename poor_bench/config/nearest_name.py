@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Collection
 
 _ALIKE_RATIO = 0.75
+_NEAR_RATIO = 0.6
 _TYPO_LENGTH_DIFFERENCE = 2
 
 
@@ -34,6 +35,21 @@ def misspelt_name(written: str, valid: Collection[str]) -> str | None:
     if near is None or abs(len(near) - len(written)) > _TYPO_LENGTH_DIFFERENCE:
         return None
     return near
+
+
+def names_hint(written: str, valid: Collection[str], limit: int = 12) -> str:
+    """Return a hint that names up to three names like `written`, else valid ones.
+
+    Example:
+        >>> names_hint("math_01", ["math_001", "code_001"])
+        'nearest: `math_001`'
+        >>> names_hint("nope", ["math_001", "code_001"])
+        'known: `code_001`, `math_001`'
+    """
+    near = difflib.get_close_matches(written, valid, n=3, cutoff=_NEAR_RATIO)
+    if near:
+        return "nearest: " + ", ".join(f"`{name}`" for name in near)
+    return known_names(valid, limit)
 
 
 def name_hint(written: str, valid: Collection[str]) -> str:

@@ -12,8 +12,8 @@ from poor_bench.dashboard.components.run_status import run_status
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.services.run_state import RunState
 from poor_bench.dashboard.shell import CLOCK_BUSY_MS, CLOCK_IDLE_MS
-from poor_bench.dashboard.text.figures_text import count_text
 from poor_bench.errors import PoorBenchError
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
@@ -37,7 +37,7 @@ def refresh(services: Services) -> tuple[str, list[dict[str, Any]]]:
     version = services.version()
     try:
         table = services.table()
-        text = f"{count_text(len(table), 'result')} of {count_text(len(table.llm_ids), 'LLM')}"
+        text = f"{counted(len(table), 'result')} of {counted(len(table.llm_ids), 'LLM')}"
     except PoorBenchError as error:
         return version, [notice("Refresh failed", str(error), is_error=True)]
     return version, [notice("Up to date", text)]

@@ -11,6 +11,7 @@ from typing import Any
 
 from poor_bench.evaluation.data_path import MISSING, find_path
 from poor_bench.evaluation.models import EvalCase, EvalTrialResult, Expectations
+from poor_bench.wording import counted
 
 _SHOWN = 200
 
@@ -110,7 +111,8 @@ def _limits(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
         if most is not None and seen > most:
             yield f"{key}: {seen:.10g} {unit}, at most {most:.10g} expected"
     if expect.min_actions is not None and trial.actions < expect.min_actions:
-        yield f"min_actions: {trial.actions} actions, at least {expect.min_actions} expected"
+        seen_actions = counted(trial.actions, "action")
+        yield f"min_actions: {seen_actions}, at least {expect.min_actions} expected"
 
 
 def _handoff(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:

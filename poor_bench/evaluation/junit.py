@@ -18,6 +18,7 @@ from poor_bench.evaluation.models import (
     EvalTrialResult,
 )
 from poor_bench.reports.junit_report import xml_text
+from poor_bench.wording import counted
 
 _TEXT_LIMIT = 4000
 
@@ -91,7 +92,9 @@ def _line(trial: EvalTrialResult) -> str:
         return f"trial {trial.trial}: not run: {trial.failure.message}"
     verdict = "passed" if trial.passed else "failed"
     said = trial.summary if trial.success else trial.error
-    return f"trial {trial.trial}: {verdict} ({trial.mode}, {trial.actions} actions): {said}"
+    return (
+        f"trial {trial.trial}: {verdict} ({trial.mode}, {counted(trial.actions, 'action')}): {said}"
+    )
 
 
 def _total_ms(case: EvalCaseResult) -> float:

@@ -19,6 +19,7 @@ from poor_bench.gates.thresholds import (
     check_scored_share,
 )
 from poor_bench.models.llm import LLM
+from poor_bench.wording import counted
 
 
 def check_gates(
@@ -119,9 +120,10 @@ _LIMIT_CHECKS: Mapping[GateKind, Callable[[Part, float], Finding]] = {
 
 def _check_up_to_date(n_stale: int, n_untold: int) -> Finding:
     if n_stale:
-        reason = f"{n_stale} results are of another prompt, parameters or evaluator than today's"
+        stale = counted(n_stale, "result")
+        reason = f"{stale} of another prompt, parameters or evaluator than today's"
         return Finding(GateStatus.FAILED, n_stale, reason)
     if n_untold:
-        reason = f"{n_untold} results of an older tool do not tell their prompt or evaluator"
+        reason = f"{counted(n_untold, 'result')} of an older tool, silent on prompt and evaluator"
         return Finding(GateStatus.WARNING, 0, reason)
     return Finding(GateStatus.PASSED, 0, "all results are up to date")

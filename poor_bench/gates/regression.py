@@ -8,7 +8,6 @@ from poor_bench.comparison.compared_group import ComparedGroup
 from poor_bench.comparison.compared_test import Outcome
 from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.comparison.wording import (
-    counted,
     difference_text,
     names_text,
     obstacles_text,
@@ -16,6 +15,7 @@ from poor_bench.comparison.wording import (
 )
 from poor_bench.gates.outcome import GateStatus
 from poor_bench.gates.thresholds import NOTHING, Finding
+from poor_bench.wording import counted
 
 
 def check_regression(comparison: LLMComparison | None, class_id: str | None) -> Finding:

@@ -13,6 +13,7 @@ from poor_bench.statistics.mean_score import mean_score
 from poor_bench.statistics.percentile import percentile
 from poor_bench.statistics.summary import scored_share
 from poor_bench.statistics.wilson import wilson_interval
+from poor_bench.wording import counted
 
 _ROUNDING = 1e-9
 _SLOW_SHARE = 0.05
@@ -55,7 +56,7 @@ def check_p95(part: Part, limit: float) -> Finding:
     if not times:
         return Finding(GateStatus.FAILED, None, f"{NOTHING}no scored trial tells its time")
     p95 = percentile(times, 1 - _SLOW_SHARE)
-    seen = f"95 % end within {p95:.0f} ms ({len(times)} trials)"
+    seen = f"95 % end within {p95:.0f} ms ({counted(len(times), 'trial')})"
     if p95 <= limit + _ROUNDING:
         return Finding(GateStatus.PASSED, p95, f"{seen}; {limit:.0f} ms are allowed")
     n_slower = sum(time > limit for time in times)
@@ -73,7 +74,9 @@ def check_cost(part: Part, limit: float) -> Finding:
         return Finding(GateStatus.FAILED, None, f"{NOTHING}no result tells its cost")
     total = sum(costs)
     unknown = len(part.results) - len(costs)
-    seen = f"cost ${total:.4f}" + (f" and {unknown} trials of unknown cost" if unknown else "")
+    seen = f"cost ${total:.4f}" + (
+        f" and {counted(unknown, 'trial')} of unknown cost" if unknown else ""
+    )
     if total > limit + _ROUNDING:
         return Finding(GateStatus.FAILED, total, f"{seen}, above ${limit:.4f}")
     status = GateStatus.WARNING if unknown else GateStatus.PASSED
@@ -108,5 +111,5 @@ def _check_mean(values: Sequence[float], limit: float, what: str, part: Part) ->
 def _mean_text(what: str, estimate: Estimate) -> str:
     return (
         f"{what} {estimate.value:.3f} ({estimate.low:.2f} to {estimate.high:.2f}, "
-        f"{estimate.n} tests)"
+        f"{counted(estimate.n, 'test')})"
     )

@@ -9,6 +9,7 @@ from typing import Any
 from poor_bench.gates.gate import Gate, GateKind
 from poor_bench.gates.outcome import GateOutcome, GateStatus, has_failed
 from poor_bench.reports.markdown_text import code_span, table
+from poor_bench.wording import counted
 
 _SIGNS = {GateStatus.PASSED: "✅", GateStatus.WARNING: "⚠️", GateStatus.FAILED: "❌"}
 _ORDER = (GateStatus.FAILED, GateStatus.WARNING, GateStatus.PASSED)
@@ -39,8 +40,8 @@ def headline(outcomes: Sequence[GateOutcome]) -> str:
     n_warnings = counts[GateStatus.WARNING]
     ended = "failed" if has_failed(outcomes) else "passed"
     return (
-        f"Gates {ended}: {counts[GateStatus.FAILED]} failed, {n_warnings} "
-        f"{'warning' if n_warnings == 1 else 'warnings'}, {counts[GateStatus.PASSED]} passed"
+        f"Gates {ended}: {counts[GateStatus.FAILED]} failed, "
+        f"{counted(n_warnings, 'warning')}, {counts[GateStatus.PASSED]} passed"
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+from poor_bench.config.nearest_name import names_hint
 from poor_bench.config.workspace import Workspace
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
@@ -104,7 +104,5 @@ def _require_match(option: str, patterns: Iterable[str], names: Collection[str])
     for pattern in patterns:
         if any(_matches(name, (pattern,)) for name in names):
             continue
-        nearest = difflib.get_close_matches(pattern, names, n=3, cutoff=0.4)
-        known = nearest or sorted(names)[:8]
-        hint = f"Nearest: {', '.join(known)}" if known else "There are none in this workspace."
+        hint = names_hint(pattern, names) or "there are none in this workspace"
         raise ConfigError(f"{option} {pattern!r} matches nothing", hint=hint)

@@ -88,7 +88,7 @@ def test_tests_that_their_evaluator_cannot_pass_are_left_out(
     columns = ["--column", "text=q", "--column", "reference_response=a"]
     assert call(folder, "import", str(path), *columns, "--evaluator", "has_expected") == 0
     out = capsys.readouterr().out
-    assert "1 tests of class columns added" in out
+    assert "1 test of class columns added" in out
     assert "columns_0002: its reference response scores 0, not 1.0" in out
 
 

@@ -37,7 +37,7 @@ def test_run_prints_a_table_and_says_when_nothing_is_pending(
     assert "scripted:a" in first
     assert "2/4" in first
     assert call(folder, "run", "--llm", "scripted:a") == 0
-    assert "Nothing is pending: all 4 trials" in capsys.readouterr().out
+    assert "Nothing is pending: 4 trials done" in capsys.readouterr().out
 
 
 def test_run_ends_with_3_where_tests_could_not_be_run(
@@ -87,7 +87,7 @@ def test_no_command_shows_status_and_what_to_do_next(
     assert call(folder) == 0
     shown = capsys.readouterr().out
     assert "0/4" in shown
-    assert "Next: python main.py run" in shown
+    assert f"Next: python main.py --data {folder} run" in shown
 
 
 def test_results_shows_one_test_without_letting_it_command_the_terminal(

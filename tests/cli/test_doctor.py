@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from poor_bench.cli.doctor import REQUIRED
 from poor_bench.cli.main import main
 from tests.conftest import WorkspaceFiles
 
@@ -44,3 +47,9 @@ def test_a_missing_workspace_is_told_beside_what_is_fine(
     assert main(["--data", str(tmp_path / "absent"), "doctor", "--json"]) == 2
     states = states_of(capsys)
     assert (states["packages"], states["workspace"]) == ("ok", "problem")
+
+
+def test_the_required_packages_are_those_of_the_requirements() -> None:
+    lines = (Path(__file__).parents[2] / "requirements.txt").read_text("utf-8").splitlines()
+    named = {re.split(r"[<>=]", line)[0] for line in lines if line and not line.startswith("#")}
+    assert set(REQUIRED) == named

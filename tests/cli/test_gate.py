@@ -82,7 +82,7 @@ def test_changed_prompt_without_a_run_warns_and_fails_when_strict(
     files.tests[0]["text"] = "another question"
     capsys.readouterr()
     assert call(files, "gate", "--min-score", "0.5") == 0
-    assert "1 results are of another prompt" in capsys.readouterr().out
+    assert "1 result of another prompt" in capsys.readouterr().out
     assert call(files, "gate", "--min-score", "0.5", "--strict") == 1
 
 

@@ -74,7 +74,7 @@ def test_an_unknown_cause_gets_the_nearest_name(
     files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(files, "issues", "refusals") == 2
-    assert "Nearest: refusal" in capsys.readouterr().err
+    assert "nearest: `refusal`" in capsys.readouterr().err
 
 
 def test_without_results_the_next_step_is_named(
@@ -83,7 +83,7 @@ def test_without_results_the_next_step_is_named(
     workspace_files.add_tests(1)
     workspace_files.add_llm("a", "4")
     assert call(workspace_files, "issues") == 0
-    assert "Next: python main.py run" in capsys.readouterr().out
+    assert "Next: python main.py --data" in capsys.readouterr().out
 
 
 def test_what_format_alone_costs_is_shown(

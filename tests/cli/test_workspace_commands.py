@@ -57,7 +57,7 @@ def test_validate_of_a_sound_workspace_ends_with_0(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(folder, "validate") == 0
-    assert "4 tests in 1 classes, 1 LLMs: 0 errors, 2 warnings" in capsys.readouterr().out
+    assert "4 tests in 1 class, 1 LLM: 0 errors, 2 warnings" in capsys.readouterr().out
 
 
 def test_validate_shows_every_problem_and_ends_with_2(
@@ -170,4 +170,4 @@ def test_analyse_without_results_says_what_to_do(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(folder, "tests", "analyse") == 0
-    assert "python main.py run" in capsys.readouterr().out
+    assert f"python main.py --data {folder} run" in capsys.readouterr().out

@@ -15,6 +15,7 @@ def test_a_new_workspace_loads_without_a_single_warning(tmp_path: Path) -> None:
     create_workspace(tmp_path / "deep" / "new")
     workspace = load_workspace(tmp_path / "deep" / "new")
     assert workspace.problems == ()
+    assert ConfigManager(tmp_path / "deep" / "new").lint() == []
     assert [llm.id for llm in workspace.enabled_llms] == ["embedded:smollm2-135m"]
 
 

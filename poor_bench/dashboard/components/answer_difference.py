@@ -9,8 +9,8 @@ from dash import html
 
 from poor_bench.dashboard.components.plain_text import difference
 from poor_bench.dashboard.text.differences import compare_texts
-from poor_bench.dashboard.text.figures_text import count_text
 from poor_bench.dashboard.text.json_differences import JsonDifference, compare_json
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -37,7 +37,7 @@ def answer_difference(first: str, second: str) -> Component:
 
 
 def _fields(found: JsonDifference) -> Component:
-    alike = f"{count_text(found.n_alike, 'field')} alike"
+    alike = f"{counted(found.n_alike, 'field')} alike"
     if not found.differences:
         return html.P(f"The same JSON ({alike}), written or wrapped differently.")
     shown = found.differences[:_SHOWN_FIELDS]
@@ -54,7 +54,7 @@ def _fields(found: JsonDifference) -> Component:
     rest = len(found.differences) - len(shown)
     return html.Div(
         [
-            html.P(f"{count_text(len(found.differences), 'different field')}, {alike}."),
+            html.P(f"{counted(len(found.differences), 'different field')}, {alike}."),
             html.Table(html.Tbody(rows), className="sheet field-table"),
             html.P(f"... and {rest} more", className="quiet") if rest else None,
         ]

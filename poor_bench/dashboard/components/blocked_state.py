@@ -9,9 +9,9 @@ from dash import html
 
 from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.ticked_text import ticked_text
-from poor_bench.dashboard.text.figures_text import count_text
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.models.problem import Problem, Severity
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -58,7 +58,7 @@ def _files(problems: list[Problem]) -> list[Component]:
 def _file(file: str, problems: list[Problem]) -> Component:
     return html.Div(
         [
-            html.H2([html.Code(file), html.Span(count_text(len(problems), "problem"))]),
+            html.H2([html.Code(file), html.Span(counted(len(problems), "problem"))]),
             html.Ul([_problem(problem) for problem in problems]),
         ],
         className="blocked-file",

@@ -9,8 +9,8 @@ from dash import html
 
 from poor_bench.dashboard.components.attributes import data
 from poor_bench.dashboard.components.states import empty_state
-from poor_bench.dashboard.text.figures_text import count_text
 from poor_bench.issues.issue import IssueGroup
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -45,7 +45,7 @@ def _row(group: IssueGroup, store_id: str, *, is_chosen: bool) -> Component:
             html.Span(
                 [
                     html.Span(group.title, className="issue-title"),
-                    html.Span(count_text(group.n_trials, "trial"), className="issue-count"),
+                    html.Span(counted(group.n_trials, "trial"), className="issue-count"),
                     html.Span(share, className="issue-share"),
                 ],
                 className="issue-head",

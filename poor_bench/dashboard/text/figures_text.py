@@ -74,14 +74,3 @@ def setting_text(name: str, value: object) -> str:
     """
     shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return f"{name}={shown}"
-
-
-def count_text(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Example:
-        >>> count_text(1, "test"), count_text(1200, "test"), count_text(2, "class")
-        ('1 test', '1,200 tests', '2 classes')
-    """
-    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"

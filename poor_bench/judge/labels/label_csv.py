@@ -22,6 +22,7 @@ from poor_bench.judge.labels.label import (
 )
 from poor_bench.models.problem import Problem
 from poor_bench.reports.csv_report import without_formula
+from poor_bench.wording import counted
 
 _FIELDS = (
     "run_id", "case_id", "dimension", "score", "who", "note", "expected_behavior", "conversation",
@@ -104,7 +105,9 @@ def labels_from_csv(
             line = reader.line_num
             problems.append(Problem(file=file, place="", message=str(error), line=line))
     if problems:
-        raise ConfigError(f"{len(problems)} rows of {file} cannot be used", problems=problems)
+        raise ConfigError(
+            f"{counted(len(problems), 'row')} of {file} cannot be used", problems=problems
+        )
     return tuple(labels)
 
 

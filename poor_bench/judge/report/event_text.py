@@ -8,6 +8,7 @@ from poor_bench.judge.agents.events import (
     JudgementMade,
     ModelLoading,
 )
+from poor_bench.wording import counted
 
 
 def event_text(event: AgentEvent) -> str:
@@ -18,7 +19,7 @@ def event_text(event: AgentEvent) -> str:
         case ConversationHeld(conversation=talk):
             if talk.failure is not None:
                 return f"{talk.case_id}: broke off: {talk.failure.message}"
-            return f"{talk.case_id}: {len(talk.turns)} turns"
+            return f"{talk.case_id}: {counted(len(talk.turns), 'turn')}"
         case JudgementMade(judgement=judgement):
             if judgement.is_fallback:
                 return f"{judgement.judge}: no judgement: {judgement.error}"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from poor_bench.reports.html.scale import heat_step
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import GroupBy
+from poor_bench.wording import counted
 
 
 class HeatCell(NamedTuple):
@@ -42,7 +43,7 @@ def heat_map(data: ReportData) -> list[HeatRow]:
             if part is None or score is None:
                 cells.append(HeatCell(class_id, None, "", "nothing scored"))
                 continue
-            title = f"{score.low:.2f} to {score.high:.2f}, {score.n} tests"
+            title = f"{score.low:.2f} to {score.high:.2f}, {counted(score.n, 'test')}"
             cells.append(HeatCell(class_id, heat_step(score.value), f"{score.value:.2f}", title))
         rows.append(HeatRow(llm_id, data.name(llm_id), cells))
     return rows

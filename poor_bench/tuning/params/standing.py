@@ -13,6 +13,7 @@ from poor_bench.statistics.percentile import percentile
 from poor_bench.statistics.sign_flip import sign_flip_p_values
 from poor_bench.tuning.params.racing import lead
 from poor_bench.tuning.result_cost import result_cost_usd
+from poor_bench.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +101,14 @@ def verdict_on(rows: Sequence[Standing], base_id: str) -> str:
     if best.gain is None or base.score == best.score:
         return "No variant that ran all tests scores higher than the LLM as it is."
     gain = best.gain
-    figures = f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f}) on {gain.n} tests"
+    figures = (
+        f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f}) on {counted(gain.n, 'test')}"
+    )
     if best.is_better:
         return f"{best.variant_id} is better than the LLM as it is: {figures}."
     return (
         f"{best.variant_id} scores highest, but cannot be told apart from the LLM as it is: "
-        f"{figures}; with {len(rows) - 1} variants tried this may be chance."
+        f"{figures}; with {counted(len(rows) - 1, 'variant')} tried this may be chance."
     )
 
 

@@ -20,7 +20,7 @@ from poor_bench.dashboard.pages.compare.strip_rows import STRIP_COLUMNS, strip_r
 from poor_bench.dashboard.pages.compare.view import CompareView
 from poor_bench.dashboard.services.compare_service import CompareService
 from poor_bench.dashboard.text.csv_text import csv_text
-from poor_bench.dashboard.text.figures_text import count_text
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
@@ -51,7 +51,7 @@ def show_strip(
         return "", nothing_yet(), True
     answer = compare.comparison(view.columns)
     lines = view.strip_lines(answer.value)
-    others = count_text(len(view.columns) - 1, "LLM")
+    others = counted(len(view.columns) - 1, "LLM")
     note = f"{others} against the base {services.name(view.columns[0])}"
     table = strip(lines, view.selection, is_ready=answer.value is not None)
     return note, table, answer.is_current

@@ -21,6 +21,7 @@ from poor_bench.dashboard.services.compared_tests import ComparedTest, DistinctA
 from poor_bench.dashboard.services.result_details import ResultDetails
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
 from poor_bench.models.result import Result
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -202,7 +203,7 @@ def _answer(answer: DistinctAnswer, details: ResultDetails) -> Component:
             else None,
             plain_text(details.answer, details.answer_span),
             dcc.Markdown(safe_markdown(details.result.details), className="evaluator-says"),
-            folded(f"Thinking ({n_words:,} words)", plain_text(details.thinking))
+            folded(f"Thinking ({counted(n_words, 'word')})", plain_text(details.thinking))
             if details.thinking
             else None,
         ],

@@ -19,6 +19,7 @@ from poor_bench.dashboard.services.time_split import TimeSplit
 from poor_bench.dashboard.text.figures_text import milliseconds_text
 from poor_bench.statistics.estimate import Estimate
 from poor_bench.statistics.summary import Summary
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -140,7 +141,7 @@ def _score(score: Estimate | None) -> Component:
             _span_of("interval", score.low, score.high, score.value),
         ],
         className="strip-pair",
-        title=f"{score.low:.3f} to {score.high:.3f}, {score.n} tests",
+        title=f"{score.low:.3f} to {score.high:.3f}, {counted(score.n, 'test')}",
     )
 
 

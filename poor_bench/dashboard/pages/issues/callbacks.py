@@ -26,8 +26,8 @@ from poor_bench.dashboard.pages.issues.selection import (
 from poor_bench.dashboard.pages.issues.tax_table import tax_table
 from poor_bench.dashboard.services.issue_reports import IssueReport, IssueReports
 from poor_bench.dashboard.text.csv_text import csv_text
-from poor_bench.dashboard.text.figures_text import count_text
 from poor_bench.issues.grouping import group_issues
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
@@ -76,7 +76,7 @@ def note(report: IssueReport, selection: IssueSelection) -> str:
     """Return one line about what was found."""
     issues = chosen_issues(report.issues, selection, report.class_of)
     lost = sum(issue.lost_score for issue in issues)
-    found = f"{count_text(len(issues), 'finding')} in {count_text(report.n_results, 'result')}"
+    found = f"{counted(len(issues), 'finding')} in {counted(report.n_results, 'result')}"
     return f"{found} · {lost:,.1f} points of score lost"
 
 

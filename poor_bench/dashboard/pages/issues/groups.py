@@ -10,8 +10,8 @@ from dash import dcc, html
 from poor_bench.dashboard.components.attributes import aria
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.links import model_link
-from poor_bench.dashboard.text.figures_text import count_text
 from poor_bench.issues.issue import Issue, IssueGroup
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -84,8 +84,8 @@ def _head(group: IssueGroup) -> Component:
 
 
 def _where(group: IssueGroup) -> str:
-    llms = count_text(len(group.n_by_llm), "LLM")
-    return f"{count_text(group.n_trials, 'trial')}, {llms}"
+    llms = counted(len(group.n_by_llm), "LLM")
+    return f"{counted(group.n_trials, 'trial')}, {llms}"
 
 
 def _body(group: IssueGroup, name_of: Callable[[str], str]) -> list[Component]:

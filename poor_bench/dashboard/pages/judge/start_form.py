@@ -16,10 +16,11 @@ from poor_bench.dashboard.components.states import loading_state
 from poor_bench.dashboard.components.tile import tile, tiles
 from poor_bench.dashboard.pages.judge.ids import StartIds as Ids
 from poor_bench.dashboard.services.judge_service import JudgeOrder, JudgePreview
-from poor_bench.dashboard.text.figures_text import count_text, dollars_text
+from poor_bench.dashboard.text.figures_text import dollars_text
 from poor_bench.errors import ConfigError
 from poor_bench.judge.agents.prepare import JudgeRequest
 from poor_bench.judge.panel.panel import Decision
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -80,7 +81,7 @@ def preview_tiles(preview: JudgePreview) -> Component:
 
 def cases_note(preview: JudgePreview) -> str:
     """Return which rubric an agent is judged by."""
-    dimensions = count_text(len(preview.plan.rubric.dimensions), "dimension")
+    dimensions = counted(len(preview.plan.rubric.dimensions), "dimension")
     return f"Rubric {preview.plan.rubric.name}: {dimensions}; threshold {preview.plan.threshold:g}."
 
 

@@ -24,8 +24,8 @@ from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
 from poor_bench.dashboard.pages.llms.listed import found_models, listed_llms
 from poor_bench.dashboard.services.llm_service import LLMService
 from poor_bench.dashboard.text.csv_text import csv_text
-from poor_bench.dashboard.text.figures_text import count_text
 from poor_bench.errors import PoorBenchError
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -44,7 +44,7 @@ def show_listed(services: Services, llms: LLMService, look: int) -> tuple[str, C
     """Return a line about the LLMs, their table, and whether all of them were asked."""
     workspace = services.workspace()
     answer = llms.checks(look)
-    note = f"{count_text(len(workspace.llms), 'LLM')}, {len(workspace.enabled_llms)} switched on"
+    note = f"{counted(len(workspace.llms), 'LLM')}, {len(workspace.enabled_llms)} switched on"
     return note, listed_llms(workspace.llms, answer.value), answer.is_current
 
 

@@ -19,6 +19,7 @@ from poor_bench.dashboard.text.safe_markdown import safe_markdown
 from poor_bench.dashboard.text.think_text import think_to_text
 from poor_bench.issues.registry import DETECTORS
 from poor_bench.models.result import Result
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -136,7 +137,7 @@ def _thinking(details: ResultDetails) -> Component | None:
     if not details.thinking:
         return None
     n_words = len(details.thinking.split())
-    return folded(f"Thinking ({n_words:,} words)", plain_text(details.thinking))
+    return folded(f"Thinking ({counted(n_words, 'word')})", plain_text(details.thinking))
 
 
 def _prompt(details: ResultDetails) -> Component | None:

@@ -15,7 +15,7 @@ from poor_bench.dashboard.pages.model.query import query_of, sorted_as
 from poor_bench.dashboard.pages.model.results import CSV_COLUMNS, csv_rows, result_rows
 from poor_bench.dashboard.scripts import bind_script
 from poor_bench.dashboard.text.csv_text import csv_text
-from poor_bench.dashboard.text.figures_text import count_text
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
@@ -42,8 +42,8 @@ def count_note(services: Services, search: str) -> str:
     n_found = len(services.find(query))
     n_all = len(services.table().rows_of(query.llm_id))
     if n_found == n_all:
-        return f"{count_text(n_all, 'result')}. Choose one to see everything about it."
-    return f"{n_found:,} of {count_text(n_all, 'result')} match the filters."
+        return f"{counted(n_all, 'result')}. Choose one to see everything about it."
+    return f"{n_found:,} of {counted(n_all, 'result')} match the filters."
 
 
 def results_csv(services: Services, search: str | None, sort: list[dict[str, Any]] | None) -> Any:

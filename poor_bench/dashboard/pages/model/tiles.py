@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.components.tile import tile, tiles
-from poor_bench.dashboard.text.figures_text import (
-    count_text,
-    dollars_text,
-    milliseconds_text,
-    size_text,
-)
+from poor_bench.dashboard.text.figures_text import dollars_text, milliseconds_text, size_text
 from poor_bench.models.llm import LLM
 from poor_bench.statistics.estimate import Estimate
 from poor_bench.statistics.reliability import Reliability
 from poor_bench.statistics.summary import Summary
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -34,7 +30,7 @@ def model_tiles(
     shown = [
         tile("Average score", _value(summary.score, 1), _interval(summary.score, 1)),
         tile("Pass rate", _percent(summary.pass_rate), _interval(summary.pass_rate, 100)),
-        tile("Tests", f"{summary.n_tests:,}", f"{summary.n_scored:,} trials scored"),
+        tile("Tests", f"{summary.n_tests:,}", f"{counted(summary.n_scored, 'trial')} scored"),
         tile(
             "Failed to run",
             f"{summary.n_failed:,}",
@@ -75,7 +71,7 @@ def _reliability_tiles(repeated: Reliability) -> list[Component]:
 
 
 def _repeated_note(meaning: str, estimate: Estimate) -> str:
-    return f"{meaning}; {count_text(estimate.n, 'test')}, {_interval(estimate, 100)}"
+    return f"{meaning}; {counted(estimate.n, 'test')}, {_interval(estimate, 100)}"
 
 
 def _costs_format(summary: Summary) -> bool:

@@ -18,8 +18,8 @@ from poor_bench.dashboard.pages.overview.heat_map import heat_map
 from poor_bench.dashboard.pages.overview.ids import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS, columns_for, rows_of
 from poor_bench.dashboard.text.csv_text import csv_text, table_csv
-from poor_bench.dashboard.text.figures_text import count_text
 from poor_bench.statistics.summary import GroupBy
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -31,10 +31,10 @@ def note(services: Services) -> str:
     """Return one line about what there is."""
     table, workspace = services.table(), services.workspace()
     parts = [
-        count_text(len(table), "result"),
-        count_text(len(table.llm_ids), "LLM"),
-        count_text(len(workspace.tests), "test"),
-        count_text(len(workspace.test_classes), "test class"),
+        counted(len(table), "result"),
+        counted(len(table.llm_ids), "LLM"),
+        counted(len(workspace.tests), "test"),
+        counted(len(workspace.test_classes), "test class"),
     ]
     newest = max(map(str, table.values["timestamp"]), default="")
     return " · ".join(

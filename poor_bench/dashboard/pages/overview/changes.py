@@ -13,7 +13,7 @@ from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.dashboard.components.card import card
 from poor_bench.dashboard.links import model_link
 from poor_bench.dashboard.services.last_run import LastRun
-from poor_bench.dashboard.text.figures_text import count_text
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -45,7 +45,7 @@ def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
         if changed
         else html.P(nothing, className="quiet"),
         note=f"Run {last_run.run_id} against the results before it: "
-        f"{count_text(n_tests, 'result')} compared.",
+        f"{counted(n_tests, 'result')} compared.",
     )
 
 

@@ -12,7 +12,7 @@ from poor_bench.dashboard.components.live_card import live_card, live_head
 from poor_bench.dashboard.links import model_link
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
 from poor_bench.dashboard.services.failures import FailureGroup
-from poor_bench.dashboard.text.figures_text import count_text
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -37,7 +37,7 @@ def failures_head(groups: Sequence[FailureGroup]) -> list[Component]:
     n_trials = sum(len(group.trials) for group in groups)
     return live_head(
         "Failed to run",
-        f"{count_text(n_trials, 'trial')} without a score: they count nowhere"
+        f"{counted(n_trials, 'trial')} without a score: they count nowhere"
         " and are pending until they run.",
     )
 

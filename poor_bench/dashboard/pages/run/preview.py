@@ -12,7 +12,8 @@ from poor_bench.config.workspace import Workspace
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.components.tile import tile, tiles
 from poor_bench.dashboard.services.run_preview import LLMPreview, RunPreview
-from poor_bench.dashboard.text.figures_text import count_text, dollars_text, seconds_text
+from poor_bench.dashboard.text.figures_text import dollars_text, seconds_text
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -85,16 +86,16 @@ def _row(cells: Sequence[str]) -> Component:
 
 
 def _rescored_note(n_rescored: int) -> str:
-    return f"and {count_text(n_rescored, 'response')} to score again" if n_rescored else "trials"
+    return f"and {counted(n_rescored, 'response')} to score again" if n_rescored else "trials"
 
 
 def _total_time(planned: RunPreview) -> tuple[str, str]:
-    note = f"unknown for {count_text(planned.n_untimed, 'LLM')}" if planned.n_untimed else ""
+    note = f"unknown for {counted(planned.n_untimed, 'LLM')}" if planned.n_untimed else ""
     return _and_more(_time(planned.seconds), note), note or "from stored times"
 
 
 def _total_cost(planned: RunPreview) -> tuple[str, str]:
-    unpriced = count_text(planned.n_unpriced, "LLM")
+    unpriced = counted(planned.n_unpriced, "LLM")
     note = f"unknown for {unpriced}: no prices in llms.json" if planned.n_unpriced else ""
     return _and_more(_cost(planned.cost_usd), note), note or "by llms.json, judging included"
 

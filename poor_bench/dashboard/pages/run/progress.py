@@ -20,7 +20,8 @@ from poor_bench.dashboard.services.run_state import (
     RunPhase,
     RunState,
 )
-from poor_bench.dashboard.text.figures_text import count_text, duration_text
+from poor_bench.dashboard.text.figures_text import duration_text
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -88,7 +89,7 @@ def _title(state: RunState) -> str:
         return "A run of another process"
     n_left = state.n_items - state.n_done
     if state.phase is RunPhase.FINISHED and n_left:
-        return f"Finished, but {count_text(n_left, 'trial')} could not be asked"
+        return f"Finished, but {counted(n_left, 'trial')} could not be asked"
     return _TITLES[state.phase]
 
 
@@ -97,7 +98,7 @@ def _note(state: RunState) -> str:
     if state.is_active and state.seconds_left is not None:
         parts.append(f"about {duration_text(state.seconds_left)} left")
     if state.n_rescored:
-        parts.append(f"{count_text(state.n_rescored, 'response')} scored again")
+        parts.append(f"{counted(state.n_rescored, 'response')} scored again")
     if state.is_foreign:
         parts.append("it can only be stopped where it was started")
     return " · ".join(part for part in parts if part)
@@ -115,7 +116,7 @@ def _overall(state: RunState) -> Component:
             ),
             html.Div(
                 [
-                    html.Span(f"{state.n_done:,} of {count_text(state.n_items, 'trial')}"),
+                    html.Span(f"{state.n_done:,} of {counted(state.n_items, 'trial')}"),
                     html.Span(f"{state.n_failed:,} failed", className="is-warning")
                     if state.n_failed
                     else None,
@@ -183,4 +184,4 @@ def _errors(errors: tuple[RunError, ...], name_of: Callable[[str], str]) -> Comp
 
 def _places(error: RunError) -> str:
     first = f"first at {error.test_id}" if error.test_id else "stay pending"
-    return f"{count_text(error.n_times, 'trial')}, {first}"
+    return f"{counted(error.n_times, 'trial')}, {first}"

@@ -23,7 +23,7 @@ from poor_bench.dashboard.pages.suites.selection import (
 )
 from poor_bench.dashboard.pages.suites.tables import case_table, run_table, suite_tiles
 from poor_bench.dashboard.pages.suites.trends import trend_card
-from poor_bench.dashboard.text.figures_text import count_text
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash import Dash
@@ -62,7 +62,7 @@ def trends(services: Services, search: str | None) -> Component | None:
 def note(services: Services, report: EvalSuiteResult) -> str:
     """Return one line about the run that is shown."""
     parts = [report.name, f"run of {report.started[:16].replace('T', ' ')} UTC"]
-    parts.append(count_text(len(report.case_results), "case"))
+    parts.append(counted(len(report.case_results), "case"))
     if services.suites.is_going_on(report.run_id):
         parts.append("going on")
     elif report.cancelled:

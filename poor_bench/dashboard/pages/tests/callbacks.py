@@ -21,7 +21,7 @@ from poor_bench.dashboard.pages.tests.panel import panel
 from poor_bench.dashboard.pages.tests.selection import selection_of
 from poor_bench.dashboard.services.rendered_prompts import rendered_prompts
 from poor_bench.dashboard.services.test_reports import TestReports
-from poor_bench.dashboard.text.figures_text import count_text
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -40,7 +40,7 @@ def show(services: Services, reports: TestReports, search: str | None) -> tuple[
         return "", nothing, None, nothing, True
     n_tests, n_classes = len(workspace.tests), len(workspace.test_classes)
     return (
-        f"{count_text(n_tests, 'test')} in {count_text(n_classes, 'class')}",
+        f"{counted(n_tests, 'test')} in {counted(n_classes, 'class')}",
         listed_classes(workspace.test_classes, workspace.tests, orders, faults.value, selection),
         _chips(search, len(suspicious(reports)) if is_current else None),
         listed_tests(found_tests(services, reports, search), known, faults.value, selection),

@@ -18,12 +18,12 @@ from poor_bench.dashboard.pages.tests.ids import TestsIds as Ids
 from poor_bench.dashboard.pages.tests.problem_texts import message_about
 from poor_bench.dashboard.pages.tests.selection import TestSelection
 from poor_bench.dashboard.services.rendered_prompts import RenderedPrompt
-from poor_bench.dashboard.text.figures_text import count_text
 from poor_bench.dashboard.text.sentences import sentences
 from poor_bench.models.problem import Problem
 from poor_bench.models.test import Test
 from poor_bench.models.test_class import TestClass
 from poor_bench.statistics.item import Item
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -88,7 +88,7 @@ def _against(test_id: str, problems: Sequence[Problem], item: Item | None) -> Co
 def _prompt(prompt: RenderedPrompt) -> Component:
     return html.Section(
         [
-            html.H3(f"What {count_text(len(prompt.llm_ids), 'LLM')} would be asked"),
+            html.H3(f"What {counted(len(prompt.llm_ids), 'LLM')} would be asked"),
             folded("System", plain_text(prompt.system)) if prompt.system else None,
             plain_text(prompt.user),
             folded("Who", html.P(", ".join(prompt.llm_ids), className="quiet")),

@@ -1,0 +1,16 @@
+import pytest
+
+from poor_bench.wording import counted
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "text"),
+    [
+        (0, "test", "0 tests"),
+        (1, "class", "1 class"),
+        (2, "class", "2 classes"),
+        (1094, "response", "1,094 responses"),
+    ],
+)
+def test_a_noun_goes_with_its_number(number: int, noun: str, text: str) -> None:
+    assert counted(number, noun) == text

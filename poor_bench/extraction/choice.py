@@ -9,8 +9,10 @@ First rule that fits; of several announcements the last one counts:
 4. only one label is set off by brackets, quotes or emphasis, or else mentioned at all: in prose;
 5. the text of only one choice occurs, where the texts are known: in prose.
 
-Where several labels are mentioned and none is announced, there is no answer: none is guessed. In
-running text labels count in their own case only, and `A` and `I` not as the English words.
+Labels that the text denies ("not A", "B is wrong") do not count. Where several labels are mentioned
+and none is announced, or several are announced at once ("A or B"), there is no answer: none is
+guessed. In running text single letters count in their own case only, unless they are announced and
+signs or the end of the line follow ("answer: b"), and `A` and `I` not as the English words.
 """
 
 from __future__ import annotations
@@ -19,17 +21,24 @@ import re
 from collections import deque
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 from poor_bench.extraction.boxed import last_boxed
+from poor_bench.extraction.denial import is_denied
 from poor_bench.extraction.fences import fenced_blocks
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.normalise import fold_answer, fold_text
 
 _OPENING = r"[\s*_(\[\"'`${]{0,8}(?:\\\w{1,8}\{)?"
-_NOT_RULED_OUT = r"(?!\W{0,4}\s(?i:is|was|seems)\s(?i:not|wrong|incorrect|false|out)\b)"
+_CLOSING = r"[)\]*_\"'`}$]{0,4}"
+_AT_AN_END = r"(?!\w|'\w|[.,]\d)"
 _NO_ARTICLE = r"(?!(?<=[AI])\s+(?!(?:because|since|as|and|or|with|due|is|for|which)\b)[a-z])"
+_MAX_CONTRAST = 16
+"""Characters between the label that is meant and the one that is denied: "B rather than A"."""
+
+_MAX_MENTIONS = 100
 
 
 class _Patterns(NamedTuple):
@@ -37,6 +46,7 @@ class _Patterns(NamedTuple):
     at_line_start: re.Pattern[str]
     set_off: re.Pattern[str]
     word: re.Pattern[str]
+    alternative: re.Pattern[str]
 
 
 def extract_choice(
@@ -58,8 +68,8 @@ def extract_choice(
     return (
         _whole(text, by_fold)
         or _announced(text, by_fold, patterns)
-        or _at_beginning(text, patterns)
-        or _only_one(text, patterns)
+        or _at_beginning(text, by_fold, patterns)
+        or _only_one(text, by_fold, patterns)
         or _by_text(text, labels, texts)
     )
 
@@ -84,9 +94,26 @@ def _announced(text: str, by_fold: dict[str, str], patterns: _Patterns) -> Extra
     extracted = extract_json(text, lambda value: _member(value, by_fold) is not None)
     if extracted is not None:
         return Extracted(_member(extracted.value, by_fold) or "", Found.ANNOUNCED, extracted.text)
-    for last in deque(patterns.announced.finditer(text), maxlen=1):
-        return Extracted(last["after"] or last["before"], Found.ANNOUNCED, last[0].strip())
-    return None
+    announcements = deque(patterns.announced.finditer(text), maxlen=_MAX_MENTIONS)
+    last = next((match for match in reversed(announcements) if _is_affirmed(match)), None)
+    if last is None or _has_alternative(last, patterns):
+        return None
+    return Extracted(by_fold[fold_answer(_label_in(last))], Found.ANNOUNCED, last[0].strip())
+
+
+def _is_affirmed(mention: re.Match[str]) -> bool:
+    """Return whether the text means the label, and does not deny it."""
+    return not is_denied(mention.string, *mention.span(mention.lastgroup or 0))
+
+
+def _label_in(mention: re.Match[str]) -> str:
+    return mention[mention.lastgroup or 0]
+
+
+def _has_alternative(mention: re.Match[str], patterns: _Patterns) -> bool:
+    """Return whether another label is given in the same breath, as in "A or B"."""
+    other = patterns.alternative.match(mention.string, mention.end(mention.lastgroup or 0))
+    return other is not None and _label_in(other) != _label_in(mention) and _is_affirmed(other)
 
 
 def _member(value: Any, by_fold: dict[str, str]) -> str | None:
@@ -97,22 +124,36 @@ def _member(value: Any, by_fold: dict[str, str]) -> str | None:
     return by_fold.get(fold_answer(member)) if isinstance(member, str) else None
 
 
-def _at_beginning(text: str, patterns: _Patterns) -> Extracted[str] | None:
-    lines = list(patterns.at_line_start.finditer(text))
-    if len({line["label"] for line in lines}) != 1 or text[: lines[0].start()].strip():
+def _at_beginning(text: str, by_fold: dict[str, str], patterns: _Patterns) -> Extracted[str] | None:
+    lines = list(islice(patterns.at_line_start.finditer(text), _MAX_MENTIONS))
+    lines = [line for line in lines if _is_affirmed(line)]
+    if len({_label_in(line) for line in lines}) != 1 or text[: lines[0].start()].strip():
         return None
-    return Extracted(lines[0]["label"], Found.IN_PROSE, lines[0][0].strip())
+    if _has_alternative(lines[0], patterns):
+        return None
+    label = by_fold[fold_answer(_label_in(lines[0]))]
+    return Extracted(label, Found.IN_PROSE, lines[0][0].strip())
 
 
-def _only_one(text: str, patterns: _Patterns) -> Extracted[str] | None:
+def _only_one(text: str, by_fold: dict[str, str], patterns: _Patterns) -> Extracted[str] | None:
     """Return the only label that is set off by signs, or else the only one at all."""
     for pattern in (patterns.set_off, patterns.word):
-        mentioned = {match["label"] for match in pattern.finditer(text)}
-        if len(mentioned) > 1:
+        mentions = list(islice(pattern.finditer(text), _MAX_MENTIONS))
+        meant = [mention for mention in mentions if _is_affirmed(mention)]
+        labels = {by_fold[fold_answer(_label_in(mention))] for mention in meant}
+        if len(labels) > 1 or not all(_is_near(mention, meant) for mention in mentions):
             return None
-        for label in mentioned:
+        for label in labels:
             return Extracted(label, Found.IN_PROSE, label)
     return None
+
+
+def _is_near(mention: re.Match[str], meant: Sequence[re.Match[str]]) -> bool:
+    """Return whether a mention is meant, or next to one that is, as in "B, not A"."""
+    return any(
+        max(mention.start() - other.end(), other.start() - mention.end()) <= _MAX_CONTRAST
+        for other in meant
+    )
 
 
 def _by_text(text: str, labels: Sequence[str], texts: Sequence[str]) -> Extracted[str] | None:
@@ -135,28 +176,49 @@ def _by_text(text: str, labels: Sequence[str], texts: Sequence[str]) -> Extracte
 
 
 def _has_words(folded: str, choice: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(choice)}(?!\w)", folded) is not None
+    mentions = re.finditer(rf"(?<!\w){re.escape(choice)}(?!\w)", folded)
+    return any(map(_is_affirmed, islice(mentions, _MAX_MENTIONS)))
 
 
 @lru_cache(maxsize=64)
 def _patterns(labels: tuple[str, ...]) -> _Patterns:
-    label = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
+    by_length = sorted(labels, key=len, reverse=True)
+    label = "|".join(map(_in_own_case, by_length))
+    any_case = "|".join(map(re.escape, by_length))
     announcing = (
         r"(?i:\b(?:answer|choice|option)\b[^\n.!?]{0,40}?(?:\bis\b|\bare\b|[:=])"
         r"|\b(?:answer|choose|chose|pick|select|selected)\b"
         r"|\bit(?:\s+is|\s+must\s+be|['\N{RIGHT SINGLE QUOTATION MARK}]s)\b"
         r"|\b(?:so|thus|hence|therefore),?\s|\bgo(?:ing)?\s+(?:with|for)\b)"
     )
-    praise = r"(?i:is\s+(?:the\s+)?(?:most\s+)?(?:correct|right|best|accurate|answer)\b)"
+    praise = r"(?i:is\s+(?:the\s+)?(?:most\s+)?(?:correct|right|best|accurate|true|answer)\b)"
+    named = r"(?i:(?:option|choice|answer)\s+)?"
     return _Patterns(
         announced=re.compile(
-            rf"{announcing}{_OPENING}(?i:(?:option|choice|answer)\s+)?{_OPENING}"
-            rf"(?P<after>{label})(?!\w|'\w){_NO_ARTICLE}{_NOT_RULED_OUT}"
-            rf"|(?<!\w)(?P<before>{label})[)\]*_\"'`.]{{0,4}}\s+{praise}"
+            rf"{announcing}{_OPENING}{named}{_OPENING}"
+            rf"(?:(?P<after>{label}){_AT_AN_END}{_NO_ARTICLE}"
+            rf"|(?P<folded>(?i:{any_case}))(?=[)\]*_\"'`}}$.,;:!]|[ \t]*$){_AT_AN_END})"
+            rf"|(?<!\w)(?P<before>{label})[)\]*_\"'`.]{{0,4}}\s+{praise}",
+            re.MULTILINE,
         ),
         at_line_start=re.compile(
-            rf"^[ \t*_(\[\"'`]{{0,8}}(?P<label>{label})(?:[*_]{{0,3}}[).:\]]|[ \t]*$)", re.MULTILINE
+            rf"^[ \t*_(\[\"'`]{{0,8}}(?P<label>{label})(?:[*_]{{0,3}}[).:\]](?!\d)|[ \t]*$)"
+            rf"|^[ \t*_(\[\"'`]{{0,8}}(?i:option|choice)\s{_OPENING}"
+            rf"(?P<named>(?i:{any_case})){_AT_AN_END}"
+            rf"|\A[ \t*_(\[\"'`]{{0,8}}(?P<first>{label})(?={_CLOSING}"
+            r"(?:\s+(?i:because|since|as)\b|\s*[-\N{EN DASH}\N{EM DASH},]\s))",
+            re.MULTILINE,
         ),
-        set_off=re.compile(rf"(?<!\w)(?P<label>{label})(?=[)\]*_\"'`])"),
-        word=re.compile(rf"(?<![\w'])(?P<label>{label})(?![\w']){_NO_ARTICLE}"),
+        set_off=re.compile(rf"(?<![\w.-])(?P<label>{label})(?=[)\]*_\"'`])"),
+        word=re.compile(rf"(?<![\w'.-])(?P<label>{label})(?![\w']|[.,]\d){_NO_ARTICLE}"),
+        alternative=re.compile(
+            rf"{_CLOSING}\s*(?:,?\s*\b(?i:or){_OPENING}{named}{_OPENING}(?P<either>{label})(?!\w)"
+            rf"|(?:,?\s*\b(?i:and)|[,/&+]){_OPENING}{named}{_OPENING}(?P<too>{label})(?!\w){_CLOSING}"
+            r"\s*(?=$|[.,;!?/\n]|(?i:and|or|are|both|because|since)\b))"
+        ),
     )
+
+
+def _in_own_case(label: str) -> str:
+    """Return the pattern of a label; words such as `yes` count in any case."""
+    return re.escape(label) if len(label) == 1 else f"(?i:{re.escape(label)})"

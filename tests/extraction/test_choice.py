@@ -42,6 +42,16 @@ CHOSEN = {
                                 Found.IN_PROSE),
     "only mention": ("Clearly (D).", "D", Found.IN_PROSE),
     "only plain mention": ("That leaves D for us", "D", Found.IN_PROSE),
+    "lower case announced": ("Answer: b", "B", Found.ANNOUNCED),
+    "lower case in brackets": ("The answer is (b), since a is too big.", "B", Found.ANNOUNCED),
+    "lower case of an option": ("option b", "B", Found.IN_PROSE),
+    "option with a reason": ("Option B because C is larger", "B", Found.IN_PROSE),
+    "beginning with a reason": ("B - because A is too small", "B", Found.IN_PROSE),
+    "true": ("Hence A is false and B is true", "B", Found.ANNOUNCED),
+    "denied before": ("Not A, but B", "B", Found.IN_PROSE),
+    "denied afterwards": ("I'd say B rather than A", "B", Found.IN_PROSE),
+    "denied announcement": ("The answer is B. I would not choose C.", "B", Found.ANNOUNCED),
+    "denied text": ("It is not Paris, it is Berlin", "D", Found.IN_PROSE),
     "text": ("It is Paris.", "A", Found.IN_PROSE),
     "wider text": ("It is the city of Rome!", "C", Found.IN_PROSE),
 }  # fmt: skip
@@ -68,6 +78,16 @@ def test_nothing_is_guessed(text):
 def test_labels_may_be_numbers():
     assert extract_choice("The answer is 3.", ["1", "2", "3"]).value == "3"
     assert extract_choice("The answer is 13.", ["1", "2", "3"]) is None
+    assert extract_choice("2.5", ["1", "2", "3"]) is None
+    assert extract_choice("-2", ["1", "2", "3"]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [("Yes, it is.", "yes"), ("The answer is No", "no"), ("So the claim holds: YES", "yes")],
+)
+def test_labels_that_are_words_count_in_any_case(text, label):
+    assert extract_choice(text, ["yes", "no"]).value == label
 
 
 @given(st.sampled_from(LABELS), st.sampled_from(["{}", "({})", "**{}**", "Answer: {}", "{}."]))

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from poor_bench.extraction.normalise import fold_text
+from poor_bench.extraction.normalise import fold_form, fold_text
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
@@ -87,4 +87,4 @@ class _Finder:
         return re.search(rf"(?<!\w){re.escape(text)}(?!\w)", self._answer) is not None
 
     def _normal(self, text: str) -> str:
-        return " ".join(text.split()) if self._wanted.case_sensitive else fold_text(text)
+        return fold_form(text) if self._wanted.case_sensitive else fold_text(text)

@@ -7,6 +7,7 @@ score is then 0.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -40,7 +41,7 @@ class Parameters(BaseModel):
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     """Score 1.0 if the answer is one of the expected texts, else 0.0."""
     wanted = Parameters.model_validate(parameters)
-    normal = str.strip if wanted.exact else fold_answer
+    normal = _exact if wanted.exact else fold_answer
     right = {normal(expected) for expected in wanted.expected}
     answer = without_thinking(response)
     for piece, found in _candidates(answer):
@@ -72,6 +73,10 @@ def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
 def reference(parameters: Mapping[str, Any]) -> str:
     """Return the first right answer."""
     return Parameters.model_validate(parameters).expected[0]
+
+
+def _exact(text: str) -> str:
+    return unicodedata.normalize("NFC", text).strip()
 
 
 def _candidates(answer: str) -> Iterator[tuple[str, Found]]:

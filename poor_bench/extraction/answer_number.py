@@ -3,26 +3,32 @@ r"""Which of the numbers in a response is its answer.
 First rule that fits:
 
 1. the whole response is a number, or a fenced block is: bare, fenced;
-2. the last `\boxed{}`: boxed;
+2. the last `\boxed{}`: boxed; where it holds digits but no number, there is none;
 3. what the last "answer is", "Answer:", "answer =" or `####` announces, after an announced
    equation its right-hand side; or else what stands before the last "which is the answer":
    announced;
 4. a first line that is nothing but a number, or what the last sentence concludes
    (`... = 18 apples`, `... equals 18`, `... costs 18 euros`, `Total: 18`): stated;
 5. the last number in the text: in prose.
+
+After a correction ("Wait, ...", "No, ...") what follows comes first, if the rules 3 and 4 fit
+there. Numbers that are parts of something else, or denied, never count: see `meant_number`.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 
 from poor_bench.extraction.boxed import last_boxed
 from poor_bench.extraction.fences import fenced_blocks
 from poor_bench.extraction.found import Extracted, Found
+from poor_bench.extraction.meant_number import meant_numbers
 from poor_bench.extraction.number import (
     Number,
     NumberInText,
+    first_number_in,
     last_number_in,
     numbers_in,
     parse_number,
@@ -42,7 +48,7 @@ _ANNOUNCEMENT_AFTERWARDS = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_CONCLUSION = re.compile(
-    r"(?:[=≈]|:\s|\b(?:is|are|was|were|equals?|costs?|makes?|gives?|leaves?|has|have|gets?|pays?|so)\b)"
+    r"(?:[=≈]|:\s|\b(?:is|are|was|were|equals?|costs?|makes?|gives?|leaves?|has|have|be|gets?|pays?|so)\b)"
     r"(?:\s(?:now|then|only|exactly|about|approximately|indeed|equal to|a total of))*"
     r"[\s(]*$",
     re.IGNORECASE,
@@ -50,6 +56,10 @@ _BEFORE_CONCLUSION = re.compile(
 _AFTER_NO_CONCLUSION = re.compile(
     r"\s*(?:[-+*/^=<>]|:\d|(?:of|out of|times|plus|minus|divided|multiplied)\b)", re.IGNORECASE
 )
+_CORRECTION = re.compile(
+    r"\b(?:wait|no|actually|sorry|correction|hmm)\b\s?[,.!:\N{EN DASH}\N{EM DASH}-]", re.IGNORECASE
+)
+_DIGIT = re.compile(r"\d")
 _EMPHASIS = re.compile(r"`|__|(?<!\d)\*\*|\*\*(?!\d)")
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
 _MAX_LINE = 200
@@ -68,10 +78,11 @@ def extract_number(text: str) -> Extracted[Number] | None:
         >>> extract_number("6 boxes of 3 make $18.00").value.value
         Decimal('18.00')
     """
+    extracted = _fenced(text) or _whole(text, Found.BARE) or _boxed(text)
+    if extracted is not None or _DIGIT.search(last_boxed(text) or ""):
+        return extracted
     return (
-        _whole(text, Found.BARE)
-        or _fenced(text)
-        or _boxed(text)
+        _corrected(text)
         or _announced(text)
         or _announced_afterwards(text)
         or _first_line(text)
@@ -95,8 +106,17 @@ def _fenced(text: str) -> Extracted[Number] | None:
 
 def _boxed(text: str) -> Extracted[Number] | None:
     content = last_boxed(text)
-    number = None if content is None else parse_number(content) or sole_number(content)
-    return Extracted(number, Found.BOXED, content) if number and content else None
+    if content is None:
+        return None
+    number = parse_number(content) or sole_number(content.rpartition("=")[2])
+    return Extracted(number, Found.BOXED, content) if number else None
+
+
+def _corrected(text: str) -> Extracted[Number] | None:
+    for correction in deque(_CORRECTION.finditer(text), maxlen=1):
+        rest = text[correction.end() :]
+        return _announced(rest) or _whole(rest, Found.STATED) or _concluded(rest)
+    return None
 
 
 def _announced(text: str) -> Extracted[Number] | None:
@@ -114,10 +134,9 @@ def _first_after(line: str) -> Extracted[Number] | None:
     sentence = _SENTENCE_END.split(line, maxsplit=1)[0]
     for piece in (sentence.rpartition("=")[2], sentence):
         plain = plain_math(piece)
-        for first in numbers_in(plain):
-            if first.start <= _MAX_GAP:
-                return _extracted(first, plain, Found.ANNOUNCED)
-            break
+        first = first_number_in(plain)
+        if first and first.start <= _MAX_GAP:
+            return _extracted(first, plain, Found.ANNOUNCED)
     return None
 
 
@@ -134,7 +153,7 @@ def _announced_afterwards(text: str) -> Extracted[Number] | None:
 
 def _first_line(text: str) -> Extracted[Number] | None:
     line = text.lstrip().partition("\n")[0].rstrip()
-    is_list_item = line.endswith((".", ")", ":"))
+    is_list_item = line.endswith((".", ")", ":")) or line.startswith("- ")
     return None if is_list_item else _whole(line, Found.STATED)
 
 
@@ -147,7 +166,7 @@ def _concluded(text: str) -> Extracted[Number] | None:
 
 
 def _conclusions(sentence: str) -> Iterator[NumberInText]:
-    for candidate in numbers_in(sentence):
+    for candidate in meant_numbers(sentence, list(numbers_in(sentence))):
         before = sentence[max(0, candidate.start - _MAX_BEFORE_CONCLUSION) : candidate.start]
         goes_on = _AFTER_NO_CONCLUSION.match(sentence, candidate.end)
         if _BEFORE_CONCLUSION.search(before) and not goes_on:

@@ -6,20 +6,17 @@ Only what stands in the same clause counts, and only a few words away.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _REACH = 60
 _MARKS = r"[ \t*_(\[\"'`${]"
 _NEGATION = (
     r"(?:\b(?:not(?!\s+(?:only|just|sure|more|less|fewer|counting|including|rounded)\b)"
+    r"|no(?!\s+(?:doubt|question|more|less|fewer)\b)|nothing|hardly|without"
     r"|never|neither|nor|cannot|rather\s+than|instead\s+of|other\s+than|anything\s+but)\b"
     r"|n['\N{RIGHT SINGLE QUOTATION MARK}]t\b)"
 )
 _ENDS_CLAUSE = r"(?:but|and|so|because|since|hence|thus|therefore|then|if)\b"
-_BEFORE = re.compile(
-    rf"{_NEGATION}(?:{_MARKS}+(?!{_ENDS_CLAUSE})[\w'\N{{RIGHT SINGLE QUOTATION MARK}}]+){{0,5}}?"
-    rf"{_MARKS}*$",
-    re.IGNORECASE,
-)
 _AFTER = re.compile(
     r"[)\]*_\"'`}$.]{0,4}\s{1,3}(?:"
     r"(?:is|are|was|were|seems|looks|would\s+be)\s+(?:(?:clearly|definitely|also|simply)\s+)?"
@@ -37,5 +34,15 @@ def is_denied(text: str, start: int, end: int) -> bool:
         >>> is_denied("not A, but B", 4, 5), is_denied("not A, but B", 11, 12)
         (True, False)
     """
-    before = text[max(0, start - _REACH) : start]
-    return _BEFORE.search(before) is not None or _AFTER.match(text, end) is not None
+    return is_denied_before(text, start) or _AFTER.match(text, end) is not None
+
+
+def is_denied_before(text: str, start: int, *, words: int = 5) -> bool:
+    """Return whether a negation stands before `start`, with at most `words` words between."""
+    return _before(words).search(text[max(0, start - _REACH) : start]) is not None
+
+
+@lru_cache(maxsize=8)
+def _before(words: int) -> re.Pattern[str]:
+    word = rf"{_MARKS}+(?!{_ENDS_CLAUSE})[\w'\N{{RIGHT SINGLE QUOTATION MARK}}]+"
+    return re.compile(rf"{_NEGATION}(?:{word}){{0,{words}}}?{_MARKS}*$", re.IGNORECASE)

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from poor_bench.extraction.normalise import words
-
-_NEGATIONS = frozenset({"not", "no", "never", "neither", "nor", "hardly", "cannot", "without"})
-_NEGATED_ENDINGS = ("n't", "n\N{RIGHT SINGLE QUOTATION MARK}t")
-_REACH_OF_NEGATION = 5
-"""Words after a "not" that it may be about."""
+from poor_bench.extraction.denial import is_denied
+from poor_bench.extraction.normalise import WORD, fold_text, words
 
 
 def sole_label(text: str, labels: AbstractSet[str]) -> str:
@@ -23,13 +19,12 @@ def sole_label(text: str, labels: AbstractSet[str]) -> str:
         >>> sole_label("This text is positive.", {"positive", "negative"})
         'positive'
     """
-    said = words(text)
-    mentioned = labels & set(said)
-    if len(mentioned) != 1:
-        return ""
-    label = next(iter(mentioned))
-    before = said[: said.index(label)][-_REACH_OF_NEGATION:]
-    return "" if any(map(_is_negation, before)) else label
+    folded = fold_text(text)
+    mentioned = set()
+    for word in WORD.finditer(folded):
+        if word[0] in labels and not is_denied(folded, *word.span()):
+            mentioned.add(word[0])
+    return mentioned.pop() if len(mentioned) == 1 else ""
 
 
 def is_labelled(text: str, labels: AbstractSet[str]) -> bool:
@@ -41,7 +36,3 @@ def is_labelled(text: str, labels: AbstractSet[str]) -> bool:
     """
     label = sole_label(text, labels)
     return label != "" and label in {words(text)[0], words(text)[-1]}
-
-
-def _is_negation(word: str) -> bool:
-    return word in _NEGATIONS or word.endswith(_NEGATED_ENDINGS)

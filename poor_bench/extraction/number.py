@@ -2,9 +2,9 @@ r"""Numbers as people write them, read exactly, as Decimal.
 
 Understood: signs, currency, thousands separators (`1,234.5`, `1'234`, `1.234.567`, `1.234,5`; a
 space in `1 000`, and in `1 234` where nothing else stands there, as prose may have two numbers), a
-decimal comma where it cannot be a list or a thousands separator, scientific notation (`1.2e-3`,
-`3 * 10^8`), fractions (`3/4`, `2 1/2`, `½`, `\frac{3}{4}`), percent, and LaTeX around all that.
-Which of several numbers is the answer, is for `answer_number` to say.
+decimal comma where it cannot be a list or a thousands separator, `2.5 million`, scientific notation
+(`1.2e-3`, `3 * 10^8`), fractions (`3/4`, `2 1/2`, `½`, `\frac{3}{4}`), percent, and LaTeX around
+all that. Which of several numbers is the answer, is for `answer_number` to say.
 
 Numbers of more than 400 digits, or beyond 10^400, are not read.
 """
@@ -14,26 +14,30 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Context, Decimal, DecimalException
+from itertools import islice
 from typing import Any, NamedTuple
 
+from poor_bench.extraction.meant_number import meant_numbers
 from poor_bench.extraction.plain_math import plain_math
 
 _NUMBER = re.compile(
     r"""
-    (?<![\w./])                             # not inside a word, a version, a date
+    (?<![^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])  # not inside a word of letters
+    (?<![./±])                              # nor a version, a date, a tolerance
     (?P<sign>(?<![)\]}%])[-+])?(?:[$€£¥₹₽₩]\s?)?(?P<inner_sign>[-+](?=[\d.]))?
     (?:
         (?P<power>10\s?(?:\^|\*\*)\s?\{?(?P<power_exponent>[-+]?\d{1,4})\}?)
       | (?:
             (?P<us>(?:
                 \d{1,3}(?:[,'_\xa0]\d{3})+
+              | \d{1,2}(?:,\d{2})+,\d{3}           # lakh, crore
               | \d{1,3}(?:\ \d{3}){0,3}\ 0\d\d(?:\ \d{3}){0,3}   # no number begins with 0
             )(?![\d,])(?:\.\d+)?)
           | (?P<eu>\d{1,3}(?:(?:\.\d{3}){2,}(?![\d.])|(?:\.\d{3})+(?=,\d))(?:,\d+)?)
-          | (?<![,(\[{])(?P<comma>\d+,(?:\d{1,2}|\d{4,})(?![\d,.]))
-          | (?P<plain>\d+(?:\.\d+)?|\.\d+)
+          | (?<![,(\[{])(?P<comma>\d+,(?:\d{1,2}|\d{4,})(?![\d,]|\.\d))
+          | (?P<plain>\d++(?:\.\d++)?|\.\d++)(?![eE][-+]?\d{5})
         )
         (?: [eE](?P<exponent>[-+]?\d{1,4})(?!\w)
           | \s?[*x]\s?10\s?(?:\^|\*\*)\s?\{?(?P<times_exponent>[-+]?\d{1,4})\}?
@@ -42,15 +46,17 @@ _NUMBER = re.compile(
         )?
     )
     (?!(?:st|nd|rd|th)\b|[²³¹⁰⁴-⁹])         # no ordinal, no power
-    (?P<percent>\s?(?:%|per\s?cent\b))?
+    (?:(?P<percent>\s?(?:%|per\s?cent\b))|(?P<scale>\s?(?i:thousand|million|billion|trillion)\b|k\b))?
     """,
     re.VERBOSE,
 )
+_SPACED_MINUS = re.compile(r"^-\s+(?=[\d.$])")
 _SPACED_THOUSANDS = re.compile(r"[-+]?(?:[$€£¥₹₽₩]\s?)?\d{1,3}(?: \d{3})+(?:\.\d+)?\s?%?")
+_SCALES = {"k": 3, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _WRAPPING = " \t\r\n*_`'\"$"
 _MAX_DIGITS = 400
 _MAX_BITS = 1300
-_MAX_UNREADABLE = 20
+_MAX_NEIGHBOURS = 20
 _DIVISION = Context(prec=60)
 _WIDE = Context(prec=4 * _MAX_DIGITS, rounding=ROUND_HALF_UP)
 """Wide enough that nothing of a number that is read gets lost."""
@@ -63,11 +69,15 @@ class Number:
     value: Decimal
     is_percent: bool = False
     """Whether a percent sign followed; `value` is what stood before it."""
+    digits: Decimal | None = field(default=None, compare=False)
+    """What stood before a word such as million, which `value` includes; None without one."""
 
     @property
     def readings(self) -> tuple[Decimal, ...]:
-        """What it may mean: `45%` is 45, and 0.45."""
-        return (self.value, self.value.scaleb(-2, _WIDE)) if self.is_percent else (self.value,)
+        """What it may mean: `45%` is 45, and 0.45; `2 million` also 2, where millions are asked."""
+        if self.is_percent:
+            return (self.value, self.value.scaleb(-2, _WIDE))
+        return (self.value,) if self.digits is None else (self.value, self.digits)
 
 
 class NumberInText(NamedTuple):
@@ -83,6 +93,7 @@ def parse_number(text: str) -> Number | None:
     if len(text) > 2 * _MAX_DIGITS:
         return None
     plain = plain_math(text).strip(_WRAPPING.replace("$", "")).rstrip(".,;!" + _WRAPPING)
+    plain = _SPACED_MINUS.sub("-", plain)
     if _SPACED_THOUSANDS.fullmatch(plain):
         plain = re.sub(r"(?<=\d) (?=\d)", "_", plain)
     match = _NUMBER.fullmatch(plain) or _NUMBER.fullmatch(plain.lstrip(_WRAPPING))
@@ -93,8 +104,9 @@ def sole_number(text: str) -> Number | None:
     """Return the only number in a short text such as `18 apples`; None where there are more."""
     if len(text) > 2 * _MAX_DIGITS:
         return None
-    numbers = [found.number for found in numbers_in(plain_math(text))]
-    return numbers[0] if len(numbers) == 1 else None
+    plain = plain_math(text)
+    numbers = list(meant_numbers(plain, list(numbers_in(plain))))
+    return numbers[0].number if len(numbers) == 1 else None
 
 
 def number_from_json(value: Any) -> Number | None:
@@ -131,13 +143,21 @@ def numbers_in(text: str) -> Iterator[NumberInText]:
             yield NumberInText(number, match.start(), match.end())
 
 
+def first_number_in(text: str) -> NumberInText | None:
+    """Return the first number in `text`, made plain, that is meant by itself."""
+    numbers = list(islice(numbers_in(text), _MAX_NEIGHBOURS))
+    return next(meant_numbers(text, numbers), None)
+
+
 def last_number_in(text: str) -> NumberInText | None:
-    """Return the last number in `text`, which `plain_math` made plain."""
-    for match in reversed(deque(_NUMBER.finditer(text), maxlen=_MAX_UNREADABLE)):
-        number = _number(match)
-        if number:
-            return NumberInText(number, match.start(), match.end())
-    return None
+    """Return the last number in `text`, made plain, that is meant by itself."""
+    matches = deque(_NUMBER.finditer(text), maxlen=_MAX_NEIGHBOURS)
+    numbers = [
+        NumberInText(number, match.start(), match.end())
+        for match in matches
+        if (number := _number(match))
+    ]
+    return next(reversed(list(meant_numbers(text, numbers))), None)
 
 
 def _number(match: re.Match[str]) -> Number | None:
@@ -149,10 +169,12 @@ def _number(match: re.Match[str]) -> Number | None:
         return None
     if abs(value.adjusted()) > _MAX_DIGITS:
         return None
-    is_negative = "-" in f"{match['sign']}{match['inner_sign']}"
-    return Number(
-        value.copy_negate() if is_negative else value, is_percent=match["percent"] is not None
-    )
+    if "-" in f"{match['sign']}{match['inner_sign']}":
+        value = value.copy_negate()
+    if match["scale"]:
+        scaled = value.scaleb(_SCALES[match["scale"].strip().lower()], _WIDE)
+        return Number(scaled, digits=value)
+    return Number(value, is_percent=match["percent"] is not None)
 
 
 def _magnitude(match: re.Match[str]) -> Decimal:

@@ -1,7 +1,7 @@
 r"""Mathematical notation as plain text: LaTeX, typographic signs, vulgar fractions.
 
 `\frac{1}{2}` becomes `1/2`, `1{,}234` becomes `1,234`, `2½` becomes `2 1/2`, a typographic minus
-becomes `-`. What has no plain form stays as it is.
+becomes `-`, and so does a leading "minus". What has no plain form stays as it is.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ _FRACTION = re.compile(
     r"(?P<whole>\d)?\\[dt]?frac\s?(?:\{(?P<a>[^{}]*)\}\s?\{(?P<b>[^{}]*)\}|(?P<c>\d)(?P<d>\d))"
 )
 _SIMPLE_FRACTION_PART = re.compile(r"[\d.]*|\w")
+_NEGATIVE = re.compile(r"\((-\d[\d.]*)\)")
 _LATEX = (
     (re.compile(r"\{,\}"), ","),
     (re.compile(r"\\[,;:! ]|\\(?:left|right|displaystyle)(?![A-Za-z])"), ""),
@@ -44,8 +45,15 @@ _LATEX = (
 )
 
 
+_WORDED_SIGN = re.compile(
+    r"(?P<before>(?:^|[=:]|\b(?:is|be|equals))[\s*$(]{0,4})(?:minus|negative)\s+(?=[$\d.])",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
 def plain_math(text: str) -> str:
     """Return `text` with mathematical notation made plain; other text is left as it is."""
+    text = _WORDED_SIGN.sub(r"\g<before>-", text)
     if not text.isascii():
         text = _SUPERSCRIPT_POWER.sub(lambda match: "^" + match[0].translate(_SUPERSCRIPTS), text)
         text = _VULGAR_FRACTION.sub(_plain_vulgar_fraction, text).translate(_SIGNS)
@@ -65,8 +73,17 @@ def _plain_vulgar_fraction(match: re.Match[str]) -> str:
 
 def _plain_fraction(match: re.Match[str]) -> str:
     parts = (match["a"], match["b"]) if match["c"] is None else (match["c"], match["d"])
-    fraction = "/".join(_in_parentheses(part.strip()) for part in parts)
+    numerator, denominator = (_in_parentheses(part.strip()) for part in parts)
+    if _begins(match):
+        numerator = _NEGATIVE.sub(r"\1", numerator)
+    fraction = f"{numerator}/{denominator}"
     return f"{match['whole']} {fraction}" if match["whole"] else fraction
+
+
+def _begins(match: re.Match[str]) -> bool:
+    """Return whether no factor stands before the fraction."""
+    before = match.string[: match.start()].rstrip()[-1:]
+    return match["whole"] is None and not (before.isalnum() or (before and before in ")}]^"))
 
 
 def _in_parentheses(part: str) -> str:

@@ -43,3 +43,9 @@ def test_reference_is_only_given_where_it_is_right():
     assert reference({"all": ["a", "b"], "any": ["c", "d"]}) == "a\nb\nc"
     assert reference({"none": ["a"]}) is None
     assert reference({"all": ["ab"], "none": ["a"]}) is None
+
+
+def test_typography_and_unicode_form_never_count():
+    response = "It isn\N{RIGHT SINGLE QUOTATION MARK}t the Cafe\N{COMBINING ACUTE ACCENT}"
+    wanted = {"all": ["isn't the Caf\N{LATIN SMALL LETTER E WITH ACUTE}"], "case_sensitive": True}
+    assert evaluate(response, wanted).score == 1.0

@@ -32,3 +32,15 @@ def test_text_within_other_text_is_not_the_whole_answer():
 
 def test_each_of_several_is_right():
     assert evaluate("two", {"expected": ["2", "two"]}).score == 1.0
+
+
+def test_an_answer_of_signs_is_no_other_one():
+    assert evaluate("!", {"expected": "?"}).score == 0.0
+    assert evaluate("", {"expected": "?"}).score == 0.0
+    assert evaluate("?", {"expected": "?"}).score == 1.0
+
+
+def test_unicode_form_does_not_count_where_all_else_does():
+    decomposed = "Cafe\N{COMBINING ACUTE ACCENT}"
+    wanted = {"expected": "Caf\N{LATIN SMALL LETTER E WITH ACUTE}", "exact": True}
+    assert evaluate(decomposed, wanted).score == 1.0

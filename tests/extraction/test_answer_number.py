@@ -42,13 +42,29 @@ ANSWERS = {
     "first line": ("42\n\nThe number of steps is 3.", "42", Found.STATED),
     "last number": ("Take 3, then 5 more, making 8 apples.", "8", Found.IN_PROSE),
     "term at the end": ("Both need 7 hours, which is 6 +", "6", Found.IN_PROSE),
-    "time": ("The arrival was 12:10", "10", Found.IN_PROSE),
     "share": ("What is left is 3 of 4", "4", Found.IN_PROSE),
-    "range": ("5-3", "3", Found.IN_PROSE),
     "bullets": ("- 5 apples", "5", Found.IN_PROSE),
     "list of numbers": ("1,2,3", "3", Found.IN_PROSE),
     "pair": ("at (3,5)", "5", Found.IN_PROSE),
     "unit": ("18cm", "18", Found.IN_PROSE),
+    "unit with a power": ("\\boxed{42 \\, \\text{cm}^2}", "42", Found.BOXED),
+    "boxed equation": (r"\boxed{x = 5}", "5", Found.BOXED),
+    "code block": ("```\n18\n```", "18", Found.FENCED),
+    "denied announcement": ("The answer is not 5, it is 6.", "6", Found.ANNOUNCED),
+    "denied sentence": ("The answer is not 5. It is 6.", "6", Found.STATED),
+    "denied afterwards": ("6, not 5", "6", Found.IN_PROSE),
+    "corrected": ("The answer is 5. Wait, that's wrong. It should be 6.", "6", Found.STATED),
+    "corrected at once": ("Answer: 5? No, 6.", "6", Found.STATED),
+    "limit": ("She buys not more than 5", "5", Found.IN_PROSE),
+    "equation turned around": ("18 = 9*2", "18", Found.IN_PROSE),
+    "same value twice": ("The answer is 1/2 or 0.5.", "0.5", Found.ANNOUNCED),
+    "two units": ("That takes 2 hours or 120 minutes", "120", Found.IN_PROSE),
+    "worded minus": ("The answer is minus 7.", "-7", Found.ANNOUNCED),
+    "difference in words": ("That is 10 minus 3, so 7", "7", Found.STATED),
+    "comma at the end of a sentence": ("Die Antwort ist 3,5.", "3.5", Found.IN_PROSE),
+    "no space before": ("\N{CJK UNIFIED IDEOGRAPH-662F}42", "42", Found.IN_PROSE),
+    "million": ("The answer is $2.5 million.", "2500000", Found.ANNOUNCED),
+    "emphasis": ("So:\n\n**42**", "42", Found.IN_PROSE),
 }
 
 
@@ -62,6 +78,17 @@ def test_which_number_is_the_answer(text, value, found):
 @pytest.mark.parametrize("text", ["5 is the wrong answer, not 6", "The answer takes 6 steps"])
 def test_what_announces_nothing(text):
     assert extract_number(text).found is Found.IN_PROSE
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["5 or 6", "The answer is 5 or 6.", "The answer is between 5 and 6.", "The answer is 5 to 6",
+     "5-10", "5\N{EN DASH}10", "3 + 4", "2^10", "15 - 8", "sqrt(16)", "\N{SQUARE ROOT}16",
+     "x = \N{PLUS-MINUS SIGN}5", "x=5 or x=-5", "2026-11-22", "at 12:30", "a ratio of 3:1",
+     r"\boxed{x^2}", r"\boxed{2x+3}", r"\boxed{10\sqrt{2}}", r"5, so \boxed{(3, 4)}"],
+)  # fmt: skip
+def test_parts_of_something_else_are_no_answer(text):
+    assert extract_number(text) is None
 
 
 @given(st.integers())

@@ -18,6 +18,10 @@ SOLE = {
     "It is not at all positive": "",
     "It isn\N{RIGHT SINGLE QUOTATION MARK}t positive": "",
     "I don't think that is neutral": "",
+    "positive, not negative": "positive",
+    "It's not negative but positive": "positive",
+    "positive, as there is nothing negative": "positive",
+    "hardly positive": "",
     "positively": "",
     "": "",
 }

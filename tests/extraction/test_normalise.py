@@ -9,7 +9,16 @@ from tests.extraction.strategies import hostile_text
 
 @pytest.mark.parametrize(
     ("text", "folded"),
-    [("  Two\n words ", "two words"), ("STRASSE", "strasse"), ("straße", "strasse"), ("ﬁt", "fit")],
+    [
+        ("  Two\n words ", "two words"),
+        ("STRASSE", "strasse"),
+        ("straße", "strasse"),
+        ("ﬁt", "fit"),
+        ("isn\N{RIGHT SINGLE QUOTATION MARK}t", "isn't"),
+        ("x\N{EN DASH}y", "x-y"),
+        ("a\N{ZERO WIDTH SPACE}b", "ab"),
+        ("\N{ZERO WIDTH NO-BREAK SPACE}B", "b"),
+    ],
 )
 def test_case_form_and_space_are_folded(text, folded):
     assert fold_text(text) == folded
@@ -18,6 +27,11 @@ def test_case_form_and_space_are_folded(text, folded):
 def test_punctuation_around_an_answer_does_not_count():
     assert fold_answer("**“Positive.”**") == "positive"
     assert fold_answer("e.g. this") == "e.g. this"
+
+
+def test_punctuation_that_is_the_answer_counts():
+    assert fold_answer(" ?! ") == "?!"
+    assert fold_answer("[]") != fold_answer("{}")
 
 
 def test_words_are_folded_and_keep_apostrophes():

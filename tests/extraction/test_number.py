@@ -27,7 +27,9 @@ NOTATIONS = {
     r"3 \times 10^{8}": "300000000", "5 x 10^-3": "0.005",
     "10^6": "1000000", "10²": "100", "1/2": "0.5", "3 / 4": "0.75", "2 1/2": "2.5", "½": "0.5",
     "2½": "2.5", r"\frac{1}{2}": "0.5", r"\frac12": "0.5", r"-\dfrac{1}{4}": "-0.25",
-    r"2\frac{1}{2}": "2.5", "$18$": "18", r"\$18": "18", r"18\%": "18", r"\(18\)": "18",
+    r"2\frac{1}{2}": "2.5", r"\frac{-1}{2}": "-0.5", "minus 7": "-7", "- 7": "-7",
+    "12,34,567": "1234567", "2 million": "2000000", "1.5k": "1500",
+    "$18$": "18", r"\$18": "18", r"18\%": "18", r"\(18\)": "18",
 }  # fmt: skip
 
 
@@ -41,7 +43,7 @@ def test_notations_of_a_bare_number(text, value):
 @pytest.mark.parametrize(
     "text",
     ["", "none", "NaN", "Infinity", "true", "v1.2.3", "A5", "1/0", "9" * 500, "1e999", "the 3rd",
-     "7²"],
+     "7²", "the 21st", "12²", "12e400000"],
 )  # fmt: skip
 def test_what_is_no_number(text):
     assert extract_number(text) is None
@@ -64,6 +66,10 @@ def test_spaces_between_thousands_are_told_from_those_between_numbers(text, valu
 def test_percent_has_two_readings():
     assert parse_number("45%").readings == (Decimal(45), Decimal("0.45"))
     assert parse_number("45").readings == (Decimal(45),)
+
+
+def test_millions_may_be_what_is_asked_for():
+    assert parse_number("2 million").readings == (Decimal(2_000_000), Decimal(2))
 
 
 @pytest.mark.parametrize(

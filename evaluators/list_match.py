@@ -1,8 +1,9 @@
 """Compares a list with the expected one, in order or as a set.
 
-Lists in any notation are read: JSON, bullets, numbered lines, commas. Numbers agree by value,
-texts but for case and punctuation around. In order, the score is the share of right places of the
-longer list; as a set, of what both have of all that either has.
+Lists in any notation are read: JSON, bullets, numbered lines, commas; where one item is expected, a
+short text is that. Numbers agree by value, texts but for case and punctuation around. In order, the
+score is the share of right places of the longer list; as a set, of what both have of all that
+either has.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from poor_bench.extraction.found import Found
+from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.item_comparison import item_key
 from poor_bench.extraction.list_value import extract_list
 from poor_bench.extraction.thinking import without_thinking
@@ -22,6 +24,7 @@ from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.format_rule import under_format_rule
 
 _MAX_NAMED = 5
+_MAX_SOLE_ITEM = 80
 
 
 class Parameters(BaseModel):
@@ -42,7 +45,10 @@ class Parameters(BaseModel):
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     """Score how much the lists have in common."""
     wanted = Parameters.model_validate(parameters)
-    extracted = extract_list(without_thinking(response))
+    answer = without_thinking(response)
+    extracted = extract_list(answer)
+    if extracted is None and len(wanted.expected) == 1:
+        extracted = _sole_item(answer)
     if extracted is None:
         return Verdict(0.0, "found no list", found=Found.MISSING, expected=_shown(wanted.expected))
     broken = extracted.found.wrapping
@@ -71,6 +77,15 @@ def wants(parameters: Mapping[str, Any]) -> AnswerFormat:
 def reference(parameters: Mapping[str, Any]) -> str:
     """Return the expected items as JSON."""
     return _shown(Parameters.model_validate(parameters).expected)
+
+
+def _sole_item(answer: str) -> Extracted[list[Any]] | None:
+    """Return a short answer on one line as a list of one item."""
+    blocks = fenced_blocks(answer)
+    body = (blocks[-1].body if blocks else answer).strip()
+    if not body or "\n" in body or len(body) > _MAX_SOLE_ITEM:
+        return None
+    return Extracted([body], Found.FENCED if blocks else Found.BARE, body)
 
 
 def _compare_places(expected: Sequence[Any], got: Sequence[Any]) -> tuple[float, str]:

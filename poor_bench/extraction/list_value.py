@@ -1,22 +1,32 @@
 """A list out of a response: JSON, bullets, numbered or plain lines, or comma-separated.
 
 The first notation that fits wins, in this order: a JSON list (see `json_value` for which one of
-several), lines with bullets or numbers, and only where the whole response is nothing else: several
-short lines, or one line with commas or semicolons. A line that reads like a sentence is no list.
+several), lines with bullets or numbers, and only where the whole response, or the last LaTeX box,
+is nothing else: several short lines, or one line with commas, semicolons, spaces between numbers,
+or "and" before the last item. Words that lead up to it ("Colors:", "The colors are") are no part of
+it. A line that otherwise reads like a sentence is no list. Bullets under bullets are no items.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from poor_bench.extraction.boxed import last_boxed
 from poor_bench.extraction.fences import fenced_blocks
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import Accepts, extract_json
 
-_ITEM_LINE = re.compile(r"^[ \t]*(?:[-*+•]|\(?\d{1,4}[.):])[ \t]+(?P<item>[^\n]*\S)", re.MULTILINE)
+_ITEM_LINE = re.compile(
+    r"^(?P<indent>[ \t]*)(?:[-*+•\N{EN DASH}]|\(?(?:\d{1,4}[.):]|[a-z]\)))[ \t]+(?P<item>[^\n]*\S)",
+    re.MULTILINE | re.IGNORECASE,
+)
 _SEPARATOR = re.compile(r"[,;]")
+_LAST = re.compile(r"\s+and\s+(?=\S)", re.IGNORECASE)
+_LEADING = re.compile(r"[^:,;\n]{1,80}:\s+(?P<rest>[^:\n]+)")
+_STATING = re.compile(r"[^,;:\n]{1,60}?\b(?:is|are|were)\s+(?P<rest>[^:\n]+)", re.IGNORECASE)
+_NUMBERS = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[ \t]+[-+]?\d+(?:\.\d+)?)+")
 _SENTENCE_ENDS = (".", "!", "?")
 _MAX_PLAIN_ITEM = 80
 _MAX_WORDS_IN_A_SENTENCE = 3
@@ -69,26 +79,58 @@ def _lines_with_marks(text: str) -> Extracted[list[Any]] | None:
     n_lines = sum(1 for line in text.splitlines() if line.strip())
     found = Found.BARE if n_lines == len(matches) else Found.IN_PROSE
     piece = text[matches[0].start() : matches[-1].end()]
-    return Extracted([match["item"].strip() for match in matches], found, piece)
+    return Extracted([match["item"].strip() for match in _outermost(matches)], found, piece)
+
+
+def _outermost(matches: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
+    """Yield the items that stand under no other; the first one's indentation may be cut off."""
+    depths = [len(match["indent"].expandtabs(4)) for match in matches]
+    deepest = min(depths[1:] if matches[0].start() == 0 and depths[1:] else depths) + 1
+    yield from (match for match, depth in zip(matches, depths, strict=True) if depth <= deepest)
 
 
 def _plain_items(text: str, accepts_item: AcceptsItem) -> Extracted[list[Any]] | None:
     blocks = fenced_blocks(text)
-    body = blocks[-1].body if blocks else text
-    items = [line.strip() for line in body.splitlines() if line.strip()]
-    if len(items) == 1:
-        items = _items_of_line(items[0])
+    boxed = last_boxed(text)
+    body, found = text, Found.BARE
+    if blocks:
+        body, found = blocks[-1].body, Found.FENCED
+    elif boxed is not None:
+        body, found = boxed, Found.BOXED
+    items, is_led = _split(body)
     if len(items) < 2 or any(len(item) > _MAX_PLAIN_ITEM for item in items):
         return None
     if not all(map(accepts_item, items)):
         return None
-    return Extracted(items, Found.FENCED if blocks else Found.BARE, body.strip())
+    if is_led and found is Found.BARE:
+        found = Found.ANNOUNCED
+    return Extracted(items, found, body.strip())
 
 
-def _items_of_line(line: str) -> list[str]:
+def _split(body: str) -> tuple[list[str], bool]:
+    """Return the items, and whether words lead up to them."""
+    lines = [line.strip() for line in body.splitlines() if line.strip()]
+    is_led = len(lines) > 1 and lines[0].endswith(":")
+    if is_led:
+        lines = lines[1:]
+    if len(lines) != 1:
+        return lines, is_led
+    for leading, is_clause in ((_LEADING, False), (_STATING, True)):
+        match = leading.fullmatch(lines[0])
+        items = _items_of_line(match["rest"], of_clause=is_clause) if match else []
+        if len(items) > 1:
+            return items, True
+    return _items_of_line(lines[0]), is_led
+
+
+def _items_of_line(line: str, *, of_clause: bool = False) -> list[str]:
     """Return what separators part; nothing where the line reads like a sentence."""
+    if _NUMBERS.fullmatch(line):
+        return line.split()
     items = [item.strip() for item in _SEPARATOR.split(line)]
-    is_sentence = line.endswith(_SENTENCE_ENDS) and any(
+    *before, last = [item for item in items if item] or [""]
+    items = [*before, *(part for part in _LAST.split(f" {last}", maxsplit=1) if part.strip())]
+    is_sentence = (of_clause or line.endswith(_SENTENCE_ENDS)) and any(
         len(item.split()) > _MAX_WORDS_IN_A_SENTENCE for item in items
     )
-    return [] if is_sentence else items
+    return [] if is_sentence else [item.strip() for item in items]

@@ -39,6 +39,9 @@ def test_where_json_is_asked_for_other_notations_are_not_strictly_right():
         ({"expected": [1, 2.5]}, '["1.0", "5/2"]', 1.0, "2 of 2 right"),
         (COLOURS, "[]", 0.0, "0 items, expected 3"),
         (COLOURS, "red", 0.0, "found no list"),
+        ({"expected": ["red"]}, "Red.", 1.0, "1 of 1 right"),
+        ({"expected": [5]}, "5", 1.0, "1 of 1 right"),
+        (COLOURS, "The colours are red, green and blue.", 1.0, "3 of 3 right"),
     ],
 )
 def test_score_is_what_the_lists_have_in_common(parameters, response, score, details):

@@ -9,7 +9,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.cost_limit import limit_cost, print_cost_estimate
 from poor_bench.cli.output import json_option, print_json
-from poor_bench.cli.run_checks import check_before_run, warn_of_other_run
+from poor_bench.cli.run_checks import check_before_run, take_turn
 from poor_bench.cli.sandbox_option import demand_sandbox, require_sandbox_option
 from poor_bench.cli.selection_options import selection_from, selection_options
 from poor_bench.cli.stop_signals import stop_on_signal
@@ -48,6 +48,7 @@ Examples:
 )
 @click.option("--force", is_flag=True, help="Run also what has a result already.")
 @click.option("--dry-run", is_flag=True, help="Show what would be run; ask nobody.")
+@click.option("--beside", is_flag=True, help="Do not wait for the run of another process.")
 @click.option("--unchecked", is_flag=True, help="Do not check the tests themselves before.")
 @require_sandbox_option
 @json_option
@@ -55,38 +56,42 @@ Examples:
 def command(
     app: AppContext,
     /,
-    trials: int,
     max_cost: float | None,
-    force: bool,
     dry_run: bool,
+    beside: bool,
     unchecked: bool,
     require_sandbox: str | None,
     as_json: bool,
-    **filters: Any,
+    **choice: Any,
 ) -> int:
     """Run what is pending: ask the LLMs, score the answers, store the results.
 
     A trial is pending until it has a result for its present prompt, parameters and evaluator.
-    Ctrl-C stops cleanly: what is finished is kept, the rest stays pending.
+    Ctrl-C stops cleanly: what is finished is kept, the rest stays pending. One run goes on at a
+    time: where another process runs tests of this workspace, its end is waited for.
     """
+    from poor_bench.result_store.run_turn import RunTurn
     from poor_bench.test_runner import TestRunner
 
     demand_sandbox(require_sandbox)
     runner = TestRunner(app.config)
-    plan = runner.plan(selection_from(filters, trials=trials, force=force))
+    selection = selection_from(choice, trials=choice["trials"], force=choice["force"])
+    plan = runner.plan(selection)
     if dry_run:
         return _print_plan(runner, plan, as_json=as_json)
-    if max_cost is not None:
-        limit_cost(runner.manager, runner.estimate_cost(plan), max_cost)
-    if not plan.is_empty:
-        warn_of_other_run(app)
-        if not unchecked:
-            check_before_run(app)
+    turn = RunTurn(app.store.paths)
     try:
+        if not plan.is_empty and take_turn(turn, beside=beside):
+            plan = runner.plan(selection)
+        if max_cost is not None:
+            limit_cost(runner.manager, runner.estimate_cost(plan), max_cost)
+        if not plan.is_empty and not unchecked:
+            check_before_run(app)
         finished = None if plan.is_empty else _run(runner, plan, quiet=as_json)
         return _report(runner, plan, finished, as_json=as_json)
     finally:
         runner.close()
+        turn.give_back()
 
 
 def _run(runner: TestRunner, plan: Plan, *, quiet: bool) -> RunFinished:

@@ -1,6 +1,10 @@
-"""What `run` says of the tests before it asks anybody."""
+"""What `run` looks at before it asks anybody: other runs, and the tests themselves."""
 
 from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,20 +13,36 @@ from poor_bench.cli.output import console, harmless
 from poor_bench.errors import ConfigError
 from poor_bench.models.problem import Severity
 
+if TYPE_CHECKING:
+    from poor_bench.result_store.run_turn import RunTurn
+
 _SHOWN = 3
+_LOOK_AGAIN_S = 0.5
 
 
-def warn_of_other_run(app: AppContext) -> None:
-    """Tell of a run of another process, which cannot know what this one asks."""
-    from poor_bench.result_store.journal import newest_owned
+def take_turn(turn: RunTurn, *, beside: bool, pause: Callable[[float], None] = time.sleep) -> bool:
+    """Take the turn to run tests; return whether it was waited for.
 
-    other = newest_owned(app.config.store.paths.journals())
-    if other is not None:
-        click.echo(
-            f"Warning: the run {other.stem} of another process is under way: "
-            "what it has not finished is asked by both. Ctrl-C ends this one.",
-            err=True,
-        )
+    Neither of two runs knows what the other is asking, so both would ask the same.
+
+    Args:
+        turn: Whose turn it is.
+        beside: Warn where another process has it, and do not wait.
+        pause: Waits for some seconds.
+    """
+    if turn.take():
+        return False
+    under_way = f"{turn.other_run()} of another process (console or dashboard) is under way"
+    if beside:
+        both = "what it has not finished is asked by both"
+        click.echo(f"Warning: {under_way}: {both}. Ctrl-C ends this one.", err=True)
+        return False
+    ways = "Ctrl-C ends the waiting, --beside runs at the same time"
+    click.echo(f"Waiting: {under_way}. What it leaves is asked then; {ways}.", err=True)
+    with console(stderr=True).status("Waiting for the other run"):
+        while not turn.take():
+            pause(_LOOK_AGAIN_S)
+    return True
 
 
 def check_before_run(app: AppContext) -> None:

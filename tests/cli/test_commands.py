@@ -49,12 +49,12 @@ def test_run_ends_with_3_where_tests_could_not_be_run(
     assert {row["llm_id"] for row in summary["llms"]} == {"scripted:a", "scripted:b"}
 
 
-def test_run_warns_where_another_process_runs_already(
+def test_run_beside_warns_where_another_process_runs_already(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     journal = ConfigManager(folder).store.open_run("20260101T000000-a", {})
-    assert call(folder, "run", "--llm", "scripted:a") == 0
-    assert "the run 20260101T000000-a of another process is under way" in capsys.readouterr().err
+    assert call(folder, "run", "--llm", "scripted:a", "--beside") == 0
+    assert "asked by both" in capsys.readouterr().err
     journal.close()
     assert call(folder, "run", "--llm", "scripted:a", "--force") == 0
     assert "another process" not in capsys.readouterr().err

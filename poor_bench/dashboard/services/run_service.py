@@ -15,12 +15,15 @@ from poor_bench.dashboard.services.run_state import RunPhase, RunState
 from poor_bench.dashboard.services.run_watcher import RunWatcher
 from poor_bench.dashboard.text.sentences import error_text
 from poor_bench.errors import PoorBenchError, RunRefusedError
+from poor_bench.result_store.run_turn import RunTurn
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.selection import Selection
 
 if TYPE_CHECKING:
     from poor_bench.result_store.store import ResultStore
     from poor_bench.test_runner import TestRunner
+
+_WAIT = "Wait until it ends, or stop it where it was started."
 
 
 class RunService:
@@ -95,9 +98,11 @@ class RunService:
         self._own_run.wait(timeout_s)
 
     def _prepare(self, selection: Selection) -> Work:
+        turn = self._take_turn()
         self._control = RunControl()
         self._watcher = RunWatcher(self._clock)
-        return partial(self._work, selection, self._watcher, self._control)
+        work = partial(self._work, selection, self._watcher, self._control)
+        return partial(_in_turn, turn, work)
 
     def _work(self, selection: Selection, watcher: RunWatcher, control: RunControl) -> None:
         """Run; whatever ends the thread, the page learns that the run is over."""
@@ -121,11 +126,30 @@ class RunService:
         if other is not None:
             raise RunRefusedError(
                 f"the run {other.run_id} of another process is under way",
-                hint="Wait until it ends, or stop it where it was started.",
+                hint=_WAIT,
             )
+
+    def _take_turn(self) -> RunTurn | None:
+        """Take the turn, for as long as the run lasts; None where the store cannot be opened."""
+        try:
+            turn = RunTurn(self._open_store().paths)
+        except PoorBenchError:
+            return None
+        if not turn.take():
+            raise RunRefusedError(f"{turn.other_run()} of another process is under way", hint=_WAIT)
+        return turn
 
     def _foreign_run(self) -> RunState | None:
         try:
             return self._foreign_runs.state(self._open_store().paths)
         except PoorBenchError:
             return None
+
+
+def _in_turn(turn: RunTurn | None, work: Work) -> None:
+    """Do the work of a run, and let other processes have the turn after it."""
+    try:
+        work()
+    finally:
+        if turn is not None:
+            turn.give_back()

@@ -15,6 +15,7 @@ from poor_bench.models.completion import ChatRequest, Completion, FinishReason, 
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.ports import CallControl
+from poor_bench.result_store.run_turn import RunTurn
 from poor_bench.runner.selection import Selection
 from poor_bench.test_runner import TestRunner
 from tests.conftest import WorkspaceFiles
@@ -152,6 +153,20 @@ def test_a_run_of_another_process_is_watched_and_keeps_ours_from_starting(folder
         service.start(Selection())
     journal.close()
     assert service.state().phase is RunPhase.IDLE
+
+
+def test_one_process_at_a_time_has_the_turn(folder: Path) -> None:
+    console = RunTurn(ConfigManager(folder).store.paths)
+    assert console.take()
+    service = service_over(folder)
+    with pytest.raises(RunRefusedError, match="of another process is under way"):
+        service.start(Selection())
+    console.give_back()
+    service.start(Selection())
+    assert ended(service).phase is RunPhase.FINISHED
+    service.wait()
+    assert console.take()
+    console.give_back()
 
 
 def test_the_journal_of_a_killed_run_holds_nobody_up(folder: Path) -> None:

@@ -15,7 +15,8 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from poor_bench.extraction.code import defines, extract_code
+from poor_bench.extraction.code import extract_code
+from poor_bench.extraction.code_parts import defines
 from poor_bench.sandbox import (
     CaseEnd,
     CaseOutcome,

@@ -6,6 +6,7 @@ import ast
 import re
 import textwrap
 
+from poor_bench.extraction.code_parts import defines, with_needed
 from poor_bench.extraction.fences import fenced_blocks
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.thinking import without_thinking
@@ -20,8 +21,10 @@ def extract_code(text: str, function_name: str | None = None) -> Extracted[str] 
     """Return the Python code of a response.
 
     Of several fenced blocks the largest that defines `function_name` is taken, else the largest
-    that looks like Python, else the largest. Without a fenced block it is the text from the first
-    line that starts with `def`, `class`, `import`, `from` or a decorator, without prose behind it.
+    that looks like Python, else the largest; of equal ones the last. Other blocks are taken as well
+    where it needs what they define, such as imports or another function. Without a fenced block it
+    is the text from the first line that starts with `def`, `class`, `import`, `from` or a
+    decorator, without prose behind it.
 
     Args:
         text: The response; thinking is left out.
@@ -34,7 +37,9 @@ def extract_code(text: str, function_name: str | None = None) -> Extracted[str] 
     blocks = [textwrap.dedent(block.body).strip("\n") for block in fenced_blocks(answer)]
     fenced = _best_block([block for block in blocks if block.strip()], function_name)
     if fenced is not None:
-        return Extracted(fenced, Found.FENCED, fenced)
+        code = with_needed(fenced, blocks, function_name)
+        return Extracted(code, Found.FENCED, code)
+    answer = textwrap.dedent(answer)
     start = _FIRST_LINE.search(answer)
     if start is None:
         return None
@@ -43,17 +48,10 @@ def extract_code(text: str, function_name: str | None = None) -> Extracted[str] 
     return Extracted(code, Found.BARE if is_bare else Found.IN_PROSE, code)
 
 
-def defines(code: str, function_name: str) -> bool:
-    """Return whether code has a line that defines a function or class of this name."""
-    name = re.escape(function_name)
-    pattern = rf"^[ \t]*(?:(?:async\s+)?def|class)\s+{name}\b|^{name}\s*="
-    return re.search(pattern, code, re.MULTILINE) is not None
-
-
 def _best_block(blocks: list[str], function_name: str | None) -> str | None:
     defining = [block for block in blocks if function_name and defines(block, function_name)]
     python = [block for block in blocks if _LOOKS_LIKE_CODE.search(block)]
-    return max(defining or python or blocks, key=len, default=None)
+    return max(reversed(defining or python or blocks), key=len, default=None)
 
 
 def _without_prose_behind(code: str) -> str:

@@ -64,6 +64,7 @@ _EQUATION = re.compile(r"^.*(?:=|\\approx|≈)", re.DOTALL)
 _MIXED = re.compile(r"(?<![\d.])(\d+) (\d+)/(\d+)(?![\d.])")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _BARE_FUNCTION = re.compile(rf"\b(?:{'|'.join(sorted(_FUNCTIONS))})\b(?!\()")
+_COMMAND = re.compile(r"\\([A-Za-z]+)")
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d+)?|\.\d+)|(?P<name>[A-Za-z]+)|(?P<operator>\*\*|[-+*/^()]))"
 )
@@ -102,7 +103,7 @@ def safe_expression(text: str) -> str | None:
         text = text.translate(_SIGNS)
     text = _MIXED.sub(r"(\1+\2/\3)", _THOUSANDS.sub("", plain_math(text)))
     text = _TRIGONOMETRIC_POWER.sub(r"\g<function>(\g<argument>)^\g<power>", text)
-    if re.search(r"\d\s+\d", text):
+    if re.search(r"\d\s+\d", text) or not all(map(_is_known, _COMMAND.findall(text))):
         return None
     return _joined(text.replace("{", "(").replace("}", ")").replace("\\", " "))
 
@@ -173,6 +174,10 @@ def _with_operator(left: list[str], piece: str) -> list[str]:
     if left and left[0] in _FUNCTIONS and piece != "(":
         return [f"({piece})"]
     return ["*", piece] if left and _multiplies(left[0], piece) else [piece]
+
+
+def _is_known(command: str) -> bool:
+    return _RENAMED.get(command, command) in _FUNCTIONS | _GREEK
 
 
 def _names(name: str) -> list[str]:

@@ -2,7 +2,8 @@
 
 The rules are CommonMark's (fences of three or more ``` ` ``` or `~`, closed by at least as many),
 with three allowances for what LLMs do: any indentation, a whole block on one line, and a block
-that is never closed, which ends with the text.
+that is never closed, which ends with the text. A fence four or more columns deeper than the opening
+one, as in the docstring of a function, closes only what no other fence closes.
 """
 
 from __future__ import annotations
@@ -10,9 +11,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_FENCE_LINE = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
+_FENCE_LINE = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE
+)
 _LABEL = re.compile(r"[^\s`]+")
 _ONE_LINE = re.compile(r"(?:(?P<label>[A-Za-z][\w+#-]*)[ \t]+)?(?P<body>.*)")
+
+_DEEP = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +46,60 @@ def fenced_blocks(text: str) -> list[FencedBlock]:
         >>> [(block.label, block.body) for block in fenced_blocks("So:\n```json\n[1]\n```")]
         [('json', '[1]\n')]
     """
-    blocks: list[FencedBlock] = []
-    opening: re.Match[str] | None = None
+    scan = _Scan(text)
     for line in _FENCE_LINE.finditer(text):
-        if opening is None:
-            one_line = _one_line_block(line)
-            if one_line is not None:
-                blocks.append(one_line)
-            elif "`" not in line["info"] or line["fence"][0] == "~":
-                opening = line
-        elif _closes(line, opening):
-            blocks.append(_block(text, opening, line.start(), line.end(), is_closed=True))
-            opening = None
-    if opening is not None:
-        blocks.append(_unclosed_block(text, opening))
-    return blocks
+        scan.take(line)
+    return scan.finish()
+
+
+class _Scan:
+    """Walks over the lines of one text that may be fences."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._blocks: list[FencedBlock] = []
+        self._opening: re.Match[str] | None = None
+        self._deep_end: re.Match[str] | None = None
+
+    def take(self, line: re.Match[str]) -> None:
+        """Go on to the next line."""
+        if self._deep_end is not None and line["info"].strip() and not self._is_deep(line):
+            self._close(self._deep_end)
+        if self._opening is None:
+            self._open(line)
+        elif _closes(line, self._opening):
+            if self._is_deep(line):
+                self._deep_end = self._deep_end or line
+            else:
+                self._close(line)
+
+    def finish(self) -> list[FencedBlock]:
+        """Return all blocks, once all lines were taken."""
+        if self._deep_end is not None:
+            self._close(self._deep_end)
+        if self._opening is not None:
+            self._blocks.append(_unclosed_block(self._text, self._opening))
+        return self._blocks
+
+    def _open(self, line: re.Match[str]) -> None:
+        one_line = _one_line_block(line)
+        if one_line is not None:
+            self._blocks.append(one_line)
+        elif "`" not in line["info"] or line["fence"][0] == "~":
+            self._opening = line
+
+    def _close(self, line: re.Match[str]) -> None:
+        assert self._opening is not None
+        block = _block(self._text, self._opening, line.start(), line.end(), is_closed=True)
+        self._blocks.append(block)
+        self._opening = self._deep_end = None
+
+    def _is_deep(self, line: re.Match[str]) -> bool:
+        return self._opening is not None and _depth(line) >= _depth(self._opening) + _DEEP
+
+
+def _depth(line: re.Match[str]) -> int:
+    return len(line["indent"].expandtabs(_DEEP))
 
 
 def _closes(line: re.Match[str], opening: re.Match[str]) -> bool:

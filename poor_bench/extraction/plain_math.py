@@ -40,6 +40,7 @@ _LATEX = (
     (re.compile(r"\\[,;:! ]|\\(?:left|right|displaystyle)(?![A-Za-z])"), ""),
     (re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox)\s?\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\\(?:times|cdot)(?![A-Za-z])"), "*"),
+    (re.compile(r"\\div(?![A-Za-z])"), "/"),
     (re.compile(r"\\([$%])"), r"\1"),
     (re.compile(r"\\[()\[\]]"), " "),
 )

@@ -9,6 +9,7 @@ Rules:
   prompt) makes everything before it thinking; a stray one at the very end changes nothing.
 - A block that is never closed runs to the end: what the model would have answered is unknown.
 - A marker between quotes, or in a closed code block of the answer, is text.
+- The token that ends a turn is no part of either.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class _Family:
     closing: str
 
 
-_TAGS = "think|thinking|thought|thoughts|reasoning|reflection|seed:think"
+_TAGS = "think|thinking|thought|thoughts|reasoning|reflection|seed:think|longcat_think"
+_CONSTRAINED = r"[^<]{0,200}(?:<\|constrain\|>[^<]{0,40})?"
 _FAMILIES = {
     # DeepSeek, Qwen, EXAONE, Reka, Seed-OSS and most others
     "tag": _Family(rf"<(?:{_TAGS})(?:\s[^<>]{{0,200}})?>", rf"</(?:{_TAGS})\s*>"),
@@ -64,8 +66,8 @@ _FAMILIES = {
     "medgemma": _Family(r"<unused94>(?:thought\b)?", r"<unused95>"),
     # gpt-oss: several channels, of which only the final one is the answer
     "harmony": _Family(
-        r"<\|channel\|>(?:analysis|commentary)[^<]{0,200}<\|message\|>",
-        r"<\|channel\|>final[^<]{0,200}<\|message\|>",
+        rf"<\|channel\|>(?:analysis|commentary){_CONSTRAINED}<\|message\|>",
+        rf"<\|channel\|>final{_CONSTRAINED}<\|message\|>",
     ),
 }
 _BEGINNING = re.compile(r"[<\[◁](?=[/|a-z])", re.IGNORECASE)
@@ -77,8 +79,14 @@ _MARKER = re.compile(
     re.IGNORECASE,
 )
 _CONTROL_TOKEN = re.compile(
-    r"<\|(?:start\|>assistant|(?:start|end|return|message)\|>)"
+    r"<\|(?:start\|>assistant|(?:start|end|return|message|call)\|>)"
     r"|<\|(?:begin|end)_of_solution\|>|<\|(?:START|END)_RESPONSE\|>"
+)
+_END_OF_TURN = re.compile(
+    r"(?:<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end)\|>|<end_of_turn>"
+    # DeepSeek writes it with a full-width line and blocks for spaces
+    "|<\uff5cend\u2581of\u2581sentence\uff5c>"
+    r"|\[END FINAL RESPONSE\])\s*\Z"
 )
 _QUOTES = "`'\""
 _WORDED_FAMILIES = (
@@ -89,17 +97,23 @@ _WORDED_FAMILIES = (
         re.compile(r"\s*Here(?:'s| is) my thought process:", re.IGNORECASE),
         re.compile(r"Here(?:'s| is) my response:", re.IGNORECASE),
     ),
+    # Apriel
+    (
+        re.compile(r"\s*Here are my reasoning steps:", re.IGNORECASE),
+        re.compile(r"\[BEGIN FINAL RESPONSE\]"),
+    ),
 )
 """Markers that are ordinary words: they count only where the response begins with them."""
 
 
 def split_thinking(text: str) -> ThinkingSplit:
-    """Return answer and thinking of a response; without any marker the answer is `text` itself.
+    """Return answer and thinking of a response; without any marker the answer is all.
 
     Example:
         >>> split_thinking("<think>2 and 2 make 4</think>4")
         ThinkingSplit(answer='4', thinking='2 and 2 make 4', is_unclosed=False)
     """
+    text = _END_OF_TURN.sub("", text)
     for opening, closing in _WORDED_FAMILIES:
         beginning = opening.match(text)
         if beginning is not None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 TOLERANCE = 1e-9
 """Relative, and near zero absolute, difference of floats that still counts as equal."""
+_MAX_UNEQUAL = 1000
+"""Items of a set that have no exact match and are compared with each other."""
 
 
 def is_same_value(got: Any, expected: Any, *, exact_types: bool = False) -> bool:
@@ -28,18 +32,20 @@ def is_same_value(got: Any, expected: Any, *, exact_types: bool = False) -> bool
     """
     if exact_types and type(got) is not type(expected):
         return False
-    if isinstance(expected, float) or isinstance(got, float):
+    if isinstance(expected, float | complex) or isinstance(got, float | complex):
         return _is_same_number(got, expected)
-    if isinstance(expected, list | tuple):
-        return isinstance(got, list | tuple) and _are_same(got, expected, exact_types)
-    if isinstance(expected, dict):
-        return isinstance(got, dict) and _is_same_dict(got, expected, exact_types)
+    for kinds, are_same in _COMPARISONS:
+        if isinstance(expected, kinds):
+            return isinstance(got, kinds) and are_same(got, expected, exact_types)
     return bool(got == expected)
 
 
 def _is_same_number(got: Any, expected: Any) -> bool:
-    if not isinstance(got, int | float) or not isinstance(expected, int | float):
+    numbers = int | float | complex
+    if not isinstance(got, numbers) or not isinstance(expected, numbers):
         return False
+    if isinstance(got, complex) or isinstance(expected, complex):
+        return _is_same_number(got.real, expected.real) and _is_same_number(got.imag, expected.imag)
     try:
         first, second = float(got), float(expected)
     except OverflowError:
@@ -56,10 +62,33 @@ def _are_same(got: Sequence[Any], expected: Sequence[Any], exact_types: bool) ->
     )
 
 
+def _is_same_set(got: AbstractSet[Any], expected: AbstractSet[Any], exact_types: bool) -> bool:
+    """Return whether each item of one set has one of its own in the other."""
+    if exact_types:
+        return Counter(map(_typed, got)) == Counter(map(_typed, expected))
+    ours, theirs = list(got - expected), list(expected - got)
+    if len(ours) != len(theirs) or len(ours) > _MAX_UNEQUAL:
+        return False
+    for item in ours:
+        same = next((i for i, other in enumerate(theirs) if is_same_value(item, other)), None)
+        if same is None:
+            return False
+        del theirs[same]
+    return True
+
+
+def _typed(item: Any) -> Any:
+    """Return what only items of the same value and types have in common."""
+    parts = tuple(map(_typed, item)) if isinstance(item, tuple) else item
+    return type(item), parts
+
+
 def _is_same_dict(got: Mapping[Any, Any], expected: Mapping[Any, Any], exact_types: bool) -> bool:
     if not exact_types and got.keys() != expected.keys():
         got = {_key_in_json(key): value for key, value in got.items()}
         expected = {_key_in_json(key): value for key, value in expected.items()}
+    if exact_types and set(map(_typed, got)) != set(map(_typed, expected)):
+        return False
     return got.keys() == expected.keys() and all(
         is_same_value(got[key], value, exact_types=exact_types) for key, value in expected.items()
     )
@@ -71,3 +100,10 @@ def _key_in_json(key: Any) -> Any:
     if key is None:
         return "null"
     return str(key) if isinstance(key, int | float) else key
+
+
+_COMPARISONS: tuple[tuple[tuple[type, ...], Callable[[Any, Any, bool], bool]], ...] = (
+    ((list, tuple), _are_same),
+    ((dict,), _is_same_dict),
+    ((set, frozenset), _is_same_set),
+)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.extraction.code import defines, extract_code
+from poor_bench.extraction.code import extract_code
+from poor_bench.extraction.code_parts import defines
 from poor_bench.extraction.found import Found
 
 FUNCTION = "def add(a, b):\n    return a + b"
@@ -23,8 +24,9 @@ FUNCTION = "def add(a, b):\n    return a + b"
         (f"Sure, here it is.\n\n{FUNCTION}\n\nThis adds two numbers.", Found.IN_PROSE),
         (f"<think>def wrong(): pass</think>\n{FUNCTION}", Found.BARE),
         (f"```python\n{FUNCTION}", Found.FENCED),
+        ("    " + FUNCTION.replace("\n", "\n    "), Found.BARE),
     ],
-    ids=["bare", "fenced", "tildes", "indented", "prose", "thinking", "unclosed"],
+    ids=["bare", "fenced", "tildes", "indented", "prose", "thinking", "unclosed", "all indented"],
 )
 def test_code_is_found_wherever_it_stands(response: str, found: Found) -> None:
     code = extract_code(response, "add")
@@ -40,6 +42,44 @@ def test_largest_block_that_defines_the_function_is_taken() -> None:
     code = extract_code(f"{short}\n```python\n{FUNCTION}\n```\nUse it:\n{example}", "add")
     assert code is not None
     assert code.value == FUNCTION
+
+
+def test_of_equal_blocks_the_last_is_taken() -> None:
+    wrong = FUNCTION.replace("+", "-")
+    code = extract_code(f"```\n{wrong}\n```\nNo, it is:\n```\n{FUNCTION}\n```", "add")
+    assert code is not None
+    assert code.value == FUNCTION
+
+
+def test_blocks_that_the_function_needs_are_taken_as_well() -> None:
+    parts = [
+        "import math",
+        "def half(x):\n    return rest(x)",
+        "rest = lambda x: math.floor(x / 2)",
+    ]
+    function = "def add(a, b):\n    total = a + b\n    return half(total)"
+    use = "print(add(1, 2))"
+    blocks = "\n".join(f"```python\n{part}\n```" for part in [*parts, function, use])
+    code = extract_code(blocks, "add")
+    assert code is not None
+    assert code.value == "\n\n".join([*parts, function])
+
+
+def test_other_versions_of_the_function_are_left_out() -> None:
+    first = "def other(): ...\ndef add(a): ..."
+    function = "def add(a, b):\n    # the second of two versions\n    return other() + b"
+    code = extract_code(f"```\n{first}\n```\n```\n{function}\n```", "add")
+    assert code is not None
+    assert code.value == function
+
+
+def test_a_fence_in_a_docstring_does_not_end_the_code() -> None:
+    function = (
+        'def add(a, b):\n    """Add.\n\n    ```\n    add(1, 2)\n    ```\n    """\n    return a + b'
+    )
+    code = extract_code(f"```python\n{function}\n```\nThat is it.", "add")
+    assert code is not None
+    assert code.value == function
 
 
 def test_without_a_name_the_largest_block_of_python_is_taken() -> None:

@@ -30,6 +30,7 @@ SAFE = {
     "2 1/2": "(2+1/2)",
     "1,234.5": "1234.5",
     "$x+1$.": "x+1",
+    r"6 \div x": "6/x",
 }
 
 
@@ -41,7 +42,8 @@ def test_expression_gets_its_safe_notation(text, expression):
 @pytest.mark.parametrize(
     "text",
     ["", "()", "+", "hello", "__import__('os')", "x.y", "lambda: 0", "a if b else c", "[x]", "3!",
-     "sin", "1 2", "x" * 400, "(x", "f'{x}'", "\ud800"],
+     "sin", "1 2", "x" * 400, "(x", "f'{x}'", "\ud800",
+     r"x \ge 3", r"x \in R", r"1 \pm x", r"\infty"],
 )  # fmt: skip
 def test_anything_else_is_no_expression(text):
     assert safe_expression(text) is None

@@ -49,3 +49,10 @@ def test_blocks_never_overlap(pieces):
     ends = [0, *(block.end for block in blocks)]
     assert all(end <= block.start for end, block in zip(ends, blocks, strict=False))
     assert all(block.body in text[block.start : block.end] for block in blocks)
+
+
+def test_a_much_deeper_fence_closes_where_no_other_does():
+    text = "```\na\n    ```\nprose\n```py\nb\n```\n"
+    assert [block.body for block in fenced_blocks(text)] == ["a\n", "b\n"]
+    assert [block.body for block in fenced_blocks("```\na\n    ```\nprose")] == ["a\n"]
+    assert [block.body for block in fenced_blocks("```\na\n    ```\nb\n```")] == ["a\n    ```\nb\n"]

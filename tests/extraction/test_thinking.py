@@ -27,6 +27,12 @@ MARKERS = [
         "<|channel|>analysis<|message|>",
         "<|end|><|start|>assistant<|channel|>final<|message|>",
     ),
+    (
+        "<|channel|>analysis<|message|>",
+        "<|end|><|start|>assistant<|channel|>final <|constrain|>JSON<|message|>",
+    ),
+    ("<longcat_think>", "</longcat_think>"),
+    ("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),
     ("analysis", "assistantfinal"),
     ("Here is my thought process:", "Here is my response:"),
 ]
@@ -49,7 +55,18 @@ def test_thinking_that_never_ended_leaves_no_answer(opening, _closing):
     assert split.is_unclosed
 
 
-ALONE = [pair for pair in MARKERS if pair[0] not in {"analysis", "Here is my thought process:"}]
+WORDED = {"analysis", "Here is my thought process:", "Here are my reasoning steps:"}
+
+
+@pytest.mark.parametrize(
+    "end", ["<|im_end|>", "<|eot_id|>\n", "<end_of_turn>", "[END FINAL RESPONSE]"]
+)
+@pytest.mark.parametrize("thinking", ["", "<think>2 + 2</think>"])
+def test_the_end_of_a_turn_is_no_part_of_the_answer(thinking, end):
+    assert without_thinking(f"{thinking}4{end}") == "4"
+
+
+ALONE = [pair for pair in MARKERS if pair[0] not in WORDED]
 
 
 @pytest.mark.parametrize(("_opening", "closing"), ALONE, ids=[pair[0] for pair in ALONE])

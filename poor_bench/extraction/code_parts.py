@@ -1,0 +1,93 @@
+"""What pieces of Python define, and what they need from each other: pure."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Iterator, Sequence
+
+_LONGEST_PARSED = 100_000
+_MAX_PARTS = 50
+_KNOWN = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
+
+
+def defines(code: str, function_name: str) -> bool:
+    """Return whether code has a line that defines a function or class of this name."""
+    name = re.escape(function_name)
+    pattern = rf"^[ \t]*(?:(?:async\s+)?def|class)\s+{name}\b|^{name}\s*="
+    return re.search(pattern, code, re.MULTILINE) is not None
+
+
+def with_needed(code: str, parts: Sequence[str], function_name: str | None = None) -> str:
+    """Return code together with those other parts that define what it needs, all in order.
+
+    Args:
+        code: One of the parts.
+        parts: All parts of a response.
+        function_name: What only `code` may define.
+    """
+    missing = _names(code).needed
+    if not missing:
+        return code
+    others = {
+        part: _names(part)
+        for part in parts[:_MAX_PARTS]
+        if not (function_name and defines(part, function_name))
+    }
+    taken = {code}
+    while missing:
+        found = {
+            part: names
+            for part, names in others.items()
+            if part not in taken and missing & names.bound_outside
+        }
+        taken.update(found)
+        missing = set().union(*(names.needed for names in found.values()))
+    return "\n\n".join(dict.fromkeys(part for part in parts if part in taken))
+
+
+class _Names:
+    """The names of a piece of code; none where it cannot be read."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and _is_read(node)}
+        self.needed = used - _KNOWN - {name for node in ast.walk(tree) for name in _bound_by(node)}
+        self.bound_outside = {name for node in tree.body for name in _bound_by_statement(node)}
+
+
+def _names(code: str) -> _Names:
+    try:
+        tree = ast.parse(code if len(code) <= _LONGEST_PARSED else "")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = ast.Module([], [])
+    return _Names(tree)
+
+
+def _is_read(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Load)
+
+
+def _bound_by_statement(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement of a module binds in that module."""
+    yield from _bound_by(statement)
+    if isinstance(statement, ast.Assign | ast.AnnAssign):
+        for node in ast.walk(statement):
+            yield from _bound_by(node)
+
+
+def _bound_by(node: ast.AST) -> Iterator[str]:
+    """Yield the names that one node of a syntax tree binds."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.Name) and not _is_read(node):
+        yield node.id
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, ast.alias):
+        yield (node.asname or node.name).partition(".")[0]
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        for alias in node.names:
+            yield from _bound_by(alias)
+    elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        yield node.name

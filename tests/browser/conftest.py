@@ -19,7 +19,7 @@ from tests.conftest import WorkspaceFiles
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-PATIENCE_MS = 30_000
+PATIENCE_MS = 120_000
 REQUIRED = "POOR_BENCH_REQUIRE_BROWSER"
 _HERE = Path(__file__).parent
 Visit = Callable[[str], "Page"]

@@ -12,7 +12,7 @@ CASES = [{"input": 5, "expected_output": 25}, {"input": [2], "expected_output": 
 
 
 def score(response: str, **parameters: Any) -> tuple[float, str]:
-    wanted = {"function_name": "square", "test_cases": CASES, "execution_timeout": 5}
+    wanted = {"function_name": "square", "test_cases": CASES, "execution_timeout": 30}
     result, details = evaluate(response, wanted | parameters)
     return result, details
 
@@ -41,7 +41,7 @@ def test_score_is_the_share_of_passed_cases() -> None:
     ids=["syntax", "missing", "exception", "timeout", "died", "module", "prose"],
 )
 def test_failures_are_told_apart(code: str, words: str) -> None:
-    result, details = score(code, execution_timeout=1)
+    result, details = score(code, execution_timeout=1 if words == "timed out" else 30)
     assert result == 0.0
     assert words in details
 

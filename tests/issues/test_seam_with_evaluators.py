@@ -25,12 +25,12 @@ from tests.issues.builders import ids_of, scored
 DOUBLE = {
     "function_name": "double",
     "test_cases": [{"input": [2], "expected_output": 4}],
-    "execution_timeout": 1,
+    "execution_timeout": 30,
 }
 CHECKED = {
     "function_name": "double",
     "check_source": "def check(candidate):\n    assert candidate(2) == 4",
-    "execution_timeout": 1,
+    "execution_timeout": 30,
 }
 MOODS = {"expected_sentiments": ["positive", "negative"]}
 PERSON = {
@@ -74,6 +74,8 @@ def found_by_detectors(evaluator: Any, response: str, parameters: dict[str, Any]
 def test_the_fault_of_code_is_read_from_the_evaluator(
     code: str, cause: str, parameters: dict[str, Any]
 ) -> None:
+    if cause == "code_is_slow":
+        parameters = parameters | {"execution_timeout": 1}
     assert found_by_detectors(python_evaluator, code, parameters) == [cause]
 
 

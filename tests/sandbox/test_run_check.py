@@ -11,7 +11,9 @@ from poor_bench.sandbox import Check, CheckEnd, CheckOutcome, Limits, LoadEnd, P
 from poor_bench.sandbox.host.pipe_launcher import PipeLauncher
 from poor_bench.sandbox.host.zygote_launcher import ZygoteLauncher
 
+AMPLE = Limits(case_s=20.0, total_s=60.0)
 QUICK = Limits(case_s=1.0, total_s=4.0)
+"""For what does not end by itself."""
 GARBAGE = """
 import os
 def f(x):
@@ -29,9 +31,11 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     opened.close()
 
 
-def check(sandbox: Sandbox, source: str, *lines: str, setup: str = "") -> CheckOutcome:
+def check(
+    sandbox: Sandbox, source: str, *lines: str, setup: str = "", limits: Limits = AMPLE
+) -> CheckOutcome:
     body = "\n    ".join(lines)
-    program = Program(source=source, function="f", setup=setup, limits=QUICK)
+    program = Program(source=source, function="f", setup=setup, limits=limits)
     return sandbox.run_check(
         program, Check(source=f"def check(candidate):\n    {body}\n", setup=setup)
     )
@@ -61,7 +65,8 @@ def check(sandbox: Sandbox, source: str, *lines: str, setup: str = "") -> CheckO
 def test_ends_are_told_apart(
     sandbox: Sandbox, source: str, lines: list[str], end: CheckEnd
 ) -> None:
-    assert check(sandbox, source, *lines).end is end
+    limits = QUICK if end is CheckEnd.TIMED_OUT else AMPLE
+    assert check(sandbox, source, *lines, limits=limits).end is end
 
 
 def test_expected_exceptions_of_the_candidate_can_be_caught(sandbox: Sandbox) -> None:
@@ -114,7 +119,8 @@ def test_output_of_the_candidate_is_kept(sandbox: Sandbox) -> None:
     ids=["syntax", "exception", "endless", "exit", "garbage", "large"],
 )
 def test_program_that_does_not_load_says_why(sandbox: Sandbox, source: str, end: LoadEnd) -> None:
-    outcome = check(sandbox, source, "candidate(1)")
+    limits = QUICK if end is LoadEnd.TIMED_OUT else AMPLE
+    outcome = check(sandbox, source, "candidate(1)", limits=limits)
     assert outcome.load.end is end
     assert outcome.end is not CheckEnd.PASSED
 
@@ -177,7 +183,7 @@ def test_candidate_can_be_called_while_the_test_is_loaded(
     sandbox: Sandbox, source: str, first: str, end: CheckEnd
 ) -> None:
     test = Check(source=f"{first}\ndef check(candidate):\n    assert candidate(2) == 2\n")
-    outcome = sandbox.run_check(Program(source=source, function="f", limits=QUICK), test)
+    outcome = sandbox.run_check(Program(source=source, function="f", limits=AMPLE), test)
     assert outcome.end is end, outcome
 
 
@@ -207,7 +213,8 @@ def test_answer_that_trickles_in_is_late(sandbox: Sandbox) -> None:
         "    except OSError: return False\n"
         "    return stat.S_ISSOCK(mode) or fd == 4 and stat.S_ISFIFO(mode)\n"
     )
-    assert check(sandbox, source, "assert candidate(1) == 1").end is CheckEnd.TIMED_OUT
+    outcome = check(sandbox, source, "assert candidate(1) == 1", limits=QUICK)
+    assert outcome.end is CheckEnd.TIMED_OUT
 
 
 def test_death_of_the_test_is_no_fault_of_the_candidate(sandbox: Sandbox) -> None:

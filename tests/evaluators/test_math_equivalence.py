@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from evaluators import math_equivalence
 from evaluators.math_equivalence import evaluate
+from poor_bench.sandbox import Limits, Program, run_cases
 
 
 @pytest.mark.parametrize(
@@ -59,6 +60,16 @@ def test_sympy_that_does_not_load_is_no_fault_of_the_answer(monkeypatch):
     monkeypatch.setattr(math_equivalence, "_SOURCE", "import sympy.is_broken")
     with pytest.raises(RuntimeError, match=r"could not be loaded .*ModuleNotFoundError"):
         evaluate("x+2", {"expected": "x+1"})
+
+
+def test_sympy_is_loaded_whole_before_the_time_of_a_comparison_begins():
+    source = math_equivalence._SOURCE + (
+        "import sys\nknown = set(sys.modules)\n"
+        "def loaded_late(*texts):\n    same(*texts)\n    return sorted(set(sys.modules) - known)\n"
+    )
+    program = Program(source=source, function="loaded_late", limits=Limits(case_s=60.0))
+    pairs = [["(x+1)**2", "x**2"], ["sin(x)**2 + cos(x)**2", "1"], ["Abs(log(x))", "sqrt(x)"]]
+    assert [case.value for case in run_cases(program, pairs).cases] == [[], [], []]
 
 
 def test_wrapped_expression_counts_but_not_strictly():

@@ -17,16 +17,18 @@ PROJECT = Path(__file__).parents[2]
 @contextmanager
 def served(data_dir: Path) -> Iterator[str]:
     """Yield the address of a dashboard over a workspace; it ends with the block."""
-    command = [sys.executable, "dashboard.py", "--data", str(data_dir), "--port", str(_free_port())]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(
-        command,
-        cwd=PROJECT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
+    with (
+        _held_port() as port,
+        subprocess.Popen(
+            [sys.executable, "dashboard.py", "--data", str(data_dir), "--port", str(port)],
+            cwd=PROJECT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process,
+    ):
         try:
             yield _address_told_by(process)
         finally:
@@ -44,8 +46,11 @@ def _address_told_by(process: subprocess.Popen[str]) -> str:
     raise AssertionError(f"the dashboard did not start: {''.join(said)}")
 
 
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    return port
+@contextmanager
+def _held_port() -> Iterator[int]:
+    """Yield a port that the system gives to nobody else, and on which the server can listen."""
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        port: int = holder.getsockname()[1]
+        yield port

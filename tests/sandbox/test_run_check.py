@@ -119,7 +119,7 @@ def test_output_of_the_candidate_is_kept(sandbox: Sandbox) -> None:
     ids=["syntax", "exception", "endless", "exit", "garbage", "large"],
 )
 def test_program_that_does_not_load_says_why(sandbox: Sandbox, source: str, end: LoadEnd) -> None:
-    limits = QUICK if end is LoadEnd.TIMED_OUT else AMPLE
+    limits = AMPLE._replace(case_s=QUICK.case_s) if end is LoadEnd.TIMED_OUT else AMPLE
     outcome = check(sandbox, source, "candidate(1)", limits=limits)
     assert outcome.load.end is end
     assert outcome.end is not CheckEnd.PASSED

@@ -43,6 +43,7 @@ class Budget:
         self._spent_usd = 0.0
         self._held_usd = 0.0
         self._n_refused = 0
+        self._n_replies = 0
         self._seen: defaultdict[str, _Seen] = defaultdict(_Seen)
         self._lock = threading.Lock()
 
@@ -55,6 +56,11 @@ class Budget:
     def spent_usd(self) -> float:
         """What the replies so far have cost."""
         return self._spent_usd
+
+    @property
+    def n_replies(self) -> int:
+        """Requests that were paid for."""
+        return self._n_replies
 
     @property
     def is_reached(self) -> bool:
@@ -117,6 +123,7 @@ class Budget:
 
     def _learn(self, llm: LLM, completion: Completion) -> None:
         with self._lock:
+            self._n_replies += 1
             if completion.usage.completion_tokens is not None:
                 self._seen[llm.id].n_replies += 1
                 self._seen[llm.id].tokens += completion.usage.completion_tokens

@@ -60,7 +60,8 @@ def print_report(report: PromptReport) -> None:
         ]
         for candidate in report.end.candidates
     ]
-    console().print(plain_table(columns, rows))
+    if rows:
+        console().print(plain_table(columns, rows))
     if report.diff:
         click.echo(_coloured(report.diff))
         click.echo("")
@@ -140,7 +141,7 @@ def _ending(report: PromptReport) -> str:
     words = {
         StopReason.THRESHOLD: "The wanted score is reached.",
         StopReason.NO_GAIN: "Ended: nothing better was found for a while.",
-        StopReason.BUDGET: "Ended: the budget of calls is used up.",
+        StopReason.BUDGET: "Ended: the calls do not do for the next step.",
         StopReason.COST: "Ended: the money does not do for the next step.",
         StopReason.LLM_FAILED: "Stopped: an LLM could not be asked.",
         StopReason.CANCELLED: "Stopped; what was found is kept.",
@@ -210,6 +211,11 @@ def _lines(n_calls: int | None) -> Callable[[PromptProgress], None]:
 
 
 def _figures(now: PromptProgress) -> str:
+    figures = _scores(now)
+    return f"{figures}, a prompt is being written" if now.is_writing else figures
+
+
+def _scores(now: PromptProgress) -> str:
     if now.base_score is None or now.best_score is None:
         return "trying the prompt in use"
     candidates = counted(now.n_candidates, "candidate")

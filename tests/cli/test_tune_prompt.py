@@ -143,9 +143,12 @@ def test_a_search_that_was_killed_says_how_it_goes_on(
 def test_a_small_budget_is_told_as_what_is_in_the_way(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    call(folder, *TUNE, "--budget-calls", "3")
+    call(folder, *TUNE, "--budget-calls", "25")
     assert "with --resume 2" in (shown := capsys.readouterr().out)
     assert "and a larger --budget-calls" in shown
+    assert "the calls do not do for the next step" in shown
+    assert call(folder, *TUNE, "--budget-calls", "3") == 2
+    assert "3 calls are too few" in capsys.readouterr().err
 
 
 def test_an_unknown_class_is_named_with_its_nearest(

@@ -40,6 +40,8 @@ class Proposer:
         file: TuningFile,
         spending: Spending,
         cancelled: Callable[[], bool],
+        *,
+        tell_writing: Callable[[], None] = lambda: None,
     ) -> None:
         self._subject = subject
         self._llm = llm
@@ -47,6 +49,7 @@ class Proposer:
         self._file = file
         self._spending = spending
         self._cancelled = cancelled
+        self._tell_writing = tell_writing
         self._known: dict[str, str] = {}
 
     def recall(self, lines: Sequence[TuningLine]) -> None:
@@ -84,6 +87,7 @@ class Proposer:
 
     def _ask(self, key: str, messages: tuple[Message, ...], more: dict[str, Any]) -> str:
         self._spending.require(1)
+        self._tell_writing()
         parameters = {**_parameters(self._llm), **more}
         try:
             completion = self._manager.complete(self._llm, messages, self._cancelled, parameters)

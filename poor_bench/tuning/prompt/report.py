@@ -90,6 +90,9 @@ def spent(search: KeptSearch) -> dict[str, Any]:
     costs = [record.get("cost_usd") or 0.0 for record in [*attempts, *reflections]]
     n_calls = sum(record.get("n_calls") or per_case for record in attempts)
     n_calls += len(reflections) + len(search.of_kind("failed"))
+    ends = search.of_kind("end")
+    n_calls += sum(end.get("n_lost_calls", 0) for end in ends)
+    costs += [end.get("lost_usd", 0.0) for end in ends]
     return {"n_calls": n_calls, "cost_usd": sum(costs)}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from poor_bench.errors import CostLimitError, RunCancelledError
 from poor_bench.tuning.kept_searches import KeptSearch
 from poor_bench.tuning.prompt.attempts import Attempts
@@ -12,7 +14,7 @@ from poor_bench.tuning.prompt.ideas import IdeaSource, TakingTurns
 from poor_bench.tuning.prompt.proposer import Proposer
 from poor_bench.tuning.prompt.report import spent
 from poor_bench.tuning.prompt.search import Candidate, PromptSearch, SearchEnd
-from poor_bench.tuning.prompt.split import Split
+from poor_bench.tuning.prompt.split import Split, proof_calls
 from poor_bench.tuning.prompt.task import PromptProgress, PromptTask, Surroundings
 from poor_bench.tuning.spending import Spending
 from poor_bench.tuning.stopping import SearchStoppedError, StopReason
@@ -44,11 +46,14 @@ class PromptSession:
         """
         self._tell_listener = surroundings.tell
         self._budget = surroundings.manager.budget
+        self._n_replies_before = self._budget.n_replies if self._budget else 0
+        self._spent_usd_before = self._budget.spent_usd if self._budget else 0.0
         self._task = task
         self._file = file
         self._split = split
         self._spending = Spending(task.limits, **(spent(known) if known else {}))
-        self._spending.reserve = 2 * len(split.held_out) * task.subject.n_calls_per_case
+        self._counted_before = self._spending.n_calls, self._spending.cost_usd
+        self._spending.reserve = proof_calls(split, task.subject.n_calls_per_case)
         self._found: dict[str, Candidate] = {}
         self._attempts = Attempts(
             task.subject,
@@ -65,6 +70,7 @@ class PromptSession:
             file,
             self._spending,
             surroundings.cancelled,
+            tell_writing=lambda: self._tell(is_writing=True),
         )
         self._editor = Editor(task.subject, split.train)
         for lines in [known.lines] if known else []:
@@ -87,7 +93,22 @@ class PromptSession:
             message += f"; {MONEY_FOR_PROOF:.0%} of the money is kept for the proof"
         if end.reason is not StopReason.CANCELLED:
             message = self._prove(end) or message
-        self._file.append("end", {"reason": end.reason.value, "message": message})
+        self._file.append("end", {"reason": end.reason.value, "message": message, **self._lost()})
+
+    def _lost(self) -> dict[str, Any]:
+        """Return what was paid, but stands in no attempt and no reply of the writer.
+
+        Known only where money is limited: then an attempt may break off in the middle.
+        """
+        if self._budget is None:
+            return {}
+        n_calls, cost_usd = self._counted_before
+        n_replies = self._budget.n_replies - self._n_replies_before
+        paid_usd = self._budget.spent_usd - self._spent_usd_before
+        return {
+            "n_lost_calls": max(0, n_replies - (self._spending.n_calls - n_calls)),
+            "lost_usd": max(0.0, paid_usd - (self._spending.cost_usd - cost_usd)),
+        }
 
     def _ideas(self) -> Ideas:
         sources: dict[IdeaSource, list[Ideas]] = {
@@ -132,7 +153,7 @@ class PromptSession:
         if self._budget is not None:
             self._budget.limit_usd /= 1 - MONEY_FOR_PROOF
 
-    def _tell(self) -> None:
+    def _tell(self, *, is_writing: bool = False) -> None:
         scores = [candidate.score for candidate in self._found.values()]
         self._tell_listener(
             PromptProgress(
@@ -140,5 +161,6 @@ class PromptSession:
                 n_candidates=max(0, len(scores) - 1),
                 base_score=scores[0] if scores else None,
                 best_score=max(scores, default=None),
+                is_writing=is_writing,
             )
         )

@@ -24,6 +24,8 @@ class PromptProgress:
     base_score: float | None
     """Mean of the prompt in use on the validation cases; None until it is known."""
     best_score: float | None
+    is_writing: bool = False
+    """Whether the writer is being asked, which may take minutes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

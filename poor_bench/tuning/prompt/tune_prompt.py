@@ -10,7 +10,7 @@ from poor_bench.tuning.kept_searches import KeptSearch, read_search
 from poor_bench.tuning.prompt.report import PromptReport, kept_report, spent
 from poor_bench.tuning.prompt.search import require_gepa
 from poor_bench.tuning.prompt.session import PromptSession
-from poor_bench.tuning.prompt.split import Split, kept_split, split_cases
+from poor_bench.tuning.prompt.split import Split, kept_split, proof_calls, split_cases
 from poor_bench.tuning.prompt.task import PromptTask, Surroundings, header_of
 from poor_bench.tuning.spending import limit_money
 from poor_bench.tuning.tuning_file import TuningFile, tuning_folder
@@ -27,7 +27,7 @@ class PromptTuner:
         """Start a search; blocks until it ends.
 
         Raises:
-            ConfigError: If there are too few tests, or a limit cannot be kept.
+            ConfigError: If there are too few tests or calls, or a limit cannot be kept.
             ProviderError: If the LLM cannot be loaded.
             StoreError: If the search cannot be kept.
             MissingExtraError: If GEPA is not installed.
@@ -36,6 +36,7 @@ class PromptTuner:
         started = self._surroundings.manager.clock.now_iso()
         run_id = new_run_id(started)
         split = split_of(task)
+        _require_calls(task, split)
         header = {"run_id": run_id, "started": started, **header_of(task, split)}
         path = tuning_folder(self._data_dir) / f"{run_id}.jsonl"
         return self._search(task, TuningFile(path, header), split)
@@ -86,3 +87,15 @@ def split_of(task: PromptTask) -> Split:
         return split_cases(task.subject.cases, task.shares, task.effort.seed)
     except ValueError as error:
         raise ConfigError(f"{task.subject.name}: {error}") from error
+
+
+def _require_calls(task: PromptTask, split: Split) -> None:
+    """Refuse a search whose calls do not even do for the prompt in use and the proof."""
+    per_case = task.subject.n_calls_per_case
+    n_first, n_proof = len(split.validation) * per_case, proof_calls(split, per_case)
+    most = task.limits.n_calls
+    if most is not None and most < n_first + n_proof:
+        raise ConfigError(
+            f"{most} calls are too few: the prompt in use takes {n_first}, the proof {n_proof}",
+            hint=f"Give --budget-calls {3 * n_first + n_proof} or more, or take fewer tests.",
+        )

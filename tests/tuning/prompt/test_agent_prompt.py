@@ -92,6 +92,24 @@ def test_a_judge_that_fails_gives_no_score(tmp_path: Path) -> None:
     assert failed.value.failure.kind is FailureKind.JUDGE
 
 
+def test_calls_of_an_attempt_that_the_money_ends_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path / "bench", judge=verdict(2))
+    agent = folder / "agents" / "bikes.yaml"
+    agent.write_text(agent.read_text() + "  - {id: third, turns: [Hi, Ho]}\n")
+    llms = json.loads((folder / "llms.json").read_text())
+    for llm in llms["llms"]:
+        llm["prices"] = {"input": 1e5, "output": 1e5}
+    (folder / "llms.json").write_text(json.dumps(llms))
+    options = ("--judge", "scripted:judge", "--ideas", "edits", "--max-cost", "120", "--json")
+    assert main(["--data", str(folder), "tune", "prompt", "bikes", *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["stopped"] == "cost"
+    assert found["n_calls"] == 1
+    assert 0 < found["cost_usd"] < 120
+
+
 def test_an_accepted_prompt_stands_in_the_agents_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,6 +12,7 @@ from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.tuning.kept_searches import find_search, kept_searches
 from poor_bench.tuning.prompt.ideas import IdeaSource
+from poor_bench.tuning.prompt.task import PromptProgress
 from poor_bench.tuning.spending import Limits
 from poor_bench.tuning.stopping import StopReason
 from tests.conftest import WorkspaceFiles
@@ -134,6 +135,27 @@ def test_no_more_money_is_spent_than_allowed(workspace_files: WorkspaceFiles) ->
     assert report.end.reason is StopReason.COST
     assert "30% of the money is kept for the proof" in report.end.message
     assert 0 < report.cost_usd <= 9.5
+
+
+def test_calls_that_do_not_even_do_for_the_prompt_in_use_are_refused(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    folder = write_workspace(workspace_files)
+    tuner, task = open_search(folder, limits=Limits(n_calls=5))
+    with pytest.raises(ConfigError, match="5 calls are too few") as caught:
+        tuner.run(task)
+    assert "--budget-calls" in caught.value.hint
+    assert not list((folder / "tuning").glob("*.jsonl"))
+
+
+def test_the_writer_is_told_of_before_it_is_asked(workspace_files: WorkspaceFiles) -> None:
+    folder = write_workspace(workspace_files)
+    told: list[PromptProgress] = []
+    tuner, task = open_search(folder, tell=told.append)
+    tuner.run(task)
+    first = next(n for n, now in enumerate(told) if now.is_writing)
+    assert told[first].base_score is not None
+    assert not told[-1].is_writing
 
 
 def test_a_search_of_changed_tests_does_not_go_on(workspace_files: WorkspaceFiles) -> None:

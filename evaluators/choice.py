@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from poor_bench.extraction.choice import extract_choice
 from poor_bench.extraction.found import Found
+from poor_bench.extraction.normalise import fold_answer
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
@@ -42,6 +43,8 @@ class Parameters(BaseModel):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
+        if len({fold_answer(label) for label in self.all_labels} - {""}) < len(self.all_labels):
+            raise ValueError(f"labels must differ in more than case and signs: {self.all_labels}")
         if self.choices and len(self.choices) != len(self.all_labels):
             raise ValueError(f"{len(self.choices)} choices for {len(self.all_labels)} labels")
         if self.expected not in self.all_labels:

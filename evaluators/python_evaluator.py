@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from keyword import iskeyword
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from poor_bench.extraction.code import extract_code
-from poor_bench.extraction.code_parts import defines
+from poor_bench.extraction.code_parts import defines, why_no_plain_function
 from poor_bench.sandbox import (
     CaseEnd,
     CaseOutcome,
@@ -58,6 +59,9 @@ class TestCase(BaseModel):
         for name in ("input_python", "expected_python"):
             if getattr(self, name) is not None:
                 _require_literal(name, getattr(self, name))
+        for plain, literal in (("input", "input_python"), ("expected_output", "expected_python")):
+            if {plain, literal} <= self.model_fields_set and getattr(self, literal) is not None:
+                raise ValueError(f"a case has either `{plain}` or `{literal}`, not both")
         if self.expected_python is None and "expected_output" not in self.model_fields_set:
             raise ValueError("a case needs `expected_output` or `expected_python`")
         return self
@@ -100,8 +104,11 @@ class Parameters(BaseModel):
     @field_validator("check_source")
     @classmethod
     def _check_can_be_called(cls, source: str | None) -> str | None:
-        if source is not None and not defines(source, _CHECK):
-            raise ValueError(f"does not define `{_CHECK}(candidate)`")
+        if source is not None:
+            if not defines(source, _CHECK):
+                raise ValueError(f"does not define `{_CHECK}(candidate)`")
+            if reason := why_no_plain_function(source, _CHECK):
+                raise ValueError(f"`{_CHECK}(candidate)` {reason}")
         return source
 
     @field_validator("check_source", "setup_code")
@@ -116,9 +123,15 @@ class Parameters(BaseModel):
     @field_validator("function_name")
     @classmethod
     def _name_is_one(cls, name: str | None) -> str | None:
-        if name is not None and not name.isidentifier():
+        if name is not None and (not name.isidentifier() or iskeyword(name)):
             raise ValueError(f"{name!r:.80} cannot be the name of a function")
         return name
+
+    @model_validator(mode="after")
+    def _setup_leaves_the_function_to_the_code(self) -> Self:
+        if self.function_name is not None and defines(self.setup_code, self.function_name):
+            raise ValueError(f"setup_code defines {self.function_name!r} itself")
+        return self
 
     @property
     def limits(self) -> Limits:
@@ -164,6 +177,7 @@ def _require_literal(name: str, text: str) -> None:
 def _tried(program: Program, wanted: Parameters) -> tuple[float, str]:
     outcome = run_cases(program, [case.arguments for case in wanted.test_cases])
     if outcome.load.end is not LoadEnd.LOADED:
+        _require_setup(wanted)
         failure = load_report(outcome.load, program.function)
         return 0.0, with_output(failure, outcome.output)
     lines, n_passed, output = [], 0, outcome.output
@@ -183,6 +197,16 @@ def _tried(program: Program, wanted: Parameters) -> tuple[float, str]:
     total = len(wanted.test_cases)
     heading = f"{n_passed} of {total} cases passed"
     return n_passed / total, with_output("\n".join([heading, *lines]), output)
+
+
+def _require_setup(wanted: Parameters) -> None:
+    """Raise ValueError if the test's own setup does not even run alone."""
+    if not wanted.setup_code:
+        return
+    alone = run_cases(Program(source="", setup=wanted.setup_code, limits=wanted.limits), [])
+    if alone.load.end not in {LoadEnd.LOADED, LoadEnd.MISSING_FUNCTION}:
+        reason = alone.load.error.message if alone.load.error else alone.load.end
+        raise ValueError(f"the test's setup_code cannot be run: {reason}")
 
 
 def _passes(ended: CaseOutcome, case: TestCase, exact_types: bool) -> bool:

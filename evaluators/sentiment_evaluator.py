@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -34,7 +34,7 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    expected_sentiments: list[str] = Field(
+    expected_sentiments: list[Annotated[str, Field(pattern=r"\w")]] = Field(
         min_length=1, description="The right sentiments, in the order of the texts."
     )
     response_format: Literal["list_of_sentiments"] = Field(

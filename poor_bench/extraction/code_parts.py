@@ -19,6 +19,40 @@ def defines(code: str, function_name: str) -> bool:
     return re.search(pattern, code, re.MULTILINE) is not None
 
 
+def why_no_plain_function(code: str, name: str) -> str:
+    """Return why calling the function with one argument would run nothing; empty where it would.
+
+    Only functions that `code` defines by `def` are looked at.
+    """
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    for node in tree.body:
+        if isinstance(node, ast.AsyncFunctionDef) and node.name == name:
+            return "must not be async"
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in _own_nodes(node)):
+                return "must not be a generator"
+            if not _takes_one_argument(node.args):
+                return "must take one argument"
+    return ""
+
+
+def _takes_one_argument(arguments: ast.arguments) -> bool:
+    n_positional = len(arguments.posonlyargs) + len(arguments.args)
+    n_required = n_positional - len(arguments.defaults)
+    return n_required <= 1 <= n_positional or (n_required <= 1 and arguments.vararg is not None)
+
+
+def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """Yield what a function consists of, without functions within it."""
+    for node in ast.iter_child_nodes(function):
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from _own_nodes(node)
+
+
 def with_needed(code: str, parts: Sequence[str], function_name: str | None = None) -> str:
     """Return code together with those other parts that define what it needs, all in order.
 

@@ -56,8 +56,9 @@ def schema_validator(schema: str) -> Validator:
 
 def _require_references(schema: Resource[Any], resolver: Any) -> None:
     contents = schema.contents
-    if isinstance(contents, dict) and "$ref" in contents:
-        _require_end(contents["$ref"], resolver)
+    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        if isinstance(contents, dict) and keyword in contents:
+            _require_end(contents[keyword], resolver)
     for part in schema.subresources():
         _require_references(part, resolver.in_subresource(part))
 

@@ -32,7 +32,8 @@ def test_labels_follow_the_number_of_choices():
 @pytest.mark.parametrize(
     "parameters",
     [{}, {"expected": "E"}, {"expected": "A", "labels": ["1", "2"]},
-     {"expected": "1", "labels": ["1", "2"], "choices": ["a", "b", "c"]}],
+     {"expected": "1", "labels": ["1", "2"], "choices": ["a", "b", "c"]},
+     {"expected": "A", "labels": ["A", "a"]}, {"expected": "A", "labels": ["A", ""]}],
     ids=str,
 )  # fmt: skip
 def test_wrong_parameters_are_refused(parameters):

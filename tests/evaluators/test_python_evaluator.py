@@ -104,6 +104,16 @@ def test_broken_check_is_a_failure_of_ours() -> None:
         score(SQUARE, test_cases=[], check_source=f"import nothing_of_the_kind\n{CHECK}")
 
 
+@pytest.mark.parametrize("setup", ["1 / 0", "import nothing_of_the_kind"])
+def test_broken_setup_is_a_failure_of_ours(setup: str) -> None:
+    with pytest.raises(ValueError, match="setup_code cannot be run"):
+        score(SQUARE, setup_code=setup)
+
+
+def test_code_that_breaks_after_a_sound_setup_is_the_candidates() -> None:
+    assert score(f"{SQUARE}\n1 / 0", setup_code="import math")[0] == 0.0
+
+
 def test_setup_code_is_there_for_code_and_check() -> None:
     setup = "import math\nBASE = 2"
     code = "def f(x):\n    return math.sqrt(x) * BASE"
@@ -133,6 +143,12 @@ def test_literal_that_is_none_is_refused(literal: str) -> None:
         ({"check_source": "assert square(3) == 9"}, "does not define"),
         ({"setup_code": "import"}, "is not Python"),
         ({"function_name": "square()"}, "cannot be the name"),
+        ({"function_name": "class"}, "cannot be the name"),
+        ({"check_source": "async def check(candidate): assert 0"}, "must not be async"),
+        ({"check_source": "def check(candidate):\n    yield candidate(1)"}, "a generator"),
+        ({"check_source": "def check():\n    assert 0"}, "one argument"),
+        ({"setup_code": SQUARE}, "defines 'square' itself"),
+        ({"test_cases": [{"input": 1, "input_python": "2", "expected_output": 1}]}, "not both"),
     ],
     ids=str,
 )

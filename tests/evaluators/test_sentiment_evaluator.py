@@ -118,6 +118,7 @@ def test_reference_is_right_in_the_right_format():
     [
         {},
         {"expected_sentiments": []},
+        {"expected_sentiments": ["positive", " "]},
         {"expected_sentiments": "positive"},
         EXPECTED | {"response_format": "prose"},
         EXPECTED | {"format": "list"},

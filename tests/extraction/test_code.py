@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.extraction.code import extract_code
-from poor_bench.extraction.code_parts import defines
+from poor_bench.extraction.code_parts import defines, why_no_plain_function
 from poor_bench.extraction.found import Found
 
 FUNCTION = "def add(a, b):\n    return a + b"
@@ -120,3 +120,23 @@ def test_definitions_are_told_from_uses() -> None:
 def test_any_text_is_survived(text: str, name: str | None) -> None:
     code = extract_code(text, name)
     assert code is None or code.value.strip()
+
+
+@pytest.mark.parametrize(
+    ("definition", "reason"),
+    [
+        ("def check(candidate): assert candidate(1)", ""),
+        ("def check(*candidates): ...", ""),
+        ("def check(candidate, more=1):\n    def steps():\n        yield 1\n    steps()", ""),
+        ("check = print", ""),
+        ("async def check(candidate): ...", "async"),
+        ("def check(candidate): yield 1", "generator"),
+        ("def check(): ...", "one argument"),
+        ("def check(candidate, other): ...", "one argument"),
+    ],
+    ids=str,
+)
+def test_functions_that_would_check_nothing_are_told(definition: str, reason: str) -> None:
+    told = why_no_plain_function(definition, "check")
+    assert (told == "") == (reason == "")
+    assert reason in told

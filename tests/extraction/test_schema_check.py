@@ -11,6 +11,7 @@ UNUSABLE = {
     "type": ({"type": "nonsense"}, "not a JSON schema"),
     "pattern": ({"pattern": "("}, "not a JSON schema"),
     "nowhere": ({"properties": {"a": {"$ref": "#/$defs/b"}}}, "not in it"),
+    "anchor": ({"$dynamicRef": "#x"}, "not in it"),
     "elsewhere": ({"$ref": "http://127.0.0.1:9/schema.json"}, "not in it"),
     "circle": ({"$ref": "#"}, "back to itself"),
     "patterns without a time limit": (

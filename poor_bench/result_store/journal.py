@@ -126,13 +126,14 @@ def read_journal(stream: BinaryIO, report_damage: Callable[[int], None]) -> Iter
 
     Args:
         stream: The journal, at its start.
-        report_damage: Called with the number, from 1, of each unreadable line but a torn last one.
+        report_damage: Called with the number, from 1, of each unreadable line but a blank or a torn
+            last one.
     """
     offset = 0
     for number, line in enumerate(stream, start=1):
         record = _parse(line)
         if record is None:
-            if line.endswith(b"\n"):
+            if line.endswith(b"\n") and line.strip():
                 report_damage(number)
         elif "run" not in record:
             yield JournalLine(offset, record)

@@ -72,8 +72,8 @@ def _readable_rows(path: Path) -> tuple[list[dict[str, Any]], int]:
     """Return the rows on lines of their own, each with its LLM id, and the lines given up."""
     rows, n_unreadable, llm_id = [], 0, ""
     with path.open("rb") as stream:
-        for line in stream:
-            if line.startswith(b'"') and line.endswith(b":[\n"):
+        for line in map(bytes.strip, stream):
+            if line.startswith(b'"') and line.endswith(b":["):
                 llm_id = _llm_id(line)
             elif line.startswith(b'{"test_id"'):
                 record = _record(line)
@@ -86,14 +86,14 @@ def _readable_rows(path: Path) -> tuple[list[dict[str, Any]], int]:
 
 def _llm_id(line: bytes) -> str:
     try:
-        return str(orjson.loads(line[:-3]))
+        return str(orjson.loads(line[:-2]))
     except orjson.JSONDecodeError:
         return ""
 
 
 def _record(line: bytes) -> dict[str, Any] | None:
     try:
-        record = orjson.loads(line.rstrip(b",\n"))
+        record = orjson.loads(line.rstrip(b","))
     except orjson.JSONDecodeError:
         return None
     return record if isinstance(record, dict) else None

@@ -128,18 +128,26 @@ def _write_rows(stream: BinaryIO, extras: dict[str, Any], rows: Iterable[Snapsho
 
 def _read_lines(stream: BinaryIO, path: Path) -> Iterator[SnapshotRow]:
     section, llm_id, line = SECTIONS[0], "", b""
-    for number, line in enumerate(stream, start=2):
+    for number, line in _without_padding(stream):
         if line.startswith(b"{"):
-            record = _load_line(line.rstrip(b",\n"), path, number)
+            record = _load_line(line.rstrip(b","), path, number)
             yield SnapshotRow(section, llm_id, record)
-        elif line.endswith(b":[\n"):
-            llm_id = str(_load_line(b"{" + line[:-2] + b"0}", path, number).popitem()[0])
-        elif line == _BETWEEN:
+        elif line.endswith(b":["):
+            llm_id = str(_load_line(b"{" + line[:-1] + b"0}", path, number).popitem()[0])
+        elif line == _BETWEEN.strip():
             section = SECTIONS[1]
-        elif line not in {b"]\n", b"],\n", _END}:
+        elif line not in {b"]", b"],", _END.strip()}:
             raise _damaged(path, f"line {number} is not readable")
-    if line != _END:
+    if line != _END.strip():
         raise _damaged(path, "its end is missing")
+
+
+def _without_padding(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield number and content of each line that is not blank: an editor may have padded it."""
+    for number, line in enumerate(stream, start=2):
+        content = line.strip()
+        if content:
+            yield number, content
 
 
 def _load_line(text: bytes, path: Path, number: int) -> dict[str, Any]:

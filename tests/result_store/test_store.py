@@ -123,7 +123,7 @@ def test_damaged_snapshot_is_an_error_and_is_never_overwritten(
     assert len(store.paths.journals()) == 1
 
 
-@pytest.mark.parametrize("cut", [1, 3, 40, 100])
+@pytest.mark.parametrize("cut", [2, 3, 40, 100])
 def test_snapshot_without_its_end_is_an_error(tmp_path: Path, cut: int) -> None:
     store = open_test_store(tmp_path)
     store.add([make_result(), make_result("t2")], "run1", {})
@@ -131,6 +131,19 @@ def test_snapshot_without_its_end_is_an_error(tmp_path: Path, cut: int) -> None:
     store.paths.snapshot.write_bytes(content[:-cut])
     with pytest.raises(StoreError, match="damaged"):
         list(store.results())
+
+
+def test_lines_that_an_editor_padded_are_no_damage(tmp_path: Path) -> None:
+    store = open_test_store(tmp_path)
+    store.add(
+        [make_result(), make_result("t2"), make_result("t3", failure=make_failure())], "r", {}
+    )
+    known = scores(store)
+    lines = store.paths.snapshot.read_text().splitlines()
+    store.paths.snapshot.write_text("\n\n".join([lines[0], *(f"  {line}\t" for line in lines[1:])]))
+    assert scores(store) == known
+    store.add([make_result("t4")], "s", {})
+    assert len(scores(store)) == len(known) + 1
 
 
 def test_unreadable_row_is_left_out_and_the_others_are_read(tmp_path: Path) -> None:

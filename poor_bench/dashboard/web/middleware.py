@@ -12,6 +12,7 @@ from poor_bench.dashboard.web.headers import (
     content_security_policy,
     security_headers,
 )
+from poor_bench.dashboard.web.old_tab import asks_for_old_handler, reload_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,10 +55,14 @@ def protect(server: Flask, access: Access, script_hashes: Sequence[str]) -> None
         _LOG.error("a request failed", exc_info=error)
         return Response("The dashboard could not answer; its log says why.", 500)
 
+    def answer_old_tab(error: Exception) -> Response:
+        return reload_answer() if asks_for_old_handler(error) else hide(error)
+
     def miss(_error: Exception) -> Response:
         return Response("There is no such script.", HTTPStatus.NOT_FOUND, mimetype="text/plain")
 
     server.before_request(refuse)
     server.after_request(add_headers)
     server.register_error_handler(DependencyException, miss)
+    server.register_error_handler(KeyError, answer_old_tab)
     server.register_error_handler(500, hide)

@@ -71,6 +71,16 @@ def test_no_id_stands_twice_on_a_page(app: Dash, page: Any) -> None:
     assert sorted(ids) == sorted(set(ids))
 
 
+def test_a_tab_of_an_earlier_version_is_told_to_reload(client: FlaskClient) -> None:
+    gone = {"id": "gone-thing", "property": "children"}
+    body = {"output": "gone-thing.children", "outputs": gone, "inputs": [], "changedPropIds": []}
+    response = client.post("/_dash-update-component", json=body, headers=HOST)
+    assert response.status_code == 200
+    [told] = response.get_json()["sideUpdate"][ShellIds.NOTICES]["sendNotifications"]
+    assert told["title"] == "Reload this page"
+    assert response.get_json()["response"] == {}
+
+
 def test_a_callback_answers(client: FlaskClient) -> None:
     body = {
         "output": f"..{ShellIds.PAGE}.children...{ShellIds.NAVIGATION}.children..",

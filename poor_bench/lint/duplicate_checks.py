@@ -7,17 +7,19 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from poor_bench.lint.evaluator_facts import EvaluatorFacts
 from poor_bench.lint.finding import Finding
 from poor_bench.lint.similar_texts import similar_pairs
 from poor_bench.lint.subject import Subject
 from poor_bench.models.problem import Severity
 
 _SIMILARITY = 0.9
+_SPACES_AT_SIGNS = re.compile(r"(?<!\w)\s+|\s+(?!\w)")
 _MIN_LENGTH = 40
 """Characters below which texts of different tests are alike by nature."""
 
 
-def check_duplicates(subjects: Sequence[Subject]) -> Iterator[Finding]:
+def check_duplicates(subjects: Sequence[Subject], facts: EvaluatorFacts) -> Iterator[Finding]:
     """Find tests of one class with the same text, and long ones that hardly differ.
 
     Texts with other numbers in them are other tests. Tests that ask the same and expect something
@@ -28,12 +30,12 @@ def check_duplicates(subjects: Sequence[Subject]) -> Iterator[Finding]:
         groups[subject.test.class_id, _key(subject)].append(subject)
     for first, *others in groups.values():
         for other in others:
-            yield _doubled(other, first)
+            yield _doubled(other, first, facts)
     yield from _near_duplicates([first for first, *_ in groups.values()])
 
 
-def _doubled(subject: Subject, first: Subject) -> Finding:
-    if _expectation(subject) == _expectation(first):
+def _doubled(subject: Subject, first: Subject, facts: EvaluatorFacts) -> Finding:
+    if _expectation(subject, facts) == _expectation(first, facts):
         return subject.finding(
             "duplicate-test",
             (),
@@ -73,9 +75,12 @@ def _key(subject: Subject) -> str:
 
 
 def _normalised(text: str) -> str:
-    return re.sub(r"\s+", " ", text).strip().casefold()
+    """Return `text` without differences of case and of spaces that part no words."""
+    return _SPACES_AT_SIGNS.sub("", re.sub(r"\s+", " ", text)).casefold()
 
 
-def _expectation(subject: Subject) -> str:
+def _expectation(subject: Subject, facts: EvaluatorFacts) -> str:
+    """Return what two tests share if the same answers are right."""
     spec = subject.spec
-    return json.dumps([spec.name, dict(spec.parameters)], sort_keys=True, default=str)
+    right = facts.reference(spec)
+    return right or json.dumps([spec.name, dict(spec.parameters)], sort_keys=True, default=str)

@@ -17,7 +17,7 @@ from poor_bench.lint.prompt_checks import (
     check_labels,
 )
 from poor_bench.lint.reference_checks import check_blank, check_reference
-from poor_bench.lint.signature_checks import check_inputs
+from poor_bench.lint.signature_checks import check_cases, check_inputs
 from poor_bench.lint.subject import Subject, subjects_of
 
 
@@ -32,15 +32,16 @@ def lint_workspace(workspace: Workspace, facts: EvaluatorFacts) -> list[Finding]
     findings = [*check_classes(workspace, subjects, facts), *check_judges(subjects, facts)]
     for subject in subjects:
         findings += _check_test(subject, workspace, facts)
-    findings += check_duplicates(subjects)
+    findings += check_duplicates(subjects, facts)
     return findings
 
 
 def _check_test(subject: Subject, workspace: Workspace, facts: EvaluatorFacts) -> Iterator[Finding]:
     yield from check_function_name(subject)
+    yield from check_cases(subject)
     yield from check_inputs(subject)
     yield from check_format(subject, facts)
-    yield from check_labels(subject)
+    yield from check_labels(subject, facts)
     yield from check_lengths(subject, facts)
     yield from check_context(subject, workspace.llms)
     if not facts.is_judged(subject.spec):

@@ -82,20 +82,30 @@ def _check_json_keys(subject: Subject, facts: EvaluatorFacts) -> Iterator[Findin
             )
 
 
-def check_labels(subject: Subject) -> Iterator[Finding]:
+def check_labels(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
     """Find expected labels that the prompt does not offer."""
-    labels = subject.parameters.get("expected_sentiments")
-    if not isinstance(labels, list):
-        return
-    for label in dict.fromkeys(label for label in labels if isinstance(label, str)):
-        whom = _not_told(subject, re.escape(label))
-        if whom is not None:
-            yield subject.finding(
-                "label-untold",
-                ("evaluation_module", "parameters", "expected_sentiments"),
-                f"`{label}` is expected, but the prompt{whom} does not offer it",
-                hint="list all labels in the template",
-            )
+    for parameter, labels, pattern in _expected_labels(subject, facts):
+        for label in dict.fromkeys(labels):
+            whom = _not_told(subject, pattern.format(re.escape(label)))
+            if whom is not None:
+                yield subject.finding(
+                    "label-untold",
+                    ("evaluation_module", "parameters", parameter),
+                    f"`{label}` is expected, but the prompt{whom} does not offer it",
+                    hint="list all labels in the template",
+                )
+
+
+def _expected_labels(
+    subject: Subject, facts: EvaluatorFacts
+) -> Iterator[tuple[str, list[str], str]]:
+    """Yield a parameter, the labels it holds, and the pattern of one in a prompt."""
+    sentiments = subject.parameters.get("expected_sentiments")
+    if isinstance(sentiments, list):
+        yield "expected_sentiments", [item for item in sentiments if isinstance(item, str)], "{}"
+    expected = subject.parameters.get("expected")
+    if facts.wants(subject.spec) is AnswerFormat.CHOICE and isinstance(expected, str):
+        yield "expected", [expected], r"(?-i:(?<!\w){}(?!\w))"
 
 
 def _not_told(subject: Subject, pattern: str) -> str | None:

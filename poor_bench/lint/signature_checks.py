@@ -13,9 +13,34 @@ from poor_bench.lint.python_signature import can_bind, signature_of, takes
 from poor_bench.lint.subject import Subject
 from poor_bench.models.problem import Severity
 
+_EVALUATOR = "python_evaluator"
 _CASES = ("evaluation_module", "parameters", "test_cases")
 _WRAP_HINT = "write [[1, 2, 3]] to pass the list [1, 2, 3] as one argument"
 _LIST_WORDS = re.compile(r"\b(lists?|arrays?|sequences?|elements|items)\b", re.IGNORECASE)
+
+
+def check_cases(subject: Subject) -> Iterator[Finding]:
+    """Find code tests that any function passes, whatever it does."""
+    cases = subject.parameters.get("test_cases", [])
+    if subject.spec.name != _EVALUATOR or subject.parameters.get("check_source") is not None:
+        return
+    if not cases:
+        problem = "there are no test cases, so any code scores 0.5"
+    elif all(case.get("expected_output") is None and _has_no_literal(case) for case in cases):
+        problem = "every case expects None, which a function that does nothing returns"
+    else:
+        return
+    yield subject.finding(
+        "nothing-tried",
+        _CASES,
+        problem,
+        hint="add cases with an `expected_output`, or a `check_source`",
+        severity=Severity.ERROR if not cases else Severity.WARNING,
+    )
+
+
+def _has_no_literal(case: Mapping[str, Any]) -> bool:
+    return case.get("expected_python") in {None, "None"}
 
 
 def check_inputs(subject: Subject) -> Iterator[Finding]:
@@ -77,7 +102,7 @@ def _check_against(
         "input-does-not-fit",
         (*_CASES, fits.index(False), "input"),
         f"the input does not fit `{function.name}({ast.unparse(function.args)})` of the reference",
-        hint=_WRAP_HINT,
+        hint=_WRAP_HINT if is_passed_as_one else "give each parameter its argument",
         severity=Severity.WARNING if is_passed_as_one else Severity.ERROR,
         fix=_wrapped(subject) if is_passed_as_one and not any(fits) else None,
     )

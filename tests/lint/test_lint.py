@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from poor_bench.errors import EvaluatorError, SandboxError
 from poor_bench.models.evaluator_spec import EvaluatorSpec
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.problem import Severity
+from poor_bench.models.test import Test
 from tests.lint.workspaces import FakeFacts, codes, lint, make_llm, make_test
 
 
@@ -99,6 +101,55 @@ def test_the_same_question_with_another_answer_is_an_error() -> None:
     )
     assert finding.problem.code == "contradicting-tests"
     assert finding.problem.severity is Severity.ERROR
+
+
+def test_spaces_at_signs_make_no_other_question() -> None:
+    found = lint(make_test("a", "What is 2+2?"), make_test("b", "What is 2 + 2 ?"))
+    assert codes(found) == ["duplicate-test"]
+    assert lint(make_test("a", "no way"), make_test("b", "noway")) == []
+
+
+def test_other_parameters_with_the_same_right_answer_contradict_nothing() -> None:
+    facts = FakeFacts(reference_of=lambda _spec: "right")
+    found = lint(
+        make_test("a", "What is it?", parameters={"expected": "4"}),
+        make_test("b", "What is it?", parameters={"expected": 4}),
+        facts=facts,
+    )
+    assert codes(found) == ["duplicate-test"]
+
+
+def code_test(**parameters: Any) -> Test:
+    test = make_test(text="Write Python code")
+    return replace(test, evaluator=EvaluatorSpec("python_evaluator", parameters))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "severity"),
+    [
+        ({}, Severity.ERROR),
+        ({"test_cases": []}, Severity.ERROR),
+        ({"test_cases": [{"input": 1, "expected_output": None}]}, Severity.WARNING),
+        ({"test_cases": [{"input": 1, "expected_python": "None"}]}, Severity.WARNING),
+    ],
+    ids=str,
+)
+def test_code_tests_that_try_nothing_are_found(parameters: Any, severity: Severity) -> None:
+    (finding,) = lint(code_test(**parameters))
+    assert (finding.problem.code, finding.problem.severity) == ("nothing-tried", severity)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"check_source": "def check(candidate): ..."},
+        {"test_cases": [{"input": 1, "expected_output": 0}]},
+        {"test_cases": [{"expected_output": None}, {"expected_python": "{1}"}]},
+    ],
+    ids=str,
+)
+def test_code_tests_that_try_something_are_fine(parameters: Any) -> None:
+    assert lint(code_test(**parameters)) == []
 
 
 def test_the_same_text_with_other_fields_is_another_question() -> None:

@@ -97,3 +97,12 @@ def test_labels_must_be_offered() -> None:
     (finding,) = lint(test, template="Is it positive or negative? {text}")
     assert finding.problem.code == "label-untold"
     assert "`mixed`" in finding.problem.message
+
+
+def test_the_expected_choice_must_be_offered() -> None:
+    test = make_test(text="Which? A) red B) a fish", parameters={"expected": "D"})
+    (finding,) = lint(test, facts=FakeFacts(format=AnswerFormat.CHOICE))
+    assert (finding.problem.code, "`D`" in finding.problem.message) == ("label-untold", True)
+    offered = make_test(text="Which? A) red B) a fish", parameters={"expected": "B"})
+    assert lint(offered, facts=FakeFacts(format=AnswerFormat.CHOICE)) == []
+    assert lint(test, template="{text} C) blue D) big", facts=FakeFacts()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,26 +74,28 @@ def import_tests(app: AppContext, /, file: Path, **options: Any) -> int:
     rows = read_rows(file)
     if not rows:
         raise ConfigError(f"{file} holds no rows")
-    importer = _importer(rows[0][1], options)
+    importer = _importer(file, [row for _, row in rows], options)
     new = _convert(importer, _chosen(rows, options), options)
     if not options["unproven"]:
         new = prove(app, new)
     return add_and_report(app, new, dry_run=options["dry_run"], as_json=options["as_json"])
 
 
-def _importer(first: Row, options: dict[str, Any]) -> Importer:
-    from poor_bench.importers.columns import columns_importer
+def _importer(file: Path, rows: Sequence[Row], options: dict[str, Any]) -> Importer:
+    from poor_bench.importers.columns import columns_importer, require_columns
     from poor_bench.importers.registry import importer_named, recognise
 
     if options["columns"]:
+        columns = key_values(options["columns"], "--column")
+        require_columns(columns, rows, str(file))
         return columns_importer(
-            key_values(options["columns"], "--column"),
+            columns,
             evaluator=options["evaluator"],
             parameters=plain_key_values(options["parameters"], "--parameter"),
             template=options["template"],
         )
     name = options["format_name"]
-    return importer_named(name) if name else recognise(first)
+    return importer_named(name) if name else recognise(rows[0])
 
 
 def _chosen(rows: list[tuple[int, Row]], options: dict[str, Any]) -> list[tuple[int, Row]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from poor_bench.config.nearest_name import name_hint
@@ -11,6 +11,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.importers.imported import Entry, Importer, Row, RowError
 
 _PARTS = ("test_id", "level", "text", "texts", "reference_response", "tags")
+_LEVELS = range(1, 1001)
 _OPEN_PARTS = ("fields", "parameters")
 """Parts that take any name behind a dot, such as `parameters.expected_answer`."""
 
@@ -55,6 +56,20 @@ def columns_importer(
     )
 
 
+def require_columns(columns: Mapping[str, str], rows: Sequence[Row], file: str) -> None:
+    """Make sure that each column stands in some row.
+
+    Raises:
+        ConfigError: With the columns that there are.
+    """
+    present = {column: None for row in rows for column in row}
+    for column in columns.values():
+        if column not in present:
+            raise ConfigError(
+                f"{file} has no column `{column}`", hint=name_hint(column, tuple(present))
+            )
+
+
 def _to_test(row: Row, number: int, columns: Mapping[str, str]) -> Entry:
     test: Entry = {"test_id": f"{number:04}", "level": 1}
     for part, column in columns.items():
@@ -96,9 +111,12 @@ def _texts(value: Any) -> list[str]:
 
 def _level(value: Any) -> int:
     try:
-        return int(str(value))
+        level = int(str(value))
     except ValueError:
         raise RowError(f"the level {value!r:.40} is no whole number") from None
+    if level not in _LEVELS:
+        raise RowError(f"the level {level} is not from {_LEVELS[0]} to {_LEVELS[-1]}")
+    return level
 
 
 def _tags(value: Any) -> list[str]:

@@ -38,6 +38,7 @@ def to_tests(
     importer: Importer, rows: Iterable[tuple[int, Row]], class_id: str
 ) -> Iterator[tuple[int, Entry | RowError]]:
     """Yield for every row its number, and its test or why there is none."""
+    row_of: dict[str, int] = {}
     for number, row in rows:
         try:
             test = importer.to_test(row, number)
@@ -45,6 +46,10 @@ def to_tests(
             yield number, error
         else:
             test_id = f"{class_id}_{test.pop('test_id')}"
+            first = row_of.setdefault(test_id, number)
+            if first != number:
+                yield number, RowError(f"the id `{test_id}` is that of row {first}")
+                continue
             yield number, {"test_id": test_id, "class_id": class_id, **test}
 
 

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,7 @@ def _row(value: Any, where: str) -> Row:
 
 
 def _csv_rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, Row]]:
+    csv.field_size_limit(_MAX_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         lines = [line for line in reader if line]
@@ -98,6 +100,9 @@ def _csv_rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, Row]
         return
     header = _choice_header(lines[0])
     columns = header or lines.pop(0)
+    twice = next((name for name, count in Counter(columns).items() if count > 1), None)
+    if twice is not None:
+        raise ConfigError(f"{path}: two columns are called `{twice}`", hint="rename one of them")
     for number, line in enumerate(lines, start=1):
         if len(line) != len(columns):
             message = f"{path}: row {number} has {len(line)} cells, {len(columns)} are expected"

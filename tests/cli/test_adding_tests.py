@@ -130,3 +130,41 @@ def test_without_a_name_the_generators_are_listed(
     assert call(folder, "generate", "--json") == 0
     names = {generator["name"] for generator in json_of(capsys)["generators"]}
     assert {"arithmetic", "lists", "strings", "code"} <= names
+
+
+MAPPED = ("--column", "text=review", "--column", "parameters.expected=mood")
+
+
+def imported(folder: Path, tmp_path: Path, table: str, *options: str) -> int:
+    path = tmp_path / "table.csv"
+    path.write_text(table, encoding="utf-8")
+    return call(folder, "import", str(path), *MAPPED, *options)
+
+
+def test_a_column_that_is_not_there_is_told_with_those_that_are(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert imported(folder, tmp_path, "reviews;mood\nGood;positive\n") == 2
+    told = capsys.readouterr().err
+    assert "table.csv has no column `review`" in told
+    assert "known: `reviews;mood`" in told
+
+
+def test_what_the_workspace_would_refuse_is_left_out_row_by_row(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = "id,review,mood,level\na,Good,yes,1\na,Bad,no,1\nb,Ugly,no,0\nc,Fine,,1\n"
+    options = ("--column", "test_id=id", "--column", "level=level", "--class", "mood", "--json")
+    assert imported(folder, tmp_path, table, *options) == 0
+    report = json_of(capsys)
+    assert report["added"] == ["mood_a"]
+    assert report["refused"] == [
+        "row 2: the id `mood_a` is that of row 1",
+        "row 3: the level 0 is not from 1 to 1000",
+        "mood_c: a parameter is wrong: expected[0]: string should have at least 1 character",
+    ]
+
+
+def test_a_text_of_a_megabyte_is_no_obstacle(folder: Path, tmp_path: Path) -> None:
+    assert imported(folder, tmp_path, f"review,mood\n{'x' * 1_000_000},yes\n") == 0
+    assert "columns_0001" in load_workspace(folder).tests_by_id

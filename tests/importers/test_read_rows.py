@@ -78,3 +78,8 @@ def test_files_of_another_form_are_refused(
 def test_a_missing_file_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="No such file"):
         read_rows(tmp_path / "nothing.json")
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="two columns are called `a`"):
+        read_rows(write(tmp_path, "t.csv", "a,b,a\n1,2,3\n"))

@@ -25,7 +25,7 @@ def show_page(
     page = page_at(path)
     if page is None:
         return page_not_found(), navigation(PAGES, "")
-    state = read_search(search) or page.start(services)
+    state = page.start(services, read_search(search))
     return page.layout(state), navigation(PAGES, page.path)
 
 

@@ -13,6 +13,7 @@ from poor_bench.lint.finding import Finding, Fix
 from poor_bench.lint.reference_checks import score_or_reason
 from poor_bench.lint.subject import Subject
 from poor_bench.models.problem import Problem, Severity
+from poor_bench.wording import counted
 
 
 def check_classes(
@@ -67,7 +68,7 @@ def _check_references(
         if subject.test.reference_response is None and not facts.is_judged(subject.spec)
     ]
     if lacking:
-        message = f"{len(lacking)} of {len(subjects)} tests have no `reference_response`"
+        message = f"no `reference_response` in {len(lacking)} of {counted(len(subjects), 'test')}"
         hint = "with one, every check proves that the test can be passed"
 
         def find_fixes() -> Iterable[Fix]:

@@ -24,8 +24,9 @@ class Page:
     """What navigation and browser tab call it."""
     layout: Callable[[Search], Component]
     """Returns the page without data, its filters set as its address says; callbacks fill it."""
-    start: Callable[[Services], Search] = lambda _services: {}
-    """Returns what to show where the address says nothing; never raises PoorBenchError."""
+    start: Callable[[Services, Search], Search] = lambda _services, search: search
+    """Completes what an address says by what the page cannot be without; never raises
+    PoorBenchError."""
     parts: Callable[[], Sequence[Component]] = tuple
     """Returns one of each component with an id that callbacks put into the page later."""
     register: Callable[[Dash, Services], None]

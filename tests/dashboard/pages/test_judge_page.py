@@ -62,7 +62,7 @@ def folder(services: Services) -> Path:
 
 
 def test_page_without_runs_says_how_to_make_one(services: Services) -> None:
-    assert "judge run support_desk" in seen(services)
+    assert "judge run AGENT" in seen(services)
     assert "Judge" in text_of(show_page(services, "/judge", ""))
 
 

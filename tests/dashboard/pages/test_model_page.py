@@ -116,7 +116,10 @@ def test_the_page_opens_with_the_filters_of_its_address() -> None:
 
 
 def test_the_first_llm_is_shown_where_the_address_names_none(services: Services) -> None:
-    assert filter_callbacks.start(services) == {"llm": ["scripted:one"]}
+    assert filter_callbacks.start(services, {}) == {"llm": ["scripted:one"]}
+    with_class = filter_callbacks.start(services, {"class": ["sums"]})
+    assert with_class == {"class": ["sums"], "llm": ["scripted:one"]}
+    assert filter_callbacks.start(services, {"llm": ["x"]}) == {"llm": ["x"]}
     page, _ = show_page(services, "/model", "")
     assert of_type(page, "Select")[0].value == "scripted:one"
     page, _ = show_page(services, "/model", "?llm=a%3Ab")

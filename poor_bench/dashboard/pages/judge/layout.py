@@ -108,6 +108,6 @@ def no_runs() -> Component:
     """Return what to show before the first run."""
     return empty_state(
         "No agent was judged yet",
-        "Agents stand in agents/*.yaml. Have one judged below, or on the console: "
-        "python main.py judge run support_desk --judge embedded:smollm2-135m:judge",
+        "Agents stand in agents/*.yaml of the workspace: who they are, and what is said to them. "
+        "Have one judged below, or on the console: python main.py judge run AGENT --judge LLM",
     )

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 Options = list[dict[str, str]]
 
 
-def start(services: Services) -> Search:
-    """Return the first LLM that has results, for an address that names none."""
+def start(services: Services, search: Search) -> Search:
+    """Choose the first LLM that has results where the address names none."""
+    if search.get("llm"):
+        return search
     try:
-        return {"llm": list(services.table().llm_ids[:1])}
+        return {**search, "llm": list(services.table().llm_ids[:1])}
     except PoorBenchError:
-        return {}
+        return search
 
 
 def no_results() -> Component:

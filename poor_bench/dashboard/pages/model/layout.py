@@ -159,7 +159,8 @@ def _issues_card() -> Component:
     return card(
         "Issues",
         html.Div(loading_state(), id=Ids.ISSUES),
-        note="What goes wrong, by cause, the most costly first. Choose one to see its results.",
+        note="What goes wrong in all tests, by cause, the most costly first. "
+        "Choose one to see its results.",
     )
 
 

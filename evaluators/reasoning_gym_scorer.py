@@ -1,8 +1,9 @@
 """Scores an answer by the rules of the task's family in the library reasoning-gym.
 
 For tasks with many right answers, such as puzzles. The library runs in the sandbox, with a limit
-of time and memory. Some of its rules hand the answer to Python: there the answer is taken only
-where it is in a safe notation, so that it cannot score itself.
+of time and memory; what it gives at most for a wrong answer, 0.05, counts as 0. Some of its rules
+hand the answer to Python: there the answer is taken only where it is in a safe notation, so that it
+cannot score itself.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ _EXPRESSIONS = frozenset(
 _BOARDS = frozenset({"n_queens"})
 """Families whose rules may evaluate an answer as Python, and need none of its names."""
 _BOARD = re.compile(r"[_Q\s\[\]'\",]*")
+_CONSOLATION = 0.05
+"""What the library gives, to encourage learners, for answers that are wrong but readable."""
 _IMPORT_S = 30.0
 _MEMORY_BYTES = 2 * 1024**3
 
@@ -115,7 +118,7 @@ def _scored(answer: str, wanted: Parameters) -> tuple[float, str]:
         raise RuntimeError(f"the library reasoning-gym cannot be loaded: {reason}")
     [case] = outcome.cases
     if case.end is CaseEnd.RETURNED and isinstance(case.value, float):
-        score = min(1.0, max(0.0, case.value))
+        score = min(1.0, case.value) if case.value > _CONSOLATION else 0.0
         return score, f"by the rules of {wanted.family}: {score:g} for {answer!r:.200}"
     reason = case.error.message if case.error else str(case.end)
     return 0.0, f"the rules of {wanted.family} cannot read {answer!r:.200}: {reason:.200}"

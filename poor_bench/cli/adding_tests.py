@@ -11,6 +11,7 @@ import click
 from poor_bench.cli.context import AppContext
 from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import console, harmless, print_json
+from poor_bench.models.evaluator_spec import EvaluatorSpec
 from poor_bench.wording import counted
 
 _SHOWN_REFUSALS = 10
@@ -32,7 +33,7 @@ def prove(app: AppContext, new: NewTests) -> NewTests:
     Raises:
         PluginError: If the evaluator cannot be used.
     """
-    from poor_bench.lint.soundness import fault_of
+    from poor_bench.lint.soundness import fault_of, spec_of
 
     app.evaluators.get(new.class_entry["evaluation_module"]["name"])
     facts = app.config.evaluator_facts()
@@ -40,7 +41,8 @@ def prove(app: AppContext, new: NewTests) -> NewTests:
     refused = list(new.refused)
     with console(stderr=True).status("Scoring the reference responses"):
         for test in new.tests:
-            fault = fault_of(new.class_entry, test, facts)
+            fault = _parameter_fault(app, spec_of(new.class_entry, test))
+            fault = fault or fault_of(new.class_entry, test, facts)
             if fault:
                 refused.append(f"{test['test_id']}: {fault}")
             else:
@@ -48,17 +50,30 @@ def prove(app: AppContext, new: NewTests) -> NewTests:
     return NewTests(class_entry=new.class_entry, tests=sound, refused=refused)
 
 
+def _parameter_fault(app: AppContext, spec: EvaluatorSpec) -> str:
+    """Return what an evaluator has against its parameters, in words; empty if nothing."""
+    problems = app.evaluators.get(spec.name).check_parameters(spec.parameters)
+    return "; ".join(
+        f"{place or 'parameters'}: {message}" + (f" ({hint})" if hint else "")
+        for place, message, hint in problems
+    )
+
+
 def add_and_report(app: AppContext, new: NewTests, *, dry_run: bool, as_json: bool) -> int:
-    """Add tests to the workspace and tell what came of it; return the exit code."""
+    """Add tests to the workspace and tell what came of it; return the exit code.
+
+    It is 1 where not one test is sound.
+    """
     added = [str(test["test_id"]) for test in new.tests]
     known: Sequence[str] = ()
     if not dry_run and new.tests:
         outcome = app.config.add_tests(new.class_entry, new.tests)
         added, known = list(outcome.added), outcome.known
+    exit_code = 1 if new.refused and not new.tests else 0
     if as_json:
         report = {"class": new.class_entry["id"], "added": added, "known": known}
         print_json({**report, "refused": new.refused, "dry_run": dry_run})
-        return 0
+        return exit_code
     verb = "would be added" if dry_run else "added"
     click.echo(f"{counted(len(added), 'test')} of class {new.class_entry['id']} {verb}")
     if known:
@@ -66,7 +81,7 @@ def add_and_report(app: AppContext, new: NewTests, *, dry_run: bool, as_json: bo
     _print_refusals(new.refused)
     if added and not dry_run:
         click.echo(f"Next: {next_command(f'tests show {added[0]}')}")
-    return 0
+    return exit_code
 
 
 def _print_refusals(refused: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ def fault_of(
         test_entry: The test, as it shall stand in its file.
         facts: Scores responses.
     """
-    spec = _spec_of(class_entry, test_entry)
+    spec = spec_of(class_entry, test_entry)
     reference = test_entry.get("reference_response")
     try:
         if faults := facts.parameter_faults(spec):
@@ -35,7 +35,8 @@ def fault_of(
     return f"an empty response scores {blank:.3g}, not 0" if blank else ""
 
 
-def _spec_of(class_entry: Mapping[str, Any], test_entry: Mapping[str, Any]) -> EvaluatorSpec:
+def spec_of(class_entry: Mapping[str, Any], test_entry: Mapping[str, Any]) -> EvaluatorSpec:
+    """Return the evaluator that will be in force for a new test; see `fault_of`."""
     of_class = class_entry["evaluation_module"]
     own = test_entry.get("evaluation_module", {})
     return merge_specs(

@@ -57,6 +57,17 @@ def test_importing_again_changes_nothing(
     assert (folder / "tests.json").read_bytes() == before
 
 
+def test_parameters_that_the_evaluator_refuses_are_told_like_everywhere(
+    folder: Path, questions: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = ["--column", "text=question", "--column", "parameters.expcted=answer"]
+    assert call(folder, "import", questions, "--class", "quiz", *columns) == 1
+    output = capsys.readouterr().out
+    assert "expcted: unknown parameter (did you mean `expected`?)" in output
+    assert "pydantic" not in output
+    assert "quiz" not in load_workspace(folder).test_classes
+
+
 def test_a_dry_run_adds_nothing(folder: Path, questions: str) -> None:
     before = sorted(path.name for path in folder.iterdir())
     assert call(folder, "import", questions, "--dry-run") == 0

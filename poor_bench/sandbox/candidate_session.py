@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from poor_bench.sandbox.death import describe_exit, ran_out_of_cpu, was_killed
@@ -85,7 +84,7 @@ class CandidateSession:
     def run_case(self, index: int) -> CaseOutcome:
         """Return how a case ended; after some ends the child is of no more use."""
         outcome = self._outcome_of(("case", index))
-        return replace(outcome, output=self.child.take_output())
+        return outcome._replace(output=self.child.take_output())
 
     def _outcome_of(self, request: tuple[Any, ...]) -> CaseOutcome:
         deadline = self._deadline_in(self._limits.case_s)

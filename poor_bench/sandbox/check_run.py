@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any
 
 from poor_bench.errors import SandboxError
@@ -71,8 +70,8 @@ class CheckRun:
                     self._has_second_chance = False
                     return None
                 outcome = self._explain_death(outcome, candidate)
-            return replace(
-                outcome, source_line=self._failed_line(outcome), output=candidate.take_output()
+            return outcome._replace(
+                source_line=self._failed_line(outcome), output=candidate.take_output()
             )
 
     def _failed_line(self, outcome: CheckOutcome) -> str:
@@ -106,11 +105,11 @@ class CheckRun:
     def _explain_death(self, outcome: CheckOutcome, candidate: RunningChild) -> CheckOutcome:
         end = candidate.end()
         if not ran_out_of_cpu(end, self._cpu_s):
-            return replace(outcome, cause=describe_exit(end))
+            return outcome._replace(cause=describe_exit(end))
         load = outcome.load
         if load.end is LoadEnd.DIED:
-            load = replace(load, end=LoadEnd.TIMED_OUT)
-        return replace(outcome, end=CheckEnd.TIMED_OUT, load=load)
+            load = load._replace(end=LoadEnd.TIMED_OUT)
+        return outcome._replace(end=CheckEnd.TIMED_OUT, load=load)
 
     def _order(self, scratch: str | None) -> CandidateOrder:
         return CandidateOrder(

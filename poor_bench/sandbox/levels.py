@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import NamedTuple
 
 
 class Mechanism(StrEnum):
@@ -44,8 +44,7 @@ class Level(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxStatus:
+class SandboxStatus(NamedTuple):
     """What is in force on this machine."""
 
     level: Level

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorReport:
+class ErrorReport(NamedTuple):
     """An exception, as the process that raised it tells."""
 
     type_name: str
@@ -31,8 +29,7 @@ class LoadEnd(StrEnum):
     """The program wrote something of its own where the answer should have been."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadOutcome:
+class LoadOutcome(NamedTuple):
     """How loading a program ended, and why."""
 
     end: LoadEnd
@@ -59,8 +56,7 @@ class CaseEnd(StrEnum):
     """The program did not load, or the time in all was used up before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseOutcome:
+class CaseOutcome(NamedTuple):
     """How one case ended."""
 
     end: CaseEnd
@@ -73,8 +69,7 @@ class CaseOutcome:
     """What the program wrote to stdout and stderr meanwhile, as far as it was kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramOutcome:
+class ProgramOutcome(NamedTuple):
     """How a program and its cases ended."""
 
     load: LoadOutcome
@@ -100,8 +95,7 @@ class CheckEnd(StrEnum):
     """The test itself cannot be run: no fault of the candidate."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckOutcome:
+class CheckOutcome(NamedTuple):
     """How checking a candidate ended."""
 
     end: CheckEnd
@@ -117,8 +111,7 @@ class CheckOutcome:
     """What the candidate wrote to stdout and stderr, as far as it was kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exit:
+class Exit(NamedTuple):
     """How a child process ended."""
 
     status: int

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from poor_bench.sandbox.inside.passing import arguments_of
 
@@ -53,3 +56,38 @@ def test_all_inputs_of_a_function_are_passed_in_the_same_way() -> None:
 
 def test_inputs_that_agree_on_nothing_are_passed_each_as_it_fits() -> None:
     assert arguments_of(two, [[1, 2], 3]) == [([1, 2], {}), ((3,), {})]
+
+
+def of_every_kind(a: Any, b: Any = 0, /, c: Any = 1, *, d: Any, e: Any = 2) -> None: ...
+def with_any(a: Any, /, b: Any, *args: Any, c: Any = 0, **kwargs: Any) -> None: ...
+def by_name_only(*, a: Any, b: Any = 0) -> None: ...
+
+
+def fits(function: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+@given(
+    st.sampled_from([one, two, optional, several, nothing, of_every_kind, with_any, by_name_only]),
+    st.lists(st.integers(), max_size=6)
+    | st.dictionaries(st.sampled_from(["a", "b", "c", "d", "e", "args", "x"]), st.integers()),
+)
+def test_functions_get_what_fits_their_signature_as_python_tells_it(
+    function: Callable[..., Any], value: Any
+) -> None:
+    apart = ((), value) if isinstance(value, dict) else (value, {})
+    fits_apart, fits_whole = fits(function, *apart[0], **apart[1]), fits(function, value)
+    expected = ((value,), {}) if fits_whole and not fits_apart else apart
+    assert arguments_of(function, [value]) == [expected]
+
+
+def test_wrapped_functions_tell_the_signature_of_what_they_wrap() -> None:
+    @functools.wraps(one)
+    def wrapped(*args: Any) -> None:
+        one(*args)
+
+    assert arguments_of(wrapped, [[1, 2]]) == [(([1, 2],), {})]

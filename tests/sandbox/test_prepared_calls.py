@@ -33,3 +33,16 @@ def test_calls_after_a_failed_one_are_not_made() -> None:
 def test_unknown_call_is_refused_when_it_is_prepared() -> None:
     with pytest.raises(OSError, match="make_coffee"):
         PreparedCalls([SystemCall("make_coffee", ())])
+
+
+def test_calls_without_effect_leave_everything_as_it_is_until_they_have_one_again() -> None:
+    reading, writing = os.pipe()
+    calls = PreparedCalls([SystemCall("close", (reading,))])
+    with calls.without_effect():
+        calls.make()
+        calls.make()
+    os.fstat(reading)
+    calls.make()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(reading)
+    os.close(writing)

@@ -29,20 +29,29 @@ def live(channel: Channel, walls: Walls, output: Output, *, is_apart: bool) -> N
         is_apart: Whether its scratch folder is its own.
     """
     try:
+        serve(channel, walls, output, is_apart=is_apart)
+    finally:
+        os._exit(0)
+
+
+def serve(channel: Channel, walls: Walls, output: Output, *, is_apart: bool) -> None:
+    """Do all that a child does, until nobody is there to ask; see `live`.
+
+    Raises:
+        ChannelClosedError: When nobody is there any more.
+    """
+    try:
         walls.put_up_early(is_apart=is_apart)
         early_error = ""
     except OSError as error:
         early_error = str(error)
-    try:
-        order = message_to_order(channel.receive_trusted())
-        reason = early_error or _lock_in(order, walls)
-        if reason:
-            channel.send(("failed", reason))
-        else:
-            channel.send_encoded(_READY)
-            _carry_out(order, channel, output)
-    finally:
-        os._exit(0)
+    order = message_to_order(channel.receive_trusted())
+    reason = early_error or _lock_in(order, walls)
+    if reason:
+        channel.send(("failed", reason))
+    else:
+        channel.send_encoded(_READY)
+        carry_out(order, channel, output)
 
 
 def _lock_in(order: Order, walls: Walls) -> str:
@@ -54,7 +63,8 @@ def _lock_in(order: Order, walls: Walls) -> str:
     return ""
 
 
-def _carry_out(order: Order, channel: Channel, output: Output) -> None:
+def carry_out(order: Order, channel: Channel, output: Output) -> None:
+    """Do what an order asks for in this process, which is locked in; raises as `serve` does."""
     output.install(order.limits.output_bytes)
     if order.scratch is not None:
         os.environ.update(HOME=order.scratch, TMPDIR=order.scratch)

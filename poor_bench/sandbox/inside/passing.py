@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.sandbox.inside.attempt import Attempt
 
+if TYPE_CHECKING:
+    import inspect
+
 Arguments = tuple[Sequence[Any], Mapping[str, Any]]
+_TAKES_ANY_NUMBER, _TAKES_ANY_NAME = 0x04, 0x08
+"""Flags of code with `*args` and `**kwargs`; see `inspect.CO_VARARGS`."""
 
 
 def arguments_of(function: Callable[..., Any], inputs: Sequence[Any]) -> list[Arguments]:
@@ -23,13 +29,13 @@ def arguments_of(function: Callable[..., Any], inputs: Sequence[Any]) -> list[Ar
     whole: list[Arguments] = [((value,), {}) for value in inputs]
     if spread == whole:
         return whole
-    signature = _signature(function)
-    if signature is None or all(_fits(signature, arguments) for arguments in spread):
+    fits = _fitting(function)
+    if fits is None or all(map(fits, spread)):
         return spread
-    if all(_fits(signature, arguments) for arguments in whole):
+    if all(map(fits, whole)):
         return whole
     return [
-        alone if _fits(signature, alone) and not _fits(signature, apart) else apart
+        alone if fits(alone) and not fits(apart) else apart
         for apart, alone in zip(spread, whole, strict=True)
     ]
 
@@ -42,13 +48,35 @@ def _spread(value: Any) -> Arguments:
     return (value,), {}
 
 
-def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+def _fitting(function: Callable[..., Any]) -> Callable[[Arguments], bool] | None:
+    """Return what says whether arguments fit; None where the function does not tell."""
+    if type(function) is FunctionType and not function.__dict__:
+        return partial(_fits_function, function)
+    import inspect  # costs every fork, if the zygote has it
+
     with Attempt():
-        return inspect.signature(function)
+        return partial(_fits_signature, inspect.signature(function))
     return None
 
 
-def _fits(signature: inspect.Signature, arguments: Arguments) -> bool:
+def _fits_function(function: FunctionType, arguments: Arguments) -> bool:
+    """Return whether a plain function takes arguments, as `inspect` would, but at once."""
+    code, (positional, named) = function.__code__, arguments
+    n_positional = code.co_argcount
+    in_order = code.co_varnames[:n_positional]
+    by_name = code.co_varnames[code.co_posonlyargcount : n_positional + code.co_kwonlyargcount]
+    if len(positional) > n_positional and not code.co_flags & _TAKES_ANY_NUMBER:
+        return False
+    if not named.keys() <= set(by_name) and not code.co_flags & _TAKES_ANY_NAME:
+        return False
+    filled = set(in_order[: len(positional)])
+    given = named.keys() & set(by_name)
+    optional = {*in_order[n_positional - len(function.__defaults__ or ()) :]}
+    optional.update(function.__kwdefaults__ or ())
+    return not filled & given and {*in_order, *by_name} <= filled | given | optional
+
+
+def _fits_signature(signature: inspect.Signature, arguments: Arguments) -> bool:
     positional, named = arguments
     try:
         signature.bind(*positional, **named)

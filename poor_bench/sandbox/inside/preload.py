@@ -8,11 +8,11 @@ import sys
 from contextlib import suppress
 
 _COMMON_MODULES = (
-    "abc collections collections.abc copy dataclasses enum functools heapq inspect itertools math "
+    "abc collections collections.abc copy enum functools heapq itertools math "
     "operator re resource string types typing"
 )
-"""Not those that do work at every fork (logging, random, threading), nor large ones that few use:
-each shared library makes every fork slower.
+"""Not those that do work at every fork (logging, random, threading), nor large ones that few use
+(dataclasses brings inspect and ast): each page of memory and each library makes every fork slower.
 """
 
 

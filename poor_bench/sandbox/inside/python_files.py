@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import sysconfig
-from pathlib import Path
 
 _SYSTEM_FILES = (
     "/lib",
@@ -26,16 +26,16 @@ def import_folders() -> list[str]:
 
     Other places that this interpreter was told of (editable installs, the project) are left out.
     """
-    standard = Path(sysconfig.get_path("stdlib"))
+    standard = sysconfig.get_path("stdlib")
     installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     return [
         folder
         for folder in sys.path
-        if Path(folder).is_dir()
+        if os.path.isdir(folder)
         and (
-            Path(folder).is_relative_to(standard)
+            _is_within(folder, standard)
             or folder in installed
-            or Path(folder).name == _DEBIAN_PACKAGES
+            or os.path.basename(folder) == _DEBIAN_PACKAGES
         )
     ]
 
@@ -45,22 +45,32 @@ def readable_files() -> list[str]:
 
     None of them lies within another one.
     """
-    shared = [Path(path).parent for path in _loaded_libraries()]
-    wanted = [
-        *map(Path, (*_SYSTEM_FILES, *import_folders())),
-        Path(sys.base_prefix, "lib"),
-        *shared,
-    ]
-    kept: list[Path] = []
-    for path in sorted(path for path in wanted if path.exists()):
-        if not kept or not path.is_relative_to(kept[-1]):
+    wanted = {
+        *(*_SYSTEM_FILES, *import_folders()),
+        os.path.join(sys.base_prefix, "lib"),
+        *map(os.path.dirname, _loaded_libraries()),
+    }
+    existing = sorted(filter(os.path.exists, map(os.path.normpath, wanted)), key=_parts)
+    kept: list[str] = []
+    for path in existing:
+        if not kept or not _is_within(path, kept[-1]):
             kept.append(path)
-    return [str(path) for path in kept]
+    return kept
 
 
 def _loaded_libraries() -> list[str]:
     """Return the shared libraries in use by this process, on Linux."""
-    maps = Path("/proc/self/maps")
-    lines = maps.read_text().splitlines() if maps.exists() else []
-    paths = (line.partition("/")[2] for line in lines)
-    return [f"/{path}" for path in paths if ".so" in Path(path).name]
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+            paths = [line.rstrip("\n").partition("/")[2] for line in maps]
+    except FileNotFoundError:
+        return []
+    return [f"/{path}" for path in paths if ".so" in os.path.basename(path)]
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return _parts(path)[: len(_parts(folder))] == _parts(folder)
+
+
+def _parts(path: str) -> list[str]:
+    return path.split(os.sep)

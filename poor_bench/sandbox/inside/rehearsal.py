@@ -6,13 +6,22 @@ that does this anew touches, and so copies, memory that it would otherwise share
 
 from __future__ import annotations
 
+import os
+import socket
+import sys
+from contextlib import suppress
 from typing import Any
 
-from poor_bench.sandbox.inside.candidate import serve_candidate
+from poor_bench.sandbox.inside.child import carry_out, serve
 from poor_bench.sandbox.inside.streams import Output
+from poor_bench.sandbox.inside.walls import Walls
 from poor_bench.sandbox.limits import Limits
-from poor_bench.sandbox.wire.channel import Channel, ChannelClosedError
-from poor_bench.sandbox.wire.encoding import encode
+from poor_bench.sandbox.wire.channel import (
+    Channel,
+    ChannelClosedError,
+    DescriptorConnection,
+    SocketConnection,
+)
 from poor_bench.sandbox.wire.messages import CandidateOrder, message_to_order, order_to_message
 
 _N_TIMES = 20
@@ -35,24 +44,22 @@ _CALLS: tuple[tuple[Any, ...], ...] = (
 )
 
 
-class _Script:
-    """A connection on which everything was said in advance."""
+def rehearse(walls: Walls, output: Output) -> None:
+    """Load and call a typical program in this process, as a child would.
 
-    def __init__(self, messages: list[object]) -> None:
-        self._messages = messages
+    Args:
+        walls: Those that are prepared are played as well, without effect.
+        output: Of children; nothing is written.
+    """
+    streams, arguments, folder = (sys.stdout, sys.stderr), sys.argv, os.getcwd()
+    with walls.without_effect():
+        for _ in range(_N_TIMES):
+            _rehearse_once(walls, output)
+    (sys.stdout, sys.stderr), sys.argv = streams, arguments
+    os.chdir(folder)
 
-    def read(self, _deadline: float | None) -> bytes:
-        if not self._messages:
-            raise ChannelClosedError
-        encoded = encode(self._messages.pop(0))
-        return len(encoded).to_bytes(4, "big") + encoded
 
-    def write(self, content: bytes, _deadline: float | None) -> None:
-        del content
-
-
-def rehearse(output: Output) -> None:
-    """Load and call a typical program in this process."""
+def _rehearse_once(walls: Walls, output: Output) -> None:
     order = CandidateOrder(
         setup="",
         source=_PROGRAM,
@@ -60,13 +67,16 @@ def rehearse(output: Output) -> None:
         inputs=[],
         scratch=None,
         limits=Limits(),
-        cpu_s=1,
+        cpu_s=Limits().cpu_s_in_all,
     )
-    for _ in range(_N_TIMES):
-        channel = Channel(_Script([order_to_message(order), *_CALLS]))
-        received = message_to_order(channel.receive_trusted())
-        assert isinstance(received, CandidateOrder)
-        try:
-            serve_candidate(channel, received, output)
-        except ChannelClosedError:
-            continue
+    # datagrams stay apart, as messages do that come one after the other; an empty one is the end
+    ours, theirs = socket.socketpair(type=socket.SOCK_DGRAM)
+    with ours, theirs, suppress(ChannelClosedError):
+        for message in (order_to_message(order), *_CALLS):
+            Channel(SocketConnection(ours)).send_trusted(message)
+        ours.send(b"")
+        channel = Channel(DescriptorConnection(theirs.fileno(), theirs.fileno()))
+        if walls.are_prepared:
+            serve(channel, walls, output, is_apart=False)
+        else:
+            carry_out(message_to_order(channel.receive_trusted()), channel, output)

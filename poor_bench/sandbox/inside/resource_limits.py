@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import mmap
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from struct import Struct
 
 from poor_bench.sandbox.limits import Limits
@@ -47,6 +49,14 @@ class ResourceLimits:
             for kind, allowed in self._allowed(limits, cpu_s)
         ]
         self._prepared[limits, cpu_s] = PreparedCalls(calls)
+
+    @contextmanager
+    def without_effect(self) -> Iterator[None]:
+        """Limit nothing where limits that were made ready are put in force."""
+        with ExitStack() as pretences:
+            for calls in self._prepared.values():
+                pretences.enter_context(calls.without_effect())
+            yield
 
     def put_in_force(self, limits: Limits, cpu_s: int) -> None:
         """Limit this process for good.

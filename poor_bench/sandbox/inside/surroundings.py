@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 
 from poor_bench.sandbox.inside.python_files import readable_files
 from poor_bench.sandbox.levels import Mechanism
@@ -21,7 +20,6 @@ _ONLY_LINUX = (
 _MORE_DESCRIPTORS_THAN_OPEN = 4096
 
 
-@dataclass(slots=True)
 class Surroundings:
     """Where children are forked.
 
@@ -34,12 +32,13 @@ class Surroundings:
         hint: What probably keeps mechanisms from being in force.
     """
 
-    missing: dict[Mechanism, str]
-    readable: Sequence[str] = ()
-    renew_processes: Callable[[], None] = lambda: None
-    empty_scratch: Callable[[], None] = lambda: None
-    renew_scratch: Callable[[], None] = lambda: None
-    hint: str = ""
+    def __init__(self, missing: dict[Mechanism, str]) -> None:
+        self.missing = missing
+        self.readable: Sequence[str] = ()
+        self.renew_processes: Callable[[], None] = lambda: None
+        self.empty_scratch: Callable[[], None] = lambda: None
+        self.renew_scratch: Callable[[], None] = lambda: None
+        self.hint = ""
 
     def attempt(self, mechanism: Mechanism, action: Callable[[], None]) -> None:
         """Put up one wall, or note why it cannot stand."""

@@ -7,9 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from dis import get_instructions
 from opcode import opmap
-from pathlib import Path
 from types import CodeType
 
 _CHANGES_ATTRIBUTES = {opmap["STORE_ATTR"], opmap["DELETE_ATTR"]}
@@ -67,6 +65,8 @@ def changes_attributes(code: CodeType) -> bool:
 
 
 def _imported(code: CodeType) -> Iterator[str]:
+    from dis import get_instructions  # costs every fork, if the zygote has it
+
     for instruction in get_instructions(code):
         if instruction.opname == "IMPORT_NAME":
             yield instruction.argval
@@ -76,10 +76,10 @@ def _parts(code: CodeType) -> Iterator[CodeType]:
     return (part for part in code.co_consts if isinstance(part, CodeType))
 
 
-def _place_and_files() -> tuple[Path, list[str]] | None:
+def _place_and_files() -> tuple[str, list[str]] | None:
     try:
         with os.scandir() as entries:
-            return Path.cwd(), [entry.name for entry in entries]
+            return os.getcwd(), [entry.name for entry in entries]
     except OSError:
         return None  # it went to where it may not look around
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 
 from poor_bench.sandbox.inside.descriptors import RULESET, parting_calls
 from poor_bench.sandbox.inside.resource_limits import ResourceLimits
@@ -103,6 +104,16 @@ class Walls:
             PreparedCalls(self._locking_in(ruleset, os.getpid())).make()
         if self._resource_limits is not None:
             self._resource_limits.put_in_force(limits, cpu_s)
+
+    @contextmanager
+    def without_effect(self) -> Iterator[None]:
+        """Put up nothing, but go through the same steps, where walls are prepared."""
+        with ExitStack() as pretences:
+            for calls in self._early_calls.values():
+                pretences.enter_context(calls.without_effect())
+            if self._resource_limits is not None:
+                pretences.enter_context(self._resource_limits.without_effect())
+            yield
 
     def _calls_in_bare_root(self, pid: int, *, is_apart: bool) -> list[SystemCall]:
         entering = root_filesystem.entering_private_scratch() if is_apart else []

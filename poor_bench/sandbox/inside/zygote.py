@@ -107,7 +107,7 @@ class _Zygote:
         signal.set_wakeup_fd(self._waking, warn_on_full_buffer=False)
         self._poll.register(self._link, select.POLLIN)
         self._poll.register(self._ended, select.POLLIN)
-        rehearse(self._output)
+        rehearse(self._walls, self._output)
         freeze()
         free_received()
         while True:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from poor_bench.sandbox.linux import libc
 from poor_bench.sandbox.linux.prepared_calls import PreparedCalls, SystemCall
@@ -20,9 +19,9 @@ def become_namespace_owner() -> None:
     """
     user, group = os.geteuid(), os.getegid()
     libc.system_call("unshare", libc.CLONE_NEWUSER)
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
-    Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{user} {user} 1")
+    _write("/proc/self/gid_map", f"{group} {group} 1")
 
 
 def enter_new(flags: int) -> None:
@@ -45,3 +44,8 @@ def renewing_pid_namespace() -> PreparedCalls:
     own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     going_back = SystemCall("setns", (own, libc.CLONE_NEWPID))
     return PreparedCalls([going_back, SystemCall("unshare", (libc.CLONE_NEWPID,))])
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)

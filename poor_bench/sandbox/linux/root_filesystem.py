@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from struct import Struct
 
 from poor_bench.sandbox.linux import libc
@@ -17,7 +16,7 @@ from poor_bench.sandbox.linux.prepared_calls import PreparedCalls, SystemCall
 
 SCRATCH_PARENT = "/poor_bench"
 SCRATCH = f"{SCRATCH_PARENT}/scratch"
-_BUILDING_SITE = Path("/sys")
+_BUILDING_SITE = "/sys"
 """Any folder that exists everywhere and is not needed any more; it is hidden meanwhile."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 _MOUNT_ATTRIBUTES = Struct("=QQQQ")
@@ -41,12 +40,12 @@ def enter_bare_root(readable: Sequence[str]) -> None:
     """
     _mount(None, "/", None, libc.MS_REC | libc.MS_PRIVATE)
     _mount("tmpfs", _BUILDING_SITE, "tmpfs", 0, b"mode=755,size=4m")
-    Path(f"{_BUILDING_SITE}{SCRATCH}").mkdir(parents=True)
+    os.makedirs(f"{_BUILDING_SITE}{SCRATCH}")
     for path in (*readable, *_DEVICES):
-        _show(Path(path))
-    for place in ("tmp", "dev/shm"):
-        if not (_BUILDING_SITE / place).exists():
-            (_BUILDING_SITE / place).symlink_to(SCRATCH)
+        _show(path)
+    for place in ("/tmp", "/dev/shm"):  # noqa: S108 - of the new root
+        if not os.path.exists(f"{_BUILDING_SITE}{place}"):
+            os.symlink(SCRATCH, f"{_BUILDING_SITE}{place}")
     _make_read_only(_BUILDING_SITE)
     os.chdir(_BUILDING_SITE)
     libc.system_call("pivot_root", b".", b".")
@@ -81,17 +80,17 @@ def entering_private_scratch() -> list[SystemCall]:
     return [SystemCall("unshare", (libc.CLONE_NEWNS,)), _LEAVING_SCRATCH, _MOUNTING_SCRATCH]
 
 
-def _show(path: Path) -> None:
-    target = Path(f"{_BUILDING_SITE}{path}")
-    if path.is_dir():
-        target.mkdir(parents=True, exist_ok=True)
+def _show(path: str) -> None:
+    target = f"{_BUILDING_SITE}{path}"
+    if os.path.isdir(path):
+        os.makedirs(target, exist_ok=True)
     else:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.touch()
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
     _mount(path, target, None, libc.MS_BIND | libc.MS_REC)
 
 
-def _make_read_only(path: Path) -> None:
+def _make_read_only(path: str) -> None:
     attributes = _MOUNT_ATTRIBUTES.pack(_READ_ONLY_WITHOUT_SETUID, 0, 0, 0)
     libc.system_call(
         "mount_setattr", -1, os.fsencode(path), _AT_RECURSIVE, attributes, len(attributes)
@@ -99,8 +98,8 @@ def _make_read_only(path: Path) -> None:
 
 
 def _mount(
-    source: Path | str | None,
-    target: Path | str,
+    source: str | None,
+    target: str,
     kind: str | None,
     flags: int,
     options: bytes = b"",

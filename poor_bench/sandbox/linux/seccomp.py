@@ -19,8 +19,8 @@ import errno
 import functools
 import socket
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from struct import Struct
+from typing import NamedTuple
 
 from poor_bench.sandbox.linux import libc, syscall_table
 from poor_bench.sandbox.linux.prepared_calls import PreparedCalls, SystemCall
@@ -43,8 +43,7 @@ _HARMLESS_IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 """TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Condition:
+class _Condition(NamedTuple):
     """A call is allowed if one argument, masked, is one of `values`."""
 
     call: str
@@ -90,8 +89,7 @@ def filtering_child(pid: int) -> SystemCall:
     return _installing(_second_filter(_known_machine(), pid))
 
 
-@dataclass(frozen=True, slots=True)
-class _Filter:
+class _Filter(NamedTuple):
     """A filter as the kernel takes it: a header that points to instructions."""
 
     header: bytes

@@ -9,7 +9,6 @@ with the plain type's own methods: what objects claim of themselves (`__class__`
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 MAX_DEPTH = 100
@@ -23,11 +22,13 @@ class EncodeError(Exception):
     """A value cannot be sent; the message says what it is."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class OpaqueObject:
     """Stands for an object that is not plain data; equals nothing but itself."""
 
-    type_name: str
+    __slots__ = ("type_name",)
+
+    def __init__(self, type_name: str) -> None:
+        self.type_name = type_name
 
     def __repr__(self) -> str:
         return f"<object of type {self.type_name}>"

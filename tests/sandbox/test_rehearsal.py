@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+from poor_bench.sandbox import Mechanism
+from poor_bench.sandbox.inside import rehearsal
+from poor_bench.sandbox.inside.streams import Output
+from poor_bench.sandbox.inside.walls import Walls
+
+CALLS: list[object] = []
+_PROGRAM = """
+from tests.sandbox.test_rehearsal import CALLS
+
+def solve(numbers, limit=1.5):
+    CALLS.append((numbers, limit))
+"""
+
+
+def test_typical_program_is_called_again_and_again_and_all_is_as_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rehearsal, "_PROGRAM", _PROGRAM)
+    monkeypatch.setitem(sys.modules, "tests.sandbox.test_rehearsal", sys.modules[__name__])
+    before = sys.stdout, sys.stderr, sys.argv, os.getcwd()
+    rehearsal.rehearse(Walls(dict.fromkeys(Mechanism, "not here"), ()), Output())
+    assert (sys.stdout, sys.stderr, sys.argv, os.getcwd()) == before
+    assert len(CALLS) >= 3 * 8, "Python makes code fit what it sees only after eight calls"
+    assert ([], 2) in CALLS

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -24,8 +24,8 @@ def test_typical_program_is_called_again_and_again_and_all_is_as_before(
 ) -> None:
     monkeypatch.setattr(rehearsal, "_PROGRAM", _PROGRAM)
     monkeypatch.setitem(sys.modules, "tests.sandbox.test_rehearsal", sys.modules[__name__])
-    before = sys.stdout, sys.stderr, sys.argv, os.getcwd()
+    before = sys.stdout, sys.stderr, sys.argv, Path.cwd()
     rehearsal.rehearse(Walls(dict.fromkeys(Mechanism, "not here"), ()), Output())
-    assert (sys.stdout, sys.stderr, sys.argv, os.getcwd()) == before
+    assert (sys.stdout, sys.stderr, sys.argv, Path.cwd()) == before
     assert len(CALLS) >= 3 * 8, "Python makes code fit what it sees only after eight calls"
     assert ([], 2) in CALLS

@@ -36,6 +36,8 @@ _EXPRESSIONS = frozenset(
      "simple_integration"}
 )  # fmt: skip
 """Families whose rules read an answer with SymPy, which evaluates it as Python."""
+_GIVEN_NUMBERS = frozenset({"puzzle24"})
+"""Families whose rules (version 0.1.25) forget that the given numbers are to be used."""
 _BOARDS = frozenset({"n_queens"})
 """Families whose rules may evaluate an answer as Python, and need none of its names."""
 _BOARD = re.compile(r"[_Q\s\[\]'\",]*")
@@ -104,6 +106,9 @@ def _scored(answer: str, wanted: Parameters) -> tuple[float, str]:
     readable = _readable(answer, wanted.family)
     if readable is None:
         return 0.0, f"not in the notation of such answers: {answer!r:.200}"
+    given = wanted.metadata.get("numbers", [])
+    if wanted.family in _GIVEN_NUMBERS and _integers(readable) != sorted(map(str, given)):
+        return 0.0, f"does not use the numbers {given!r:.100}: {answer!r:.200}"
     limits = Limits(
         case_s=wanted.timeout_s,
         load_s=_IMPORT_S,
@@ -122,6 +127,10 @@ def _scored(answer: str, wanted: Parameters) -> tuple[float, str]:
         return score, f"by the rules of {wanted.family}: {score:g} for {answer!r:.200}"
     reason = case.error.message if case.error else str(case.end)
     return 0.0, f"the rules of {wanted.family} cannot read {answer!r:.200}: {reason:.200}"
+
+
+def _integers(text: str) -> list[str]:
+    return sorted(re.findall(r"\d+", text))
 
 
 def _readable(answer: str, family: str) -> str | None:

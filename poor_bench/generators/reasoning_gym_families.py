@@ -1,8 +1,4 @@
-"""Families of reasoning-gym, by how their answers are scored.
-
-Left out is `puzzle24`: version 0.1.25 of the library takes any four small numbers that make 24 for
-a solution, whatever numbers the question gives. `countdown` asks the same kind of question.
-"""
+"""Families of reasoning-gym, by how their answers are scored."""
 
 from __future__ import annotations
 
@@ -104,6 +100,7 @@ SCORED_FAMILIES = frozenset(
         "pool_matrix",
         "power_function",
         "propositional_logic",
+        "puzzle24",
         "quantum_lock",
         "rubiks_cube",
         "sentence_reordering",

@@ -120,6 +120,14 @@ def test_expressions_reach_it_in_safe_notation(library: Answer) -> None:
     assert asked[0][1] == "2*(3+4)"
 
 
+def test_numbers_that_are_given_must_be_used(library: Answer) -> None:
+    library(returned(1.0))
+    given = {**PARAMETERS, "family": "puzzle24", "metadata": {"numbers": [3, 3, 3, 6]}}
+    assert evaluate("6+6+6+6", given).score == 0.0
+    assert evaluate("3*3*3-3", given).score == 0.0
+    assert evaluate("6*(3/3+3)", given).score == 1.0
+
+
 def test_without_the_library_the_parameters_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reasoning_gym_scorer, "find_spec", lambda _name: None)
     with pytest.raises(ValidationError, match="pip install reasoning-gym"):

@@ -149,8 +149,3 @@ def test_a_puzzle_whose_answer_is_not_proven_is_refused(
     monkeypatch.setattr(FakePuzzles, "score_answer", lambda *_: 0.5)
     with pytest.raises(ConfigError, match="no sound `rubiks_cube`"):
         generator_named("reasoning_gym.rubiks_cube").make(random.Random(1), 3)
-
-
-def test_families_whose_rules_forget_the_question_are_not_offered() -> None:
-    assert "reasoning_gym.countdown" in family_names()
-    assert "reasoning_gym.puzzle24" not in family_names()

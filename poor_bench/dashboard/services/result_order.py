@@ -19,7 +19,7 @@ class SortKey(StrEnum):
     """What results can be ordered by."""
 
     FILE = "file"
-    """The order in which they are stored."""
+    """The order of the tests in their file; tests that are gone come last."""
     TEST = "test"
     SCORE = "score"
     CLASS = "class"
@@ -28,8 +28,11 @@ class SortKey(StrEnum):
     THINK = "think"
 
 
+_NUMBERS = {SortKey.SCORE: "score", SortKey.TIME: "execution_time_ms"}
+
+
 class TestPlaces:
-    """Class and level of every test id that results know, by the id's code."""
+    """Class, level and place in tests.json of every test id that results know, by its code."""
 
     def __init__(self, table: ResultTable, tests: Mapping[str, Test]) -> None:
         import numpy as np
@@ -37,6 +40,8 @@ class TestPlaces:
         known = [tests.get(test_id) for test_id in table.values["test_id"]]
         self.classes = np.array([test.class_id if test else "" for test in known], dtype=object)
         self.levels = np.array([test.level if test else 0 for test in known], dtype=np.int64)
+        order = {test_id: number for number, test_id in enumerate(tests)}
+        self.positions = np.array([order.get(name, len(order)) for name in table.values["test_id"]])
         self.ids = np.array(table.values["test_id"], dtype=object)
 
 
@@ -51,8 +56,6 @@ def ordered(
     """Return rows in another order: stable where values are equal, the unknown last."""
     import numpy as np
 
-    if key is SortKey.FILE:
-        return rows
     values = _sort_values(table, places, rows, key)
     _, ranks = np.unique(values, return_inverse=True)
     ranks = ranks.astype(np.int64)
@@ -66,12 +69,12 @@ def _sort_values(
 ) -> NDArray[Any]:
     import numpy as np
 
+    if key in _NUMBERS:
+        return table.numbers[_NUMBERS[key]][rows]
     tests = table.codes["test_id"][rows]
     match key:
-        case SortKey.SCORE:
-            return table.numbers["score"][rows]
-        case SortKey.TIME:
-            return table.numbers["execution_time_ms"][rows]
+        case SortKey.FILE:
+            return places.positions[tests]
         case SortKey.CLASS:
             return places.classes[tests].astype(str)
         case SortKey.LEVEL:

@@ -46,7 +46,7 @@ def found(table: ResultTable, **fields: object) -> list[str]:
 
 
 def test_without_filters_all_results_of_the_llm_are_found(table: ResultTable) -> None:
-    assert found(table) == ["b_sum", "a_sum", "c_mood", "gone", "c_mood"]
+    assert found(table) == ["b_sum", "a_sum", "c_mood", "c_mood", "gone"]
 
 
 @pytest.mark.parametrize(
@@ -79,6 +79,7 @@ def test_an_unknown_llm_has_no_results(table: ResultTable) -> None:
 @pytest.mark.parametrize(
     ("key", "expected"),
     [
+        (SortKey.FILE, ["b_sum", "a_sum", "c_mood", "c_mood", "gone"]),
         (SortKey.TEST, ["a_sum", "b_sum", "c_mood", "c_mood", "gone"]),
         (SortKey.SCORE, ["a_sum", "c_mood", "gone", "b_sum", "c_mood"]),
         (SortKey.TIME, ["a_sum", "b_sum", "c_mood", "gone", "c_mood"]),

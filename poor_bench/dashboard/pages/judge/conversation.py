@@ -70,5 +70,6 @@ def _labels(labels: Sequence[Label]) -> Iterator[Component]:
         yield html.H3("People")
     for label in labels:
         score = html.Strong(f"{label.score:.1f}")
-        who = html.Span(f" {label.who}: ", className="quiet")
+        ending = ": " if label.note else ""
+        who = html.Span(f" {label.who}{ending}", className="quiet")
         yield html.P([score, who, label.note], className="judge-feedback")

@@ -67,7 +67,7 @@ class LoadedEvaluator:
             return verdict_of(self._module.evaluate(response, parameters, **extra))
         except PoorBenchError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             reason = f"{type(error).__name__}: {error}"
             raise EvaluatorError(
                 f"evaluator {self.name!r} failed: {reason:.{_MAX_REASON}}",
@@ -168,7 +168,7 @@ class LoadedEvaluator:
             return None if answer is None else convert(answer)
         except PoorBenchError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             reason = f"{type(error).__name__}: {error}"
             raise PluginError(f"{self.origin}: {name} failed: {reason:.{_MAX_REASON}}") from error
 

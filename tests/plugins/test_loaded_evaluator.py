@@ -71,6 +71,15 @@ def test_exception_is_a_failure_of_ours_and_names_itself(write):
         evaluator.evaluate("", {})
 
 
+def test_leaving_the_program_is_a_failure_of_ours(write):
+    source = "import sys\ndef evaluate(response, parameters):\n    sys.exit('no key')"
+    with pytest.raises(EvaluatorError, match=r"'bad' failed: SystemExit: no key"):
+        load(write, "bad", source).evaluate("", {})
+    source += "\ndef wants(parameters):\n    sys.exit(2)"
+    with pytest.raises(PluginError, match=r"bad.py: wants failed: SystemExit"):
+        load(write, "bad", source).wants({})
+
+
 def test_error_of_ours_passes_unchanged(write):
     source = (
         "from poor_bench.errors import SandboxError\n"

@@ -58,6 +58,19 @@ def test_the_address_of_an_open_result_restores_it_in_another_browser(
     expect(page.get_by_role("complementary", name="Result").get_by_text("4 of 60")).to_be_visible()
 
 
+def test_rows_come_back_after_a_filter_that_finds_none(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto(f"/model?llm={BAD}")
+    row = page.get_by_role("gridcell", name="sum_004", exact=True)
+    expect(row).to_be_visible()
+    page.get_by_label("Search").first.fill("no such text")
+    expect(row).to_have_count(0)
+    page.get_by_label("Search").first.fill("sum_00")
+    expect(row).to_be_visible()
+
+
 def test_a_link_turns_the_table_to_the_row_that_is_open(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:

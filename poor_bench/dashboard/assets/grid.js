@@ -28,6 +28,38 @@
     }
   };
 
+  // Rows that come after an answer without any can get lost within the component, which then waits
+  // for them for ever, most of all where the browser is slow: they are asked for once more.
+  const PAUSE_MS = 300;
+  const watched = new WeakSet();
+  const isLoading = (api) =>
+    Object.values(api.getCacheBlockState()).some(({ pageStatus }) => pageStatus === "loading");
+  const askOnceMoreAfterNone = (api) => {
+    if (watched.has(api)) {
+      return;
+    }
+    watched.add(api);
+    let hadNone = false;
+    let timer = null;
+    const look = () => {
+      if (api.isDestroyed()) {
+        return;
+      }
+      hadNone = isLoading(api);
+      if (hadNone) {
+        api.refreshInfiniteCache();
+      }
+    };
+    api.addEventListener("modelUpdated", () => {
+      clearTimeout(timer);
+      if (api.paginationGetRowCount() === 0) {
+        hadNone = true;
+      } else if (hadNone) {
+        timer = setTimeout(look, PAUSE_MS);
+      }
+    });
+  };
+
   functions.grid = {
     mark_open: function (trial) {
       const { outputs_list } = window.dash_clientside.callback_context;
@@ -49,6 +81,7 @@
       const { outputs_list, triggered } = window.dash_clientside.callback_context;
       const isOnlyNewer = triggered.length === 1 && triggered[0].prop_id.startsWith("shell-version");
       window.dash_ag_grid.getApiAsync(outputs_list.id).then((api) => {
+        askOnceMoreAfterNone(api);
         const isOneBlock = Object.keys(api.getCacheBlockState()).length <= 1;
         if (!isOnlyNewer) {
           api.deselectAll();

@@ -46,11 +46,6 @@ class RegistryFacts:
         """Return a response that scores 1.0; None where the evaluator cannot tell one."""
         return self._evaluators.get(spec.name).reference(spec.parameters)
 
-    def parameter_faults(self, spec: EvaluatorSpec) -> list[str]:
-        """Return what is wrong with the parameters, a sentence each."""
-        found = self._evaluators.get(spec.name).check_parameters(spec.parameters)
-        return [f"{place}: {message}" if place else message for place, message, _hint in found]
-
     def is_judged(self, spec: EvaluatorSpec) -> bool:
         """Return whether an LLM judges the responses, so that checking a score costs money."""
         return bool(self._evaluators.get(spec.name).questions(spec.parameters))

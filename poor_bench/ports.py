@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -86,10 +86,10 @@ class Provider(Protocol):
 
 
 class Evaluate(Protocol):
-    """The function `evaluate` of an evaluator module."""
+    """The function `evaluate` of an evaluator module; `plugins.module_contract` says all of it."""
 
-    def __call__(self, response: str, parameters: Mapping[str, Any]) -> tuple[float, str]:
-        """Return a score from 0.0 to 1.0, and why."""
+    def __call__(self, response: str, parameters: Mapping[str, Any], **extra: Any) -> Any:
+        """Return a score from 0.0 to 1.0 and why, or a `Verdict`."""
 
 
 class ResultSink(Protocol):
@@ -108,10 +108,3 @@ class Listener(Protocol):
 
     def __call__(self, event: Any) -> None:
         """Take one of the events of `poor_bench.runner.events`."""
-
-
-class Discovery(Protocol):
-    """Finds LLMs that an endpoint serves."""
-
-    def __call__(self, endpoint: str) -> Sequence[Mapping[str, Any]]:
-        """Return entries for llms.json."""

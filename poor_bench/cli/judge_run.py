@@ -102,7 +102,7 @@ def run(
     if runner.budget.n_refused:
         from poor_bench.reports.number_text import cost_text
 
-        text = f"{runner.budget.n_refused} conversations or judgements might have exceeded"
+        text = f"{runner.budget.n_refused} of the conversations and judgements might have exceeded"
         click.echo(f"{text} --max-cost {cost_text(max_cost)} and were not begun.", err=True)
     return _exit_code(summary, gate=gate)
 

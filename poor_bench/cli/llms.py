@@ -116,10 +116,16 @@ def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool
 @click.argument("name")
 @click.option("--endpoint", metavar="URL", help="Base URL of the server.")
 @click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key.")
-@click.option("--size", type=float, help="Parameters in billions.")
+@click.option("--size", type=float, help="Billions of weights.")
 @click.option("--label", help="What screens call it.")
 @click.option("--id", "llm_id", help="Its id, where the model stands twice.")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A parameter, such as temperature=0; repeatable.",
+)
 @pass_app
 def add(
     app: AppContext,

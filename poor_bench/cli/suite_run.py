@@ -29,7 +29,7 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.argument("file")
+@click.argument("file", metavar="FILE|NAME")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only cases with this tag.")
 @click.option("--case", "cases", multiple=True, metavar="ID", help="Only this case, or a glob.")
 @click.option("--trials", type=click.IntRange(1, 1000), help="In place of each case's own number.")

@@ -26,7 +26,9 @@ Examples:
 @click.command(epilog=_EPILOG)
 @click.argument("generator", required=False)
 @click.option("--class", "class_id", metavar="ID", help="The class; named like the generator.")
-@click.option("--level", "levels", default="1-5", show_default=True, metavar="N|N-M")
+@click.option(
+    "--level", "levels", default="1-5", show_default=True, metavar="N|N-M", help="Levels."
+)
 @click.option(
     "--count",
     "n_tests",
@@ -35,7 +37,9 @@ Examples:
     show_default=True,
     help="Tests in all, spread evenly over the levels.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all that is drawn."
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be added; add nothing.")
 @json_option
 @pass_app
@@ -79,13 +83,19 @@ def _draw(generator: Generator, class_id: str, levels: range, n_tests: int, seed
 
 
 def _list_generators(*, as_json: bool) -> int:
+    from importlib.util import find_spec
+
     from poor_bench.generators.reasoning_gym import family_names
     from poor_bench.generators.registry import GENERATORS
 
+    families = list(family_names())
     rows = [[generator.name, generator.description] for generator in GENERATORS.values()]
-    rows += [[name, "needs `pip install reasoning-gym`"] for name in family_names()]
     if as_json:
+        rows += [[name, "A family of the library reasoning-gym"] for name in families]
         print_json({"generators": [{"name": name, "description": text} for name, text in rows]})
-    else:
-        console().print(plain_table(["Generator", "Tests"], rows))
+        return 0
+    console().print(plain_table(["Generator", "Makes"], rows))
+    way = "" if find_spec("reasoning_gym") else ", after `pip install reasoning-gym`"
+    click.echo(f"Also, of the library reasoning-gym{way}:")
+    console().print(", ".join(families))
     return 0

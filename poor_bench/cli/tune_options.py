@@ -28,7 +28,12 @@ def search_options(default_calls: int) -> Callable[[_Command], _Command]:
             show_default=True,
             help="Most calls of LLMs in all.",
         ),
-        click.option("--max-cost", type=click.FloatRange(0), help="Most US dollars to spend."),
+        click.option(
+            "--max-cost",
+            type=click.FloatRange(0),
+            metavar="USD",
+            help="Most US dollars to spend.",
+        ),
         click.option(
             "--seed", type=int, default=0, show_default=True, help="Of all that is drawn."
         ),

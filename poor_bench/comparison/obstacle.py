@@ -28,11 +28,6 @@ class Obstacle(StrEnum):
     """It could not be run after."""
 
     @property
-    def is_change(self) -> bool:
-        """Whether there are scores on both sides, of different things."""
-        return self in CHANGES
-
-    @property
     def text(self) -> str:
         """What screens say."""
         return _TEXTS[self]

@@ -27,9 +27,6 @@ class EvaluatorFacts(Protocol):
     def reference(self, spec: EvaluatorSpec) -> str | None:
         """Return a response that scores 1.0; None where the evaluator cannot tell one."""
 
-    def parameter_faults(self, spec: EvaluatorSpec) -> Sequence[str]:
-        """Return what is wrong with the parameters, a sentence each."""
-
     def is_judged(self, spec: EvaluatorSpec) -> bool:
         """Return whether an LLM judges the responses, so that checking a score costs money."""
 

@@ -17,13 +17,12 @@ The first line of the module's docstring is what lists of evaluators show.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from types import ModuleType
-from typing import Any
 
 from pydantic import BaseModel
 
 from poor_bench.errors import PluginError
+from poor_bench.ports import Evaluate
 
 _OPTIONAL_FUNCTIONS = ("wants", "reference", "parts", "question")
 
@@ -42,12 +41,12 @@ def require_contract(module: ModuleType, origin: str) -> None:
         )
 
 
-def takes_context(evaluate: Callable[..., Any]) -> bool:
+def takes_context(evaluate: Evaluate) -> bool:
     """Return whether a function `evaluate` wants a `context`."""
     return "context" in inspect.signature(evaluate).parameters
 
 
-def takes_judge(evaluate: Callable[..., Any]) -> bool:
+def takes_judge(evaluate: Evaluate) -> bool:
     """Return whether a function `evaluate` wants to ask a `judge`."""
     return "judge" in inspect.signature(evaluate).parameters
 
@@ -73,7 +72,7 @@ def _first_problem(module: ModuleType) -> str:
     return ""
 
 
-def _can_be_called(evaluate: Callable[..., Any]) -> bool:
+def _can_be_called(evaluate: Evaluate) -> bool:
     wanted = inspect.signature(evaluate).parameters
     extra = dict.fromkeys({"context", "judge"} & set(wanted))
     try:

@@ -65,7 +65,9 @@ def find_run(runs: Sequence[KeptRun], reference: str) -> KeptRun | None:
         position = -1 if reference == LAST else -2
         if len(runs) < -position:
             message = f"there is no {reference} run: {len(runs)} kept in this workspace"
-            raise ConfigError(message, hint="python main.py run makes one")
+            raise ConfigError(
+                message, hint="every `python main.py run` that asks something makes one"
+            )
         return runs[position]
     found = [run for run in runs if run.run_id.startswith(reference)]
     if len(reference) < _LEAST_PREFIX or not found:

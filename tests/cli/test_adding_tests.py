@@ -172,7 +172,7 @@ def test_what_the_workspace_would_refuse_is_left_out_row_by_row(
     assert report["refused"] == [
         "row 2: the id `mood_a` is that of row 1",
         "row 3: the level 0 is not from 1 to 1000",
-        "mood_c: a parameter is wrong: expected[0]: string should have at least 1 character",
+        "mood_c: expected[0]: string should have at least 1 character",
     ]
 
 

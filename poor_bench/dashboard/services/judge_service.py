@@ -162,4 +162,6 @@ class JudgeService:
         n_refused = runner.budget.n_refused
         if not n_refused:
             return ""
-        return f"{n_refused} conversations or judgements might have cost too much: not begun."
+        return (
+            f"{n_refused} of the conversations and judgements might have cost too much: not begun."
+        )

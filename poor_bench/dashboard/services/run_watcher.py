@@ -55,7 +55,7 @@ class RunWatcher:
     def state(self) -> RunState:
         """Return how far the run is."""
         with self._lock:
-            now = self._ended or self._monotonic()
+            now = self._monotonic() if self._ended is None else self._ended
             llms = tuple(self._timed(progress, now) for progress in self._llms.values())
             return replace(
                 self._state,

@@ -116,7 +116,7 @@ def test_work_that_might_cost_too_much_is_told(folder: Path) -> None:
     service.start(JudgeOrder(request=REQUEST, max_cost_usd=0.0))
     state = ended(service)
     assert state.phase is RunPhase.FINISHED
-    assert "2 conversations or judgements might have cost too much" in state.message
+    assert "2 of the conversations and judgements might have cost too much" in state.message
 
 
 def test_a_mistake_in_the_files_is_told(folder: Path) -> None:

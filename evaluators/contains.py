@@ -16,6 +16,7 @@ from poor_bench.extraction.normalise import fold_form, fold_text
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.format_rule import MAX_SHOWN
 
 
 class Parameters(BaseModel):
@@ -58,7 +59,8 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
         score = 0.0
     else:
         score = 1 - len(missing) / len(wanted.all) if wanted.all else 1.0
-    return Verdict(score, "; ".join(faults) or "all that was asked for is there")
+    details = "; ".join(faults) or "all that was asked for is there"
+    return Verdict(score, details, got=answer.strip()[:MAX_SHOWN])
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:

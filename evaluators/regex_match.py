@@ -71,7 +71,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
         problem or "as the pattern demands",
         extracted=match[0][:MAX_SHOWN] if match else "",
         expected=wanted.expected or "",
-        got=(match[wanted.group] or "")[:MAX_SHOWN] if match else "",
+        got=((match[wanted.group] or "") if match else answer.strip())[:MAX_SHOWN],
     )
 
 

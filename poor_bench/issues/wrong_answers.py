@@ -10,7 +10,7 @@ from poor_bench.issues.trial import Trial, quoted
 
 def _evidence(trial: Trial) -> str:
     result = trial.result
-    if result.got or result.expected:
+    if result.expected:
         return f"expected {quoted(result.expected)!r}, got {quoted(result.got)!r}"
     return quoted(result.details, 160)
 

@@ -49,3 +49,8 @@ def test_typography_and_unicode_form_never_count():
     response = "It isn\N{RIGHT SINGLE QUOTATION MARK}t the Cafe\N{COMBINING ACUTE ACCENT}"
     wanted = {"all": ["isn't the Caf\N{LATIN SMALL LETTER E WITH ACUTE}"], "case_sensitive": True}
     assert evaluate(response, wanted).score == 1.0
+
+
+def test_answers_that_lack_the_same_stay_different_answers():
+    london, rome = (evaluate(answer, {"all": ["Paris"]}) for answer in ("London", "Rome"))
+    assert (london.got, rome.got) == ("London", "Rome")

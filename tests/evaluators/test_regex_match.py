@@ -51,3 +51,8 @@ def test_endless_search_is_a_fault_of_the_pattern():
     parameters = {"pattern": "(a|a)+$", "timeout_s": 0.1}
     with pytest.raises(TimeoutError, match=r"'\(a\|a\)\+\$' took longer than 0.1 s"):
         evaluate("a" * 5_000 + "b", parameters)
+
+
+def test_answers_without_a_match_stay_different_answers():
+    london, rome = (evaluate(answer, {"pattern": "Paris"}) for answer in ("London", "Rome"))
+    assert (london.got, rome.got) == ("London", "Rome")

@@ -1,10 +1,12 @@
 """JSON compared field by field with what was expected.
 
-Values are equal where JSON says so: `18` and `18.0` are, `1` and `true` or `"1"` are not.
+Values are equal where JSON says so: `18` and `18.0` are, `1` and `true` or `"1"` are not. Texts are
+equal whatever their Unicode form.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -69,6 +71,8 @@ def _expected_fields(expected: Any, got: Any, path: str) -> Iterator[Difference]
 
 
 def _are_equal(expected: Any, got: Any) -> bool:
+    if isinstance(expected, str) and isinstance(got, str):
+        return unicodedata.normalize("NFC", expected) == unicodedata.normalize("NFC", got)
     are_numbers = _is_number(expected) and _is_number(got)
     return bool(expected == got) and (are_numbers or type(expected) is type(got))
 

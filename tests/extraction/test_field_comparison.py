@@ -50,3 +50,12 @@ def test_forbidding_others_finds_more_differences_never_fewer(expected, got):
     allowed = compare_fields(expected, got).differences
     forbidden = compare_fields(expected, got, forbid_others=True).differences
     assert forbidden[: len(allowed)] == allowed
+
+
+def test_unicode_form_of_texts_does_not_count():
+    composed, decomposed = (
+        "caf\N{LATIN SMALL LETTER E WITH ACUTE}",
+        "cafe\N{COMBINING ACUTE ACCENT}",
+    )
+    assert compare_fields({"a": composed}, {"a": decomposed}).share_right == 1.0
+    assert compare_fields({"a": composed}, {"a": "cafe"}).share_right == 0.0

@@ -13,6 +13,7 @@ from poor_bench.judge.parts import halves_of, parts_of, put_together, with_costs
 from poor_bench.judge.prompt import PROMPT_VERSION
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, Rubric
 from poor_bench.judge.subject import Subject
+from poor_bench.judge.token_limits import DEFAULT_MAX_TOKENS, context_limit, reply_limit
 from poor_bench.judge.verdict_schema import ADVICE
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
@@ -20,7 +21,6 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.llm_id import base_llm_id, split_think_suffix
 
 DEFAULT_TEMPERATURE = 0.3
-DEFAULT_MAX_TOKENS = 4000
 
 
 class Judge:
@@ -75,13 +75,8 @@ class Judge:
             ConfigError: If the settings of the judge's LLM cannot be used.
             RunCancelledError: If `cancelled()` turned true.
         """
-        context = self._parameters.get("num_ctx")
-        parts = parts_of(
-            subject,
-            _limit_of(self._parameters),
-            context if isinstance(context, int) else None,
-        )
-        return self._of_parts(subject, parts, cancelled)
+        limits = reply_limit(self._parameters), context_limit(self._parameters)
+        return self._of_parts(subject, parts_of(subject, *limits), cancelled)
 
     def _of_parts(
         self, subject: Subject, parts: Sequence[Subject], cancelled: Callable[[], bool]
@@ -154,11 +149,6 @@ def _parameters(llm: LLM, temperature: float | None, max_tokens: int | None) -> 
         **llm.parameters,
         **{name: value for name, value in given.items() if value is not None},
     }
-
-
-def _limit_of(parameters: Mapping[str, Any]) -> int:
-    limit = parameters.get("max_tokens")
-    return limit if isinstance(limit, int) else DEFAULT_MAX_TOKENS
 
 
 def _wrote(llm: LLM, writer: str) -> bool:

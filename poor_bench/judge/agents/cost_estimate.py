@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from poor_bench.judge.agents.plan import JudgePlan
-from poor_bench.judge.judge import DEFAULT_MAX_TOKENS
 from poor_bench.judge.parts import parts_of
 from poor_bench.judge.subject import JudgedCase, Subject, turns_of
+from poor_bench.judge.token_limits import context_limit, reply_limit
 from poor_bench.models.agent import AgentCase
 from poor_bench.models.completion import Usage
 from poor_bench.models.llm import LLM
@@ -45,11 +45,10 @@ def judgement_usd(plan: JudgePlan, judge: LLM, subject: Subject) -> float:
     again and gets a reply of its own.
     """
     rubric = sum(len(item.description) for item in plan.rubric.dimensions) + len(plan.rubric.text)
-    context = judge.parameters.get("num_ctx")
-    n_context = context if isinstance(context, int) else None
+    limits = reply_limit(judge.parameters), context_limit(judge.parameters)
     return sum(
         request_usd(judge, rubric + FORM_CHARACTERS + sum(map(len, part.texts())))
-        for part in parts_of(subject, _max_tokens(judge), n_context)
+        for part in parts_of(subject, *limits)
     )
 
 
@@ -65,7 +64,7 @@ def plan_usd(plan: JudgePlan) -> float:
 
 def request_usd(llm: LLM, n_characters: float) -> float:
     """Return US dollars for a request of some length and its longest reply; 0.0 without prices."""
-    usage = _usage(n_characters / CHARACTERS_PER_TOKEN, _max_tokens(llm))
+    usage = _usage(n_characters / CHARACTERS_PER_TOKEN, reply_limit(llm.parameters))
     return cost_usd(usage, llm.prices) or 0.0
 
 
@@ -87,10 +86,5 @@ def _usage(prompt_tokens: float, completion_tokens: int) -> Usage:
     return Usage(prompt_tokens=round(prompt_tokens), completion_tokens=completion_tokens)
 
 
-def _max_tokens(llm: LLM) -> int:
-    limit = llm.parameters.get("max_tokens")
-    return limit if isinstance(limit, int) else DEFAULT_MAX_TOKENS
-
-
 def _most_characters(llm: LLM) -> int:
-    return _max_tokens(llm) * CHARACTERS_PER_TOKEN
+    return reply_limit(llm.parameters) * CHARACTERS_PER_TOKEN

@@ -17,7 +17,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from poor_bench.extraction.code import extract_code
-from poor_bench.extraction.code_parts import defines, why_no_plain_function
+from poor_bench.extraction.code_parts import defines, last_function, why_no_plain_function
 from poor_bench.sandbox import (
     CaseEnd,
     CaseOutcome,
@@ -86,7 +86,9 @@ class Parameters(BaseModel):
 
     test_cases: list[TestCase] = Field(default_factory=list, description="Calls to try.")
     function_name: str | None = Field(
-        default=None, description="The function to call; by default the last public one."
+        default=None,
+        description="The function to call; by default the last public one that is neither `main` nor "
+        "a test.",
     )
     execution_timeout: float = Field(
         default=5.0, gt=0, le=300, description="Seconds for loading the code and for each case."
@@ -149,7 +151,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
         return Verdict(0.0, "no Python code found in the response", found="missing")
     program = Program(
         source=code.value,
-        function=wanted.function_name,
+        function=wanted.function_name or last_function(code.value),
         setup=wanted.setup_code,
         limits=wanted.limits,
     )

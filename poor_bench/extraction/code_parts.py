@@ -19,16 +19,31 @@ def defines(code: str, function_name: str) -> bool:
     return re.search(pattern, code, re.MULTILINE) is not None
 
 
+def last_function(code: str) -> str | None:
+    """Return the last public function that a module defines, but for its `main` and own tests."""
+    tree = _tree(code)
+    names = [
+        name
+        for statement in tree.body
+        for name in _functions_bound_by(statement)
+        if not name.startswith(("_", "test_")) and name not in {"main", "test"}
+    ]
+    return names[-1] if names else None
+
+
+def _functions_bound_by(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        yield statement.name
+    elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Lambda):
+        yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
+
+
 def why_no_plain_function(code: str, name: str) -> str:
     """Return why calling the function with one argument would run nothing; empty where it would.
 
     Only functions that `code` defines by `def` are looked at.
     """
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    for node in tree.body:
+    for node in _tree(code).body:
         if isinstance(node, ast.AsyncFunctionDef) and node.name == name:
             return "must not be async"
         if isinstance(node, ast.FunctionDef) and node.name == name:
@@ -91,11 +106,15 @@ class _Names:
 
 
 def _names(code: str) -> _Names:
+    return _Names(_tree(code))
+
+
+def _tree(code: str) -> ast.Module:
+    """Return the syntax tree; an empty one where the code cannot be read."""
     try:
-        tree = ast.parse(code if len(code) <= _LONGEST_PARSED else "")
+        return ast.parse(code if len(code) <= _LONGEST_PARSED else "")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        tree = ast.Module([], [])
-    return _Names(tree)
+        return ast.Module([], [])
 
 
 def _is_read(name: ast.Name) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from poor_bench.extraction.code import extract_code
+from poor_bench.extraction.code_parts import last_function
 from poor_bench.lint.finding import Finding, Fix
 from poor_bench.lint.python_signature import can_bind, signature_of, takes
 from poor_bench.lint.subject import Subject
@@ -79,6 +80,7 @@ def _reference_function(subject: Subject) -> ast.FunctionDef | None:
         return None
     name = subject.parameters.get("function_name")
     code = extract_code(reference, name)
+    name = name or (last_function(code.value) if code else None)
     try:
         tree = ast.parse("" if code is None else code.value)
     except (SyntaxError, ValueError):

@@ -99,6 +99,19 @@ def test_check_source_decides() -> None:
     assert "square(-2) returned 9" in details
 
 
+@pytest.mark.parametrize(
+    "more",
+    ["def main():\n    print(square(3))\n\nmain()", "def test_square():\n    assert square(2)"],
+)
+def test_main_and_own_tests_are_not_what_is_called(more: str) -> None:
+    assert score(f"{SQUARE}\n\n{more}", function_name=None)[0] == 1.0
+
+
+def test_function_without_a_name_may_be_a_lambda() -> None:
+    code = "def unused(x):\n    return 0\nsquare = lambda x: x * x"
+    assert score(code, function_name=None)[0] == 1.0
+
+
 def test_broken_check_is_a_failure_of_ours() -> None:
     with pytest.raises(ValueError, match="test itself"):
         score(SQUARE, test_cases=[], check_source=f"import nothing_of_the_kind\n{CHECK}")

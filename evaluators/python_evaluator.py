@@ -87,8 +87,8 @@ class Parameters(BaseModel):
     test_cases: list[TestCase] = Field(default_factory=list, description="Calls to try.")
     function_name: str | None = Field(
         default=None,
-        description="The function to call; by default the last public one that is neither `main` nor "
-        "a test.",
+        description="The function to call; by default the last public one that is neither "
+        "`main` nor a test.",
     )
     execution_timeout: float = Field(
         default=5.0, gt=0, le=300, description="Seconds for loading the code and for each case."

@@ -50,6 +50,34 @@ def test_plain_values_come_back_as_they_are(sandbox: Sandbox, value: str) -> Non
     assert (type(case.value), case.value) == (type(expected), expected)
 
 
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ("numpy.int64(5)", 5),
+        ("numpy.bool_(True)", True),
+        ("numpy.float32(0.5)", 0.5),
+        ("[numpy.int32(1), {numpy.str_('a'): numpy.float64(2)}]", [1, {"a": 2.0}]),
+        ("bytearray(b'ab')", b"ab"),
+    ],
+)
+def test_what_python_calls_equal_to_plain_values_comes_back_as_these(
+    sandbox: Sandbox, made: str, expected: Any
+) -> None:
+    pytest.importorskip("numpy")
+    slow = Limits(case_s=30.0, total_s=60.0, memory_bytes=2 * 1024**3)
+    [case] = run(sandbox, f"import numpy\ndef f(): return {made}", [], limits=slow).cases
+    assert case.end is CaseEnd.RETURNED
+    assert (type(case.value), case.value) == (type(expected), expected)
+
+
+@pytest.mark.parametrize("made", ["numpy.array([1, 2])", "numpy.longdouble(1)", "numpy"])
+def test_other_objects_of_numpy_are_no_plain_values(sandbox: Sandbox, made: str) -> None:
+    pytest.importorskip("numpy")
+    slow = Limits(case_s=30.0, total_s=60.0, memory_bytes=2 * 1024**3)
+    [case] = run(sandbox, f"import numpy\ndef f(): return {made}", [], limits=slow).cases
+    assert isinstance(case.value, OpaqueObject)
+
+
 def test_objects_come_back_as_what_they_are(sandbox: Sandbox) -> None:
     source = (
         "class Liar(int):\n    __class__ = str\n    def __eq__(self, other): return True\n"

@@ -3,11 +3,13 @@
 None, bool, int, float, complex, str, bytes, list, tuple, set, frozenset and dict, nested; an
 `OpaqueObject` stands for anything else. Subclasses of these types count as what they hold, read
 with the plain type's own methods: what objects claim of themselves (`__class__`, `__eq__`,
-`__iter__`, ...) is never asked.
+`__iter__`, ...) is never asked. So do bytearrays and single numbers of numpy, which Python calls
+equal to plain ones.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection
 from typing import Any, NoReturn
 
@@ -55,13 +57,25 @@ def to_plain(value: Any, opaque: Callable[[str], Any], depth: int = MAX_DEPTH) -
         return value
     base = next((base for base in type.mro(type(value)) if base in _CONVERTERS), None)
     if base is None:
-        return opaque(name_of_type(value))
+        number = _number_of_numpy(value)
+        if number is value or depth == 0:
+            return opaque(name_of_type(value))
+        return to_plain(number, opaque, depth - 1)
     if depth == 0:
         raise EncodeError(f"a value nested deeper than {MAX_DEPTH} levels")
     try:
         return _CONVERTERS[base](value, lambda item: to_plain(item, opaque, depth - 1))
     except TypeError as error:
         raise EncodeError("a set or dict with items that cannot be hashed") from error
+
+
+def _number_of_numpy(value: Any) -> Any:
+    """Return the plain number that a scalar of numpy holds; the value itself if it is none."""
+    scalar: Any = getattr(sys.modules.get("numpy"), "generic", None)
+    if scalar is None or scalar not in type.mro(type(value)):
+        return value
+    number = scalar.item(value)
+    return value if type(number) is type(value) else number
 
 
 def _is_plain(value: Any, depth: int) -> bool:
@@ -112,6 +126,7 @@ _CONVERTERS: dict[type, _Convert] = {
     complex: lambda value, _: complex.__complex__(value),
     str: lambda value, _: str.__str__(value),
     bytes: lambda value, _: bytes.join(b"", (value, b"")),
+    bytearray: lambda value, _: bytes.join(b"", (value,)),
     list: _container(list),
     tuple: _container(tuple),
     set: _container(set),

@@ -72,6 +72,8 @@ class Watchdog:
         self._limit: Limit | None = None
         self._trial: Limit | None = None
         self._stopped: Limit | None = None
+        self._enforcing = threading.Lock()
+        """Held while something is ended, so that nothing is hit that begins after it."""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
 
@@ -123,9 +125,10 @@ class Watchdog:
         try:
             yield limit
         finally:
-            if around is not None:
-                around.due_s += self._clock.monotonic() - begun_s
-            self._limit = around
+            with self._enforcing:
+                if around is not None:
+                    around.due_s += self._clock.monotonic() - begun_s
+                self._limit = around
 
     def __enter__(self) -> Watchdog:
         self._thread.start()
@@ -147,9 +150,10 @@ class Watchdog:
             now_s = self._clock.monotonic()
             self._forgive(now_s - last_s)
             last_s = now_s
-            overdue = [limit for limit in self._limits(now_s) if now_s > limit.due_s]
-            if overdue:
-                self._enforce(min(overdue, key=lambda limit: limit.due_s), now_s)
+            with self._enforcing:
+                overdue = [limit for limit in self._limits(now_s) if now_s > limit.due_s]
+                if overdue:
+                    self._enforce(min(overdue, key=lambda limit: limit.due_s), now_s)
 
     def _forgive(self, seconds: float) -> None:
         """Do not count time in which the machine stood still, for this thread as for a browser."""

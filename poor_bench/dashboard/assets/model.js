@@ -32,6 +32,11 @@
       }
       return functions.address.show(`?${query}`);
     },
+    // Here and at once: an answer of the server would be dropped if the selection changed meanwhile.
+    select_row: function (rows) {
+      const [row] = rows || [];
+      return row ? [row.test_id, row.trial, row.is_failure] : no_update;
+    },
     // Passes the query on once the table has its rows: the chart and its script come after them.
     settle: function (_rows, search, settled) {
       return search && search !== settled ? search : no_update;

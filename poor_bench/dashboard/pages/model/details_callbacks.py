@@ -64,13 +64,6 @@ def shown_details(services: Services, search: str, sort: SortModel, selected: ob
     return title, position, place == 0, place + 1 == len(found), body, [*key, place]
 
 
-def row_to_selected(rows: list[dict[str, Any]] | None) -> list[Any] | None:
-    """Return the trial of the selected row as a store holds it; None where no row is selected."""
-    if not rows:
-        return None
-    return [rows[0]["test_id"], rows[0]["trial"], rows[0]["is_failure"]]
-
-
 def bar_to_selected(services: Services, search: str, click: dict[str, Any]) -> list[Any] | None:
     """Return the first trial of the test whose bar was chosen."""
     [test_id, *_] = click["points"][0]["customdata"]
@@ -82,14 +75,14 @@ def bar_to_selected(services: Services, search: str, click: dict[str, Any]) -> l
 
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
-
-    @app.callback(
+    bind_script(
+        app,
+        "model",
+        "select_row",
         Output(Ids.SELECTED, "data"),
         Input(Ids.RESULTS, "selectedRows"),
         prevent_initial_call=True,
     )
-    def _select_row(rows: list[dict[str, Any]] | None) -> Any:
-        return row_to_selected(rows) or no_update
 
     @app.callback(
         Output(Ids.SELECTED, "data", allow_duplicate=True),

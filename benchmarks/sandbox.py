@@ -161,7 +161,7 @@ def main() -> None:
     problems = humaneval_problems(options.humaneval) if options.humaneval else own_problems(320)
     print(f"{len(problems)} programs, {N_WORKERS} workers, level {sandbox_status().level.label}")
     sandbox_seconds(problems)  # starts what is started once
-    importlib.import_module("poor_bench.test_runner")
+    importlib.import_module("poor_bench.workspace_runner")
     here, lean, ours = [], [], []
     for number in range(options.rounds):
         here.append(forking_here_seconds(problems))

@@ -20,9 +20,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from poor_bench.config.load import load_workspace
-from poor_bench.config_manager import ConfigManager
 from poor_bench.generators.generator import LEVELS, generate
 from poor_bench.generators.lists import LISTS
+from poor_bench.workspace_folder import WorkspaceFolder
 
 
 def write_workspace(folder: Path, count: int) -> Path:
@@ -60,8 +60,8 @@ def main() -> None:
         text = (folder / "tests.json").read_text(encoding="utf-8")
         bare = best_of(3, lambda: json.loads(text))
         load = best_of(3, lambda: load_workspace(folder))
-        full = best_of(3, lambda: ConfigManager(folder).workspace)
-        lint = best_of(1, lambda: ConfigManager(folder).lint())
+        full = best_of(3, lambda: WorkspaceFolder(folder).workspace)
+        lint = best_of(1, lambda: WorkspaceFolder(folder).lint())
         size = memory_of(lambda: load_workspace(folder))
         print(f"{count:,} tests, {len(text) / 2**20:.1f} MB; bare json.loads {bare:.2f} s")
         print(f"load and check: {load:.2f} s, {load / bare:.1f} x bare; {size:.1f} MB kept")

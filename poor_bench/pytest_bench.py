@@ -9,13 +9,13 @@ from pathlib import Path
 from filelock import FileLock
 
 from poor_bench.cli.run_view import open_run_view
-from poor_bench.config_manager import ConfigManager
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.states import TrialState
-from poor_bench.test_runner import TestRunner
+from poor_bench.workspace_folder import WorkspaceFolder
+from poor_bench.workspace_runner import WorkspaceRunner
 
 _WAY_OUT = "add --poor-bench-run, or run `python main.py run`"
 _PROBLEMS = {
@@ -44,7 +44,7 @@ class Bench:
             StoreError: If the stored results cannot be read.
         """
         self._trials = trials
-        self._runner = TestRunner(ConfigManager(folder))
+        self._runner = WorkspaceRunner(WorkspaceFolder(folder))
         self._selection = Selection(llms=tuple(llms), trials=trials)
         self.llms, self.tests = select(self._runner.workspace, self._selection)
         self._llm_places = {llm.id: place for place, llm in enumerate(self.llms)}

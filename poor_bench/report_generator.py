@@ -17,8 +17,8 @@ from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
     from poor_bench.comparison.obstacle import Obstacle
-    from poor_bench.config_manager import ConfigManager
     from poor_bench.reports.report_data import BaseComparison, ReportData
+    from poor_bench.workspace_folder import WorkspaceFolder
 
 FORMS = ("csv", "json", "junit", "md", "html")
 
@@ -28,7 +28,7 @@ class ReportGenerator:
 
     def __init__(
         self,
-        config: ConfigManager,
+        config: WorkspaceFolder,
         selection: Selection | None = None,
         *,
         base: str = "",

@@ -23,7 +23,7 @@ from poor_bench.result_store.run_history import (
 )
 
 if TYPE_CHECKING:
-    from poor_bench.config_manager import ConfigManager
+    from poor_bench.workspace_folder import WorkspaceFolder
 
 NOW = "now"
 """Refers to the present results."""
@@ -34,7 +34,7 @@ BEFORE = "before:"
 class SideOpener:
     """Finds out what the words of a user refer to, and reads the results."""
 
-    def __init__(self, config: ConfigManager) -> None:
+    def __init__(self, config: WorkspaceFolder) -> None:
         self._config = config
 
     def open(self, reference: str) -> Side:

@@ -10,28 +10,28 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.config_manager import ConfigManager
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.providers.embedded_file import real_model
 
 DATA = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture(scope="module")
-def config() -> ConfigManager:
-    return ConfigManager(DATA)
+def config() -> WorkspaceFolder:
+    return WorkspaceFolder(DATA)
 
 
-def test_nothing_is_wrong_with_it(config: ConfigManager) -> None:
+def test_nothing_is_wrong_with_it(config: WorkspaceFolder) -> None:
     found = [str(finding.problem) for finding in config.lint()]
 
     assert [*map(str, config.workspace.problems), *found] == []
 
 
-def test_every_test_has_a_reference_response(config: ConfigManager) -> None:
+def test_every_test_has_a_reference_response(config: WorkspaceFolder) -> None:
     assert [t.test_id for t in config.workspace.tests if not t.reference_response] == []
 
 
-def test_every_class_has_tests_of_five_levels(config: ConfigManager) -> None:
+def test_every_class_has_tests_of_five_levels(config: WorkspaceFolder) -> None:
     workspace = config.workspace
     per_level = Counter((test.class_id, test.level) for test in workspace.tests)
 
@@ -40,7 +40,7 @@ def test_every_class_has_tests_of_five_levels(config: ConfigManager) -> None:
     assert min(per_level.values()) >= 3
 
 
-def test_it_asks_one_model_in_two_ways_without_key_or_network(config: ConfigManager) -> None:
+def test_it_asks_one_model_in_two_ways_without_key_or_network(config: WorkspaceFolder) -> None:
     llms = config.workspace.enabled_llms
 
     assert [llm.id for llm in llms] == ["embedded:smollm2-135m", "embedded:smollm2-135m:json"]
@@ -52,7 +52,7 @@ def test_example_of_other_llms_is_valid(tmp_path: Path) -> None:
         shutil.copy(DATA / name, tmp_path / name)
     shutil.copy(DATA / "llms.example.json", tmp_path / "llms.json")
 
-    workspace = ConfigManager(tmp_path).workspace
+    workspace = WorkspaceFolder(tmp_path).workspace
 
     assert workspace.problems == ()
     assert {llm.provider for llm in workspace.llms} >= {
@@ -69,7 +69,7 @@ def test_run_ends_with_real_scored_results_and_then_nothing_is_pending(tmp_path:
     second = run_main("--data", str(folder), "run", "--test", "math_003")
 
     assert first.returncode == 0, first.stderr
-    results = ConfigManager(folder).load_results()
+    results = WorkspaceFolder(folder).load_results()
     assert {result.llm_id for result in results} == {
         "embedded:smollm2-135m",
         "embedded:smollm2-135m:json",

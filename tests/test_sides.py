@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.sides import SideOpener, facts_of_header
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.result_store.builders import make_result
 
@@ -14,11 +14,11 @@ FIRST, SECOND = "20261121T100000-aaaaaa", "20261122T100000-bbbbbb"
 
 
 @pytest.fixture
-def config(workspace_files: WorkspaceFiles) -> ConfigManager:
+def config(workspace_files: WorkspaceFiles) -> WorkspaceFolder:
     workspace_files.add_tests(3)
     workspace_files.add_llm("a", "4", label="Ann")
     workspace_files.add_llm("b", "4")
-    config = ConfigManager(workspace_files.write())
+    config = WorkspaceFolder(workspace_files.write())
     first = [make_result("sum_001", score=0.0), make_result("sum_002", score=0.0)]
     config.store.add(first, FIRST, {"started": "2026-11-21T10:00:00Z"})
     second = [make_result("sum_001", score=1.0), make_result("sum_001", "scripted:b")]
@@ -26,7 +26,7 @@ def config(workspace_files: WorkspaceFiles) -> ConfigManager:
     return config
 
 
-def scores(config: ConfigManager, reference: str) -> dict[tuple[str, str], float | None]:
+def scores(config: WorkspaceFolder, reference: str) -> dict[tuple[str, str], float | None]:
     results = SideOpener(config).open(reference).results
     return {(result.llm_id[-1], result.test_id[-1]): result.score for result in results}
 
@@ -45,18 +45,18 @@ def scores(config: ConfigManager, reference: str) -> dict[tuple[str, str], float
     ],
 )
 def test_reference_opens_what_it_names(
-    config: ConfigManager, reference: str, expected: dict[tuple[str, str], float]
+    config: WorkspaceFolder, reference: str, expected: dict[tuple[str, str], float]
 ) -> None:
     assert scores(config, reference) == expected
 
 
-def test_file_is_opened_by_its_path(config: ConfigManager, tmp_path: Path) -> None:
+def test_file_is_opened_by_its_path(config: WorkspaceFolder, tmp_path: Path) -> None:
     copy = tmp_path / "base.jsonl"
     copy.write_bytes(config.store.paths.runs()[0].read_bytes())
     assert scores(config, str(copy)) == {("a", "1"): 0.0, ("a", "2"): 0.0}
 
 
-def test_side_knows_the_runs_of_its_results(config: ConfigManager) -> None:
+def test_side_knows_the_runs_of_its_results(config: WorkspaceFolder) -> None:
     side = SideOpener(config).open("now")
     assert side.runs[SECOND].machine == {"cpu": "x"}
     assert side.runs[FIRST].machine == {}
@@ -73,14 +73,14 @@ def test_side_knows_the_runs_of_its_results(config: ConfigManager) -> None:
     ],
 )
 def test_reference_to_nothing_names_what_there_is(
-    config: ConfigManager, reference: str, words: str
+    config: WorkspaceFolder, reference: str, words: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
         SideOpener(config).open(reference)
     assert words in f"{caught.value} {caught.value.hint}"
 
 
-def test_base_is_no_llm(config: ConfigManager) -> None:
+def test_base_is_no_llm(config: WorkspaceFolder) -> None:
     opener = SideOpener(config)
     assert opener.open_base("previous").results
     with pytest.raises(ConfigError, match="is an LLM"):
@@ -90,7 +90,7 @@ def test_base_is_no_llm(config: ConfigManager) -> None:
 def test_missing_runs_and_results_say_what_to_do(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(1)
     workspace_files.add_llm("a", "4")
-    opener = SideOpener(ConfigManager(workspace_files.write()))
+    opener = SideOpener(WorkspaceFolder(workspace_files.write()))
     for reference, words in (("last", "no last run"), ("scripted:a", "no results yet")):
         with pytest.raises(ConfigError, match=words) as caught:
             opener.open(reference)
@@ -102,7 +102,7 @@ def test_odd_headers_tell_nothing() -> None:
     assert facts.machine == facts.llm_fingerprints == {}
 
 
-def test_runs_that_cannot_be_merged_are_compared_as_they_are(config: ConfigManager) -> None:
+def test_runs_that_cannot_be_merged_are_compared_as_they_are(config: WorkspaceFolder) -> None:
     third = "20261123T100000-cccccc"
     journal = config.store.open_run(third, {"started": "2026-11-23T10:00:00Z"})
     journal.append(make_result("sum_003", score=1.0))

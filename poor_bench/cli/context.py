@@ -10,9 +10,9 @@ import click
 
 if TYPE_CHECKING:
     from poor_bench.config.workspace import Workspace
-    from poor_bench.config_manager import ConfigManager
     from poor_bench.plugins import EvaluatorRegistry
     from poor_bench.result_store.store import ResultStore
+    from poor_bench.workspace_folder import WorkspaceFolder
 
 
 class AppContext:
@@ -22,11 +22,11 @@ class AppContext:
         self.data_dir = data_dir
 
     @cached_property
-    def config(self) -> ConfigManager:
+    def config(self) -> WorkspaceFolder:
         """The manager of the workspace's files."""
-        from poor_bench.config_manager import ConfigManager
+        from poor_bench.workspace_folder import WorkspaceFolder
 
-        return ConfigManager(self.data_dir)
+        return WorkspaceFolder(self.data_dir)
 
     @cached_property
     def workspace(self) -> Workspace:

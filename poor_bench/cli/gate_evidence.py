@@ -13,18 +13,18 @@ from poor_bench.gates.gate import Gate
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.states import TrialState
 from poor_bench.sides import NOW, SideOpener
-from poor_bench.test_runner import TestRunner
+from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
     from poor_bench.comparison.llm_comparison import LLMComparison
     from poor_bench.comparison.side import Side
-    from poor_bench.config_manager import ConfigManager
     from poor_bench.models.result import Result
     from poor_bench.models.test import Test
+    from poor_bench.workspace_folder import WorkspaceFolder
 
 
 def gather_evidence(
-    config: ConfigManager, selection: Selection, gates: Sequence[Gate], pass_score: float
+    config: WorkspaceFolder, selection: Selection, gates: Sequence[Gate], pass_score: float
 ) -> Evidence:
     """Return what is known of the chosen LLMs and tests.
 
@@ -60,7 +60,7 @@ def _compared(
     baseline: Side,
     now: Side,
     tests: Mapping[str, Test],
-    config: ConfigManager,
+    config: WorkspaceFolder,
     pass_score: float,
 ) -> dict[str, LLMComparison]:
     """Return what became of each LLM; tests that were not chosen are left out of the baseline."""
@@ -80,9 +80,9 @@ def _compared(
     return {comparison.llm_after: comparison for comparison in comparisons}
 
 
-def _stale_counts(config: ConfigManager, selection: Selection, now: Side) -> dict[str, int]:
+def _stale_counts(config: WorkspaceFolder, selection: Selection, now: Side) -> dict[str, int]:
     n_trials = max((result.trial for result in now.results), default=1)
-    runner = TestRunner(config)
+    runner = WorkspaceRunner(config)
     try:
         states = runner.states(replace(selection, trials=n_trials))
     finally:

@@ -16,7 +16,7 @@ from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.runner.rescore import Rescored, RescorePlan
-    from poor_bench.test_runner import TestRunner
+    from poor_bench.workspace_runner import WorkspaceRunner
 
 _EPILOG = """\b
 Examples:
@@ -52,10 +52,10 @@ def command(
     The LLMs are not asked. Responses that an LLM has judged are judged again where evaluator,
     parameters, rubric or judge have changed, with --dry-run, too, which may cost money.
     """
-    from poor_bench.test_runner import TestRunner
+    from poor_bench.workspace_runner import WorkspaceRunner
 
     demand_sandbox(require_sandbox)
-    runner = TestRunner(app.config)
+    runner = WorkspaceRunner(app.config)
     rescored: list[Rescored] = []
     try:
         plan = runner.plan_rescore(selection_from(filters))
@@ -86,7 +86,7 @@ def command(
 
 
 def _tell_judging(
-    runner: TestRunner, plan: RescorePlan, max_cost: float | None, *, quiet: bool
+    runner: WorkspaceRunner, plan: RescorePlan, max_cost: float | None, *, quiet: bool
 ) -> None:
     """Tell what judging will cost, and limit it."""
     if not plan.judged:

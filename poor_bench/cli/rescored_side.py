@@ -6,20 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poor_bench.runner.rescore import rescore, to_rescore
-from poor_bench.test_runner import TestRunner
+from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
     from poor_bench.comparison.side import Side
-    from poor_bench.config_manager import ConfigManager
+    from poor_bench.workspace_folder import WorkspaceFolder
 
 
-def rescored_side(side: Side, config: ConfigManager) -> Side:
+def rescored_side(side: Side, config: WorkspaceFolder) -> Side:
     """Return a side with the scores that today's evaluators give; nothing is stored or asked.
 
     Results without a response, of tests that are gone or judged by an LLM, or that cannot be scored
     stay as they are.
     """
-    runner = TestRunner(config)
+    runner = WorkspaceRunner(config)
     try:
         tests = {
             test.test_id: test

@@ -17,7 +17,7 @@ from poor_bench.cli.stop_signals import stop_on_signal
 if TYPE_CHECKING:
     from poor_bench.runner.events import RunFinished
     from poor_bench.runner.plan import Plan
-    from poor_bench.test_runner import TestRunner
+    from poor_bench.workspace_runner import WorkspaceRunner
 
 
 _EPILOG = """\b
@@ -71,10 +71,10 @@ def command(
     time: where another process runs tests of this workspace, its end is waited for.
     """
     from poor_bench.result_store.run_turn import RunTurn
-    from poor_bench.test_runner import TestRunner
+    from poor_bench.workspace_runner import WorkspaceRunner
 
     demand_sandbox(require_sandbox)
-    runner = TestRunner(app.config)
+    runner = WorkspaceRunner(app.config)
     selection = selection_from(choice, trials=choice["trials"], force=choice["force"])
     plan = runner.plan(selection)
     if dry_run:
@@ -94,7 +94,7 @@ def command(
         turn.give_back()
 
 
-def _run(runner: TestRunner, plan: Plan, *, quiet: bool) -> RunFinished:
+def _run(runner: WorkspaceRunner, plan: Plan, *, quiet: bool) -> RunFinished:
     from poor_bench.cli.run_view import open_run_view
     from poor_bench.runner.control import RunControl
 
@@ -103,7 +103,9 @@ def _run(runner: TestRunner, plan: Plan, *, quiet: bool) -> RunFinished:
         return runner.run(plan, view, control)
 
 
-def _report(runner: TestRunner, plan: Plan, finished: RunFinished | None, *, as_json: bool) -> int:
+def _report(
+    runner: WorkspaceRunner, plan: Plan, finished: RunFinished | None, *, as_json: bool
+) -> int:
     from poor_bench.cli.run_summary import print_run_summary, run_summary
 
     if as_json:
@@ -117,7 +119,7 @@ def _report(runner: TestRunner, plan: Plan, finished: RunFinished | None, *, as_
     return 3 if finished.n_failed or finished.n_skipped else 0
 
 
-def _print_plan(runner: TestRunner, plan: Plan, *, as_json: bool) -> int:
+def _print_plan(runner: WorkspaceRunner, plan: Plan, *, as_json: bool) -> int:
     by_llm = {work.llm.id: len(work) for work in plan.works}
     cost = runner.estimate_cost(plan)
     if as_json:

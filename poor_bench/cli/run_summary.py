@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from poor_bench.runner.events import RunFinished
     from poor_bench.runner.plan import Plan
     from poor_bench.statistics.summary import Summary
-    from poor_bench.test_runner import TestRunner
+    from poor_bench.workspace_runner import WorkspaceRunner
 
 
-def print_run_summary(runner: TestRunner, plan: Plan, finished: RunFinished | None) -> None:
+def print_run_summary(runner: WorkspaceRunner, plan: Plan, finished: RunFinished | None) -> None:
     """Print the scores of the LLMs and tests that were selected, and what to do next."""
     names = {llm.id: llm.label or llm.id for llm in runner.workspace.llms}
     if finished is None:
@@ -37,7 +37,9 @@ def print_run_summary(runner: TestRunner, plan: Plan, finished: RunFinished | No
         click.echo(_not_scored(finished))
 
 
-def run_summary(runner: TestRunner, plan: Plan, finished: RunFinished | None) -> dict[str, Any]:
+def run_summary(
+    runner: WorkspaceRunner, plan: Plan, finished: RunFinished | None
+) -> dict[str, Any]:
     """Return the same for machines."""
     summaries = _summaries(runner, plan)
     return {
@@ -52,7 +54,7 @@ def run_summary(runner: TestRunner, plan: Plan, finished: RunFinished | None) ->
     }
 
 
-def _summaries(runner: TestRunner, plan: Plan) -> list[Summary]:
+def _summaries(runner: WorkspaceRunner, plan: Plan) -> list[Summary]:
     states = plan.states
     return summarise(
         result for result in runner.config.store.results() if states.state_of(result) is not None

@@ -39,9 +39,9 @@ def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> i
     Failed trials could not be run and count as pending. Stale: the prompt, the parameters or the
     evaluator changed since.
     """
-    from poor_bench.test_runner import TestRunner
+    from poor_bench.workspace_runner import WorkspaceRunner
 
-    runner = TestRunner(app.config)
+    runner = WorkspaceRunner(app.config)
     states = runner.states(selection_from(filters, trials=trials))
     rows = [_row(states, index) for index in range(len(states.llms))]
     if as_json:

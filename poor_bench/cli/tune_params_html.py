@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from poor_bench.config_manager import ConfigManager
 from poor_bench.reports.html.page import report_to_html
 from poor_bench.reports.report_data import ReportData
 from poor_bench.tuning.params.report import ParamsReport
 from poor_bench.tuning.params.variants import variant_name
+from poor_bench.workspace_folder import WorkspaceFolder
 
 
-def sweep_html(config: ConfigManager, report: ParamsReport) -> str:
+def sweep_html(config: WorkspaceFolder, report: ParamsReport) -> str:
     """Return the page: the variants of a sweep in a leaderboard, score against time.
 
     Raises:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from poor_bench.config.nearest_name import known_names
-from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
 from poor_bench.tuning.kept_searches import find_search, read_search
 from poor_bench.tuning.params.report import ParamsReport
@@ -14,10 +13,11 @@ from poor_bench.tuning.prompt.places import place_of
 from poor_bench.tuning.prompt.report import PromptReport, kept_report
 from poor_bench.tuning.prompt.search import Candidate
 from poor_bench.tuning.tuning_file import TuningFile
+from poor_bench.workspace_folder import WorkspaceFolder
 
 
 def accept_prompt(
-    config: ConfigManager, reference: str, key: str = "", *, force: bool = False
+    config: WorkspaceFolder, reference: str, key: str = "", *, force: bool = False
 ) -> PromptReport:
     """Write a prompt that a search found; the one it replaces stays in the search's file.
 
@@ -66,7 +66,7 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def accept_variant(config: ConfigManager, reference: str, variant_id: str = "") -> ParamsReport:
+def accept_variant(config: WorkspaceFolder, reference: str, variant_id: str = "") -> ParamsReport:
     """Add a variant of a sweep to llms.json, under the id that its results stand under.
 
     Args:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from poor_bench.config.workspace import Workspace
-from poor_bench.config_manager import ConfigManager
 from poor_bench.judge.response_judging import ResponseJudging
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
@@ -21,6 +20,7 @@ from poor_bench.runner.plan import Plan, WorkItem, make_plan
 from poor_bench.runner.run import Run
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.states import TrialStates
+from poor_bench.workspace_folder import WorkspaceFolder
 
 
 class Assembly:
@@ -31,7 +31,7 @@ class Assembly:
         scorer: Scores with its evaluators and judges.
     """
 
-    def __init__(self, config: ConfigManager, manager: LLMManager, workspace: Workspace) -> None:
+    def __init__(self, config: WorkspaceFolder, manager: LLMManager, workspace: Workspace) -> None:
         """Put the parts together.
 
         Args:

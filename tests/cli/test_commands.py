@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.config_manager import ConfigManager
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 
 
@@ -52,7 +52,7 @@ def test_run_ends_with_3_where_tests_could_not_be_run(
 def test_run_beside_warns_where_another_process_runs_already(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    journal = ConfigManager(folder).store.open_run("20260101T000000-a", {})
+    journal = WorkspaceFolder(folder).store.open_run("20260101T000000-a", {})
     assert call(folder, "run", "--llm", "scripted:a", "--beside") == 0
     assert "asked by both" in capsys.readouterr().err
     journal.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.config_manager import ConfigManager
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 
 ROOT = Path(__file__).parents[2]
@@ -47,7 +47,7 @@ def test_first_ctrl_c_keeps_what_is_finished_and_merges_it(workspace_files: Work
     _wait_for("Stopping", process)
     process.communicate(timeout=180)
     assert process.returncode == 130
-    stored = ConfigManager(folder).load_results()
+    stored = WorkspaceFolder(folder).load_results()
     assert len(stored) == 1
     assert not list((folder / "journal").glob("*.jsonl"))
 
@@ -76,4 +76,4 @@ def test_second_ctrl_c_stops_at_once_and_loses_nothing(workspace_files: Workspac
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=180)
     assert process.returncode == 130
-    assert len(ConfigManager(folder).load_results()) == 2
+    assert len(WorkspaceFolder(folder).load_results()) == 2

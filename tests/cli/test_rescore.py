@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.config_manager import ConfigManager
 from poor_bench.models.result import Result
 from poor_bench.runner.scorer import Scorer
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 
 
@@ -31,7 +31,7 @@ def test_what_was_scored_again_before_an_interruption_is_stored(
 
     monkeypatch.setattr(Scorer, "scored", interrupted)
     assert main(["--data", str(folder), "rescore"]) == 130
-    scores = [result.score for result in ConfigManager(folder).load_results()]
+    scores = [result.score for result in WorkspaceFolder(folder).load_results()]
     assert sorted(score or 0.0 for score in scores) == [0.0, 0.0, 1.0]
 
 

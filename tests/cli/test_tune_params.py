@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.config_manager import ConfigManager
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 
 BASE = "scripted:small"
@@ -83,7 +83,7 @@ def test_every_variant_is_an_ordinary_result(
     assert json_of(capsys)
     assert call(folder, "report", "--format", "json") == 0
     assert f"{BASE}:responses=is4" in capsys.readouterr().out
-    assert [llm.id for llm in ConfigManager(folder).load_llms()] == [BASE]
+    assert [llm.id for llm in WorkspaceFolder(folder).load_llms()] == [BASE]
 
 
 def test_a_second_sweep_asks_nothing_that_is_stored(
@@ -103,7 +103,7 @@ def test_accepting_adds_the_variant_and_its_results_are_its_own(
     sweep(folder, "--param", "responses=is4")
     assert call(folder, "tune", "accept", "last", "--yes") == 0
     capsys.readouterr()
-    kept = ConfigManager(folder).workspace.llms_by_id[f"{BASE}:responses=is4"]
+    kept = WorkspaceFolder(folder).workspace.llms_by_id[f"{BASE}:responses=is4"]
     assert kept.parameters["responses"] == "is4"
     assert kept.enabled
     assert call(folder, "tune", "accept", "last", "--yes") == 2
@@ -117,7 +117,7 @@ def test_keep_adds_only_what_is_proven(folder: Path, capsys: pytest.CaptureFixtu
     assert json_of(capsys)["accepted"] is None
     sweep(folder, "--param", "responses=is4", "--keep", "--json")
     assert json_of(capsys)["accepted"] == f"{BASE}:responses=is4"
-    assert len(ConfigManager(folder).load_llms()) == 2
+    assert len(WorkspaceFolder(folder).load_llms()) == 2
 
 
 def test_the_budget_is_never_exceeded_and_what_was_run_is_kept(
@@ -128,7 +128,7 @@ def test_the_budget_is_never_exceeded_and_what_was_run_is_kept(
     assert found["stopped"] == "budget"
     assert found["n_calls"] <= 20
     assert "Too few tests" in found["verdict"]
-    assert len(list(ConfigManager(folder).store.results())) == found["n_calls"]
+    assert len(list(WorkspaceFolder(folder).store.results())) == found["n_calls"]
 
 
 def test_a_variant_that_fails_has_no_score(
@@ -194,7 +194,7 @@ def test_a_system_prompt_comes_from_a_file(
     prompt = tmp_path / "terse.txt"
     prompt.write_text("Be terse.\n")
     assert sweep(folder, "--param", f"base_system_prompt=@{prompt}") == 0
-    results = ConfigManager(folder).store.results()
+    results = WorkspaceFolder(folder).store.results()
     asked = {result.system_prompt for result in results if result.llm_id != BASE}
     assert asked == {"Be terse."}
 

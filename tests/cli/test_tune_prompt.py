@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.config_manager import ConfigManager
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.tuning.prompt_searches import BETTER, marked, write_workspace
 
@@ -28,7 +28,7 @@ def json_of(capsys: pytest.CaptureFixture[str]) -> Any:
 
 
 def template(folder: Path) -> str:
-    return ConfigManager(folder).workspace.test_classes["sums"].templates["default"]
+    return WorkspaceFolder(folder).workspace.test_classes["sums"].templates["default"]
 
 
 def test_the_difference_and_the_proof_are_shown_and_nothing_is_written(
@@ -62,7 +62,7 @@ def test_a_prompt_that_was_changed_meanwhile_is_not_overwritten(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call(folder, *TUNE)
-    ConfigManager(folder).change_template("sums", "Mine: {problem}")
+    WorkspaceFolder(folder).change_template("sums", "Mine: {problem}")
     assert call(folder, "tune", "accept", "last", "--yes") == 2
     assert "was changed since this search" in capsys.readouterr().err
     assert template(folder) == "Mine: {problem}"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 
 CLASSES = """\
@@ -25,19 +25,19 @@ test_classes:
 
 
 @pytest.fixture
-def config(workspace_files: WorkspaceFiles) -> ConfigManager:
+def config(workspace_files: WorkspaceFiles) -> WorkspaceFolder:
     workspace_files.add_tests(2)
     workspace_files.add_llm("a", ["4"], _comment="keep me")
     folder = workspace_files.write()
     (folder / "test_classes.yaml").write_text(CLASSES)
-    return ConfigManager(folder)
+    return WorkspaceFolder(folder)
 
 
-def file(config: ConfigManager, name: str) -> Path:
+def file(config: WorkspaceFolder, name: str) -> Path:
     return config.data_dir / name
 
 
-def test_a_test_is_changed_and_the_others_stay(config: ConfigManager) -> None:
+def test_a_test_is_changed_and_the_others_stay(config: WorkspaceFolder) -> None:
     before = json.loads(file(config, "tests.json").read_text())["tests"]
     config.change_test("sum_002", {"text": "2 + 3", "level": 4, "reference_response": "5"})
     after = json.loads(file(config, "tests.json").read_text())["tests"]
@@ -46,7 +46,7 @@ def test_a_test_is_changed_and_the_others_stay(config: ConfigManager) -> None:
     assert config.workspace.tests_by_id["sum_002"].text == "2 + 3"
 
 
-def test_none_takes_a_key_away(config: ConfigManager) -> None:
+def test_none_takes_a_key_away(config: WorkspaceFolder) -> None:
     config.change_test("sum_001", {"reference_response": "4"})
     config.change_test("sum_001", {"reference_response": None})
     assert config.workspace.tests_by_id["sum_001"].reference_response is None
@@ -54,7 +54,7 @@ def test_none_takes_a_key_away(config: ConfigManager) -> None:
 
 @pytest.mark.parametrize("changes", [{"level": "hard"}, {"text": None}, {"class_id": "gone"}])
 def test_what_would_not_be_valid_is_not_written(
-    config: ConfigManager, changes: dict[str, object]
+    config: WorkspaceFolder, changes: dict[str, object]
 ) -> None:
     before = file(config, "tests.json").read_bytes()
     with pytest.raises(ConfigError, match=r"tests\.json"):
@@ -62,12 +62,12 @@ def test_what_would_not_be_valid_is_not_written(
     assert file(config, "tests.json").read_bytes() == before
 
 
-def test_a_test_that_is_gone_cannot_be_changed(config: ConfigManager) -> None:
+def test_a_test_that_is_gone_cannot_be_changed(config: WorkspaceFolder) -> None:
     with pytest.raises(ConfigError, match="any more"):
         config.change_test("gone", {"level": 1})
 
 
-def test_an_llm_is_switched_off_and_on_and_keeps_its_comment(config: ConfigManager) -> None:
+def test_an_llm_is_switched_off_and_on_and_keeps_its_comment(config: WorkspaceFolder) -> None:
     before = json.loads(file(config, "llms.json").read_text())
     config.change_llm("scripted:a", {"enabled": False})
     assert config.workspace.enabled_llms == ()
@@ -76,7 +76,7 @@ def test_an_llm_is_switched_off_and_on_and_keeps_its_comment(config: ConfigManag
     assert before["llms"][0]["_comment"] == "keep me"
 
 
-def test_an_llm_that_is_gone_cannot_be_changed(config: ConfigManager) -> None:
+def test_an_llm_that_is_gone_cannot_be_changed(config: WorkspaceFolder) -> None:
     with pytest.raises(ConfigError, match="gone"):
         config.change_llm("gone", {"enabled": False})
 
@@ -85,7 +85,7 @@ def test_an_llm_that_is_gone_cannot_be_changed(config: ConfigManager) -> None:
     "template", ['Sum "up": {problem}', "ä\n  # no comment\n{problem}\n", "{problem}"]
 )
 def test_a_template_is_changed_and_every_other_byte_stays(
-    config: ConfigManager, template: str
+    config: WorkspaceFolder, template: str
 ) -> None:
     config.change_template("sums", template)
     assert config.workspace.test_classes["sums"].templates["default"] == template
@@ -95,6 +95,6 @@ def test_a_template_is_changed_and_every_other_byte_stays(
     assert text.endswith(CLASSES[end:])
 
 
-def test_a_template_of_no_class_is_refused(config: ConfigManager) -> None:
+def test_a_template_of_no_class_is_refused(config: WorkspaceFolder) -> None:
     with pytest.raises(ConfigError, match="gone"):
         config.change_template("gone", "{problem}")

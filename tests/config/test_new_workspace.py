@@ -6,22 +6,22 @@ import pytest
 
 from poor_bench.config.load import load_workspace
 from poor_bench.config.new_workspace import create_workspace
-from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
 from poor_bench.models.evaluator_spec import merge_specs
+from poor_bench.workspace_folder import WorkspaceFolder
 
 
 def test_a_new_workspace_loads_without_a_single_warning(tmp_path: Path) -> None:
     create_workspace(tmp_path / "deep" / "new")
     workspace = load_workspace(tmp_path / "deep" / "new")
     assert workspace.problems == ()
-    assert ConfigManager(tmp_path / "deep" / "new").lint() == []
+    assert WorkspaceFolder(tmp_path / "deep" / "new").lint() == []
     assert [llm.id for llm in workspace.enabled_llms] == ["embedded:smollm2-135m"]
 
 
 def test_the_evaluators_know_the_examples(tmp_path: Path) -> None:
     create_workspace(tmp_path)
-    config = ConfigManager(tmp_path)
+    config = WorkspaceFolder(tmp_path)
     for test in config.load_tests():
         spec = merge_specs(config.workspace.test_classes[test.class_id].evaluator, test.evaluator)
         evaluator = config.evaluators.get(spec.name)

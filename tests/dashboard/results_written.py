@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from poor_bench.config_manager import ConfigManager
 from poor_bench.dashboard.services.services import Services
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 
 
 def services_of(folder: Path) -> Services:
-    return Services(lambda: ConfigManager(folder))
+    return Services(lambda: WorkspaceFolder(folder))
 
 
 def write_results(folder: Path, results: dict[str, list[dict[str, Any]]]) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from poor_bench.config_manager import ConfigManager
 from poor_bench.llm_manager import LLMManager
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.events import RunEvent, RunFinished
 from poor_bench.runner.selection import Selection
-from poor_bench.test_runner import TestRunner
+from poor_bench.workspace_folder import WorkspaceFolder
+from poor_bench.workspace_runner import WorkspaceRunner
 from tests.providers.fake_clock import FakeClock
 
 
@@ -25,8 +25,8 @@ class RecordingListener:
         return [event for event in self.events if isinstance(event, kind)]
 
 
-def open_runner(folder: Path) -> TestRunner:
-    return TestRunner(ConfigManager(folder), LLMManager(folder, clock=FakeClock()))
+def open_runner(folder: Path) -> WorkspaceRunner:
+    return WorkspaceRunner(WorkspaceFolder(folder), LLMManager(folder, clock=FakeClock()))
 
 
 def run_all(

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from poor_bench.calls.budget import Budget
-from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, Timing
@@ -27,7 +26,8 @@ from poor_bench.runner.events import (
 )
 from poor_bench.runner.rescore import Rescored
 from poor_bench.runner.selection import Selection
-from poor_bench.test_runner import TestRunner
+from poor_bench.workspace_folder import WorkspaceFolder
+from poor_bench.workspace_runner import WorkspaceRunner
 from tests.conftest import WorkspaceFiles
 from tests.providers.fake_clock import FakeClock
 from tests.providers.idle_provider import IdleProvider
@@ -289,7 +289,7 @@ def test_judges_and_llms_spend_from_one_budget(workspace_files: WorkspaceFiles) 
     workspace_files.llms[1]["parameters"]["max_tokens"] = 100
     folder = workspace_files.write()
     manager = LLMManager(folder, clock=FakeClock(), budget=Budget(0.35))
-    runner = TestRunner(ConfigManager(folder), manager)
+    runner = WorkspaceRunner(WorkspaceFolder(folder), manager)
     finished = runner.run(runner.plan())
     assert (finished.n_scored, finished.n_failed, finished.n_skipped) == (3, 0, 2)
     assert manager.budget is not None
@@ -326,6 +326,6 @@ def test_rescoring_asks_a_judge_as_much_at_once_as_it_takes(
     workspace_files.write()
     provider: Any = MeetingProvider()
     manager = LLMManager(folder, create=lambda _llm, _services: provider)
-    runner = TestRunner(ConfigManager(folder), manager)
+    runner = WorkspaceRunner(WorkspaceFolder(folder), manager)
     again = list(runner.rescore(runner.plan_rescore(Selection())))
     assert [item.new.score for item in again if item.new] == [0.3] * 4

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from poor_bench.config_manager import ConfigManager
 from poor_bench.llm_manager import LLMManager
 from poor_bench.tuning.prompt.class_prompt import ClassPrompt
 from poor_bench.tuning.prompt.search import Effort
 from poor_bench.tuning.prompt.task import PromptTask, Surroundings
 from poor_bench.tuning.prompt.tune_prompt import PromptTuner
 from poor_bench.tuning.spending import Limits
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.providers.fake_clock import FakeClock
 
@@ -39,7 +39,7 @@ def open_search(
     cancelled: Callable[[], bool] = lambda: False,
     tell: Callable[[Any], None] = lambda _progress: None,
 ) -> tuple[PromptTuner, PromptTask]:
-    config = ConfigManager(folder)
+    config = WorkspaceFolder(folder)
     manager = LLMManager(folder, clock=FakeClock())
     llms = config.workspace.llms_by_id
     task = PromptTask(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.config_manager import ConfigManager
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.providers.embedded_file import real_model
 
 pytestmark = pytest.mark.embedded
@@ -48,7 +48,7 @@ def test_parameters_of_the_real_model_are_swept(
     found = call(folder, capsys, "params", "all", "--llm", LLM, "--param", "max_tokens=3,6")
     assert found["stopped"] == "finished"
     assert found["n_calls"] == 2 * N_TESTS
-    results = list(ConfigManager(folder).store.results())
+    results = list(WorkspaceFolder(folder).store.results())
     tokens = {result.llm_id: result.completion_tokens for result in results}
     assert tokens[f"{LLM}:max_tokens=3"] == 3
     assert all(result.failure is None for result in results)

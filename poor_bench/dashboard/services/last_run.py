@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from poor_bench.comparison.compare import compare_sides
 from poor_bench.comparison.llm_comparison import LLMComparison
-from poor_bench.config_manager import ConfigManager
 from poor_bench.result_store.run_history import LAST
 from poor_bench.sides import BEFORE, SideOpener
+from poor_bench.workspace_folder import WorkspaceFolder
 
 MOST_BYTES = 24_000_000
 """Size of all kept runs up to which they are compared without being asked to."""
@@ -32,7 +32,7 @@ class LastRunCache:
         self._key: object = None
         self._last_run: LastRun | None = None
 
-    def last_run(self, config: ConfigManager) -> LastRun | None:
+    def last_run(self, config: WorkspaceFolder) -> LastRun | None:
         """Return what the last run changed; None without an earlier run, or with very large ones.
 
         Raises:
@@ -49,7 +49,7 @@ class LastRunCache:
             return self._last_run
 
 
-def _compare(config: ConfigManager) -> LastRun | None:
+def _compare(config: WorkspaceFolder) -> LastRun | None:
     opener = SideOpener(config)
     after = opener.open(LAST)
     comparisons = compare_sides(

@@ -21,7 +21,7 @@ from poor_bench.runner.selection import Selection
 
 if TYPE_CHECKING:
     from poor_bench.result_store.store import ResultStore
-    from poor_bench.test_runner import TestRunner
+    from poor_bench.workspace_runner import WorkspaceRunner
 
 _WAIT = "Wait until it ends, or stop it where it was started."
 
@@ -31,7 +31,7 @@ class RunService:
 
     def __init__(
         self,
-        open_runner: Callable[[], TestRunner],
+        open_runner: Callable[[], WorkspaceRunner],
         open_store: Callable[[], ResultStore],
         clock: Callable[[], float] = monotonic,
         busy: Callable[[], str] = lambda: "",

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Sequence
 
 from poor_bench.config.workspace import Workspace
-from poor_bench.config_manager import ConfigManager
 from poor_bench.dashboard.services.background import Answer
 from poor_bench.dashboard.services.class_means import ClassMeans
 from poor_bench.dashboard.services.failures import FailureGroup, failure_groups
@@ -35,7 +34,8 @@ from poor_bench.runner.plan import make_plan
 from poor_bench.runner.selection import Selection
 from poor_bench.statistics.reliability import Reliability
 from poor_bench.statistics.summary import GroupBy, Summary
-from poor_bench.test_runner import TestRunner
+from poor_bench.workspace_folder import WorkspaceFolder
+from poor_bench.workspace_runner import WorkspaceRunner
 
 
 class Services:
@@ -49,7 +49,7 @@ class Services:
         judge_runs: Starts, stops and shows runs of agents before their judges.
     """
 
-    def __init__(self, open_config: Callable[[], ConfigManager]) -> None:
+    def __init__(self, open_config: Callable[[], WorkspaceFolder]) -> None:
         self._watch = WorkspaceWatch(open_config)
         self._results = ResultCache(self._watch.store)
         self._summaries = SummaryCache()
@@ -57,7 +57,7 @@ class Services:
         self._last_run = LastRunCache()
         starting = threading.Lock()
         self.runs = RunService(
-            lambda: TestRunner(open_config()),
+            lambda: WorkspaceRunner(open_config()),
             self._watch.store,
             busy=self._judging,
             starting=starting,
@@ -90,7 +90,7 @@ class Services:
         """
         return self._watch.workspace()
 
-    def config(self) -> ConfigManager:
+    def config(self) -> WorkspaceFolder:
         """Return the manager of the workspace's files."""
         return self._watch.config()
 
@@ -215,7 +215,7 @@ class Services:
             StoreError: If the results cannot be read.
         """
         self.workspace()
-        runner = TestRunner(self.config())
+        runner = WorkspaceRunner(self.config())
         try:
             states = runner.states(selection)
             plan = make_plan(states, force=selection.force, only=selection.only)

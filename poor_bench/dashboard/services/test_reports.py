@@ -17,9 +17,9 @@ from poor_bench.statistics.level_order import LevelOrder, level_orders
 
 if TYPE_CHECKING:
     from poor_bench.config.workspace import Workspace
-    from poor_bench.config_manager import ConfigManager
     from poor_bench.dashboard.services.result_table import ResultTable
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.workspace_folder import WorkspaceFolder
 
 _PLACE = re.compile(r"^(tests|test_classes)\[(\d+)\]")
 
@@ -71,7 +71,7 @@ class TestReports:
         return self._items.ask("items", version, lambda: _items_of(table, workspace))
 
 
-def _faults_of(config: ConfigManager, workspace: Workspace) -> FoundFaults:
+def _faults_of(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:
     by_test: defaultdict[str, list[Problem]] = defaultdict(list)
     by_class: defaultdict[str, list[Problem]] = defaultdict(list)
     class_ids = list(workspace.test_classes)

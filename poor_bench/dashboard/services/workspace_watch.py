@@ -8,10 +8,10 @@ from pathlib import Path
 
 from poor_bench.config.files import TEST_CLASSES_FILE, TESTS_FILE, llms_file
 from poor_bench.config.workspace import Workspace
-from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
 from poor_bench.plugins.registry import project_evaluators_folder
 from poor_bench.result_store.store import ResultStore
+from poor_bench.workspace_folder import WorkspaceFolder
 
 Fingerprint = tuple[tuple[str, int, int], ...]
 
@@ -22,14 +22,14 @@ class WorkspaceWatch:
     What was handed out stays as it was, so a run is not disturbed by an edit.
     """
 
-    def __init__(self, open_config: Callable[[], ConfigManager]) -> None:
+    def __init__(self, open_config: Callable[[], WorkspaceFolder]) -> None:
         self._open_config = open_config
         self._lock = threading.Lock()
         self._config = open_config()
         self._error: ConfigError | None = None
         self._fingerprint = self.fingerprint()
 
-    def config(self) -> ConfigManager:
+    def config(self) -> WorkspaceFolder:
         """Return the workspace's manager; another object once a file changed."""
         with self._lock:
             fingerprint = self.fingerprint()

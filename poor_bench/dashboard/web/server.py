@@ -45,11 +45,11 @@ def serve(data_dir: Path, host: str, port: int, say: Callable[[str], None]) -> i
     access = access_rules(host, port, os.environ.get(PASSWORD_VARIABLE))
     from waitress.server import create_server
 
-    from poor_bench.config_manager import ConfigManager
     from poor_bench.dashboard.app import create_app
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.workspace_folder import WorkspaceFolder
 
-    services = Services(lambda: ConfigManager(data_dir))
+    services = Services(lambda: WorkspaceFolder(data_dir))
     app = create_app(services, access)
     try:
         server = create_server(app.server, host=host, port=port, threads=_THREADS, ident=None)

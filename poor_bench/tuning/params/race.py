@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from poor_bench.config.workspace import Workspace
-from poor_bench.config_manager import ConfigManager
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -20,13 +19,14 @@ from poor_bench.tuning.result_cost import n_calls_of, result_cost_usd
 from poor_bench.tuning.spending import Spending
 from poor_bench.tuning.stopping import SearchStoppedError, StopReason
 from poor_bench.tuning.tuning_file import TuningFile
+from poor_bench.workspace_folder import WorkspaceFolder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepTools:
     """What a sweep works with."""
 
-    config: ConfigManager
+    config: WorkspaceFolder
     manager: LLMManager
     file: TuningFile
     spending: Spending

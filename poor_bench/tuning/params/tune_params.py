@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
-from poor_bench.config_manager import ConfigManager
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
@@ -26,6 +25,7 @@ from poor_bench.tuning.params.variants import Variant
 from poor_bench.tuning.spending import Limits, Spending, limit_money
 from poor_bench.tuning.stopping import SearchStoppedError, StopReason
 from poor_bench.tuning.tuning_file import TuningFile, tuning_folder
+from poor_bench.workspace_folder import WorkspaceFolder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class ParamsTask:
     seed: int = 0
 
 
-def estimated_cost_usd(task: ParamsTask, config: ConfigManager, manager: LLMManager) -> float:
+def estimated_cost_usd(task: ParamsTask, config: WorkspaceFolder, manager: LLMManager) -> float:
     """Return about what a sweep costs if nobody is dropped; 0 where no price is known.
 
     Raises:
@@ -59,7 +59,7 @@ def estimated_cost_usd(task: ParamsTask, config: ConfigManager, manager: LLMMana
 
 def tune_params(
     task: ParamsTask,
-    config: ConfigManager,
+    config: WorkspaceFolder,
     manager: LLMManager,
     control: RunControl,
     tell: Callable[[RunEvent], None] = lambda _event: None,

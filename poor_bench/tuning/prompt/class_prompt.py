@@ -9,7 +9,6 @@ from dataclasses import replace
 from enum import StrEnum
 
 from poor_bench.config.workspace import Workspace
-from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError, RecordedError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.evaluator_spec import EvaluatorSpec
@@ -25,6 +24,7 @@ from poor_bench.scoring.fingerprint import llm_fingerprint
 from poor_bench.tuning.assembly import Assembly
 from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError, Solved
 from poor_bench.tuning.result_cost import result_cost_usd
+from poor_bench.workspace_folder import WorkspaceFolder
 
 _LONGEST_ANSWER = 1000
 """Characters of an answer that is shown as an example."""
@@ -42,7 +42,7 @@ class ClassPrompt:
 
     def __init__(
         self,
-        config: ConfigManager,
+        config: WorkspaceFolder,
         manager: LLMManager,
         llm: LLM,
         class_id: str,

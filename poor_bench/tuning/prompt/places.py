@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from poor_bench.config.change_agent import change_agent_prompt
-from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
 from poor_bench.judge.agents.load import load_agent_shelf
 from poor_bench.tuning.prompt.class_prompt import ClassPart
+from poor_bench.workspace_folder import WorkspaceFolder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class Place:
     """Puts another there; raises ConfigError, and leaves the file untouched, if it cannot."""
 
 
-def place_of(reference: Mapping[str, str], config: ConfigManager) -> Place:
+def place_of(reference: Mapping[str, str], config: WorkspaceFolder) -> Place:
     """Return the place of a subject.
 
     Args:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from poor_bench.config.judge_settings import load_judge_settings
 from poor_bench.config.nearest_name import name_hint
-from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
 from poor_bench.judge.agents.load import load_agent_shelf
 from poor_bench.judge.agents.prepare import judges_of
@@ -18,6 +17,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.tuning.prompt.agent_prompt import AgentPrompt
 from poor_bench.tuning.prompt.cases import Subject
 from poor_bench.tuning.prompt.class_prompt import ClassPart, ClassPrompt
+from poor_bench.workspace_folder import WorkspaceFolder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Named:
 
 
 def class_named(
-    config: ConfigManager, manager: LLMManager, llm: LLM, class_id: str, part: str
+    config: WorkspaceFolder, manager: LLMManager, llm: LLM, class_id: str, part: str
 ) -> Named:
     """Return a text of a test class as a subject.
 
@@ -57,7 +57,7 @@ def class_named(
 
 
 def agent_named(
-    config: ConfigManager, manager: LLMManager, agent_id: str, judge: str | None
+    config: WorkspaceFolder, manager: LLMManager, agent_id: str, judge: str | None
 ) -> Named:
     """Return the system prompt of an agent as a subject.
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from dash import html
 
-from poor_bench.config_manager import ConfigManager
 from poor_bench.dashboard.components.live_card import ABSENT
 from poor_bench.dashboard.components.run_status import run_status
 from poor_bench.dashboard.pages.run import callbacks, run_callbacks
@@ -24,6 +23,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.runner.selection import Selection
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, write_results
 from tests.dashboard.seen_text import of_type, text_of
@@ -256,7 +256,7 @@ def test_a_retry_asks_again_where_only_an_older_answer_has_a_score(
     write_results(folder, {"scripted:one": [scored("sum_001", 1.0)]})
     refused = Failure(kind=FailureKind.CONNECTION, message="refused")
     failed = Result(llm_id="scripted:one", test_id="sum_001", failure=refused)
-    ConfigManager(folder).store.add([failed], "20260103T000000-abcdef", {})
+    WorkspaceFolder(folder).store.add([failed], "20260103T000000-abcdef", {})
     services = services_of(folder)
     assert services.preview(Selection()).n_items == 0
     assert len(services.failures()) == 1

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
 from poor_bench.runner.selection import Selection
-from poor_bench.test_runner import TestRunner
+from poor_bench.workspace_folder import WorkspaceFolder
+from poor_bench.workspace_runner import WorkspaceRunner
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, write_results
 
@@ -39,7 +39,7 @@ def test_an_llm_that_never_ran_is_priced_by_its_prompts(workspace_files: Workspa
     workspace_files.add_llm("new", "4", prices=PRICES, parameters={"max_tokens": 100})
     folder = workspace_files.write()
     cost = services_of(folder).preview(Selection()).cost_usd
-    runner = TestRunner(ConfigManager(folder))
+    runner = WorkspaceRunner(WorkspaceFolder(folder))
     assert cost == pytest.approx(runner.estimate_cost(runner.plan()).usd)
     assert cost == pytest.approx(2 * 100 * 100 / 1e6, rel=0.05)
 
@@ -48,7 +48,7 @@ def test_a_class_of_many_tests_is_priced_by_some_of_them(workspace_files: Worksp
     workspace_files.add_tests(99)
     workspace_files.add_llm("new", "4", prices=PRICES)
     folder = workspace_files.write()
-    runner = TestRunner(ConfigManager(folder))
+    runner = WorkspaceRunner(WorkspaceFolder(folder))
     whole = runner.estimate_cost(runner.plan()).usd
     assert services_of(folder).preview(Selection()).cost_usd == pytest.approx(whole, rel=0.02)
 

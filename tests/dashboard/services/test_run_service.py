@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.config_manager import ConfigManager
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.run_state import LLMPhase, RunPhase, RunState
 from poor_bench.errors import RunRefusedError
@@ -17,7 +16,8 @@ from poor_bench.models.result import Result
 from poor_bench.ports import CallControl
 from poor_bench.result_store.run_turn import RunTurn
 from poor_bench.runner.selection import Selection
-from poor_bench.test_runner import TestRunner
+from poor_bench.workspace_folder import WorkspaceFolder
+from poor_bench.workspace_runner import WorkspaceRunner
 from tests.conftest import WorkspaceFiles
 from tests.providers.idle_provider import IdleProvider
 
@@ -46,14 +46,14 @@ def folder(workspace_files: WorkspaceFiles) -> Path:
 
 
 def service_over(folder: Path, create: Callable[[LLM], object] | None = None) -> RunService:
-    def open_runner() -> TestRunner:
-        config = ConfigManager(folder)
+    def open_runner() -> WorkspaceRunner:
+        config = WorkspaceFolder(folder)
         if create is None:
-            return TestRunner(config)
+            return WorkspaceRunner(config)
         manager = LLMManager(folder, create=lambda llm, _services: create(llm))  # type: ignore[arg-type,return-value]
-        return TestRunner(config, manager)
+        return WorkspaceRunner(config, manager)
 
-    return RunService(open_runner, lambda: ConfigManager(folder).store)
+    return RunService(open_runner, lambda: WorkspaceFolder(folder).store)
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_run_ends_with_its_figures(folder: Path) -> None:
     assert (state.n_items, state.n_done, state.n_failed) == (3, 3, 0)
     [llm] = state.llms
     assert (llm.phase, llm.score) == (LLMPhase.FINISHED, 1.0)
-    assert len(ConfigManager(folder).load_results()) == 3
+    assert len(WorkspaceFolder(folder).load_results()) == 3
 
 
 def test_starting_the_same_again_changes_nothing(held: tuple[RunService, HeldProvider]) -> None:
@@ -141,7 +141,7 @@ def test_after_a_broken_run_another_one_can_start(folder: Path) -> None:
 
 
 def test_a_run_of_another_process_is_watched_and_keeps_ours_from_starting(folder: Path) -> None:
-    store = ConfigManager(folder).store
+    store = WorkspaceFolder(folder).store
     header = {"llms": {"scripted:one": 3}, "started": "2026-01-01T00:00:00+00:00"}
     journal = store.open_run("20260101T000000-a", header)
     journal.append(Result(llm_id="scripted:one", test_id="sum_001", score=1.0))
@@ -156,7 +156,7 @@ def test_a_run_of_another_process_is_watched_and_keeps_ours_from_starting(folder
 
 
 def test_one_process_at_a_time_has_the_turn(folder: Path) -> None:
-    console = RunTurn(ConfigManager(folder).store.paths)
+    console = RunTurn(WorkspaceFolder(folder).store.paths)
     assert console.take()
     service = service_over(folder)
     with pytest.raises(RunRefusedError, match="of another process is under way"):
@@ -170,7 +170,7 @@ def test_one_process_at_a_time_has_the_turn(folder: Path) -> None:
 
 
 def test_the_journal_of_a_killed_run_holds_nobody_up(folder: Path) -> None:
-    journal = ConfigManager(folder).store.open_run("20260101T000000-a", {})
+    journal = WorkspaceFolder(folder).store.open_run("20260101T000000-a", {})
     journal.append(Result(llm_id="scripted:one", test_id="sum_001", score=1.0))
     journal.close()
     service = service_over(folder)
@@ -180,9 +180,11 @@ def test_the_journal_of_a_killed_run_holds_nobody_up(folder: Path) -> None:
 
 
 def test_nothing_is_started_while_an_agent_is_judged(folder: Path) -> None:
-    config = ConfigManager(folder)
+    config = WorkspaceFolder(folder)
     service = RunService(
-        lambda: TestRunner(config), lambda: config.store, busy=lambda: "an agent is being judged"
+        lambda: WorkspaceRunner(config),
+        lambda: config.store,
+        busy=lambda: "an agent is being judged",
     )
     with pytest.raises(RunRefusedError, match="an agent is being judged"):
         service.start(Selection())

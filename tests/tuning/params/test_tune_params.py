@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.runner.control import RunControl
@@ -17,6 +16,7 @@ from poor_bench.tuning.params.report import ParamsReport
 from poor_bench.tuning.params.tune_params import ParamsTask, tune_params
 from poor_bench.tuning.spending import Limits
 from poor_bench.tuning.stopping import StopReason
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.providers.fake_clock import FakeClock
 from tests.runner.test_judged_run import judged_workspace, verdict
@@ -31,7 +31,7 @@ def sweep(
     tell: Any = lambda _event: None,
     **task: Any,
 ) -> ParamsReport:
-    config = ConfigManager(folder)
+    config = WorkspaceFolder(folder)
     llm = config.workspace.llms[0]
     given = {"limits": Limits(), "tests": config.workspace.tests} | task
     return tune_params(
@@ -63,7 +63,7 @@ def test_a_sweep_that_is_stopped_keeps_what_it_has_and_goes_on_later(folder: Pat
     axes = [axis_of("load_ms", [0, 1])]
     stopped = sweep(folder, axes, control, stop_after_five)
     assert stopped.reason is StopReason.CANCELLED
-    n_stored = len(list(ConfigManager(folder).store.results()))
+    n_stored = len(list(WorkspaceFolder(folder).store.results()))
     assert n_stored == stopped.n_calls >= 5
     finished = sweep(folder, axes)
     assert finished.reason is StopReason.FINISHED

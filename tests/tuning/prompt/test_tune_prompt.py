@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 
 from poor_bench.config.workspace import Workspace
-from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.tuning.kept_searches import find_search, kept_searches
 from poor_bench.tuning.prompt.ideas import IdeaSource
 from poor_bench.tuning.prompt.task import PromptProgress
 from poor_bench.tuning.spending import Limits
 from poor_bench.tuning.stopping import StopReason
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.tuning.prompt_searches import BETTER, marked, open_search, write_workspace
 
 
 def workspace_of(folder: Path) -> Workspace:
-    return ConfigManager(folder).workspace
+    return WorkspaceFolder(folder).workspace
 
 
 def test_a_better_prompt_is_found_and_proven_on_held_out_tests(
@@ -44,7 +44,7 @@ def test_nothing_is_written_into_the_workspace(workspace_files: WorkspaceFiles) 
     tuner, task = open_search(folder)
     tuner.run(task)
     assert (folder / "test_classes.yaml").read_text() == before
-    assert not list(ConfigManager(folder).store.results())
+    assert not list(WorkspaceFolder(folder).store.results())
 
 
 def test_a_prompt_that_nothing_improves_stays(workspace_files: WorkspaceFiles) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from poor_bench.lint.finding import Finding
 
 
-class ConfigManager:
+class WorkspaceFolder:
     """Opens what belongs to a workspace when it is first asked for, and keeps it.
 
     Attributes:

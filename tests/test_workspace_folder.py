@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from poor_bench.config_manager import ConfigManager
 from poor_bench.errors import ConfigError
 from poor_bench.models.result import Result
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.config.workspace_files import SCRIPTED, SUM, TEST_CLASSES, write_workspace
 
 EVALUATOR = '''"""Full score for everything."""
@@ -33,7 +33,7 @@ def scored(test_id: str, **more: Any) -> Result:
 
 
 def test_the_names_of_the_spec_give_what_the_files_hold(folder: Path) -> None:
-    config = ConfigManager(folder)
+    config = WorkspaceFolder(folder)
     assert [test_class.id for test_class in config.load_test_classes()] == ["sums"]
     assert [test.test_id for test in config.load_tests()] == ["sum_1", "sum_2"]
     assert [llm.id for llm in config.load_llms()] == ["scripted:demo"]
@@ -41,11 +41,11 @@ def test_the_names_of_the_spec_give_what_the_files_hold(folder: Path) -> None:
 
 
 def test_a_folder_may_be_given_as_text(folder: Path) -> None:
-    assert ConfigManager(str(folder)).data_dir == folder
+    assert WorkspaceFolder(str(folder)).data_dir == folder
 
 
 def test_what_has_a_score_is_not_pending(folder: Path) -> None:
-    config = ConfigManager(folder)
+    config = WorkspaceFolder(folder)
     config.save_results([scored("sum_1")], "run-1")
     assert [test.test_id for test in config.get_pending_tests("scripted:demo")] == ["sum_2"]
     assert [result.test_id for result in config.load_results()] == ["sum_1"]
@@ -55,32 +55,32 @@ def test_results_under_an_older_key_belong_to_their_llm(folder: Path) -> None:
     rows = [{"test_id": "sum_1", "score": 0.5, "details": "", "response": "", "think": False}]
     content = {"version": "1.0", "results": {"scripted:demo:false": rows}}
     (folder / "results.json").write_text(json.dumps(content), encoding="utf-8")
-    config = ConfigManager(folder)
+    config = WorkspaceFolder(folder)
     assert [result.llm_id for result in config.load_results()] == ["scripted:demo"]
     assert [test.test_id for test in config.get_pending_tests("scripted:demo")] == ["sum_2"]
 
 
 def test_evaluators_of_the_workspace_are_known(folder: Path) -> None:
-    assert "generous" in ConfigManager(folder).evaluators.names()
+    assert "generous" in WorkspaceFolder(folder).evaluators.names()
 
 
 def test_a_broken_evaluator_is_reported_once(folder: Path) -> None:
     (folder / "evaluators" / "generous.py").write_text("import nothing_of_this_name", "utf-8")
     with pytest.raises(ConfigError) as caught:
-        ConfigManager(folder).load_tests()
+        WorkspaceFolder(folder).load_tests()
     (problem,) = caught.value.problems
     assert "generous.py" in problem.message
 
 
 def test_added_llms_are_seen_at_once(folder: Path) -> None:
-    config = ConfigManager(folder)
+    config = WorkspaceFolder(folder)
     assert len(config.load_llms()) == 1
     config.add_llms([{**SCRIPTED, "name": "other"}])
     assert [llm.name for llm in config.load_llms()] == ["demo", "other"]
 
 
 def test_changed_files_are_read_again_after_reload(folder: Path) -> None:
-    config = ConfigManager(folder)
+    config = WorkspaceFolder(folder)
     assert len(config.load_tests()) == 2
     (folder / "tests.json").write_text(json.dumps({"tests": [SUM]}), encoding="utf-8")
     assert len(config.load_tests()) == 2

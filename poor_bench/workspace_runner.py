@@ -38,20 +38,20 @@ from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.states import TrialStates
 
 if TYPE_CHECKING:
-    from poor_bench.config_manager import ConfigManager
+    from poor_bench.workspace_folder import WorkspaceFolder
 
 
-class TestRunner:
+class WorkspaceRunner:
     """Plans and runs the tests of one workspace; a library, so it prints nothing.
 
     Example:
         ```python
-        runner = TestRunner(ConfigManager(Path("data")))
+        runner = WorkspaceRunner(WorkspaceFolder(Path("data")))
         finished = runner.run(runner.plan(Selection(classes=("math*",))), print)
         ```
     """
 
-    def __init__(self, config: ConfigManager, manager: LLMManager | None = None) -> None:
+    def __init__(self, config: WorkspaceFolder, manager: LLMManager | None = None) -> None:
         """Open a workspace.
 
         Args:

@@ -38,7 +38,7 @@ Examples:
 
 \b
 Exit codes:
-  0  judged         1  not approved, with --gate
+  0  judged         1  not approved or a rule broken, with --gate
   2  configuration  3  a conversation or judgement could not be had
 """
 
@@ -65,7 +65,9 @@ Exit codes:
     "--conversations", "earlier", metavar="RUN", help="Judge those of an earlier run; hold none."
 )
 @money_options
-@click.option("--gate", is_flag=True, help="End with 1 where the agent is not approved.")
+@click.option(
+    "--gate", is_flag=True, help="Exit with 1 if the agent is not approved or a case broke a rule."
+)
 @html_option
 @json_option
 @pass_app

@@ -93,9 +93,9 @@ def _dimension_table(summary: RunSummary) -> object:
 def _case_lines(case: CaseSummary) -> Iterator[str]:
     talk = case.conversation
     score = "" if case.score is None else f"  {case.score:.2f}"
-    yield f"{talk.case_id}{score}"
+    yield f"{talk.case_id}{score}{'  failed' if talk.passed is False else ''}"
     for rule in talk.broken_rules:
-        yield f"  rule broken: {rule}"
+        yield f"  broken rule: {rule}"
     for item in case.feedback:
         yield f"  {item.score:4.1f} {item.judge}: {' '.join(item.text.split())}"
 

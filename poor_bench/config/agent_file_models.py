@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 
 from poor_bench.config.file_models import FileModel, Name
 
 Text = Annotated[str, StringConstraints(min_length=1)]
+
+Rule = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""A text that is searched for; white space alone would be in every answer."""
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Rules = Annotated[list[Rule], BeforeValidator(_as_list, json_schema_input_type=Rule | list[Rule])]
 
 
 def _one_of(first: str, second: str) -> dict[str, Any]:
@@ -38,8 +48,8 @@ class AgentCaseEntry(FileModel):
     )
     expected_behavior: str = Field("", description="What a good agent does here.")
     simulated_user: SimulatedUserEntry | None = None
-    contains: list[Text] = Field(default_factory=list, description="Texts that the agent must say.")
-    contains_not: list[Text] = Field(
+    contains: Rules = Field(default_factory=list, description="Texts that the agent must say.")
+    contains_not: Rules = Field(
         default_factory=list, description="Texts that the agent must not say."
     )
 

@@ -25,7 +25,7 @@ Record = Mapping[str, Any]
 
 
 class Evaluator:
-    """Judges agents; see `poor_bench.judge.judge_llm` for who judges with what settings.
+    """Judges agents; `poor_bench.judge.judge_llm` lists where its settings come from.
 
     Attributes:
         llm: The LLM that judges.
@@ -33,7 +33,7 @@ class Evaluator:
     Example:
         ```python
         with Evaluator(model="ollama:qwen3:8b") as evaluator:
-            verdict = evaluator.evaluate_sync(agent, {"name": "sales", "rubric": None}, results)
+            verdict = evaluator.evaluate(agent, {"name": "sales", "rubric": None}, results)
         print(verdict["overall_score"], verdict["approved"])
         ```
     """
@@ -50,21 +50,21 @@ class Evaluator:
         data_dir: Path | str = "data",
         manager: LLMManager | None = None,
     ) -> None:
-        """Ask nobody yet.
+        """Choose the judge and check its settings; no request is sent.
 
         Args:
             model: An LLM, its id in llms.json, or the name of a Claude model.
-            temperature: In place of what the settings say.
-            max_tokens: In place of what the settings say.
-            base_url: Where a Claude model is asked.
-            threshold: Overall score, 0 to 10, from which on an agent is approved; 8.0 by default.
-            strict_rubrics: Whether weights of a rubric that do not sum to 100 are an error.
-            data_dir: The workspace: its config.yaml and llms.json count where they exist.
-            manager: Asks the LLM; made for the workspace by default.
+            temperature: Overrides the settings.
+            max_tokens: Overrides the settings.
+            base_url: Address of the API for a Claude model.
+            threshold: Lowest overall score, 0 to 10, that approves an agent; 8.0 by default.
+            strict_rubrics: Raise an error if the weights of a rubric do not sum to 100.
+            data_dir: The workspace; its config.yaml and llms.json are read if they exist.
+            manager: Sends the requests; created for the workspace by default.
 
         Raises:
-            ConfigError: If there is no such LLM, a setting cannot be used, or the key of the LLM
-                (ANTHROPIC_API_KEY for the default one) is missing.
+            ConfigError: If the LLM does not exist, a setting is not valid, or the LLM's key
+                (ANTHROPIC_API_KEY for the default judge) is missing.
         """
         folder = Path(data_dir)
         settings = load_judge_settings(folder)
@@ -79,44 +79,47 @@ class Evaluator:
         self._owns_manager = manager is None
         self._manager = manager or LLMManager(folder)
 
-    async def evaluate(
+    def evaluate(
         self, agent: Record, skill: Record | None, test_results: Sequence[Record]
     ) -> dict[str, Any]:
-        """Judge an agent without blocking the event loop; see `evaluate_sync`."""
-        import asyncio
-
-        return await asyncio.to_thread(self.evaluate_sync, agent, skill, test_results)
-
-    def evaluate_sync(
-        self, agent: Record, skill: Record | None, test_results: Sequence[Record]
-    ) -> dict[str, Any]:
-        """Judge an agent.
+        """Judge an agent and return the verdict; use `evaluate_async` in an event loop.
 
         Args:
-            agent: `id`, `name`, `description`, `system_prompt`; `llm`, the id of the LLM behind it,
-                is optional and only tells when an LLM judges itself.
-            skill: `name` and `rubric` (Markdown, or None for the default one), or None.
-            test_results: `test_name`, `input`, `agent_response`, `expected_behavior`, `passed`,
-                `execution_time` of each; input and response may be lists of several turns.
+            agent: `id`, `name`, `description`, `system_prompt`. `llm`, the id of the agent's LLM,
+                is optional: it reveals an LLM that judges itself.
+            skill: `name` and `rubric` (Markdown, or None for the default rubric), or None.
+            test_results: For each case `test_name`, `input`, `agent_response`,
+                `expected_behavior`, `passed`, `execution_time`. A list of texts as input and
+                response is a conversation of several turns.
 
         Returns:
             `Judgement.as_dict()`: `overall_score` (0 to 10), `scores`, `test_case_evaluations`,
             `strengths`, `weaknesses`, `failures`, `warnings`, `recommendations`, `approved`,
-            `judge`, `usage`, `cost_usd`, `attempts`, `is_fallback`, `rubric_hash` and more. A judge
-            that cannot be asked gives the fallback: 5.0, `is_fallback`, never approved.
+            `judge`, `usage`, `cost_usd`, `attempts`, `is_fallback`, `rubric_hash` and more. If
+            the judge cannot be reached, `is_fallback` is True, the score 5.0 and `approved` False.
 
         Raises:
-            ConfigError: If there is nothing to judge, the rubric cannot be used, or the settings
-                of the judge's LLM cannot.
+            ConfigError: If `test_results` is empty, or the rubric or the judge's settings are not
+                valid.
         """
         return self.judgement(agent, skill, test_results).as_dict()
+
+    evaluate_sync = evaluate
+
+    async def evaluate_async(
+        self, agent: Record, skill: Record | None, test_results: Sequence[Record]
+    ) -> dict[str, Any]:
+        """Judge an agent without blocking the event loop; arguments as for `evaluate`."""
+        import asyncio
+
+        return await asyncio.to_thread(self.evaluate, agent, skill, test_results)
 
     def judgement(
         self, agent: Record, skill: Record | None, test_results: Sequence[Record]
     ) -> Judgement:
-        """Judge an agent; as `evaluate_sync`, with a typed result."""
+        """Judge an agent like `evaluate`, with a typed result."""
         if not test_results:
-            raise ConfigError("there is nothing to judge: no test results")
+            raise ConfigError("nothing to judge: `test_results` is empty")
         rubric, notes = self._rubric_of(skill)
         judge = Judge(self.llm, self._manager, rubric, threshold=self._threshold)
         judgement = judge.judge(_subject(agent, skill, test_results))
@@ -153,9 +156,9 @@ class Evaluator:
 def evaluate_sync(
     agent: Record, skill: Record | None, test_results: Sequence[Record], **settings: Any
 ) -> dict[str, Any]:
-    """Judge an agent with an `Evaluator` of these settings; see `Evaluator.evaluate_sync`."""
+    """Judge an agent with a temporary `Evaluator(**settings)`; see `Evaluator.evaluate`."""
     with Evaluator(**settings) as evaluator:
-        return evaluator.evaluate_sync(agent, skill, test_results)
+        return evaluator.evaluate(agent, skill, test_results)
 
 
 def _subject(agent: Record, skill: Record | None, test_results: Sequence[Record]) -> Subject:

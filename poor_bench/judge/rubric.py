@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from textwrap import dedent
 
 from poor_bench.errors import ConfigError
 from poor_bench.models.problem import Problem
@@ -165,7 +166,7 @@ def _sections(markdown: str) -> list[_Section]:
     sections = [_Section()]
     body: list[str] = []
     is_fenced = False
-    for number, line in enumerate(markdown.splitlines(), start=1):
+    for number, line in enumerate(_without_margin(markdown), start=1):
         is_fenced ^= _FENCE.match(line) is not None
         heading = None if is_fenced else _HEADING.fullmatch(line)
         if heading is None or len(heading["level"]) > _DIMENSION_LEVEL:
@@ -176,6 +177,15 @@ def _sections(markdown: str) -> list[_Section]:
         sections.append(_Section(level=len(heading["level"]), title=heading["title"], line=number))
     sections[-1] = replace(sections[-1], body="\n".join(body).strip())
     return sections
+
+
+def _without_margin(markdown: str) -> list[str]:
+    """Split into lines and drop their common indentation, as of a triple-quoted text in code.
+
+    The first line does not count: it may follow the quotes directly.
+    """
+    first, *rest = markdown.splitlines() or [""]
+    return [first.lstrip(), *dedent("\n".join(rest)).split("\n")]
 
 
 def _problems(wanted: Sequence[_Section], name: str) -> Iterator[Problem]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,28 @@ def test_gate_ends_with_1_where_the_agent_is_not_approved(tmp_path: Path) -> Non
     folder = write_workspace(tmp_path, kind=verdict(9, 9))
     assert judged(folder, "--gate") == 1
     assert call(folder, "run", "bikes", "--judge", "scripted:kind", "--gate") == 0
+
+
+@pytest.mark.parametrize("rule", ["contains: [dollar]", 'contains_not: ["10 EUROS"]'])
+def test_gate_ends_with_1_where_a_rule_is_broken_whatever_the_judge_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rule: str
+) -> None:
+    folder = write_workspace(tmp_path, judge=verdict(10, 10), seller="Hello! **10**\neuros.")
+    agent = folder / "agents" / "bikes.yaml"
+    agent.write_text(agent.read_text().replace("contains: [euro]", rule))
+    assert judged(folder) == 0
+    assert judged(folder, "--gate") == 1
+    out = capsys.readouterr().out
+    assert "Not approved: 10.00 of 10, threshold 8; 1 case broke a rule" in out
+    assert re.search(r"price .* failed\n  broken rule: '", out)
+
+
+def test_gate_holds_stored_conversations_against_the_rules_of_today(tmp_path: Path) -> None:
+    folder = write_workspace(tmp_path, judge=verdict(10, 10))
+    assert judged(folder, "--gate") == 0
+    agent = folder / "agents" / "bikes.yaml"
+    agent.write_text(agent.read_text().replace("contains:", "contains_not:"))
+    assert judged(folder, "--gate", "--conversations", "last") == 1
 
 
 def test_judge_that_cannot_be_asked_ends_with_3_whatever_the_gate(

@@ -113,3 +113,19 @@ def test_file_of_another_format_is_refused(tmp_path: Path) -> None:
 def test_simulated_user_without_a_turn_left_is_a_warning(tmp_path: Path) -> None:
     [problem] = load(tmp_path, a=GOOD.replace("max_turns: 5", "max_turns: 2")).problems
     assert problem.place == "cases[1].simulated_user.max_turns"
+
+
+def test_a_rule_may_be_a_single_text(tmp_path: Path) -> None:
+    text = GOOD.replace("contains: [euro]", "contains: euro\n    contains_not: [free]")
+    case = load(tmp_path, bikes=text).by_id["bikes"].cases[1]
+    assert (case.contains, case.contains_not) == (("euro",), ("free",))
+
+
+@pytest.mark.parametrize("rule", ["5", "[5]", "{a: b}", "[null]", "' '", "[' ']", "null"])
+@pytest.mark.parametrize("key", ["contains", "contains_not"])
+def test_a_rule_that_no_answer_could_be_held_against_is_refused(
+    tmp_path: Path, key: str, rule: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, bikes=GOOD.replace("contains: [euro]", f"{key}: {rule}"))
+    assert any(key in problem.place for problem in caught.value.problems)

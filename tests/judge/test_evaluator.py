@@ -165,7 +165,9 @@ def test_nothing_to_judge_is_told(server: FakeServer) -> None:
 
 def test_it_can_be_awaited() -> None:
     with Evaluator(scripted_llm(json.dumps(VERDICT))) as evaluator:
-        result = asyncio.run(evaluator.evaluate(AGENT, {"name": "s", "rubric": None}, RESULTS))
+        result = asyncio.run(
+            evaluator.evaluate_async(AGENT, {"name": "s", "rubric": None}, RESULTS)
+        )
     assert result["scores"] == SCORES
 
 

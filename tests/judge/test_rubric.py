@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from textwrap import indent
 
 import pytest
 from hypothesis import given
@@ -39,6 +40,20 @@ def test_dimensions_weights_and_descriptions_are_read() -> None:
     assert "not a heading" in rubric.dimensions[0].description
     assert '"When?"' in rubric.dimensions[1].description
     assert rubric.text == "Look at every turn.\n\nBe strict."
+
+
+@pytest.mark.parametrize("margin", ["    ", "\t\t", "  \t"])
+@pytest.mark.parametrize("start", ["\n", ""])
+def test_a_rubric_that_is_indented_as_a_whole_is_the_same_rubric(margin: str, start: str) -> None:
+    indented = start + indent(TWO, margin) + margin
+    rubric, _ = parse_rubric(indented.lstrip(" \t"))
+    assert rubric == parse_rubric(TWO)[0]
+
+
+def test_lines_of_an_indented_rubric_are_counted_as_they_stand() -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_rubric("\n    Be strict.\n\n    ### TONE\n")
+    assert [problem.line for problem in caught.value.problems] == [4]
 
 
 def test_weights_that_do_not_sum_to_100_are_normalised_with_a_warning() -> None:

@@ -10,7 +10,7 @@ from poor_bench.config.judge_settings import JudgeSettings, load_judge_settings
 from poor_bench.errors import ConfigError
 from poor_bench.judge.agents.load import AgentShelf, rubric_of
 from poor_bench.judge.agents.plan import JudgePlan, choose_cases
-from poor_bench.judge.conversation.conversation import Conversation
+from poor_bench.judge.conversation.conversation import Conversation, with_rules_of
 from poor_bench.judge.history.judge_run import JudgeRun
 from poor_bench.judge.judge_llm import JudgeOptions, judge_llm
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
@@ -57,7 +57,7 @@ def prepare_plan(
         judges=judges_of(request.judges, shelf, settings, environ),
         repeat=request.repeat,
         decision=request.decision,
-        conversations=() if earlier is None else _earlier(earlier, request),
+        conversations=() if earlier is None else _earlier(earlier, request, agent),
         conversations_of="" if earlier is None else earlier.run_id,
         notes=notes,
     )
@@ -92,11 +92,13 @@ def _threshold(agent: Agent, settings: JudgeSettings) -> float:
     return next(limit for limit in limits if limit is not None)
 
 
-def _earlier(run: JudgeRun, request: JudgeRequest) -> tuple[Conversation, ...]:
+def _earlier(run: JudgeRun, request: JudgeRequest, agent: Agent) -> tuple[Conversation, ...]:
+    """Choose conversations of an earlier run; rules are those of the agent's file today."""
+    cases = {case.id: case for case in agent.cases}
     if run.header.agent_id != request.agent_id:
         raise ConfigError(f"{run.run_id} is a run of {run.header.agent_id}")
     chosen = tuple(
-        talk
+        with_rules_of(cases[talk.case_id], talk) if talk.case_id in cases else talk
         for talk in run.conversations
         if talk.failure is None and (not request.case_ids or talk.case_id in request.case_ids)
     )

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from poor_bench.extraction.normalise import fold_text
 from poor_bench.judge.subject import JudgedCase, Turn
 from poor_bench.models.agent import AgentCase
 from poor_bench.models.failure import Failure, FailureKind
 
 _AGENT = "agent"
+_EMPHASIS = str.maketrans("", "", "*`")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,17 +92,36 @@ def agent_texts(turns: tuple[Turn, ...]) -> list[str]:
 
 
 def broken_rules(case: AgentCase, turns: tuple[Turn, ...]) -> tuple[str, ...]:
-    """Return one sentence for each rule of a case that the agent broke.
+    """List the rules of a case that the agent broke.
+
+    Case, white space, typographic quotes and Markdown emphasis make no difference. A text must
+    stand within one answer.
 
     Example:
         >>> case = AgentCase(id="a", turns=("Hi",), contains=("Ticket",), contains_not=("free",))
         >>> broken_rules(case, (Turn("user", "Hi"), Turn("agent", "Your ticket is FREE.")))
-        ("'free' was said",)
+        ("'free' is forbidden",)
     """
-    said = "\n".join(agent_texts(turns)).casefold()
-    missing = [text for text in case.contains if text.casefold() not in said]
-    wrong = [text for text in case.contains_not if text.casefold() in said]
+    said = [_as_compared(text) for text in agent_texts(turns)]
+
+    def occurs(text: str) -> bool:
+        return any(_as_compared(text) in answer for answer in said)
+
     return (
-        *(f"{text!r} was not said" for text in missing),
-        *(f"{text!r} was said" for text in wrong),
+        *(f"{text!r} is missing" for text in case.contains if not occurs(text)),
+        *(f"{text!r} is forbidden" for text in case.contains_not if occurs(text)),
     )
+
+
+def with_rules_of(case: AgentCase, conversation: Conversation) -> Conversation:
+    """Apply the rules of a case to a stored conversation; one that broke off stays as it is."""
+    if conversation.failure is not None:
+        return conversation
+    broken = broken_rules(case, conversation.turns)
+    passed = not broken if case.has_checks else None
+    return replace(conversation, passed=passed, broken_rules=broken)
+
+
+def _as_compared(text: str) -> str:
+    """Fold case, white space and typography; LLMs put single words in bold or code."""
+    return fold_text(text).translate(_EMPHASIS) or fold_text(text)

@@ -53,8 +53,13 @@ class RunSummary:
 
     @property
     def is_approved(self) -> bool:
-        """Whether the agent is approved; never by a run of which a part is missing."""
-        return self.panel.is_approved and self.run.is_complete
+        """True if the judges approve, the run is complete and no case broke a rule."""
+        return self.panel.is_approved and self.run.is_complete and not self.n_broken
+
+    @property
+    def n_broken(self) -> int:
+        """Number of cases that broke a rule: their conversation failed, whatever the judges say."""
+        return sum(case.conversation.passed is False for case in self.cases)
 
 
 def summarise_run(run: JudgeRun) -> RunSummary:

@@ -23,6 +23,7 @@ def run_to_json(summary: RunSummary, *, with_parts: bool = False) -> dict[str, A
         "ended": run.ended,
         "is_complete": run.is_complete,
         "approved": summary.is_approved,
+        "n_cases_with_broken_rules": summary.n_broken,
         "overall_score": panel.overall_score,
         "scores": dict(panel.scores),
         "case_scores": dict(panel.case_scores),

@@ -11,6 +11,7 @@ from poor_bench.judge.history.summary import RunSummary
 from poor_bench.judge.panel.panel import Decision, Panel
 from poor_bench.judge.verdict_schema import LARGEST_SCORE
 from poor_bench.reports.number_text import cost_text
+from poor_bench.wording import counted
 
 _MOST_REPAIRS = 4
 
@@ -28,6 +29,8 @@ def verdict_text(summary: RunSummary) -> str:
         return f"Incomplete: {score}, but a part of the run is missing"
     if panel.decision is Decision.MAJORITY:
         score += f"; {panel.n_approving} of {len(panel.members)} judges approve"
+    if summary.n_broken:
+        score += f"; {counted(summary.n_broken, 'case')} broke a rule"
     return f"{'Approved' if summary.is_approved else 'Not approved'}: {score}"
 
 

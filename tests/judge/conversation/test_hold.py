@@ -114,7 +114,7 @@ def test_rules_decide_what_passed_and_cases_without_rules_are_open() -> None:
     assert hold(case, Asked(seller=["your TICKET"])).passed is True
     broken = hold(case, Asked(seller=["a refund"]))
     assert broken.passed is False
-    assert broken.broken_rules == ("'Ticket' was not said", "'refund' was said")
+    assert broken.broken_rules == ("'Ticket' is missing", "'refund' is forbidden")
     assert hold(CASE, Asked(seller=["anything"])).passed is None
 
 

@@ -100,6 +100,17 @@ class SideOpener:
             return kept_runs(store.paths, unmerged=True)
         return kept_runs(store.paths)
 
+    def run_id(self, reference: str) -> str:
+        """Return the id of the run that a reference stands for.
+
+        Raises:
+            ConfigError: If it is not the reference of a run.
+        """
+        run = self._run(reference)
+        if run is None:
+            raise self._unknown(reference)
+        return run.run_id
+
     def run_facts(self) -> dict[str, RunFacts]:
         """Return what is known of every kept run."""
         return {run.run_id: facts_of_header(run.header) for run in self.kept_runs}

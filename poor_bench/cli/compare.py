@@ -71,7 +71,8 @@ def command(
         pass_score=pass_mark,
         allowed=allowed_changes(allow),
     )
-    if not comparisons:
+    is_same = side_before.name == side_after.name
+    if is_same or (not comparisons and (before or not side_after.results)):
         raise _nothing_in_common(side_before, side_after)
     if as_json:
         from poor_bench.reports.comparison_json import comparison_to_json
@@ -103,7 +104,21 @@ def _chosen(app: AppContext, side: Side, filters: dict[str, tuple[str, ...]]) ->
 
 
 def _nothing_in_common(before: Side, after: Side) -> ConfigError:
-    ids_before, ids_after = list(before.by_llm()), list(after.by_llm())
-    message = f"{before.name} and {after.name} have no LLM in common"
-    hint = f"before: {', '.join(ids_before) or 'none'}; after: {', '.join(ids_after) or 'none'}"
-    return ConfigError(message, hint=hint)
+    from poor_bench.comparison.wording import names_text
+
+    if before.name == after.name:
+        return ConfigError(
+            f"nothing to compare: both sides are {before.name}",
+            hint="Choose two different sides, such as `previous last`.",
+        )
+    empty = next((side for side in (before, after) if not side.results), None)
+    if empty is not None:
+        return ConfigError(
+            f"nothing to compare: no results in {empty.name}",
+            hint="Choose another side, or fewer filters.",
+        )
+    return ConfigError(
+        f"nothing to compare: no LLM has results in both {before.name} and {after.name}",
+        hint=f"before: {names_text(before.by_llm())}; after: {names_text(after.by_llm())}. "
+        "Name two LLMs to compare one with the other.",
+    )

@@ -10,9 +10,9 @@ from poor_bench.cli.output import Column, console, harmless, plain_table
 from poor_bench.comparison.compared_group import ComparedGroup
 from poor_bench.comparison.compared_test import ComparedTest, Outcome
 from poor_bench.comparison.llm_comparison import LLMComparison
-from poor_bench.comparison.llm_pairs import llms_apart
 from poor_bench.comparison.side import Side
 from poor_bench.comparison.wording import (
+    apart_lines,
     names_text,
     obstacles_text,
     p_text,
@@ -53,10 +53,8 @@ def print_comparison(
     _say(f"Before: {before.name}\nAfter:  {after.name}")
     for comparison in comparisons:
         _print_llm(comparison, names)
-    for when, llm_ids in zip(("before", "after"), llms_apart(before, after), strict=True):
-        if llm_ids:
-            shown = names_text([names.get(llm_id, llm_id) for llm_id in llm_ids])
-            _say(f"\nOnly {when}, so not compared: {shown}")
+    for line in apart_lines(before, after, lambda llm_id: names.get(llm_id, llm_id)):
+        _say(f"\n{line}")
     if len(comparisons) > 1:
         _say("\nIntervals are of each line alone; p holds for all lines of a kind together.")
 

@@ -10,20 +10,16 @@ LLMPair = tuple[str, str]
 
 
 def llm_pairs(before: Side, after: Side) -> list[LLMPair]:
-    """Return the LLMs that both sides have, each with itself, or the only one of each side.
+    """Return the LLMs that both sides have, each with itself; or two LLMs that were named.
 
     Returns:
-        Pairs in the order of `after`; empty where the sides have no LLM in common and one of
-        them has several.
+        Pairs in the order of `after`. Different LLMs form a pair only where both sides were chosen
+        as an LLM: an LLM that one side lacks is new or gone, not changed.
     """
     ids_before, ids_after = before.by_llm(), after.by_llm()
-    if not (before.is_llm and after.is_llm):
-        common = [llm_id for llm_id in ids_after if llm_id in ids_before]
-        if common:
-            return [(llm_id, llm_id) for llm_id in common]
-    if len(ids_before) == 1 and len(ids_after) == 1:
-        return [(next(iter(ids_before)), next(iter(ids_after)))]
-    return []
+    if before.is_llm and after.is_llm:
+        return list(zip(ids_before, ids_after, strict=False))
+    return [(llm_id, llm_id) for llm_id in ids_after if llm_id in ids_before]
 
 
 def llms_apart(before: Side, after: Side) -> tuple[list[str], list[str]]:

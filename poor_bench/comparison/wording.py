@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from poor_bench.comparison.compared_group import ComparedGroup
+from poor_bench.comparison.llm_pairs import llms_apart
 from poor_bench.comparison.obstacle import CHANGES, Obstacle
+from poor_bench.comparison.side import Side
 from poor_bench.wording import counted
 
 
@@ -62,6 +64,17 @@ def way_out(obstacles: Collection[Obstacle]) -> str:
     if Obstacle.EVALUATOR_CHANGED in obstacles:
         return f"--rescore, or {allow}"
     return allow
+
+
+def apart_lines(before: Side, after: Side, name_of: Callable[[str], str]) -> Iterator[str]:
+    """Yield one line about the new LLMs and one about those that only the earlier side has."""
+    only_before, only_after = llms_apart(before, after)
+    if only_after:
+        names = names_text([name_of(llm_id) for llm_id in only_after])
+        yield f"New, with no earlier results to compare: {names}"
+    if only_before:
+        names = names_text([name_of(llm_id) for llm_id in only_before])
+        yield f"No results after, so not compared: {names}"
 
 
 def names_text(names: Collection[str], limit: int = 8) -> str:

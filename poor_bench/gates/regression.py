@@ -30,7 +30,7 @@ def check_regression(comparison: LLMComparison | None, class_id: str | None) -> 
         class_id: The class that is looked at; None looks at all, and at every class.
     """
     if comparison is None:
-        return Finding(GateStatus.WARNING, None, "not in the baseline, so it was not compared")
+        return Finding(GateStatus.WARNING, None, "new: the baseline has no results of it")
     groups = _groups_of(comparison, class_id)
     if not groups:
         reasons = ", ".join(_not_comparable(comparison, class_id)) or "no test of both"

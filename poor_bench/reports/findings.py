@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from poor_bench.comparison.wording import difference_text, names_text, obstacles_text, verdict
+from poor_bench.comparison.wording import apart_lines, difference_text, obstacles_text, verdict
 from poor_bench.reports.report_data import ReportData
 
 Quote = Callable[[str], str]
@@ -77,11 +77,11 @@ def _changes(data: ReportData, quote: Quote) -> Iterator[str]:
             since = f" since the {obstacles_text(group.changes)}" if group.changes else ""
             figures = f"{verdict(group)} than before{since}, {difference_text(group)}"
             yield f"{quote(data.name(item.llm_after))}: {figures}."
-    if not n_told:
+    if data.base.llms and not n_told:
         yield "No difference to the base is established."
-    apart = [quote(data.name(llm_id)) for llm_id in data.base.llms_apart()]
-    if apart:
-        yield f"On one side only, so not compared: {names_text(apart)}."
+    base = data.base
+    for line in apart_lines(base.before, base.after, lambda llm_id: quote(data.name(llm_id))):
+        yield f"{line}."
 
 
 def _main_cause(data: ReportData) -> Iterator[str]:

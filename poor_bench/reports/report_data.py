@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from poor_bench.comparison.llm_comparison import LLMComparison
-from poor_bench.comparison.llm_pairs import llms_apart
 from poor_bench.comparison.side import Side
 from poor_bench.issues.background import background_of
 from poor_bench.issues.detect import detect_issues
@@ -35,11 +34,6 @@ class BaseComparison(NamedTuple):
     before: Side
     after: Side
     llms: Sequence[LLMComparison]
-
-    def llms_apart(self) -> list[str]:
-        """Return the LLMs of either side that are compared with nothing."""
-        only_before, only_after = llms_apart(self.before, self.after)
-        return [*only_after, *only_before]
 
     def of_llm(self, llm_id: str) -> LLMComparison | None:
         """Return what became of an LLM, or None where the base does not have it."""

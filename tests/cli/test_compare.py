@@ -135,4 +135,37 @@ def test_nothing_in_common_is_no_comparison(
     rows = [{"test_id": "sum_001", "score": 1.0}]
     other.write_text(json.dumps({"results": {"x": rows, "y": rows}}))
     assert compare(files, str(other)) == 2
-    assert "have no LLM in common" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "no LLM has results in both" in told
+    assert "before: x, y; after: scripted:a" in told
+
+
+@pytest.mark.parametrize("reference", ["last", "now", "scripted:a"])
+def test_a_side_is_not_compared_with_itself(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str], reference: str
+) -> None:
+    capsys.readouterr()
+    assert compare(files, reference, reference) == 2
+    told = capsys.readouterr().err
+    assert "nothing to compare: both sides are" in told
+
+
+def test_an_llm_that_is_new_is_told_and_compared_with_no_other_one(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace_files.add_tests(8)
+    workspace_files.add_llm("good", "4")
+    run(workspace_files)
+    workspace_files.add_llm("bad", "none", label="Newcomer")
+    run(workspace_files)
+    capsys.readouterr()
+    assert compare(workspace_files) == 0
+    shown = capsys.readouterr().out
+    assert "New, with no earlier results to compare: Newcomer" in shown
+    assert "worse" not in shown
+    assert compare(workspace_files, "--json") == 0
+    told = json_of(capsys)
+    assert (told["llms"], told["llms_only_after"]) == ([], ["scripted:bad"])
+    assert compare(workspace_files, "previous", "last") == 2
+    assert compare(workspace_files, "previous", "scripted:bad") == 2
+    assert "Name two LLMs to compare one with the other" in capsys.readouterr().err

@@ -150,6 +150,13 @@ def test_sides_without_a_common_llm_are_not_compared() -> None:
     assert compare_sides(before, side(scored(llm_id="c"))) == []
 
 
+@pytest.mark.parametrize("is_llm", [True, False])
+def test_a_new_llm_is_compared_with_no_other_one(is_llm: bool) -> None:
+    before, after = side(scored(llm_id="a")), side(scored(llm_id="b", score=0.0), is_llm=is_llm)
+    assert compare_sides(before, after) == []
+    assert llms_apart(before, after) == (["a"], ["b"])
+
+
 def test_p_values_hold_for_all_llms_together() -> None:
     ids = [f"t{number}" for number in range(6)]
     single = only(side(*many(dict.fromkeys(ids, 0.0))), side(*many(dict.fromkeys(ids, 1.0))))

@@ -71,6 +71,7 @@ def test_nothing_comparable_fails() -> None:
 
 def test_llm_that_the_baseline_lacks_fails_only_where_it_is_the_only_one() -> None:
     gate = Gate(kind=GateKind.NO_REGRESSION, baseline="base.json")
-    assert check_regression(None, None).status == "warning"
+    finding = check_regression(None, None)
+    assert (finding.status, finding.reason) == ("warning", "new: the baseline has no results of it")
     [outcome] = check_gates([gate], evidence(scores([1.0])))
     assert outcome.status == "failed"

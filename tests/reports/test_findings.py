@@ -29,7 +29,7 @@ def test_established_change_is_told_and_else_that_there_is_none() -> None:
     perfect = [scored(f"t{n}", 1.0, llm_id="bad") for n in range(11)]
     worse = with_base(make_report(results), perfect)
     assert any(line.startswith("bad: worse than before, -1.000") for line in findings(worse, str))
-    assert any(line.endswith("only, so not compared: good.") for line in findings(worse, str))
+    assert "New, with no earlier results to compare: good." in list(findings(worse, str))
     same = with_base(make_report(results), results)
     assert "No difference to the base is established." in list(findings(same, str))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from poor_bench.comparison.compare import compare_sides
 from poor_bench.comparison.llm_comparison import LLMComparison
+from poor_bench.comparison.llm_pairs import llms_apart
 from poor_bench.result_store.run_history import LAST
 from poor_bench.sides import BEFORE, SideOpener
 from poor_bench.workspace_folder import WorkspaceFolder
@@ -22,6 +23,8 @@ class LastRun:
     run_id: str
     comparisons: tuple[LLMComparison, ...]
     """One for each LLM that had results before."""
+    new_llm_ids: tuple[str, ...] = ()
+    """LLMs of the run without earlier results."""
 
 
 class LastRunCache:
@@ -52,9 +55,13 @@ class LastRunCache:
 def _compare(config: WorkspaceFolder) -> LastRun | None:
     opener = SideOpener(config)
     after = opener.open(LAST)
-    comparisons = compare_sides(
-        opener.open(f"{BEFORE}{LAST}"), after, tests=config.workspace.tests_by_id
-    )
-    if not comparisons:
+    before = opener.open(f"{BEFORE}{LAST}")
+    comparisons = compare_sides(before, after, tests=config.workspace.tests_by_id)
+    _, new_llm_ids = llms_apart(before, after)
+    if not comparisons and not new_llm_ids:
         return None
-    return LastRun(run_id=opener.kept_runs[-1].run_id, comparisons=tuple(comparisons))
+    return LastRun(
+        run_id=opener.run_id(LAST),
+        comparisons=tuple(comparisons),
+        new_llm_ids=tuple(new_llm_ids),
+    )

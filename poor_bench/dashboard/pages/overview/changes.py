@@ -37,12 +37,13 @@ def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
         for item, group in groups
         if group.count(Outcome.UNCHANGED) < len(group.tests)
     ]
+    new = [_new_row(llm_id, name_of(llm_id)) for llm_id in last_run.new_llm_ids]
     n_tests = sum(len(group.tests) for _, group in groups)
-    nothing = "No test changed its score." if n_tests else "It asked only what had no result yet."
+    nothing = "No test changed its score." if n_tests else "The run added only new results."
     return card(
         "Since the last run",
-        html.Ul(changed, className="change-list")
-        if changed
+        html.Ul([*changed, *new], className="change-list")
+        if changed or new
         else html.P(nothing, className="quiet"),
         note=f"Run {last_run.run_id} against the results before it: "
         f"{counted(n_tests, 'result')} compared.",
@@ -58,6 +59,15 @@ def _row(item: LLMComparison, group: ComparedGroup, name: str) -> Component:
             *_tests(item, group, Outcome.BROKEN, "is-broken"),
             *_tests(item, group, Outcome.FIXED, "is-fixed"),
             html.Span(_rest(group), className="quiet"),
+        ]
+    )
+
+
+def _new_row(llm_id: str, name: str) -> Component:
+    return html.Li(
+        [
+            dcc.Link(name, href=model_link(llm_id), className="change-model"),
+            html.Span("new: no earlier results", className="change-reason"),
         ]
     )
 

@@ -29,6 +29,7 @@ sys.path.insert(0, str(PROJECT))
 
 from benchmarks.dashboard_workspace import build_workspace
 from tests.browser.chromium import started_browser
+from tests.browser.served import TOKEN
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -95,13 +96,13 @@ def main() -> None:
 @contextmanager
 def started(command: list[str]) -> Iterator[tuple[int, str]]:
     """Yield process id and address of a server that says its address."""
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "POOR_BENCH_TOKEN": TOKEN}
     with subprocess.Popen(
         command, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         address = next(
-            found[0] for line in process.stdout if (found := re.search(r"http://\S+", line))
+            found[0] for line in process.stdout if (found := re.search(r"http://[\d.:]+", line))
         )
         try:
             yield process.pid, address
@@ -151,6 +152,7 @@ def measure(
 @contextmanager
 def opened(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1600, "height": 1000})
+    context.request.get(f"http://127.0.0.1:{PORT}/?token={TOKEN}")
     page = context.new_page()
     session = context.new_cdp_session(page)
     session.send("Network.enable")

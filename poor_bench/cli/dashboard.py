@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
 from pathlib import Path
 
 import click
@@ -11,7 +13,7 @@ from poor_bench.cli.context import AppContext, pass_app
 
 _EPILOG = """\b
 Examples:
-  python main.py dashboard                        http://127.0.0.1:8050
+  python main.py dashboard                        at 127.0.0.1:8050
   python main.py dashboard --data my_bench --port 9000
   POOR_BENCH_PASSWORD=... python main.py dashboard --host 0.0.0.0
 """
@@ -32,23 +34,48 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 )
 @click.option("--results", type=_FILE, envvar="POOR_BENCH_RESULTS", help="Another results file.")
 @click.option("--llms", type=_FILE, envvar="POOR_BENCH_LLMS", help="Another file of LLMs.")
+@click.option(
+    "--open/--no-open",
+    "is_opened",
+    default=None,
+    help="Open the link in a browser. Default: on a terminal of a desktop.",
+)
 @pass_app
 def command(
     app: AppContext,
     /,
     host: str,
     port: int,
+    is_opened: bool | None,
     data_dir: Path | None,
     results: Path | None,
     llms: Path | None,
 ) -> int:
     """Serve the dashboard on this machine: browse results, compare LLMs, run tests.
 
-    Any other address than 127.0.0.1 needs a password in the variable POOR_BENCH_PASSWORD.
+    Open the link that it prints: its token keeps other users of this machine out. Each start has
+    a new token unless the variable POOR_BENCH_TOKEN holds one. Any other address than 127.0.0.1
+    needs a password in the variable POOR_BENCH_PASSWORD.
     """
     from poor_bench.dashboard.web.server import serve
 
     for variable, path in (("POOR_BENCH_RESULTS", results), ("POOR_BENCH_LLMS", llms)):
         if path is not None:
             os.environ[variable] = str(path)
-    return serve(data_dir or app.data_dir, host, port, click.echo)
+    is_wanted = _has_desktop() if is_opened is None else is_opened
+    open_link = _open_link if is_wanted else None
+    return serve(data_dir or app.data_dir, host, port, click.echo, open_link)
+
+
+def _has_desktop() -> bool:
+    """True if somebody sits before a screen on which a browser can open."""
+    is_shown = sys.platform in {"darwin", "win32"} or any(
+        os.environ.get(variable) for variable in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    return is_shown and sys.stdout.isatty() and not os.environ.get("SSH_CONNECTION")
+
+
+def _open_link(link: str) -> None:
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()

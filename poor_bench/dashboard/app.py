@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,18 +17,18 @@ if TYPE_CHECKING:
     from dash import Dash
 
     from poor_bench.dashboard.services.services import Services
-    from poor_bench.dashboard.web.access import Access
+    from poor_bench.dashboard.web.access import Access, Guard
 
 _LOG = logging.getLogger(__name__)
 _INDEX = Path(__file__).parent / "index.html"
 
 
-def create_app(services: Services, access: Access) -> Dash:
+def create_app(services: Services, access: Access | Guard) -> Dash:
     """Return the application over one workspace; nothing of it is global.
 
     Args:
         services: What pages may ask.
-        access: Who may ask the dashboard.
+        access: Who may ask the dashboard; a guard where the server asks it, too.
     """
     import_module("numpy")  # complete before any thread draws: plotly looks at it half-imported
     from dash import Dash, html
@@ -35,6 +36,7 @@ def create_app(services: Services, access: Access) -> Dash:
     from poor_bench.dashboard import live, routing
     from poor_bench.dashboard.pages.registry import PAGES
     from poor_bench.dashboard.shell import shell
+    from poor_bench.dashboard.web.access import Guard
     from poor_bench.dashboard.web.compression import compress
     from poor_bench.dashboard.web.middleware import protect
     from poor_bench.dashboard.web.screenshots import serve_screenshots
@@ -57,7 +59,7 @@ def create_app(services: Services, access: Access) -> Dash:
     for page in PAGES:
         page.register(app, services)
     serve_screenshots(app.server, services.suites)
-    protect(app.server, access, app.csp_hashes())
+    protect(app, access if isinstance(access, Guard) else Guard(access, time.monotonic))
     compress(app.server)
     return app
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.chromium import NoBrowserError, started_browser
-from tests.browser.served import served
+from tests.browser.served import TOKEN, served
 from tests.browser.watched import Watch
 from tests.browser.workspaces import with_results
 from tests.conftest import WorkspaceFiles
@@ -88,6 +88,7 @@ def new_visitor(
             base_url=address, viewport={"width": 1440, "height": 900}, reduced_motion="reduce"
         )
         context.set_default_timeout(PATIENCE_MS)
+        context.request.get(f"/?token={TOKEN}")  # as the printed link does: leaves the cookie
         watches.append(Watch(context, address))
         contexts.append(context)
         return context

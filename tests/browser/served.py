@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
+TOKEN = "a-token-for-journeys"
 
 
 @contextmanager
 def served(data_dir: Path) -> Iterator[str]:
     """Yield the address of a dashboard over a workspace; it ends with the block."""
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "POOR_BENCH_TOKEN": TOKEN}
     with (
         _held_port() as port,
         subprocess.Popen(
@@ -40,9 +41,9 @@ def _address_told_by(process: subprocess.Popen[str]) -> str:
     said = []
     for line in process.stdout:
         said.append(line)
-        found = re.search(r"http://\S+", line)
+        found = re.search(r"(http://\S+)/\?token=", line)
         if found is not None:
-            return found[0]
+            return found[1]
     raise AssertionError(f"the dashboard did not start: {''.join(said)}")
 
 

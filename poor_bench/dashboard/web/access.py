@@ -6,6 +6,8 @@ import base64
 import binascii
 import hmac
 import ipaddress
+import threading
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -23,16 +25,35 @@ class Access:
     On a loopback address no other name than the machine's own is answered, so that a web page
     elsewhere cannot reach the dashboard under a name of its own (DNS rebinding). On any other
     address the name is not known in advance, and the password stands in.
+
+    Attributes:
+        host: Address that the server binds to.
+        port: Its TCP port.
+        password: Asked for by HTTP basic authentication; None where a token or nothing is.
+        token: Opens the dashboard as part of a link, so that other users of the same machine
+            cannot drive the runner; None where a password or nothing does.
+        session: What the cookie holds once password or token were right; new with each start.
     """
 
     host: str
     port: int
     password: str | None = field(default=None, repr=False)
+    token: str | None = field(default=None, repr=False)
+    session: str = field(default="", repr=False)
 
     @property
     def is_local(self) -> bool:
         """Whether only this machine can connect."""
         return is_loopback(self.host)
+
+    @property
+    def cookie(self) -> str:
+        """Name of the session's cookie; browsers share cookies among the ports of one machine."""
+        return f"poor_bench_{self.port}"
+
+    def is_token(self, given: str) -> bool:
+        """True if a link holds the right token; compared in constant time."""
+        return self.token is not None and _is_same(given, self.token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +62,59 @@ class Refusal:
 
     status: HTTPStatus
     message: str
+    retry_after_s: int = 0
+
+
+class LoginLimiter:
+    """Slow down whoever guesses passwords.
+
+    After `free` wrong passwords an address waits 1 s, then 2, 4, 8 ... up to 5 minutes; a right
+    password in between is refused, too, or guessing would go on. At most `size` addresses are
+    kept: the one that failed longest ago is forgotten first.
+    """
+
+    _LONGEST_S = 300.0
+
+    def __init__(self, monotonic: Callable[[], float], free: int = 5, size: int = 4096) -> None:
+        self._monotonic = monotonic
+        self._free, self._size = free, size
+        self._failures: OrderedDict[str, tuple[int, float]] = OrderedDict()
+        """Network to the number of wrong passwords, and until when it waits."""
+        self._lock = threading.Lock()
+
+    def wait_s(self, address: str) -> float:
+        """Compute how many seconds an address has to wait before its next try; 0 for none."""
+        with self._lock:
+            _, until = self._failures.get(_network(address), (0, 0.0))
+        return max(0.0, until - self._monotonic())
+
+    def note_failure(self, address: str) -> None:
+        """Count a wrong password."""
+        network, now = _network(address), self._monotonic()
+        with self._lock:
+            n_failures = self._failures.pop(network, (0, 0.0))[0] + 1
+            doublings = n_failures - self._free
+            delay = min(self._LONGEST_S, 2.0 ** min(doublings, 20)) if doublings >= 0 else 0.0
+            self._failures[network] = (n_failures, now + delay)
+            while len(self._failures) > self._size:
+                self._failures.popitem(last=False)
+
+    def note_success(self, address: str) -> None:
+        """Forget the wrong passwords of an address."""
+        with self._lock:
+            self._failures.pop(_network(address), None)
+
+
+def _network(address: str) -> str:
+    """Name the network that one person can speak from: an IPv6 user owns 2**64 addresses."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv6Address):
+        mapped = parsed.ipv4_mapped
+        return str(mapped or ipaddress.ip_network((parsed, 64), strict=False))
+    return str(parsed)
 
 
 def is_loopback(host: str) -> bool:
@@ -53,24 +127,67 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def refusal_of(access: Access, method: str, header: Callable[[str], str | None]) -> Refusal | None:
-    """Return why a request is refused; None where it may pass.
+class Guard:
+    """Decides for one server who may ask, and remembers who guesses."""
 
-    Args:
-        access: The rules.
-        method: HTTP method, upper case.
-        header: Returns a request header by its name, None where there is none.
-    """
+    def __init__(self, access: Access, monotonic: Callable[[], float]) -> None:
+        self.access = access
+        self._limiter = LoginLimiter(monotonic)
+
+    def refusal_of(
+        self, method: str, header: Callable[[str], str | None], address: str = ""
+    ) -> Refusal | None:
+        """Decide why a request is refused; None where it may pass.
+
+        Args:
+            method: HTTP method, upper case.
+            header: Looks up a request header by its name; None where it is missing.
+            address: IP address that the request came from.
+        """
+        return _refused_site(self.access, method, header) or self._refused_person(header, address)
+
+    def has_session(self, header: Callable[[str], str | None]) -> bool:
+        """True if a request carries the cookie of this start of the server."""
+        given = _cookie(header("Cookie"), self.access.cookie)
+        return bool(self.access.session) and _is_same(given, self.access.session)
+
+    def _refused_person(self, header: Callable[[str], str | None], address: str) -> Refusal | None:
+        access = self.access
+        if self.has_session(header) or (access.password is None and access.token is None):
+            return None
+        if access.password is None:
+            return Refusal(HTTPStatus.UNAUTHORIZED, LINK_NEEDED)
+        given = _given_password(header("Authorization"))
+        if given is None:
+            return Refusal(HTTPStatus.UNAUTHORIZED, "The dashboard needs its password.")
+        if (wait_s := self._limiter.wait_s(address)) > 0:
+            seconds = int(wait_s) + 1
+            message = f"Too many wrong passwords. Try again in {seconds} s."
+            return Refusal(HTTPStatus.TOO_MANY_REQUESTS, message, seconds)
+        if not hmac.compare_digest(given, access.password.encode()):
+            self._limiter.note_failure(address)
+            return Refusal(HTTPStatus.UNAUTHORIZED, "The password is wrong.")
+        self._limiter.note_success(address)
+        return None
+
+
+LINK_NEEDED = (
+    "Open the link that the dashboard printed when it started: it ends with ?token=... "
+    "A new start prints a new link."
+)
+
+
+def _refused_site(
+    access: Access, method: str, header: Callable[[str], str | None]
+) -> Refusal | None:
+    """Decide whether another site asks through the user's browser."""
     host = header("Host") or ""
     if access.is_local and not _is_own_name(access, host):
         return Refusal(HTTPStatus.MISDIRECTED_REQUEST, "This name is not the dashboard's own.")
     origin = header("Origin")
-    if origin is not None and not _is_own_origin(access, origin, host):
+    is_foreign = origin is not None and not _is_own_origin(access, origin, host)
+    if is_foreign or (method not in _READING and header("Sec-Fetch-Site") in _OTHER_SITES):
         return Refusal(HTTPStatus.FORBIDDEN, "Requests from other sites are refused.")
-    if method not in _READING and header("Sec-Fetch-Site") in _OTHER_SITES:
-        return Refusal(HTTPStatus.FORBIDDEN, "Requests from other sites are refused.")
-    if access.password is not None and not _has_password(access.password, header("Authorization")):
-        return Refusal(HTTPStatus.UNAUTHORIZED, "The dashboard needs its password.")
     return None
 
 
@@ -97,13 +214,22 @@ def _is_own_origin(access: Access, origin: str, host: str) -> bool:
     return origin in {f"{scheme}://{host}" for scheme in schemes}
 
 
-def _has_password(password: str, authorization: str | None) -> bool:
-    """Compare in constant time with the password of HTTP basic authentication; any user name."""
+def _given_password(authorization: str | None) -> bytes | None:
+    """Read the password of HTTP basic authentication, whatever the user name; None if missing."""
     scheme, _, encoded = (authorization or "").partition(" ")
     if scheme.lower() != "basic":
-        return False
+        return None
     try:
-        given = base64.b64decode(encoded, validate=True).partition(b":")[2]
-    except binascii.Error:
-        return False
-    return hmac.compare_digest(given, password.encode())
+        return base64.b64decode(encoded.encode("ascii"), validate=True).partition(b":")[2]
+    except (binascii.Error, UnicodeEncodeError):
+        return None
+
+
+def _cookie(header: str | None, name: str) -> str:
+    pairs = (part.strip().partition("=") for part in (header or "").split(";"))
+    return next((value for key, _, value in pairs if key == name), "")
+
+
+def _is_same(given: str, expected: str) -> bool:
+    """Compare in constant time; any text may be given."""
+    return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())

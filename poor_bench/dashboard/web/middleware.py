@@ -1,68 +1,134 @@
-"""Puts access rules, headers around every request of a Flask server."""
+"""Puts access rules and headers around every request of a Flask server."""
 
 from __future__ import annotations
 
 import logging
 from http import HTTPStatus
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
-from poor_bench.dashboard.web.access import Access, refusal_of
+from flask import Response, request
+
+from poor_bench.dashboard.web.access import Guard, Refusal
+from poor_bench.dashboard.web.callback_body import callback_fault
 from poor_bench.dashboard.web.headers import (
     cache_control,
     content_security_policy,
     security_headers,
 )
-from poor_bench.dashboard.web.old_tab import asks_for_old_handler, reload_answer
+from poor_bench.dashboard.web.old_tab import (
+    asks_for_old_handler,
+    new_link_answer,
+    reload_answer,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from flask import Flask, Response
+    from dash import Dash
 
 _LOG = logging.getLogger(__name__)
+_CALLBACKS = "/_dash-update-component"
 
 
-def protect(server: Flask, access: Access, script_hashes: Sequence[str]) -> None:
+def protect(app: Dash, guard: Guard) -> None:
     """Refuse what may not pass, and give every response its headers.
 
     Args:
-        server: The server of a Dash application whose callbacks are all registered.
-        access: Who may ask.
-        script_hashes: Hashes of the inline scripts of the page.
+        app: An application whose callbacks are all registered.
+        guard: Decides who may ask.
     """
     from dash.exceptions import DependencyException
-    from flask import Response, request
 
-    headers = security_headers(content_security_policy(script_hashes))
+    protection = _Protection(app, guard)
+    app.server.before_request(protection.refuse)
+    app.server.before_request(protection.check_callback)
+    app.server.after_request(protection.add_headers)
+    app.server.register_error_handler(DependencyException, _miss)
+    app.server.register_error_handler(KeyError, _answer_old_tab)
+    app.server.register_error_handler(500, _hide)
 
-    def refuse() -> Response | None:
-        refusal = refusal_of(access, request.method, request.headers.get)
+
+class _Protection:
+    """What happens to every request of one application."""
+
+    def __init__(self, app: Dash, guard: Guard) -> None:
+        self._callbacks = app.callback_map
+        self._guard, self._access = guard, guard.access
+        self._headers = security_headers(content_security_policy(app.csp_hashes()))
+
+    def refuse(self) -> Response | None:
+        """Let in whoever has the token, and answer those who may not ask."""
+        address = request.remote_addr or ""
+        refusal = self._guard.refusal_of(request.method, request.headers.get, address)
+        has_token = request.method == "GET" and self._access.is_token(request.args.get("token", ""))
+        if has_token and (refusal is None or refusal.status == HTTPStatus.UNAUTHORIZED):
+            return self._enter()
         if refusal is None:
             return None
-        response = Response(refusal.message, refusal.status, mimetype="text/plain")
-        if refusal.status == 401:
-            response.headers["WWW-Authenticate"] = 'Basic realm="poor_bench", charset="UTF-8"'
-        return response
+        if (
+            self._access.token
+            and refusal.status == HTTPStatus.UNAUTHORIZED
+            and request.path == _CALLBACKS
+        ):
+            return new_link_answer()
+        return self._refused(refusal)
 
-    def add_headers(response: Response) -> Response:
-        response.headers.update(headers)
+    def check_callback(self) -> Response | None:
+        """Answer a body that no page of ours sends before Dash stumbles over it."""
+        if request.path != _CALLBACKS or request.method != "POST":
+            return None
+        try:
+            body = request.get_json(silent=True)
+        except RecursionError:  # of the JSON parser, at thousands of brackets
+            body = None
+        fault = callback_fault(body, self._callbacks)
+        return _text(fault, HTTPStatus.BAD_REQUEST) if fault else None
+
+    def add_headers(self, response: Response) -> Response:
+        """Confine the page, say how long it may be kept, and spare a password its next check."""
+        is_found = response.status_code < 400
+        response.headers.update(self._headers)
         response.headers["Cache-Control"] = cache_control(
-            request.path, is_found=response.status_code < 400, has_version="m" in request.args
+            request.path, is_found=is_found, has_version="m" in request.args
         )
+        if self._access.password and is_found and not self._guard.has_session(request.headers.get):
+            self._give_session(response)
         return response
 
-    def hide(error: Exception) -> Response:
-        _LOG.error("a request failed", exc_info=error)
-        return Response("The dashboard could not answer; its log says why.", 500)
+    def _enter(self) -> Response:
+        """Exchange the token of the printed link for a cookie, so that no address shows it."""
+        kept = {key: value for key, value in request.args.items() if key != "token"}
+        query = f"?{urlencode(kept)}" if kept else ""
+        response = Response(status=HTTPStatus.SEE_OTHER)
+        response.headers["Location"] = f"/{request.path.lstrip('/')}{query}"
+        self._give_session(response)
+        return response
 
-    def answer_old_tab(error: Exception) -> Response:
-        return reload_answer() if asks_for_old_handler(error) else hide(error)
+    def _give_session(self, response: Response) -> None:
+        access = self._access
+        response.set_cookie(access.cookie, access.session, httponly=True, samesite="Lax")
 
-    def miss(_error: Exception) -> Response:
-        return Response("There is no such script.", HTTPStatus.NOT_FOUND, mimetype="text/plain")
+    def _refused(self, refusal: Refusal) -> Response:
+        response = _text(refusal.message, refusal.status)
+        if refusal.status == HTTPStatus.UNAUTHORIZED and self._access.password:
+            response.headers["WWW-Authenticate"] = 'Basic realm="poor_bench", charset="UTF-8"'
+        if refusal.retry_after_s:
+            response.headers["Retry-After"] = str(refusal.retry_after_s)
+        return response
 
-    server.before_request(refuse)
-    server.after_request(add_headers)
-    server.register_error_handler(DependencyException, miss)
-    server.register_error_handler(KeyError, answer_old_tab)
-    server.register_error_handler(500, hide)
+
+def _text(message: str, status: HTTPStatus) -> Response:
+    return Response(message, status, mimetype="text/plain")
+
+
+def _hide(error: Exception) -> Response:
+    _LOG.error("a request failed", exc_info=error)
+    text = "The dashboard cannot answer. Its log gives the reason."
+    return _text(text, HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def _answer_old_tab(error: Exception) -> Response:
+    return reload_answer() if asks_for_old_handler(error) else _hide(error)
+
+
+def _miss(_error: Exception) -> Response:
+    return _text("This script does not exist.", HTTPStatus.NOT_FOUND)

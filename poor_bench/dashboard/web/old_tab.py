@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _UNKNOWN = "Callback function not found"
 """How Dash begins the KeyError about a handler that it does not have."""
 _TEXT = "poor_bench was updated since this tab was opened."
+_RESTARTED = "The dashboard was started again. It printed a new link in its terminal."
 
 
 def asks_for_old_handler(error: Exception) -> bool:
@@ -21,9 +22,18 @@ def asks_for_old_handler(error: Exception) -> bool:
 
 
 def reload_answer() -> Response:
-    """Return an answer that changes nothing and says to reload, in the form that Dash reads."""
+    """Say to reload, in the form that Dash reads; nothing on the page changes."""
+    return _answer("Reload this page", _TEXT)
+
+
+def new_link_answer() -> Response:
+    """Say that the link of a newer start is needed; nothing on the page changes."""
+    return _answer("Open the new link", _RESTARTED)
+
+
+def _answer(title: str, text: str) -> Response:
     from flask import jsonify
 
-    message = notice("Reload this page", _TEXT, is_error=True) | {"autoClose": False}
+    message = notice(title, text, is_error=True) | {"autoClose": False}
     said = {ShellIds.NOTICES.value: {"sendNotifications": [message | {"id": "old-tab"}]}}
     return jsonify({"multi": True, "response": {}, "sideUpdate": said})

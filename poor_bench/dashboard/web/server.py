@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import sys
 import threading
 import time
@@ -12,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from poor_bench.dashboard.web.access import Access
+from poor_bench.dashboard.web.access import Access, Guard, is_loopback
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.statistics.summary import GroupBy
 
@@ -20,14 +21,21 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
 
 PASSWORD_VARIABLE = "POOR_BENCH_PASSWORD"  # noqa: S105 - a name, not a password
-_THREADS = 16
+TOKEN_VARIABLE = "POOR_BENCH_TOKEN"  # noqa: S105 - a name, not a token
+_SHORTEST_SECRET = 12
 _UNNOTICED_S, _PATIENCE_S = 1.0, 20.0
 _PAUSE_S, _BREATH_S = 3.0, 0.05
 _SWITCH_INTERVAL_S = 0.0005
 """How long a thread that computes keeps those waiting that only pass something on."""
 
 
-def serve(data_dir: Path, host: str, port: int, say: Callable[[str], None]) -> int:
+def serve(
+    data_dir: Path,
+    host: str,
+    port: int,
+    say: Callable[[str], None],
+    open_link: Callable[[str], None] | None = None,
+) -> int:
     """Serve until interrupted.
 
     Args:
@@ -35,6 +43,7 @@ def serve(data_dir: Path, host: str, port: int, say: Callable[[str], None]) -> i
         host: Address to bind to.
         port: TCP port.
         say: Shows a line to whoever started the server.
+        open_link: Opens the link in a browser; None where nobody wants that.
 
     Returns:
         Exit code.
@@ -42,17 +51,19 @@ def serve(data_dir: Path, host: str, port: int, say: Callable[[str], None]) -> i
     Raises:
         ConfigError: If the address needs a password that is not set, or cannot be used.
     """
-    access = access_rules(host, port, os.environ.get(PASSWORD_VARIABLE))
-    from waitress.server import create_server
-
+    access = access_rules(
+        host, port, os.environ.get(PASSWORD_VARIABLE), os.environ.get(TOKEN_VARIABLE)
+    )
     from poor_bench.dashboard.app import create_app
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.dashboard.web.connections import open_server
     from poor_bench.workspace_folder import WorkspaceFolder
 
+    guard = Guard(access, time.monotonic)
     services = Services(lambda: WorkspaceFolder(data_dir))
-    app = create_app(services, access)
+    app = create_app(services, guard)
     try:
-        server = create_server(app.server, host=host, port=port, threads=_THREADS, ident=None)
+        server = open_server(app.server, guard)
     except OSError as error:
         raise ConfigError(
             f"{host}:{port} cannot be used: {error.strerror}", hint="Choose another one by --port."
@@ -62,33 +73,63 @@ def serve(data_dir: Path, host: str, port: int, say: Callable[[str], None]) -> i
     _start(_prepare_for_later, services)
     _greet(access, data_dir, say)
     _quieten_waitress()
+    if open_link is not None:
+        open_link(link_of(access))
     server.run()
     return 0
 
 
-def access_rules(host: str, port: int, password: str | None) -> Access:
-    """Return who may ask a server.
+def access_rules(host: str, port: int, password: str | None, token: str | None = None) -> Access:
+    """Choose who may ask a server: holders of the password, else of the token of the link.
+
+    Args:
+        host: Address to bind to.
+        port: TCP port.
+        password: From the environment; None or empty for none.
+        token: From the environment, so that a link can be kept; None or empty for a new one.
 
     Raises:
-        ConfigError: If others than this machine can connect and there is no password.
+        ConfigError: If others than this machine can connect and no password is set, or a secret
+            is so short that it can be guessed.
     """
-    access = Access(host=host, port=port, password=password or None)
-    if not access.is_local and access.password is None:
+    if not is_loopback(host) and not password:
         raise ConfigError(
             f"--host {host} lets others connect, so the dashboard needs a password",
             hint=f"Set the environment variable {PASSWORD_VARIABLE}, or leave out --host.",
         )
-    return access
+    _require_length(PASSWORD_VARIABLE, password)
+    _require_length(TOKEN_VARIABLE, token)
+    secret = None if password else token or secrets.token_urlsafe(24)
+    return Access(
+        host=host,
+        port=port,
+        password=password or None,
+        token=secret,
+        session=secrets.token_urlsafe(24),
+    )
+
+
+def _require_length(variable: str, secret: str | None) -> None:
+    if secret and len(secret) < _SHORTEST_SECRET:
+        raise ConfigError(
+            f"{variable} is too short: {len(secret)} characters",
+            hint=f"Use at least {_SHORTEST_SECRET}.",
+        )
 
 
 def _greet(access: Access, data_dir: Path, say: Callable[[str], None]) -> None:
-    name = f"[{access.host}]" if ":" in access.host else access.host
-    say(f"Dashboard of {data_dir}: http://{name}:{access.port}  (Ctrl-C ends it)")
+    say(f"Dashboard of {data_dir}: {link_of(access)}  (Ctrl-C ends it)")
     if not access.is_local:
         say(
             "Warning: passwords and results travel unencrypted. "
             "Put a proxy with TLS in front of it in any network that you do not trust."
         )
+
+
+def link_of(access: Access) -> str:
+    """Build the link that opens the dashboard in a browser, with its token where it has one."""
+    name = f"[{access.host}]" if ":" in access.host else access.host
+    return f"http://{name}:{access.port}" + (f"/?token={access.token}" if access.token else "")
 
 
 def _read_ahead(services: Services, say: Callable[[str], None]) -> None:

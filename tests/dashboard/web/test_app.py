@@ -182,8 +182,64 @@ def test_an_error_of_ours_shows_no_stack_trace(app: Dash) -> None:
 
 def test_a_broken_request_gets_a_plain_answer(client: FlaskClient) -> None:
     response = client.post("/_dash-update-component", data="{", headers=HOST)
-    assert response.status_code >= 400
+    assert response.status_code == 400
     assert "Traceback" not in response.get_data(as_text=True)
+
+
+@pytest.fixture
+def locked(workspace_files: WorkspaceFiles) -> Iterator[FlaskClient]:
+    """A client of a dashboard that wants the token of its link."""
+    services = services_with(workspace_files, {"one": [1]})
+    access = Access(host="127.0.0.1", port=8050, token="right-token", session="right-session")
+    with create_app(services, access).server.test_client() as client:
+        yield client
+
+
+def test_without_the_link_nothing_is_answered(locked: FlaskClient) -> None:
+    for path in ("/", "/_dash-layout", "/assets/10-tokens.css", "/?token=wrong", "/?token=%C3%B6"):
+        response = locked.get(path, headers=HOST)
+        assert response.status_code == 401
+        assert "Set-Cookie" not in response.headers
+        assert "?token=" in response.get_data(as_text=True)
+
+
+def test_the_link_leaves_a_cookie_and_no_token_in_the_address(locked: FlaskClient) -> None:
+    response = locked.get("/model?llm=a%26b&token=right-token", headers=HOST)
+    assert response.status_code == 303
+    assert response.headers["Location"] == "/model?llm=a%26b"
+    cookie = response.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert "right-token" not in cookie
+    assert locked.get("/_dash-layout", headers=HOST).status_code == 200
+
+
+def test_the_link_leads_to_no_other_site(locked: FlaskClient) -> None:
+    response = locked.get("/%2F/evil.example/x?token=right-token", headers=HOST)
+    assert response.headers["Location"] == "/evil.example/x"
+
+
+def test_a_token_does_not_help_other_names_or_sites(locked: FlaskClient) -> None:
+    path = "/?token=right-token"
+    assert locked.get(path, headers={"Host": "evil.example:8050"}).status_code == 421
+    foreign = HOST | {"Origin": "http://evil.example"}
+    assert locked.get(path, headers=foreign).status_code == 403
+
+
+def test_a_tab_of_an_earlier_start_is_told_of_the_new_link(locked: FlaskClient) -> None:
+    response = locked.post("/_dash-update-component", json={}, headers=HOST)
+    [told] = response.get_json()["sideUpdate"][ShellIds.NOTICES]["sendNotifications"]
+    assert told["title"] == "Open the new link"
+    assert response.get_json()["response"] == {}
+
+
+def test_a_password_is_asked_once_by_browsers(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"one": [1]})
+    access = Access(host="0.0.0.0", port=8050, password="hemlig hemlig", session="right-session")
+    with create_app(services, access).server.test_client() as client:
+        assert client.get("/", headers=HOST).headers["WWW-Authenticate"].startswith("Basic")
+        assert client.get("/", headers=HOST, auth=("x", "hemlig hemlig")).status_code == 200
+        assert client.get("/", headers=HOST).status_code == 200
 
 
 def test_two_applications_live_beside_each_other(workspace_files: WorkspaceFiles) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from poor_bench.cli.run_view import open_run_view
+from poor_bench.command_line import next_command, use_workspace
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -17,7 +18,6 @@ from poor_bench.runner.states import TrialState
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 
-_WAY_OUT = "add --poor-bench-run, or run `python main.py run`"
 _PROBLEMS = {
     TrialState.PENDING: "there is no result yet",
     TrialState.FAILED: "could not be run",
@@ -43,6 +43,7 @@ class Bench:
             ConfigError: If it is not valid, or a filter matches nothing.
             StoreError: If the stored results cannot be read.
         """
+        use_workspace(folder)
         self._trials = trials
         self._runner = WorkspaceRunner(WorkspaceFolder(folder))
         self._selection = Selection(llms=tuple(llms), trials=trials)
@@ -63,7 +64,7 @@ class Bench:
             if state is TrialState.FAILED:
                 return f"{_PROBLEMS[state]}: {_reason_of(self.results_of(llm, test), trial)}"
             if state is not TrialState.DONE:
-                return f"{_PROBLEMS[state]}; {_WAY_OUT}"
+                return f"{_PROBLEMS[state]}; add --poor-bench-run, or run: {next_command('run')}"
         return ""
 
     def score_of(self, llm: LLM, test: Test) -> float:

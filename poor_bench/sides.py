@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from poor_bench.command_line import next_command
 from poor_bench.comparison.side import RunFacts, Side
 from poor_bench.config.nearest_name import nearest_name
 from poor_bench.errors import ConfigError, StoreError
@@ -73,7 +74,7 @@ class SideOpener:
         if side.is_llm:
             raise ConfigError(
                 f"{reference} is an LLM; a base is a run or a file of results",
-                hint=f"python main.py compare '{reference}' OTHER compares two LLMs",
+                hint=f"compare two models: {next_command('compare', reference)} OTHER",
             )
         return side
 
@@ -136,7 +137,7 @@ class SideOpener:
         results = [result for result in self.present if result.llm_id == llm_id]
         if not results:
             raise ConfigError(
-                f"{llm_id} has no results yet", hint=f"python main.py run --llm '{llm_id}'"
+                f"{llm_id} has no results yet", hint=next_command("run --llm", llm_id)
             )
         return self._side(llm_id, results, is_llm=True)
 

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from poor_bench.command_line import use_workspace
+
 settings.register_profile(
     "poor_bench",
     deadline=None,
@@ -37,6 +39,12 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
         return connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True)
+def no_workspace_in_hints() -> None:
+    """Forget the workspace that an earlier test gave to this process."""
+    use_workspace(None)
 
 
 class WorkspaceFiles:

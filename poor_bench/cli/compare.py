@@ -11,19 +11,21 @@ from poor_bench.cli.comparison_options import allowed_changes, comparison_option
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option, print_json
 from poor_bench.cli.selection_options import selection_from, selection_options
+from poor_bench.command_line import examples
 from poor_bench.errors import ConfigError
 
 if TYPE_CHECKING:
     from poor_bench.comparison.side import Side
 
-_EPILOG = """\b
-Examples:
-  python main.py compare                          what the last run changed
-  python main.py compare previous last
-  python main.py compare baseline.json            a file with the present results
-  python main.py compare ollama:qwen3:1.7b ollama:gemma3:1b
-  python main.py compare 20261121T2250 last --class 'math*' --allow prompt
+_EPILOG = examples(
+    """
+  {program} compare                          what the last run changed
+  {program} compare previous last
+  {program} compare baseline.json            a file with the present results
+  {program} compare ollama:qwen3:1.7b ollama:gemma3:1b
+  {program} compare 20261121T2250 last --class 'math*' --allow prompt
 """
+)
 
 
 @click.command(epilog=_EPILOG)

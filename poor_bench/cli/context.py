@@ -18,8 +18,15 @@ if TYPE_CHECKING:
 class AppContext:
     """Opens the workspace, the evaluators and the store when a command first asks for them."""
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, *, is_given: bool = False) -> None:
+        """Hold a workspace folder.
+
+        Args:
+            data_dir: The folder.
+            is_given: True if the command line names it.
+        """
         self.data_dir = data_dir
+        self.is_given = is_given
 
     @cached_property
     def config(self) -> WorkspaceFolder:

@@ -10,13 +10,16 @@ from pathlib import Path
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.workspace_option import DEFAULT_FOLDER
+from poor_bench.command_line import examples, use_workspace
 
-_EPILOG = """\b
-Examples:
-  python main.py dashboard                        at 127.0.0.1:8050
-  python main.py dashboard --data my_bench --port 9000
-  POOR_BENCH_PASSWORD=... python main.py dashboard --host 0.0.0.0
+_EPILOG = examples(
+    """
+  {program} dashboard                        at 127.0.0.1:8050
+  {program} dashboard --data my_bench --port 9000
+  POOR_BENCH_PASSWORD=... {program} dashboard --host 0.0.0.0
 """
+)
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -24,13 +27,6 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind to.")
 @click.option(
     "--port", type=click.IntRange(1, 65535), default=8050, show_default=True, help="Port."
-)
-@click.option(
-    "--data",
-    "data_dir",
-    type=click.Path(path_type=Path, file_okay=False),
-    envvar="POOR_BENCH_DATA",
-    help="The workspace folder.",
 )
 @click.option("--results", type=_FILE, envvar="POOR_BENCH_RESULTS", help="Another results file.")
 @click.option("--llms", type=_FILE, envvar="POOR_BENCH_LLMS", help="Another file of LLMs.")
@@ -47,7 +43,6 @@ def command(
     host: str,
     port: int,
     is_opened: bool | None,
-    data_dir: Path | None,
     results: Path | None,
     llms: Path | None,
 ) -> int:
@@ -64,7 +59,9 @@ def command(
             os.environ[variable] = str(path)
     is_wanted = _has_desktop() if is_opened is None else is_opened
     open_link = _open_link if is_wanted else None
-    return serve(data_dir or app.data_dir, host, port, click.echo, open_link)
+    if app.data_dir != DEFAULT_FOLDER:
+        use_workspace(app.data_dir)  # pasted into another shell, which may lack our variables
+    return serve(app.data_dir, host, port, click.echo, open_link)
 
 
 def _has_desktop() -> bool:

@@ -14,6 +14,7 @@ import click
 from poor_bench import __version__
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import console, harmless, json_option, print_json
+from poor_bench.command_line import python_command
 from poor_bench.errors import PoorBenchError
 from poor_bench.wording import counted
 
@@ -77,7 +78,8 @@ def _packages(_app: AppContext) -> list[Finding]:
     missing = [name for name in REQUIRED if _version(name) is None]
     found = Finding("packages", "ok", f"all {len(REQUIRED)} required ones are installed")
     if missing:
-        way_out = f"missing: {', '.join(missing)}; run pip install -r requirements.txt"
+        install = python_command("-m pip install -r requirements.txt")
+        way_out = f"missing: {', '.join(missing)}; install them: {install}"
         found = Finding("packages", "problem", way_out)
     extras = [f"{name} {_version(name) or 'not installed'}" for name in _OPTIONAL]
     return [found, Finding("optional", "note", ", ".join(extras))]

@@ -9,16 +9,18 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.evaluators_show import show
 from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
+from poor_bench.command_line import examples, python_command
 
 if TYPE_CHECKING:
     from poor_bench.plugins import LoadedEvaluator
 
-_EPILOG = """\b
-Examples:
-  python main.py evaluators                   all evaluators
-  python main.py evaluators show choice       what it does and what parameters it takes
-  python main.py evaluators new word_count    write a new one, with its test
+_EPILOG = examples(
+    """
+  {program} evaluators                   all evaluators
+  {program} evaluators show choice       what it does and what parameters it takes
+  {program} evaluators new word_count    write a new one, with its test
 """
+)
 
 
 @click.group(invoke_without_command=True, epilog=_EPILOG)
@@ -58,7 +60,8 @@ def new(app: AppContext, /, name: str) -> int:
 
     files = write_new_evaluator(name, app.data_dir / "evaluators", app.evaluators)
     click.echo(f"Wrote {files.evaluator} and {files.test}.")
-    click.echo(f"Try it: python -m pytest {files.test}")
+    command = ("-m unittest discover -s", files.test.parent, "-p", files.test.name)
+    click.echo(f"Run its test: {python_command(*command)}")
     return 0
 
 

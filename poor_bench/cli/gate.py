@@ -15,16 +15,18 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.gate_options import gates_from, limit_options
 from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
 from poor_bench.cli.selection_options import selection_from, selection_options
+from poor_bench.command_line import examples
 
 if TYPE_CHECKING:
     from poor_bench.gates.outcome import GateOutcome
 
-_EPILOG = """\b
-Examples:
-  python main.py gate --min-score maths=0.8 --max-p95-ms 2000
-  python main.py gate --no-regression --baseline baseline.json
-  python main.py gate --llm 'ollama:*'            the gates of gates.yaml
+_EPILOG = examples(
+    """
+  {program} gate --min-score maths=0.8 --max-p95-ms 2000
+  {program} gate --no-regression --baseline baseline.json
+  {program} gate --llm 'ollama:*'            the gates of gates.yaml
 """
+)
 _FILTERS = ("llms", "classes", "levels", "tests", "tags")
 
 

@@ -8,12 +8,14 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option, print_json
+from poor_bench.command_line import examples, next_command, use_workspace
 
-_EPILOG = """\b
-Examples:
-  python main.py init my_bench
-  python main.py --data my_bench run
+_EPILOG = examples(
+    """
+  {program} init my_bench
+  {program} --data my_bench run
 """
+)
 
 
 @click.command(epilog=_EPILOG)
@@ -42,9 +44,10 @@ def command(app: AppContext, /, folder: Path | None, as_json: bool) -> int:
 
 
 def _next_steps(folder: Path) -> str:
+    use_workspace(folder)
     return (
         f"\nNext:\n"
-        f"  python main.py --data {folder} run        run the examples on the embedded LLM\n"
+        f"  {next_command('run')}        run the examples on the embedded model\n"
         f"  edit {folder / 'tests.json'} and {folder / 'llms.json'}\n"
-        f"  python main.py --data {folder} validate   check what you wrote"
+        f"  {next_command('validate')}   check your changes"
     )

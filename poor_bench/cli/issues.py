@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.next_step import next_command
+from poor_bench.cli.next_step import next_step
 from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
 from poor_bench.cli.selection_options import selection_from, selection_options
+from poor_bench.command_line import examples
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
     from poor_bench.issues.issue import Issue, IssueGroup
     from poor_bench.reports.report_data import ReportData
 
-_EPILOG = """\b
-Examples:
-  python main.py issues                          causes, the most costly first
-  python main.py issues truncated                every trial of one cause
-  python main.py issues --llm 'ollama:*' --class 'math*'
-  python main.py issues --compare previous       with what became worse
+_EPILOG = examples(
+    """
+  {program} issues                          causes, the most costly first
+  {program} issues truncated                every trial of one cause
+  {program} issues --llm 'ollama:*' --class 'math*'
+  {program} issues --compare previous       with what became worse
 """
+)
 _SHOWN = 20
 
 
@@ -53,7 +55,7 @@ def command(
 
     data = ReportGenerator(app.config, selection_from(filters), base=base or "").data
     if not data.results:
-        click.echo(f"There are no results yet. Next: {next_command('run')}")
+        click.echo(f"There are no results yet. Next: {next_step('run')}")
         return 0
     if cause is not None:
         _show_cause(data, cause, shows_all=shows_all, as_json=as_json)

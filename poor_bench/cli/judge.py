@@ -11,21 +11,23 @@ from poor_bench.cli.judge_list import agents, list_runs
 from poor_bench.cli.judge_pairwise import pairwise
 from poor_bench.cli.judge_run import run
 from poor_bench.cli.judge_show import report, show
+from poor_bench.command_line import examples
 
-_EPILOG = """\b
-Examples:
-  python main.py judge agents                     the agents of the workspace
-  python main.py judge run support_desk --judge ollama:qwen3:8b
-  python main.py judge run support_desk --judge ollama:qwen3:8b --repeat 5
-  python main.py judge list                       what was judged, and how
-  python main.py judge show last
-  python main.py judge report last --html report.html
-  python main.py judge compare 20261122T0315 last
-  python main.py judge pairwise 20261122T0315 last
-  python main.py judge pairwise                   what was compared in pairs so far
-  python main.py judge labels export > sheet.csv  score conversations yourself
-  python main.py judge agreement                  how far judges agree with people
+_EPILOG = examples(
+    """
+  {program} judge agents                     the agents of the workspace
+  {program} judge run support_desk --judge ollama:qwen3:8b
+  {program} judge run support_desk --judge ollama:qwen3:8b --repeat 5
+  {program} judge list                       what was judged, and how
+  {program} judge show last
+  {program} judge report last --html report.html
+  {program} judge compare 20261122T0315 last
+  {program} judge pairwise 20261122T0315 last
+  {program} judge pairwise                   what was compared in pairs so far
+  {program} judge labels export > sheet.csv  score conversations yourself
+  {program} judge agreement                  how far judges agree with people
 """
+)
 
 
 @click.group(invoke_without_command=True, epilog=_EPILOG)

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
+from poor_bench.command_line import examples, next_command
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
 
 if TYPE_CHECKING:
     from poor_bench.judge.agreement.agreement import Agreement
 
-_EPILOG = """\b
-Examples:
-  python main.py judge agreement
-  python main.py judge agreement support_desk --pass-score 6
-  python main.py judge agreement --agents          overall scores and dimensions, not cases
+_EPILOG = examples(
+    """
+  {program} judge agreement
+  {program} judge agreement support_desk --pass-score 6
+  {program} judge agreement --agents          overall scores and dimensions, not cases
 """
+)
 
 
 @click.command(epilog=_EPILOG)

@@ -9,17 +9,19 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
+from poor_bench.command_line import examples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from poor_bench.judge.history.comparison import RunComparison, ScoreChange
 
-_EPILOG = """\b
-Examples:
-  python main.py judge compare 20261122T0315 last
-  python main.py judge compare sales_old sales_new      the newest run of each agent
+_EPILOG = examples(
+    """
+  {program} judge compare 20261122T0315 last
+  {program} judge compare sales_old sales_new      the newest run of each agent
 """
+)
 
 
 @click.command(epilog=_EPILOG)

@@ -9,15 +9,16 @@ from pathlib import Path
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.next_step import next_command
+from poor_bench.command_line import examples, next_command
 from poor_bench.wording import counted
 
-_EPILOG = """\b
-Examples:
-  python main.py judge labels export support_desk > sheet.csv
-  python main.py judge labels import sheet.csv --who Ann
-  python main.py judge agreement
+_EPILOG = examples(
+    """
+  {program} judge labels export support_desk > sheet.csv
+  {program} judge labels import sheet.csv --who Ann
+  {program} judge agreement
 """
+)
 
 
 @click.group(epilog=_EPILOG)

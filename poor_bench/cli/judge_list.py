@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
+from poor_bench.command_line import examples, next_command
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.judge.history.summary import RunSummary
 
-_EPILOG = """\b
-Examples:
-  python main.py judge list
-  python main.py judge list support_desk --json
+_EPILOG = examples(
+    """
+  {program} judge list
+  {program} judge list support_desk --json
 """
+)
 
 
 @click.command()

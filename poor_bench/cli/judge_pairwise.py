@@ -10,6 +10,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.judge_options import judge_names, judge_options, money_options, most_text
 from poor_bench.cli.output import harmless, json_option, print_json
+from poor_bench.command_line import examples
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
@@ -19,16 +20,17 @@ if TYPE_CHECKING:
     from poor_bench.judge.pairwise.duel import Duel
     from poor_bench.llm_manager import LLMManager
 
-_EPILOG = """\b
-Examples:
-  python main.py judge pairwise sales_old sales_new --judge ollama:qwen3:8b
-  python main.py judge pairwise 20261122T0315 last --judge gpt-a --panel claude-b --max-cost 0.5
-  python main.py judge pairwise                what was compared so far
-  python main.py judge pairwise last           a comparison again
+_EPILOG = examples(
+    """
+  {program} judge pairwise sales_old sales_new --judge ollama:qwen3:8b
+  {program} judge pairwise 20261122T0315 last --judge gpt-a --panel claude-b --max-cost 0.5
+  {program} judge pairwise                what was compared so far
+  {program} judge pairwise last           a comparison again
 
 \b
 Every case is shown twice, with the order swapped: a judge that prefers a place contradicts itself.
 """
+)
 _MOST_RUNS = 2
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import Column, console, harmless, plain_table, print_json
+from poor_bench.command_line import next_command
 
 if TYPE_CHECKING:
     from poor_bench.judge.history.judge_run import JudgeRun

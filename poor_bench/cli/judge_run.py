@@ -18,6 +18,7 @@ from poor_bench.cli.judge_options import (
     most_text,
 )
 from poor_bench.cli.output import harmless, json_option, print_json
+from poor_bench.command_line import examples
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
@@ -26,21 +27,22 @@ if TYPE_CHECKING:
     from poor_bench.judge.history.store import JudgementStore
     from poor_bench.judge.history.summary import RunSummary
 
-_EPILOG = """\b
-Examples:
-  python main.py judge run support_desk --judge ollama:qwen3:8b
-  python main.py judge run support_desk --judge ollama:qwen3:8b --repeat 5
-  python main.py judge run support_desk --panel gpt-a --panel claude-b --decision majority
-  python main.py judge run support_desk --conversations last --judge claude-opus-4-20250514
-  python main.py judge run support_desk --dry-run            what it would cost
-  python main.py judge run support_desk --max-cost 0.50
-  python main.py judge run support_desk --gate --html report.html
+_EPILOG = examples(
+    """
+  {program} judge run support_desk --judge ollama:qwen3:8b
+  {program} judge run support_desk --judge ollama:qwen3:8b --repeat 5
+  {program} judge run support_desk --panel gpt-a --panel claude-b --decision majority
+  {program} judge run support_desk --conversations last --judge claude-opus-4-20250514
+  {program} judge run support_desk --dry-run            what it would cost
+  {program} judge run support_desk --max-cost 0.50
+  {program} judge run support_desk --gate --html report.html
 
 \b
 Exit codes:
   0  judged         1  not approved or a rule broken, with --gate
   2  configuration  3  a conversation or judgement could not be had
 """
+)
 
 
 @click.command(epilog=_EPILOG)

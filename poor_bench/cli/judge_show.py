@@ -9,21 +9,24 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import harmless, json_option
+from poor_bench.command_line import examples
 
 if TYPE_CHECKING:
     from poor_bench.judge.history.summary import RunSummary
 
-_EPILOG = """\b
-Examples:
-  python main.py judge show last
-  python main.py judge show support_desk          its newest run
-  python main.py judge show 20261122T0315 --turns
+_EPILOG = examples(
+    """
+  {program} judge show last
+  {program} judge show support_desk          its newest run
+  {program} judge show 20261122T0315 --turns
 """
-_REPORT_EPILOG = """\b
-Examples:
-  python main.py judge report last --html report.html
-  python main.py judge report sales_qualification support_desk --html both.html
+)
+_REPORT_EPILOG = examples(
+    """
+  {program} judge report last --html report.html
+  {program} judge report sales_qualification support_desk --html both.html
 """
+)
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 

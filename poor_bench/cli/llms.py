@@ -8,8 +8,8 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.llm_lookup import llm_named
-from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
+from poor_bench.command_line import examples, next_command
 from poor_bench.config.files import llms_file
 from poor_bench.wording import counted
 
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from poor_bench.models.llm import LLM
     from poor_bench.ports import Reachability
 
-_EPILOG = """\b
-Examples:
-  python main.py llms                             what is configured, and is it reachable
-  python main.py llms discover                    what a local Ollama serves
-  python main.py llms discover --add              ... into llms.json
-  python main.py llms add ollama qwen3:1.7b --set temperature=0 --set think=false
-  python main.py llms test embedded:smollm2-135m "What is 2 + 2?"
+_EPILOG = examples(
+    """
+  {program} llms                             what is configured, and is it reachable
+  {program} llms discover                    what a local Ollama serves
+  {program} llms discover --add              ... into llms.json
+  {program} llms add ollama qwen3:1.7b --set temperature=0 --set think=false
+  {program} llms test embedded:smollm2-135m "What is 2 + 2?"
 """
+)
 
 
 @click.group(invoke_without_command=True, epilog=_EPILOG)
@@ -107,7 +108,8 @@ def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool
     if adds:
         click.echo(f"Added {counted(len(new), 'LLM')} to {llms_file(app.data_dir)}")
     elif new:
-        click.echo(f"Next: {next_command('llms discover --add')}")
+        server = ("--endpoint", endpoint) if endpoint else ()
+        click.echo(f"Next: {next_command('llms discover --add', *server)}")
     return 0
 
 

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+from click.core import ParameterSource
 
 from poor_bench import __version__
 from poor_bench.cli.context import AppContext
 from poor_bench.cli.leaving import leave
 from poor_bench.cli.streams import open_missing_streams, write_to_nobody
+from poor_bench.cli.workspace_option import DEFAULT_FOLDER, FOLDER, accept_workspace
+from poor_bench.command_line import examples, program, use_workspace
 from poor_bench.errors import PoorBenchError
 
 COMMANDS = {
@@ -51,6 +54,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"poor_bench.cli.{cmd_name}").command
+        accept_workspace(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -76,14 +80,15 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Examples:  python main.py run  |  python main.py --data my_bench run --llm 'ollama:*'",
+    epilog=examples("  {program} run\n  {program} run --data my_bench --llm 'ollama:*'"),
 )
 @click.option(
     "--data",
     "data_dir",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
+    metavar="DIR",
     envvar="POOR_BENCH_DATA",
-    default="data",
+    default=DEFAULT_FOLDER,
     show_default=True,
     help="The workspace folder.",
 )
@@ -91,7 +96,9 @@ class LazyGroup(click.Group):
 @click.pass_context
 def root(ctx: click.Context, data_dir: Path) -> None:
     """Find out how good an LLM is at your tasks, on your machine, and why it fails."""
-    ctx.obj = AppContext(data_dir)
+    is_given = ctx.get_parameter_source("data_dir") is ParameterSource.COMMANDLINE
+    ctx.obj = AppContext(data_dir, is_given=is_given)
+    use_workspace(data_dir if is_given else None)
     if ctx.invoked_subcommand is None:
         command = root.get_command(ctx, "status")
         assert command is not None
@@ -111,11 +118,14 @@ def main(arguments: list[str] | None = None) -> int:
         4 the store, 130 interrupted.
     """
     open_missing_streams()
+    use_workspace(None)
     try:
-        with root.make_context("main.py", sys.argv[1:] if arguments is None else arguments) as ctx:
+        with root.make_context(program(), sys.argv[1:] if arguments is None else arguments) as ctx:
             value: Any = _invoke(ctx)
     except click.ClickException as error:
         error.show()
+        if isinstance(error, click.UsageError):
+            _print_hints(error)
         return error.exit_code
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
@@ -136,6 +146,14 @@ def _invoke(ctx: click.Context) -> Any:
 
         print_error(error)
         return error.exit_code
+
+
+def _print_hints(error: click.UsageError) -> None:
+    from poor_bench.cli.output import harmless
+    from poor_bench.cli.stray_words import option_hints
+
+    for line in option_hints(error):
+        click.echo(f"  {harmless(line)}", err=True)
 
 
 def _report_os_error(error: OSError) -> int:

@@ -1,29 +1,32 @@
-"""What a user may type next, in the workspace that this command was given."""
+"""Next steps that keep the filters of the command that proposes them."""
 
 from __future__ import annotations
 
-import re
-import shlex
+from collections.abc import Iterator
 
 import click
 from click.core import ParameterSource
 
-PROGRAM = "python main.py"
-_ANOTHER_STEP = re.compile(rf"{PROGRAM} (?!init\b|--data\b)")
+from poor_bench.command_line import next_command
+
+_FILTERS = frozenset({"--llm", "--class", "--level", "--test", "--tag", "--trials"})
 
 
-def next_command(words: str) -> str:
-    """Return a further command line, such as `python main.py --data my_bench report`."""
-    return in_this_workspace(f"{PROGRAM} {words}")
+def next_step(words: str) -> str:
+    """Build a further command line with the filters that the running command was given.
 
-
-def in_this_workspace(text: str) -> str:
-    """Return `text` with the command lines that stand in it led to the workspace of `--data`."""
+    Args:
+        words: A command that takes the filters of the running command.
+    """
     context = click.get_current_context(silent=True)
-    if context is None:
-        return text
-    root = context.find_root()
-    if root.get_parameter_source("data_dir") is not ParameterSource.COMMANDLINE:
-        return text
-    folder = shlex.quote(str(root.params["data_dir"]))
-    return _ANOTHER_STEP.sub(lambda _: f"{PROGRAM} --data {folder} ", text)
+    return next_command(words, *([] if context is None else _given_filters(context)))
+
+
+def _given_filters(context: click.Context) -> Iterator[str]:
+    for parameter in context.command.params:
+        option = next((name for name in parameter.opts if name in _FILTERS), None)
+        name = parameter.name or ""
+        if option and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            value = context.params[name]
+            for each in value if parameter.multiple else (value,):
+                yield from (option, str(each))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.next_step import in_this_workspace
 from poor_bench.errors import ConfigError, PoorBenchError
 
 if TYPE_CHECKING:
@@ -98,4 +97,4 @@ def print_error(error: PoorBenchError) -> None:
         for problem in error.problems:
             click.echo(f"  {harmless(str(problem))}", err=True)
     if error.hint:
-        click.echo(f"  {harmless(in_this_workspace(error.hint))}", err=True)
+        click.echo(f"  {harmless(error.hint)}", err=True)

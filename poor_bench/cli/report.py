@@ -10,16 +10,18 @@ import click
 from poor_bench.cli.comparison_options import allowed_changes, comparison_options
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.selection_options import selection_from, selection_options
+from poor_bench.command_line import examples
 
-_EPILOG = """\b
-Examples:
-  python main.py report
-  python main.py report --by class
-  python main.py report --format times           where the time goes, tokens, memory, cost
-  python main.py report --stratify classes       every class weighs the same
-  python main.py report --output report.html --compare previous
-  python main.py report --format csv --llm 'ollama:*' > results.csv
+_EPILOG = examples(
+    """
+  {program} report
+  {program} report --by class
+  {program} report --format times           where the time goes, tokens, memory, cost
+  {program} report --stratify classes       every class weighs the same
+  {program} report --output report.html --compare previous
+  {program} report --format csv --llm 'ollama:*' > results.csv
 """
+)
 _GROUPS = {"llm": "llm", "class": "llm_class", "level": "llm_level", "both": "llm_class_level"}
 _TABLE, _TIMES = "table", "times"
 _FORM_OF_SUFFIX = {

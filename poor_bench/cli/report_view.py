@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from poor_bench.cli.next_step import next_command
+from poor_bench.cli.next_step import next_step
 from poor_bench.cli.output import Column, console, harmless, plain_table
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def print_report(data: ReportData, grouping: str, stratify: str | None) -> None:
     from poor_bench.reports.findings import findings
 
     if not data.results:
-        click.echo(f"There are no results yet. Next: {next_command('run')}")
+        click.echo(f"There are no results yet. Next: {next_step('run')}")
         return
     _print_scores(data, grouping, stratify)
     _print_reliabilities(data)
@@ -48,7 +48,7 @@ def print_times(data: ReportData) -> None:
     from poor_bench.comparison.times import machine_problem, machine_text
 
     if not data.results:
-        click.echo(f"There are no results yet. Next: {next_command('run')}")
+        click.echo(f"There are no results yet. Next: {next_step('run')}")
         return
     names = {llm_id: data.name(llm_id) for llm_id in data.places}
     console().print(effort_table(data.efforts, names))

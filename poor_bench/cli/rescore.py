@@ -12,18 +12,20 @@ from poor_bench.cli.cost_limit import limit_cost, print_cost_estimate
 from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
 from poor_bench.cli.sandbox_option import demand_sandbox, require_sandbox_option
 from poor_bench.cli.selection_options import selection_from, selection_options
+from poor_bench.command_line import examples
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.runner.rescore import Rescored, RescorePlan
     from poor_bench.workspace_runner import WorkspaceRunner
 
-_EPILOG = """\b
-Examples:
-  python main.py rescore --dry-run                show what would change
-  python main.py rescore --class math_problems
-  python main.py rescore --class essays --max-cost 0.50
+_EPILOG = examples(
+    """
+  {program} rescore --dry-run                show what would change
+  {program} rescore --class math_problems
+  {program} rescore --class essays --max-cost 0.50
 """
+)
 
 
 @click.command(epilog=_EPILOG)

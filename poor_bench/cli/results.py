@@ -9,6 +9,7 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
+from poor_bench.command_line import examples
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
 
     from poor_bench.models.result import Result
 
-_EPILOG = """\b
-Examples:
-  python main.py results                          a line for every result
-  python main.py results math_001                 everything about one test
-  python main.py results math_001 --llm 'ollama:*'
-  python main.py results --failed                 what could not be run, and why
+_EPILOG = examples(
+    """
+  {program} results                          a line for every result
+  {program} results math_001                 everything about one test
+  {program} results math_001 --llm 'ollama:*'
+  {program} results --failed                 what could not be run, and why
 """
+)
 _DETAIL_FIELDS = (
     "score", "strict_score", "found", "extracted", "expected", "got", "finish_reason", "marks",
     "execution_time_ms", "first_token_ms", "load_ms", "prompt_tokens", "completion_tokens",

@@ -13,6 +13,7 @@ from poor_bench.cli.run_checks import check_before_run, take_turn
 from poor_bench.cli.sandbox_option import demand_sandbox, require_sandbox_option
 from poor_bench.cli.selection_options import selection_from, selection_options
 from poor_bench.cli.stop_signals import stop_on_signal
+from poor_bench.command_line import examples
 
 if TYPE_CHECKING:
     from poor_bench.runner.events import RunFinished
@@ -20,15 +21,16 @@ if TYPE_CHECKING:
     from poor_bench.workspace_runner import WorkspaceRunner
 
 
-_EPILOG = """\b
-Examples:
-  python main.py run                              all that is pending
-  python main.py run --llm 'ollama:*' --class math_problems
-  python main.py run --level 1-2 --trials 3       three trials of the easy tests
-  python main.py run --test math_001 --force      ask again what is done
-  python main.py run --dry-run                    what is pending, and about what it will cost
-  python main.py run --max-cost 0.50              stop before half a dollar is spent
+_EPILOG = examples(
+    """
+  {program} run                              all that is pending
+  {program} run --llm 'ollama:*' --class math_problems
+  {program} run --level 1-2 --trials 3       three trials of the easy tests
+  {program} run --test math_001 --force      ask again what is done
+  {program} run --dry-run                    what is pending, and about what it will cost
+  {program} run --max-cost 0.50              stop before half a dollar is spent
 """
+)
 
 
 @click.command(epilog=_EPILOG)

@@ -10,6 +10,7 @@ import click
 
 from poor_bench.cli.context import AppContext
 from poor_bench.cli.output import console, harmless
+from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError
 from poor_bench.models.problem import Severity
 
@@ -55,12 +56,13 @@ def check_before_run(app: AppContext) -> None:
         found = [*app.workspace.problems, *(finding.problem for finding in app.config.lint())]
     errors = [problem for problem in found if problem.severity is Severity.ERROR]
     if errors:
+        fix = next_command("tests lint --fix")
         raise ConfigError(
             f"{len(errors)} of the tests cannot be right",
             problems=errors,
-            hint="Mend them (see also: python main.py tests lint --fix), or run with --unchecked.",
+            hint=f"Fix them, or add --unchecked. Some can be fixed by: {fix}",
         )
     for problem in found[:_SHOWN]:
         click.echo(f"Warning: {harmless(str(problem))}", err=True)
     if len(found) > _SHOWN:
-        click.echo(f"... and {len(found) - _SHOWN} more: python main.py validate", err=True)
+        click.echo(f"... and {len(found) - _SHOWN} more: {next_command('validate')}", err=True)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.next_step import next_command
+from poor_bench.cli.next_step import next_step
 from poor_bench.cli.output import console
 from poor_bench.cli.summary_json import summary_to_json
 from poor_bench.cli.summary_table import summary_table
+from poor_bench.command_line import next_command
 from poor_bench.statistics.summarise import summarise
 from poor_bench.wording import counted
 
@@ -62,11 +63,9 @@ def _summaries(runner: WorkspaceRunner, plan: Plan) -> list[Summary]:
 
 
 def _not_scored(finished: RunFinished) -> str:
-    n_pending = finished.n_failed + finished.n_skipped
+    left = counted(finished.n_failed + finished.n_skipped, "trial")
+    again = next_step("run")
     if finished.cancelled:
-        left = counted(n_pending, "trial")
-        return f"Stopped: {left} left pending. `{next_command('run')}` goes on with them."
-    return (
-        f"{n_pending} of the trials could not be run and stay pending "
-        f"(reasons: {next_command('results --failed')}). `{next_command('run')}` tries them again."
-    )
+        return f"Stopped: {left} pending. Continue: {again}"
+    reasons = f"Reasons: {next_command('results --failed')}\n" if finished.n_failed else ""
+    return f"{left} could not be run and stay pending.\n{reasons}Try again: {again}"

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.output import console, json_option, plain_table, print_json
+from poor_bench.command_line import examples
 
 if TYPE_CHECKING:
     from poor_bench.sandbox.selftest.run import Finding
 
-_EPILOG = """\b
-Examples:
-  python main.py sandbox                          the level in force, and what is missing
-  python main.py sandbox selftest                 try real escapes and print what held
+_EPILOG = examples(
+    """
+  {program} sandbox                          the level in force, and what is missing
+  {program} sandbox selftest                 try real escapes and print what held
 """
+)
 
 
 @click.group(invoke_without_command=True, epilog=_EPILOG)

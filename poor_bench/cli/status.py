@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.next_step import next_command
+from poor_bench.cli.next_step import next_step
 from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
 from poor_bench.cli.selection_options import selection_from, selection_options
+from poor_bench.command_line import examples, next_command
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.runner.states import TrialStates
 
-_EPILOG = """\b
-Examples:
-  python main.py status
-  python main.py status --class 'python*' --json
+_EPILOG = examples(
+    """
+  {program} status
+  {program} status --class 'python*' --json
 """
+)
 
 
 @click.command(epilog=_EPILOG)
@@ -96,6 +98,6 @@ def _what_next(rows: list[dict[str, Any]]) -> str:
     if not rows or not any(row["total"] for row in rows):
         return "Nothing to run yet. Add LLMs to llms.json and tests to tests.json."
     if any(row["total"] > row["done"] for row in rows):
-        return f"Next: {next_command('run')}"
+        return f"Next: {next_step('run')}"
     looks = f"{next_command('report')}, or {next_command('dashboard')}"
     return f"Nothing is pending. Next: {looks}"

@@ -10,16 +10,18 @@ from poor_bench.cli.suite_record import record
 from poor_bench.cli.suite_report import report
 from poor_bench.cli.suite_run import run
 from poor_bench.cli.suite_validate import validate
+from poor_bench.command_line import examples
 
-_EPILOG = """\b
-Examples:
-  python main.py suite run example                    the suite that comes along; needs no LLM
-  python main.py suite run my_suite.yaml --tag smoke --trials 3 --html report.html
-  python main.py suite validate my_suite.yaml
-  python main.py suite report last --html report.html
-  python main.py suite record cancel-order            a playbook of what an agent did
-  python main.py suite import miniwob                 a public benchmark
+_EPILOG = examples(
+    """
+  {program} suite run example                    the suite that comes along; needs no LLM
+  {program} suite run my_suite.yaml --tag smoke --trials 3 --html report.html
+  {program} suite validate my_suite.yaml
+  {program} suite report last --html report.html
+  {program} suite record cancel-order            a playbook of what an agent did
+  {program} suite import miniwob                 a public benchmark
 """
+)
 
 
 @click.group(invoke_without_command=True, epilog=_EPILOG)

@@ -7,15 +7,16 @@ from pathlib import Path
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.next_step import next_command
+from poor_bench.command_line import examples, next_command
 from poor_bench.errors import ConfigError
 
-_EPILOG = """\b
-Examples:
+_EPILOG = examples(
+    """
   pip install miniwob
-  python main.py suite import miniwob                        all tasks that have a playbook
-  python main.py suite import miniwob --task click-button --task book-flight --seeds 5
+  {program} suite import miniwob                        all tasks that have a playbook
+  {program} suite import miniwob --task click-button --task book-flight --seeds 5
 """
+)
 
 
 @click.group("import")

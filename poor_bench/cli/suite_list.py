@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
+from poor_bench.command_line import next_command
 from poor_bench.errors import PoorBenchError
 
 _NEWEST = 10

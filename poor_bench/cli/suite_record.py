@@ -10,16 +10,18 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.stop_signals import stop_on_signal
 from poor_bench.cli.suite_output import exit_code, show_report
+from poor_bench.command_line import examples
 
 if TYPE_CHECKING:
     from poor_bench.evaluation.models import EvalSuite
 
-_EPILOG = """\b
-Examples:
-  python main.py suite run shop.yaml --case cancel --llm ollama:qwen3:8b
-  python main.py suite record cancel                  then, in the suite:  playbook: cancel
-  python main.py suite record cancel --run 20261122T0245 --name cancel_quickly
+_EPILOG = examples(
+    """
+  {program} suite run shop.yaml --case cancel --llm ollama:qwen3:8b
+  {program} suite record cancel                  then, in the suite:  playbook: cancel
+  {program} suite record cancel --run 20261122T0245 --name cancel_quickly
 """
+)
 
 
 @click.command(epilog=_EPILOG)

@@ -10,18 +10,20 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option
 from poor_bench.cli.suite_output import report_file_options, show_report, write_report_files
+from poor_bench.command_line import examples
 
 if TYPE_CHECKING:
     from poor_bench.evaluation.models import EvalSuiteResult
     from poor_bench.evaluation.stored_run import StoredRun
 
-_EPILOG = """\b
-Examples:
-  python main.py suite report                       the last run
-  python main.py suite report 20261122T0245 --html report.html
-  python main.py suite report last --junit report.xml --output report.json
-  python main.py suite report report.json --html report.html
+_EPILOG = examples(
+    """
+  {program} suite report                       the last run
+  {program} suite report 20261122T0245 --html report.html
+  {program} suite report last --junit report.xml --output report.json
+  {program} suite report report.json --html report.html
 """
+)
 
 
 @click.command(epilog=_EPILOG)

@@ -16,16 +16,18 @@ from poor_bench.cli.suite_output import (
     show_report,
     write_report_files,
 )
+from poor_bench.command_line import examples
 
 if TYPE_CHECKING:
     from poor_bench.evaluation.models import EvalSuite
 
-_EPILOG = """\b
-Examples:
-  python main.py suite run example
-  python main.py suite run shop.yaml --case 'cart*' --trials 5 --parallel 2
-  python main.py suite run shop.yaml --llm ollama:qwen3:8b --html report.html --junit report.xml
+_EPILOG = examples(
+    """
+  {program} suite run example
+  {program} suite run shop.yaml --case 'cart*' --trials 5 --parallel 2
+  {program} suite run shop.yaml --llm ollama:qwen3:8b --html report.html --junit report.xml
 """
+)
 
 
 @click.command(epilog=_EPILOG)

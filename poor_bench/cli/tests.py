@@ -14,22 +14,24 @@ from poor_bench.cli.tests_generate import generate
 from poor_bench.cli.tests_import import import_tests
 from poor_bench.cli.tests_lint import lint
 from poor_bench.cli.tests_show import show
+from poor_bench.command_line import examples
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.config.workspace import Workspace
     from poor_bench.models.test import Test
 
-_EPILOG = """\b
-Examples:
-  python main.py tests                              all tests
-  python main.py tests list --class 'math*' --level 1-2
-  python main.py tests show math_001                its prompt, as each LLM gets it
-  python main.py tests lint --fix                   find and mend unfair tests
-  python main.py tests analyse                      which tests the results speak against
-  python main.py tests import HumanEval.jsonl.gz    add a public benchmark
-  python main.py tests generate arithmetic          add tests made by rule
+_EPILOG = examples(
+    """
+  {program} tests                              all tests
+  {program} tests list --class 'math*' --level 1-2
+  {program} tests show math_001                its prompt, as each LLM gets it
+  {program} tests lint --fix                   find and mend unfair tests
+  {program} tests analyse                      which tests the results speak against
+  {program} tests import HumanEval.jsonl.gz    add a public benchmark
+  {program} tests generate arithmetic          add tests made by rule
 """
+)
 
 
 @click.group(invoke_without_command=True, epilog=_EPILOG)

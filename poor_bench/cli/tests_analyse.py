@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.next_step import next_command
+from poor_bench.cli.next_step import next_step
 from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def analyse(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
         print_json({"tests": shown, "levels": [_order_to_json(order) for order in orders]})
         return 0
     if not items:
-        click.echo(f"There are no results yet. Next: {next_command('run')}")
+        click.echo(f"There are no results yet. Next: {next_step('run')}")
         return 0
     _print_items(items, shows_all=shows_all)
     _print_orders(orders)

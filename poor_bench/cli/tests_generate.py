@@ -10,17 +10,19 @@ from poor_bench.cli.adding_tests import NewTests, add_and_report, prove
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import console, json_option, plain_table, print_json
 from poor_bench.cli.selection_options import levels_in
+from poor_bench.command_line import examples, python_command
 
 if TYPE_CHECKING:
     from poor_bench.generators.generator import Generator
 
-_EPILOG = """\b
-Examples:
-  python main.py tests generate                          the generators that there are
-  python main.py tests generate arithmetic --count 50
-  python main.py tests generate code --level 3-5 --count 20 --seed 7
-  python main.py tests generate reasoning_gym.leg_counting
+_EPILOG = examples(
+    """
+  {program} tests generate                          the generators that there are
+  {program} tests generate arithmetic --count 50
+  {program} tests generate code --level 3-5 --count 20 --seed 7
+  {program} tests generate reasoning_gym.leg_counting
 """
+)
 
 
 @click.command(epilog=_EPILOG)
@@ -95,7 +97,8 @@ def _list_generators(*, as_json: bool) -> int:
         print_json({"generators": [{"name": name, "description": text} for name, text in rows]})
         return 0
     console().print(plain_table(["Generator", "Makes"], rows))
-    way = "" if find_spec("reasoning_gym") else ", after `pip install reasoning-gym`"
-    click.echo(f"Also, of the library reasoning-gym{way}:")
+    install = python_command("-m pip install reasoning-gym")
+    way = "" if find_spec("reasoning_gym") else f" (not installed: {install})"
+    click.echo(f"From the library reasoning-gym{way}:")
     console().print(", ".join(families))
     return 0

@@ -13,20 +13,22 @@ from poor_bench.cli.adding_tests import NewTests, add_and_report, prove
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.key_values import key_values, plain_key_values
 from poor_bench.cli.output import json_option
+from poor_bench.command_line import examples
 from poor_bench.errors import ConfigError
 
 if TYPE_CHECKING:
     from poor_bench.importers.imported import Importer, Row
 
-_EPILOG = """\b
-Examples:
-  python main.py tests import HumanEval.jsonl.gz
-  python main.py tests import gsm8k_test.jsonl --sample 100 --seed 1
-  python main.py tests import abstract_algebra_test.csv --class algebra --level 4
-  python main.py tests import reviews.csv --class reviews \\
+_EPILOG = examples(
+    """
+  {program} tests import HumanEval.jsonl.gz
+  {program} tests import gsm8k_test.jsonl --sample 100 --seed 1
+  {program} tests import abstract_algebra_test.csv --class algebra --level 4
+  {program} tests import reviews.csv --class reviews \\
       --column text=review --column parameters.expected=mood \\
       --evaluator exact_match --template 'Is this good or bad? {text}'
 """
+)
 
 _COLUMN_HELP = (
     "For any table: which column becomes which part of a test (text, texts, test_id, level, "

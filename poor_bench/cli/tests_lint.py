@@ -9,6 +9,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option, print_json
 from poor_bench.cli.problem_list import count_problems, print_problems, problems_to_json
+from poor_bench.command_line import next_command
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
@@ -56,5 +57,5 @@ def _summary(findings: list[Finding], n_fixed: int) -> str:
         text = f"\nMended {counted(n_fixed, 'test')}. Left:{text}"
     mendable = sum(bool(finding.fixes) for finding in findings)
     if mendable:
-        text += f"; {mendable} can be mended by: python main.py tests lint --fix"
+        text += f"; {mendable} can be fixed by: {next_command('tests lint --fix')}"
     return text

@@ -8,15 +8,17 @@ from poor_bench.cli.tune_accept import accept
 from poor_bench.cli.tune_kept import list_searches, show
 from poor_bench.cli.tune_params import tune_params
 from poor_bench.cli.tune_prompt import tune_prompt
+from poor_bench.command_line import examples
 
-_EPILOG = """\b
-Examples:
-  python main.py tune prompt math_problems --llm ollama:gemma3:1b --reflection-llm openai:gpt-5
-  python main.py tune params all --llm ollama:gemma3:1b --param temperature=0,0.4,0.8
-  python main.py tune list                        the searches so far
-  python main.py tune show last                   what the newest one found
-  python main.py tune accept last                 write what it found into the workspace
+_EPILOG = examples(
+    """
+  {program} tune prompt math_problems --llm ollama:gemma3:1b --reflection-llm openai:gpt-5
+  {program} tune params all --llm ollama:gemma3:1b --param temperature=0,0.4,0.8
+  {program} tune list                        the searches so far
+  {program} tune show last                   what the newest one found
+  {program} tune accept last                 write what it found into the workspace
 """
+)
 
 
 @click.group(epilog=_EPILOG)

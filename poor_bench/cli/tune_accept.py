@@ -9,15 +9,17 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option, print_json
+from poor_bench.command_line import examples, next_command
 
 if TYPE_CHECKING:
     from poor_bench.tuning.kept_searches import KeptSearch
 
-_EPILOG = """\b
-Examples:
-  python main.py tune accept last                 the best of the newest search
-  python main.py tune accept 20261122T0250 4f1c   another of its prompts
+_EPILOG = examples(
+    """
+  {program} tune accept last                 the best of the newest search
+  {program} tune accept 20261122T0250 4f1c   another of its prompts
 """
+)
 
 
 @click.command(epilog=_EPILOG)
@@ -47,7 +49,7 @@ def accept(app: AppContext, /, run: str, choice: str, yes: bool, force: bool, as
     if as_json:
         print_json({"run_id": search.run_id, "accepted": accepted})
     else:
-        click.echo(f"Written: {accepted}. `python main.py {_command(search)}` asks with it.")
+        click.echo(f"Written: {accepted}. `{next_command(_command(search))}` uses it.")
     return 0
 
 

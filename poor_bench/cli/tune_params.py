@@ -14,22 +14,24 @@ from poor_bench.cli.output import print_json
 from poor_bench.cli.stop_signals import stop_on_signal
 from poor_bench.cli.tune_axes import axes_in
 from poor_bench.cli.tune_options import exit_code, limits_of, search_options
+from poor_bench.command_line import examples
 
 if TYPE_CHECKING:
     from poor_bench.models.test import Test
     from poor_bench.tuning.params.report import ParamsReport
     from poor_bench.tuning.params.tune_params import ParamsTask
 
-_EPILOG = """\b
-Examples:
-  python main.py tune params all --llm ollama:gemma3:1b --param temperature=0,0.4,0.8
-  python main.py tune params math_problems --llm ollama:qwen3:4b \\
+_EPILOG = examples(
+    """
+  {program} tune params all --llm ollama:gemma3:1b --param temperature=0,0.4,0.8
+  {program} tune params math_problems --llm ollama:qwen3:4b \\
       --param think=true,false --param num_ctx=4096,16384
-  python main.py tune params all --llm ollama:gemma3:1b --param response_format=text,class
-  python main.py tune params all --llm ollama:gemma3:1b --search optuna --trials 20 \\
+  {program} tune params all --llm ollama:gemma3:1b --param response_format=text,class
+  {program} tune params all --llm ollama:gemma3:1b --search optuna --trials 20 \\
       --param temperature=0.0..1.0 --param top_k=1..100
-  python main.py tune params all --llm ollama:gemma3:1b --param base_system_prompt=@terse.txt
+  {program} tune params all --llm ollama:gemma3:1b --param base_system_prompt=@terse.txt
 """
+)
 
 
 @click.command("params", epilog=_EPILOG)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from poor_bench.cli.next_step import next_command
 from poor_bench.cli.output import Column, console, harmless, plain_table
+from poor_bench.command_line import next_command
 from poor_bench.runner.events import (
     LLMUnavailable,
     RunEvent,

@@ -12,6 +12,7 @@ from poor_bench.cli.llm_lookup import llm_among, llm_named
 from poor_bench.cli.output import print_json
 from poor_bench.cli.stop_signals import stop_on_signal
 from poor_bench.cli.tune_options import exit_code, limits_of, search_options
+from poor_bench.command_line import examples
 
 if TYPE_CHECKING:
     from poor_bench.llm_manager import LLMManager
@@ -19,15 +20,16 @@ if TYPE_CHECKING:
     from poor_bench.tuning.prompt.subjects import Named
     from poor_bench.tuning.prompt.task import PromptTask
 
-_EPILOG = """\b
-Examples:
-  python main.py tune prompt math_problems --llm ollama:gemma3:1b
-  python main.py tune prompt math_problems --llm ollama:gemma3:1b \\
+_EPILOG = examples(
+    """
+  {program} tune prompt math_problems --llm ollama:gemma3:1b
+  {program} tune prompt math_problems --llm ollama:gemma3:1b \\
       --reflection-llm anthropic:claude-sonnet-4-5 --budget-calls 500 --max-cost 2
-  python main.py tune prompt sentiment_analysis --llm ollama:gemma3:1b --part system_prompt
-  python main.py tune prompt support_desk --judge claude-opus-4-20250514
-  python main.py tune prompt math_problems --llm ollama:gemma3:1b --resume last --budget-calls 900
+  {program} tune prompt sentiment_analysis --llm ollama:gemma3:1b --part system_prompt
+  {program} tune prompt support_desk --judge claude-opus-4-20250514
+  {program} tune prompt math_problems --llm ollama:gemma3:1b --resume last --budget-calls 900
 """
+)
 _SHARE = click.FloatRange(0.01, 0.98)
 
 

@@ -9,17 +9,19 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option, print_json
 from poor_bench.cli.problem_list import count_problems, print_problems, problems_to_json
+from poor_bench.command_line import examples
 from poor_bench.errors import ConfigError
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.models.problem import Problem
 
-_EPILOG = """\b
-Examples:
-  python main.py validate
-  python main.py --data my_bench validate --all
+_EPILOG = examples(
+    """
+  {program} validate
+  {program} --data my_bench validate --all
 """
+)
 
 
 @click.command(epilog=_EPILOG)

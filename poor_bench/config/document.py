@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from poor_bench.command_line import next_command
 from poor_bench.config.report import Place, Report
 
 
@@ -45,8 +46,7 @@ def read_text(path: Path) -> str:
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
-        hint = "`python main.py init FOLDER` makes a workspace with an example of it"
-        raise UnreadableError("there is no such file", hint=hint) from None
+        raise UnreadableError("the file does not exist", hint=_example_hint()) from None
     except IsADirectoryError:
         raise UnreadableError("this is a directory; a file is expected here") from None
     except OSError as error:
@@ -60,9 +60,14 @@ def read_text(path: Path) -> str:
     if not text.strip():
         raise UnreadableError(
             "the file is empty",
-            hint="`python main.py init FOLDER` makes a workspace with an example of it",
+            hint=_example_hint(),
         )
     return text
+
+
+def _example_hint() -> str:
+    command = next_command("init FOLDER", in_workspace=False)
+    return f"`{command}` makes a workspace with an example of it"
 
 
 def open_document(path: Path, parse: Callable[[str], Document]) -> tuple[Document | None, Report]:

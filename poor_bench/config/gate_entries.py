@@ -1,4 +1,4 @@
-"""gates.yaml: what must hold of the results, for `python main.py gate`."""
+"""gates.yaml: what must hold of the results, for the command `gate`."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from poor_bench.command_line import next_command
 from poor_bench.config.workspace import Workspace
 from poor_bench.errors import ConfigError
 from poor_bench.models.problem import Problem, Severity
@@ -63,7 +64,8 @@ def require_workspace_folder(data_dir: Path) -> None:
     """
     if not data_dir.is_dir():
         what = "is not a folder" if data_dir.exists() else "does not exist"
-        hint = f"`python main.py init {data_dir}` makes a workspace; `--data DIR` names another"
+        command = next_command("init", data_dir, in_workspace=False)
+        hint = f"`{command}` makes a workspace; --data DIR names another"
         raise ConfigError(f"the workspace {data_dir} {what}", hint=hint)
 
 

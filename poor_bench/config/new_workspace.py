@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from poor_bench.command_line import program, quoted
 from poor_bench.errors import ConfigError
 
 _EXAMPLES = Path(__file__).with_name("example_workspace")
@@ -23,7 +24,7 @@ def create_workspace(folder: Path) -> list[Path]:
     from poor_bench.config.json_schemas import json_schemas_as_text
 
     contents = {
-        path.relative_to(_EXAMPLES): path.read_text(encoding="utf-8")
+        path.relative_to(_EXAMPLES): _with_commands(path.read_text(encoding="utf-8"), folder)
         for path in sorted(_EXAMPLES.rglob("*"))
         if path.is_file()
     }
@@ -31,6 +32,11 @@ def create_workspace(folder: Path) -> list[Path]:
     contents |= {Path(_SCHEMAS, name): text for name, text in schemas.items()}
     _require_absent([folder / name for name in contents], folder)
     return _write_new({folder / name: text for name, text in contents.items()})
+
+
+def _with_commands(text: str, folder: Path) -> str:
+    """Write commands into an example as they can be typed in the user's shell."""
+    return text.replace("python main.py", program()).replace("THIS_FOLDER", quoted(folder))
 
 
 def _require_absent(paths: list[Path], folder: Path) -> None:

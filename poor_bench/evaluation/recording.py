@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from poor_bench.command_line import next_command
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.browser.recording.record import record_playbook
@@ -48,7 +49,7 @@ def find_recordable(data_dir: Path, case_id: str, run_reference: str | None) -> 
                 return Recordable(run, definition, by_agent[-1])
     if case_id not in known:
         raise ConfigError(f"no run has a case `{case_id}`", hint=name_hint(case_id, known))
-    hint = "python main.py suite run FILE --case ID --llm ID"
+    hint = next_command("suite run FILE --case ID --llm ID")
     raise ConfigError(f"no agent has passed the case `{case_id}` yet", hint=hint)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.evaluation.agent import Step
 from poor_bench.evaluation.models import EvalCase, EvalSuiteResult, EvalTrialResult
@@ -146,7 +147,7 @@ def find_run(data_dir: Path, reference: str) -> StoredRun:
     """
     runs = stored_runs(data_dir)
     if not runs:
-        raise ConfigError("no suite was run yet", hint="python main.py suite run FILE")
+        raise ConfigError("no suite was run yet", hint=next_command("suite run FILE"))
     if reference == LAST:
         return runs[-1]
     found = [run for run in runs if run.run_id.startswith(reference)]

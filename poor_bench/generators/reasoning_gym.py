@@ -17,6 +17,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
+from poor_bench.command_line import python_command
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.generators.generator import Entry, Generator
@@ -136,7 +137,7 @@ def _library() -> Any:
     except ImportError as error:
         raise MissingExtraError(
             "the generators `reasoning_gym.*` need the library reasoning-gym",
-            hint="pip install reasoning-gym",
+            hint=python_command("-m pip install reasoning-gym"),
         ) from error
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from poor_bench.command_line import python_command
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.failure import FailureKind
 from poor_bench.ports import CallControl
@@ -115,7 +116,7 @@ def _pip_error(source: ModelSource, log: str) -> ProviderError:
         return ProviderError(
             f"{what}: this Python has no pip",
             kind=FailureKind.MODEL_NOT_FOUND,
-            hint="run `python -m ensurepip`, or `uv pip install pip`",
+            hint=f"run `{python_command('-m ensurepip')}`, or `uv pip install pip`",
         )
     if _DISK_FULL in log:
         return ProviderError(

@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from poor_bench.command_line import python_command
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.failure import FailureKind
 from poor_bench.providers.embedded_cores import n_compute_threads
@@ -167,7 +168,7 @@ def require_library() -> Any:
 def _way_to_library(reason: str) -> str:
     if "libgomp" in reason:
         return "install the system's OpenMP library: `apt-get install libgomp1` (Debian, Ubuntu)"
-    return "install the requirements: `pip install -r requirements.txt`"
+    return f"install the requirements: {python_command('-m pip install -r requirements.txt')}"
 
 
 def _parameters(parameters: CommonParams, settings: EngineSettings) -> CommonParams:

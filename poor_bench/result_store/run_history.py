@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError
 from poor_bench.result_store.journal import read_header
 from poor_bench.result_store.paths import StorePaths
@@ -66,7 +67,7 @@ def find_run(runs: Sequence[KeptRun], reference: str) -> KeptRun | None:
         if len(runs) < -position:
             message = f"there is no {reference} run: {len(runs)} kept in this workspace"
             raise ConfigError(
-                message, hint="every `python main.py run` that asks something makes one"
+                message, hint=f"every `{next_command('run')}` that sends requests makes one"
             )
         return runs[position]
     found = [run for run in runs if run.run_id.startswith(reference)]

@@ -27,6 +27,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
+from poor_bench.command_line import next_command
 from poor_bench.errors import StoreError
 from poor_bench.result_store.encode import dump_record
 
@@ -190,6 +191,6 @@ def _rows_of(document: dict[str, Any], path: Path) -> Iterator[SnapshotRow]:
 def _damaged(path: Path, reason: str) -> StoreError:
     return StoreError(
         f"{path} is damaged: {reason}",
-        hint="The file was left as it is. `python main.py results --repair` keeps it beside under "
-        "another name and rebuilds it from what is readable and from the kept runs.",
+        hint=f"The file is unchanged. `{next_command('results --repair')}` keeps a copy of it and "
+        "rebuilds it from its readable rows and the stored runs.",
     )

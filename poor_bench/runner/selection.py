@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+from poor_bench.command_line import next_command
 from poor_bench.config.nearest_name import names_hint
 from poor_bench.config.workspace import Workspace
 from poor_bench.errors import ConfigError
@@ -68,7 +69,9 @@ def select(workspace: Workspace, selection: Selection) -> Selected:
         and (not selection.tags or any(_matches(tag, selection.tags) for tag in tags_of(test)))
     ]
     if workspace.tests and not tests:
-        raise ConfigError("no test fits all filters together", hint="See: python main.py tests")
+        raise ConfigError(
+            "no test matches all filters together", hint=f"List the tests: {next_command('tests')}"
+        )
     return Selected(llms, tests)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError
 from poor_bench.tuning.tuning_file import HEADER, TuningLine, read_lines, tuning_folder
 
@@ -84,7 +85,7 @@ def find_search(data_dir: Path, reference: str, kind: str = "") -> KeptSearch:
     what = f"search {kind}".strip()
     if found:
         raise ConfigError(f"{reference!r} is the beginning of several", hint=_names(found))
-    hint = _names(searches) or "none is kept yet: python main.py tune prompt CLASS --llm ID"
+    hint = _names(searches) or f"none yet: {next_command('tune prompt CLASS --llm ID')}"
     raise ConfigError(f"there is no {what} {reference!r}", hint=hint)
 
 

@@ -138,7 +138,7 @@ def test_lint_mends_what_is_safe_and_says_what_is_left(
     module = {"parameters": {"function_name": "add"}}
     rewrite_tests(folder, evaluation_module=module, reference_response="4", level=1)
     assert call(folder, "tests", "lint") == 0
-    assert "4 can be mended" in capsys.readouterr().out
+    assert "4 can be fixed" in capsys.readouterr().out
     assert call(folder, "tests", "lint", "--fix", "--json") == 0
     assert json_of(capsys) == {"fixed_tests": 4, "problems": []}
 

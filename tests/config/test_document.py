@@ -34,7 +34,7 @@ def test_content_that_is_no_text_is_refused(
 
 
 def test_a_missing_file_says_how_to_get_an_example(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableError, match="no such file") as caught:
+    with pytest.raises(UnreadableError, match="does not exist") as caught:
         read_text(tmp_path / "tests.json")
     assert "init" in caught.value.hint
 

@@ -79,7 +79,7 @@ def test_a_missing_file_does_not_hide_the_others(tmp_path: Path) -> None:
     write_workspace(tmp_path, llms=[{**SCRIPTED, "size": -1}])
     (tmp_path / "tests.json").unlink()
     assert [p.message for p in errors_of(tmp_path)] == [
-        "there is no such file",
+        "the file does not exist",
         "must be at least 0.0",
     ]
 

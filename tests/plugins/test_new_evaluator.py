@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from poor_bench.cli.main import main
 from poor_bench.errors import ConfigError
 from poor_bench.plugins import load_evaluators
 from poor_bench.plugins.new_evaluator import write_new_evaluator
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_new_evaluator_works_and_its_test_passes(tmp_path):
@@ -22,6 +26,19 @@ def test_new_evaluator_works_and_its_test_passes(tmp_path):
         check=False,
     )
     assert "4 passed" in completed.stdout, completed.stdout
+
+
+def test_the_proposed_command_runs_the_test_without_further_packages(tmp_path, capsys):
+    folder = tmp_path / "my bench"
+    assert main(["init", str(folder)]) == 0
+    assert main(["--data", str(folder), "evaluators", "new", "word_count"]) == 0
+    command = capsys.readouterr().out.split("Run its test: ")[1].strip()
+    assert "-m pytest" not in command
+    completed = subprocess.run(
+        command, shell=True, capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert "Ran 4 tests" in completed.stderr, completed.stderr
+    assert completed.returncode == 0
 
 
 @pytest.mark.parametrize("name", ["Word", "../x", "a-b", "", "_x", "1a", "a" * 80])

@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from poor_bench.command_line import python_command
 from poor_bench.errors import AgentError, ConfigError, MissingExtraError, RunCancelledError
 from poor_bench.evaluation.adapters.browser_use_chat import ManagedChat
 from poor_bench.evaluation.agent import (
@@ -55,7 +56,9 @@ def agent(services: AgentServices) -> BrowserUseAgent:
         library = importlib.import_module("browser_use")
     except ImportError as error:
         message = "this profile needs the package browser-use"
-        raise MissingExtraError(message, hint="pip install 'browser-use>=0.13'") from error
+        raise MissingExtraError(
+            message, hint=python_command("-m pip install", "browser-use>=0.13")
+        ) from error
     return BrowserUseAgent(services, library)
 
 

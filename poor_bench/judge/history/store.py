@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError
 from poor_bench.judge.conversation.conversation import Conversation
 from poor_bench.judge.history.judge_run import (
@@ -142,7 +143,7 @@ class JudgementStore:
         known = ", ".join(
             f"{item.run_id} ({item.agent_id})" for item in headers[: -_NAMED - 1 : -1]
         )
-        hint = f"newest: {known}" if known else "python main.py judge run AGENT makes one"
+        hint = f"newest: {known}" if known else f"judge one: {next_command('judge run AGENT')}"
         raise ConfigError(f"{reference!r} {what}", hint=hint)
 
     def is_under_way(self, run_id: str) -> bool:

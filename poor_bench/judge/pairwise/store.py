@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError
 from poor_bench.judge.history.store import JUDGEMENTS_FOLDER, LAST
 from poor_bench.judge.pairwise.duel import Duel, Place
@@ -86,7 +87,7 @@ def find_contest(data_dir: Path, reference: str) -> KeptContest:
         found = [contest for contest in kept if contest.run_id.startswith(reference)]
     if len(found) != 1:
         what = "is the beginning of several comparisons" if found else "is no comparison"
-        hint = "`python main.py judge pairwise` lists them"
+        hint = f"list them: {next_command('judge pairwise')}"
         raise ConfigError(f"{reference!r} {what}", hint=hint)
     return found[0]
 

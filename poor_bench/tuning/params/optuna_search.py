@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from poor_bench.command_line import python_command
 from poor_bench.errors import MissingExtraError
 from poor_bench.tuning.params.axes import Axis
 from poor_bench.tuning.params.racing import best_of, mean
@@ -28,7 +29,8 @@ def require_optuna() -> None:
         importlib.import_module("optuna")
     except ImportError as error:
         raise MissingExtraError(
-            "`--search optuna` needs the package optuna", hint="pip install 'optuna>=4.5,<6'"
+            "`--search optuna` needs the package optuna",
+            hint=python_command("-m pip install", "optuna>=4.5,<6"),
         ) from error
 
 

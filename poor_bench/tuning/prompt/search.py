@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from poor_bench.command_line import python_command
 from poor_bench.errors import CostLimitError, MissingExtraError, RunCancelledError
 from poor_bench.tuning.prompt.attempts import text_key
 from poor_bench.tuning.prompt.cases import CaseFailedError
@@ -195,7 +196,8 @@ def require_gepa() -> None:
         importlib.import_module("gepa.api")
     except ImportError as error:
         raise MissingExtraError(
-            "tuning prompts needs the package gepa", hint="pip install 'gepa>=0.1.4,<0.2'"
+            "tuning prompts needs the package gepa",
+            hint=python_command("-m pip install", "gepa>=0.1.4,<0.2"),
         ) from error
 
 

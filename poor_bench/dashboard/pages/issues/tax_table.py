@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
+from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.links import model_link
 from poor_bench.issues.format_tax import FormatTax
@@ -29,7 +30,7 @@ def tax_table(rows: Sequence[FormatTax], name_of: Callable[[str], str]) -> Compo
         return empty_state(
             "No format tax here",
             "No right answer lost score for its form alone. Results of tools without a strict "
-            "score get one when they are scored again: python main.py rescore",
+            f"score get one when they are scored again: {next_command('rescore')}",
         )
     return html.Div(
         html.Table(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import dash_mantine_components as dmc
 from dash import dcc, html
 
+from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.buttons import csv_button
 from poor_bench.dashboard.components.card import card, page_head
 from poor_bench.dashboard.components.states import empty_state, loading_state
@@ -109,5 +110,5 @@ def no_runs() -> Component:
     return empty_state(
         "No agent was judged yet",
         "Agents stand in agents/*.yaml of the workspace: who they are, and what is said to them. "
-        "Have one judged below, or on the console: python main.py judge run AGENT --judge LLM",
+        "Have one judged below, or on the console: " + next_command("judge run AGENT --judge LLM"),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.pages.judge.sheet import row, sheet
 from poor_bench.judge.agreement.agreement import Agreement
@@ -43,8 +44,7 @@ def trust_sheet(measured: Mapping[str, Agreement]) -> Component:
         if item.n
     ]
     if not rows:
-        text = (
-            "Score some conversations above, or fill in a sheet: python main.py judge labels export"
-        )
+        step = next_command("judge labels export")
+        text = f"Score some conversations above, or fill in a sheet: {step}"
         return empty_state("Nothing is labelled yet", text)
     return sheet(_HEADS, rows)

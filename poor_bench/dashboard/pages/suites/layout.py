@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
+from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.buttons import csv_button
 from poor_bench.dashboard.components.card import card, page_head
 from poor_bench.dashboard.components.states import empty_state, loading_state
@@ -67,5 +68,5 @@ def no_runs() -> Component:
     return empty_state(
         "No suite was run yet",
         "Suites give agents tasks in a real browser. The one that comes along needs no model: "
-        "python main.py suite run example",
+        + next_command("suite run example"),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
+from poor_bench.command_line import python_command
 from poor_bench.errors import MissingExtraError
 
 
@@ -17,7 +18,8 @@ def pages_folder() -> Path:
     spec = find_spec("miniwob")
     if spec is None or not spec.submodule_search_locations:
         raise MissingExtraError(
-            "the benchmark MiniWoB++ needs the package miniwob", hint="pip install miniwob"
+            "the benchmark MiniWoB++ needs the package miniwob",
+            hint=python_command("-m pip install miniwob"),
         )
     return Path(spec.submodule_search_locations[0]) / "html"
 

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING
 
+from poor_bench.command_line import python_command
 from poor_bench.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ def require_playwright() -> AbstractContextManager[Playwright]:
     except ImportError as error:
         raise MissingExtraError(
             "agents in a browser need the package playwright",
-            hint="pip install 'playwright>=1.65', and a Chromium: apt-get install chromium",
+            hint=python_command("-m pip install", "playwright>=1.65")
+            + ", and a Chromium, such as: apt-get install chromium",
         ) from error
     return sync_playwright()
 

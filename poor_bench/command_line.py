@@ -1,0 +1,111 @@
+"""Command lines that messages propose: those of this program, as the user started it.
+
+Every hint, next step and example in this package is built here, so that it can be pasted into the
+shell: with the name under which the program runs, the workspace of this process, and quotes.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+_PROJECT = Path(__file__).resolve().parent.parent
+_SCRIPT = "main.py"
+_STARTERS = frozenset({_SCRIPT, "dashboard.py"})
+"""Files of the project that start the program; each has the console beside it."""
+_INSTALLED = "poor-bench"
+_MODULES = frozenset({"poor_bench", "main"})
+
+
+@dataclass(slots=True)
+class _Given:
+    """What the user gave when starting this process."""
+
+    workspace: Path | None = None
+
+
+_given = _Given()
+
+
+def use_workspace(folder: Path | None) -> None:
+    """Remember the workspace that proposed commands must name.
+
+    Args:
+        folder: The folder as the user wrote it; None if it need not be written.
+    """
+    _given.workspace = folder
+
+
+def next_command(words: str, *arguments: str | Path, in_workspace: bool = True) -> str:
+    """Build a command line of this program, such as `python main.py --data my_bench report`.
+
+    Args:
+        words: The command and its options, written as they stand.
+        arguments: Further words, which are quoted for the shell.
+        in_workspace: False for a command that does not read the workspace of this process.
+    """
+    workspace = _given.workspace if in_workspace else None
+    data = [] if workspace is None else ["--data", quoted(workspace)]
+    return " ".join([program(), *data, words, *map(quoted, arguments)])
+
+
+def examples(text: str) -> str:
+    """Build the examples under a `--help`.
+
+    Args:
+        text: One example on each line; `{program}` stands for the program.
+    """
+    lines = text.strip("\n").replace("{program}", program())
+    return f"\b\nExamples:\n{lines}\n"
+
+
+def program() -> str:
+    """Name this program as the user typed it, such as `python3 main.py` or `poor-bench`."""
+    started = Path(sys.argv[0]) if sys.argv else Path()
+    module = getattr(sys.modules.get("__main__"), "__spec__", None)
+    if module is not None and (name := module.name.removesuffix(".__main__")) in _MODULES:
+        return f"{interpreter()} -m {name}"
+    if started.name in _STARTERS:
+        return f"{interpreter()} {quoted(started.with_name(_SCRIPT))}"
+    if started.stem == _INSTALLED:
+        return _INSTALLED if _is_on_path(started) else quoted(started)
+    return f"python {_SCRIPT}" if (_PROJECT / _SCRIPT).is_file() else _INSTALLED
+
+
+def python_command(words: str, *arguments: str | Path) -> str:
+    """Build a command line of the interpreter that runs this program, such as for `-m pip`."""
+    return " ".join([interpreter(), words, *map(quoted, arguments)])
+
+
+def interpreter() -> str:
+    """Name the Python interpreter as the user typed it; else its path, or `python` for short."""
+    typed = sys.orig_argv[0] if sys.orig_argv else ""
+    if typed and Path(typed).stem != _INSTALLED and not _is_script_start():
+        return quoted(typed)
+    return "python" if _is_same(shutil.which("python"), sys.executable) else quoted(sys.executable)
+
+
+def quoted(word: str | Path) -> str:
+    """Quote a word for the shell of this system."""
+    return subprocess.list2cmdline([str(word)]) if os.name == "nt" else shlex.quote(str(word))
+
+
+def _is_script_start() -> bool:
+    """True if an installed script chose the interpreter, not the user."""
+    return bool(sys.argv) and Path(sys.argv[0]).stem == _INSTALLED
+
+
+def _is_on_path(script: Path) -> bool:
+    return _is_same(shutil.which(_INSTALLED), script)
+
+
+def _is_same(found: str | None, path: str | Path) -> bool:
+    try:
+        return found is not None and Path(found).samefile(path)
+    except OSError:
+        return False

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from poor_bench.command_line import examples, next_command, quoted, use_workspace
+
+ROOT = Path(__file__).parents[1]
+
+
+def started(*command: str, cwd: Path = ROOT) -> str:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+def test_the_interpreter_and_the_script_stand_as_they_were_typed() -> None:
+    shown = started(sys.executable, "main.py", "run", "--data", "absent")
+    assert f"`{shlex.quote(sys.executable)} main.py init absent`" in shown
+
+
+def test_a_script_of_another_folder_keeps_its_path(tmp_path: Path) -> None:
+    script = str(ROOT / "main.py")
+    shown = started(sys.executable, script, "run", "--data", "absent", cwd=tmp_path)
+    assert f"{script} init absent`" in shown
+
+
+def test_the_module_is_started_as_a_module() -> None:
+    shown = started(sys.executable, "-m", "poor_bench", "run", "--data", "absent")
+    assert f"{sys.executable} -m poor_bench init absent`" in shown
+
+
+def test_help_and_usage_name_the_program_as_it_was_started() -> None:
+    shown = started(sys.executable, "-m", "poor_bench", "run", "--help")
+    assert f"Usage: {sys.executable} -m poor_bench run" in shown
+    assert f"  {sys.executable} -m poor_bench run --dry-run" in shown
+    assert "main.py" not in shown
+
+
+def test_the_dashboard_proposes_commands_of_the_console(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["there/dashboard.py"])
+    monkeypatch.setattr(sys, "orig_argv", ["python3.12", "there/dashboard.py"])
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
+    assert next_command("rescore") == "python3.12 there/main.py rescore"
+
+
+def test_an_installed_program_goes_by_its_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script = tmp_path / "poor-bench"
+    script.touch(mode=0o755)
+    monkeypatch.setattr(sys, "argv", [str(script)])
+    monkeypatch.setattr(sys, "orig_argv", ["/usr/bin/python3", str(script)])
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert next_command("run") == "poor-bench run"
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert next_command("run") == f"{script} run"
+
+
+def test_what_the_shell_would_read_otherwise_is_quoted() -> None:
+    use_workspace(Path("my bench"))
+    line = next_command("run --llm", "ollama:*", "it's")
+    assert shlex.split(line)[-6:] == ["--data", "my bench", "run", "--llm", "ollama:*", "it's"]
+
+
+def test_another_workspace_is_not_led_to_this_one() -> None:
+    use_workspace(Path("mine"))
+    assert "mine" not in next_command("init FOLDER", in_workspace=False)
+
+
+def test_examples_name_the_program() -> None:
+    assert examples("\n  {program} run\n").endswith("main.py run\n")
+    assert quoted("plain") == "plain"
+
+
+def test_no_message_names_the_program_itself() -> None:
+    allowed = {"command_line.py", "new_workspace.py"}
+    literal = [
+        str(path)
+        for path in (ROOT / "poor_bench").rglob("*.py")
+        if path.name not in allowed and "main.py" in path.read_text(encoding="utf-8")
+    ]
+    assert literal == []

@@ -23,6 +23,14 @@ settings.register_profile(
 )
 settings.load_profile("poor_bench")
 
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Start no workers for a single file or test, or where its output shall be seen at once."""
+    targets = [argument for argument in config.args if not argument.startswith("-")]
+    is_single = len(targets) == 1 and ("::" in targets[0] or targets[0].endswith(".py"))
+    return 0 if is_single or config.option.capture == "no" else None
+
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A job in the background of a shell ignores Ctrl-C, and so would the programs started here.
     signal.signal(signal.SIGINT, signal.default_int_handler)

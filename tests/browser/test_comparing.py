@@ -10,7 +10,7 @@ from tests.browser.watched import heading
 from tests.browser.workspaces import BAD, GOOD
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Page
+    from playwright.sync_api import BrowserContext, Locator, Page
 
 Serve = Callable[[Path], str]
 NewVisitor = Callable[[str], "BrowserContext"]
@@ -24,6 +24,10 @@ def open_compare(visitor: BrowserContext) -> Page:
         page.get_by_role("region", name="The compared LLMs").get_by_text("worse")
     ).to_be_visible()
     return page
+
+
+def chosen_chips(page: Page) -> Locator:
+    return page.locator("a.chip[aria-current='true']")
 
 
 def test_regressions_are_found_and_read_side_by_side(
@@ -49,15 +53,16 @@ def test_the_address_restores_the_view_in_another_browser(
     page = open_compare(new_visitor(results_shown))
     page.get_by_role("link", name="Regressions 20").click()
     page.get_by_role("link", name="Largest loss").click()
+    # A click on a list that is about to be replaced would be lost.
+    expect(chosen_chips(page).filter(has_text="Largest loss")).to_be_visible()
     page.get_by_role("link", name="sum_010", exact=True).click()
     page.wait_for_url("**test=sum_010**")
     other = new_visitor(results_shown).new_page()
     other.goto(page.url)
     for shown in (page, other):
         expect(shown.get_by_role("heading", name="sum_010")).to_be_visible()
-        chosen = shown.locator("a.chip[aria-current='true']")
-        expect(chosen.filter(has_text="Regressions")).to_be_visible()
-        expect(chosen.filter(has_text="Largest loss")).to_be_visible()
+        expect(chosen_chips(shown).filter(has_text="Regressions")).to_be_visible()
+        expect(chosen_chips(shown).filter(has_text="Largest loss")).to_be_visible()
 
 
 def test_another_base_turns_the_comparison_round(

@@ -6,6 +6,7 @@ import pytest
 
 from poor_bench.dashboard.services.background import Answer, Background
 from poor_bench.errors import StoreError
+from tests.waiting import wait_for
 
 
 def test_quick_answers_come_at_once() -> None:
@@ -23,9 +24,8 @@ def test_nobody_waits_for_a_slow_answer() -> None:
 
     assert background.ask("a", 1, slow) == Answer(value=None, is_current=False)
     gate.set()
-    while not (answer := background.ask("a", 1, slow)).is_current:
-        pass
-    assert answer.value == 7
+    wait_for(lambda: background.ask("a", 1, slow).is_current)
+    assert background.ask("a", 1, slow) == Answer(value=7, is_current=True)
 
 
 def test_an_older_value_stands_in_while_the_new_one_is_computed() -> None:

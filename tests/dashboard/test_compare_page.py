@@ -10,6 +10,7 @@ from poor_bench.dashboard.services.services import Services
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import of_type, text_of
+from tests.waiting import wait_for
 
 GOOD, FAIR, BAD = "scripted:good", "scripted:fair", "scripted:bad"
 
@@ -42,8 +43,7 @@ def test_differences_are_told_from_the_side_of_the_other_llm(
 ) -> None:
     services = three_llms(workspace_files)
     compare = CompareService(services)
-    while not callbacks.show_strip(services, compare, f"?base={BAD}")[2]:
-        pass
+    wait_for(lambda: callbacks.show_strip(services, compare, f"?base={BAD}")[2])
     _, table, _ = callbacks.show_strip(services, compare, f"?base={BAD}&llm={BAD}&llm={GOOD}")
     assert "+1.000" in text_of(table)
     assert "4 / 0 / 0" in text_of(table)
@@ -177,8 +177,7 @@ def test_without_results_the_page_leads_to_the_first_run(workspace_files: Worksp
 def test_csv_holds_what_is_compared(workspace_files: WorkspaceFiles) -> None:
     services = three_llms(workspace_files)
     compare = CompareService(services)
-    while not callbacks.show_strip(services, compare, "")[2]:
-        pass
+    wait_for(lambda: callbacks.show_strip(services, compare, "")[2])
     assert f"{GOOD},1.0" in callbacks.strip_csv(services, compare, "")["content"]
     tests = callbacks.tests_csv(services, compare, f"?llm={GOOD}&llm={FAIR}&show=regressions")
     assert tests["content"].splitlines() == [f"test_id,{GOOD},{FAIR}", "sum_002,1.0,0.0"]

@@ -8,11 +8,11 @@ from poor_bench.dashboard.services.result_table import TrialKey
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import of_type, text_of
+from tests.waiting import wait_for
 
 
 def finished(reports: IssueReports) -> IssueReports:
-    while not reports.report().is_current:
-        pass
+    wait_for(lambda: reports.report().is_current)
     return reports
 
 

@@ -15,6 +15,7 @@ from poor_bench.ports import Reachability
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of
 from tests.dashboard.seen_text import text_of
+from tests.waiting import wait_for
 
 
 def test_llms_are_listed_at_once_and_whether_they_can_be_asked_follows(
@@ -23,8 +24,9 @@ def test_llms_are_listed_at_once_and_whether_they_can_be_asked_follows(
     workspace_files.add_llm("a", ["4"])
     services = services_of(workspace_files.write())
     llms = LLMService(services)
-    while not (shown := callbacks.show_listed(services, llms, 0))[2]:
-        assert "scripted:a" in text_of(shown[1])
+    assert "scripted:a" in text_of(callbacks.show_listed(services, llms, 0)[1])
+    wait_for(lambda: callbacks.show_listed(services, llms, 0)[2])
+    shown = callbacks.show_listed(services, llms, 0)
     assert shown[0] == "1 LLM, 1 switched on"
     assert "yes" in text_of(shown[1])
 

@@ -16,12 +16,12 @@ from poor_bench.models.test import Test
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of, services_with
 from tests.dashboard.seen_text import of_type, text_of
+from tests.waiting import wait_for
 
 
 def finished(services: Services) -> TestReports:
     reports = TestReports(services)
-    while not callbacks.show(services, reports, "")[-1]:
-        pass
+    wait_for(lambda: callbacks.show(services, reports, "")[-1])
     return reports
 
 

@@ -24,6 +24,7 @@ from poor_bench.models.result import Result
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import of_type, text_of
+from tests.waiting import wait_for
 
 ATTACK = '<img src=x onerror="alert(1)"> [click](javascript:alert(1)) ![i](http://evil.example/x)'
 SEARCH = "?llm=scripted%3Aone"
@@ -177,9 +178,8 @@ def test_many_tests_are_drawn_in_pages(workspace_files: WorkspaceFiles) -> None:
 
 
 def offered_issues(services: Services, search: str) -> list[str]:
-    is_all = False
-    while not is_all:
-        shown, is_all = callbacks.issues(services, search)
+    wait_for(lambda: callbacks.issues(services, search)[1])
+    shown, _ = callbacks.issues(services, search)
     props = [button.to_plotly_json()["props"] for button in of_type(shown, "Button")]
     return [prop["data-choose-value"] for prop in props]
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from poor_bench.dashboard.services.table_builder import TableBuilder
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
+from tests.waiting import wait_for
 
 TRIALS = st.builds(
     Result,
@@ -55,8 +56,7 @@ def test_texts_can_be_read_before_and_after_they_are_written_to_disk() -> None:
     assert early.whole(2) == results[2]
     builder.add_all(results[3:])
     late = builder.table()
-    while late.write_some():
-        pass
+    wait_for(lambda: not late.write_some())
     assert [late.whole(row) for row in range(5)] == results
     assert late.holding("SAY 4").tolist() == [False] * 4 + [True]
     assert early.holding("say 1").tolist() == [False, True, False]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import threading
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from poor_bench.evaluation.browser.session.process_table import Process, living_processes
+from tests.waiting import wait_for
 
 PATIENCE_S = 30
 """In which what is to be ended is ended, on machines of any speed."""
-_MOST_S = 120
-"""In which a program and its browser have started, on machines of any speed."""
 
 
 def chromium_group(profiles: Path) -> list[Process]:
@@ -38,11 +35,3 @@ def wait_until_gone(started: Iterable[Process]) -> None:
         return [p for p in living_processes() if p.number in numbers or p.group in groups]
 
     wait_for(lambda: not left(), left)
-
-
-def wait_for(is_so: Callable[[], bool], told: Callable[[], object] = lambda: "waited") -> None:
-    """Return as soon as something is so; fail after two minutes."""
-    deadline = time.monotonic() + _MOST_S
-    while not is_so():
-        assert time.monotonic() < deadline, told()
-        threading.Event().wait(0.1)

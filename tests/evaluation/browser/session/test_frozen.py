@@ -23,9 +23,9 @@ from tests.evaluation.browser.living import (
     PATIENCE_S,
     chromium_group,
     drivers,
-    wait_for,
     wait_until_gone,
 )
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.browser
 Part = Callable[[Path], list[Process]]

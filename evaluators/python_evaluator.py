@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from poor_bench.extraction.code import extract_code
+from poor_bench.extraction.code import extract_code, extract_code_blocks
 from poor_bench.extraction.code_parts import defines, last_function, why_no_plain_function
 from poor_bench.sandbox import (
     CaseEnd,
@@ -35,6 +35,8 @@ from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.format_rule import MAX_SHOWN
 from poor_bench.scoring.same_value import is_same_value
+
+__all__ = ["Parameters", "evaluate", "extract_code_blocks"]
 
 _LONGEST_RUN_S = 60.0
 _CHECK = "check"

@@ -7,6 +7,7 @@ import random
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from poor_bench.calls.budget import Budget
@@ -41,6 +42,7 @@ class LLMManager:
         environ: Mapping[str, str] = os.environ,
         create: Callable[[LLM, ProviderServices], Provider] = create_provider,
         budget: Budget | None = None,
+        own_providers: Mapping[str, Callable[[LLM], Provider]] = MappingProxyType({}),
     ) -> None:
         """Open nothing yet.
 
@@ -51,11 +53,14 @@ class LLMManager:
             environ: Where keys and proxies are looked up.
             create: Makes a provider from an LLM.
             budget: What may be spent; unlimited by default.
+            own_providers: Makers of further providers, by the name that llms.json gives. They
+                replace those of the catalog, count as local, and get one request at a time.
         """
         self.clock: Clock = clock or SystemClock()
         self._policy = policy or RetryPolicy()
         self._services = ProviderServices(clock=self.clock, workspace=workspace, environ=environ)
         self._create = create
+        self._own_providers = own_providers
         self.budget = budget
         self._callers: dict[str, list[Caller]] = {}
         """By LLM id; several where one is asked with different settings, as by a judge."""
@@ -143,11 +148,13 @@ class LLMManager:
 
     def endpoint_key(self, llm: LLM) -> str:
         """Return the same text for LLMs that share one server."""
+        if llm.provider in self._own_providers:
+            return llm.provider
         return endpoint_key(llm, self._services.environ)
 
     def is_local(self, llm: LLM) -> bool:
         """Return whether an LLM runs on this machine or in its network."""
-        return is_local(llm, self._services.environ)
+        return llm.provider in self._own_providers or is_local(llm, self._services.environ)
 
     def concurrency(self, llm: LLM) -> int:
         """Return how many requests the LLM's endpoint gets at once while it refuses none."""
@@ -180,7 +187,8 @@ class LLMManager:
             return callers[-1]
 
     def _open(self, llm: LLM) -> Caller:
-        provider = self._create(llm, self._services)
+        make_own = self._own_providers.get(llm.provider)
+        provider = make_own(llm) if make_own else self._create(llm, self._services)
         gate = self._gate(llm)
         return Caller(llm, provider, gate, self.clock, self._policy, self._rng)
 

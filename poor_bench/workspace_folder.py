@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.config.files import TEST_CLASSES_FILE, TESTS_FILE, llms_file
+from poor_bench.config.llm_names import find_llm, unknown_llm
 from poor_bench.config.load import load_workspace
 from poor_bench.config.workspace import Workspace
 from poor_bench.errors import ConfigError
@@ -28,6 +29,7 @@ from poor_bench.result_store.store import ResultStore, open_store
 
 if TYPE_CHECKING:
     from poor_bench.config.add_tests import AddedTests
+    from poor_bench.config.llm_checks import IsOwnProvider
     from poor_bench.lint.finding import Finding
 
 
@@ -38,8 +40,18 @@ class WorkspaceFolder:
         data_dir: Folder of the workspace.
     """
 
-    def __init__(self, data_dir: Path | str = "data") -> None:
+    def __init__(
+        self, data_dir: Path | str = "data", *, is_own_provider: IsOwnProvider | None = None
+    ) -> None:
+        """Open nothing yet.
+
+        Args:
+            data_dir: Folder of the workspace.
+            is_own_provider: True for the name of a provider that the caller brings along, see
+                `LLMManager`; None where llms.json may name only those of the catalog.
+        """
         self.data_dir = Path(data_dir)
+        self._is_own_provider = is_own_provider
 
     @cached_property
     def evaluators(self) -> EvaluatorRegistry:
@@ -57,6 +69,7 @@ class WorkspaceFolder:
             self.data_dir,
             known_evaluators=self.evaluators.names(),
             check_parameters=ParameterChecks(self.evaluators),
+            is_own_provider=self._is_own_provider,
         )
 
     @cached_property
@@ -230,12 +243,36 @@ class WorkspaceFolder:
         """
         self.store.add(results, run_id, {})
 
-    def get_pending_tests(self, llm_id: str) -> list[Test]:
-        """Return the tests that an LLM has no score for, in the order of their file.
+    def llm_id_named(self, name: str) -> str:
+        """Find the id of the LLM that a name means, also of one that only has results.
+
+        Args:
+            name: See `poor_bench.config.llm_names.find_llm`.
 
         Raises:
+            ConfigError: If no single LLM is meant; the hint names the nearest ids.
             StoreError: If the results cannot be read.
         """
+        llms = self.workspace.llms
+        llm = find_llm(name, llms)
+        if llm is not None:
+            return llm.id
+        stored = dict.fromkeys(result.llm_id for result in self.store.results())
+        if name in stored:
+            return name
+        raise unknown_llm(name, llms, stored)
+
+    def get_pending_tests(self, llm_id: str) -> list[Test]:
+        """List the tests that an LLM has no score for, in the order of their file.
+
+        Args:
+            llm_id: See `llm_id_named`.
+
+        Raises:
+            ConfigError: If the LLM is unknown, or with every problem of every file.
+            StoreError: If the results cannot be read.
+        """
+        llm_id = self.llm_id_named(llm_id)
         scored = {
             result.test_id
             for result in self.store.results()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from poor_bench.config.llm_names import llm_named
+from poor_bench.config.nearest_name import names_hint
 from poor_bench.errors import ConfigError
 from poor_bench.judge.response_judging import ResponseJudging
 from poor_bench.llm_manager import LLMManager
@@ -131,15 +133,13 @@ class WorkspaceRunner:
         """Run one test by one LLM now, whatever is stored, and store its result.
 
         Raises:
-            ConfigError: If there is no such test or LLM.
+            ConfigError: If the test or the LLM is unknown; the hint names the nearest.
             StoreError: If the result could not be stored.
         """
-        test = self.workspace.tests_by_id.get(test_id)
-        llm = self.workspace.llms_by_id.get(llm_id)
-        if test is None:
-            raise ConfigError(f"there is no test {test_id!r}")
-        if llm is None:
-            raise ConfigError(f"there is no LLM {llm_id!r}")
+        tests = self.workspace.tests_by_id
+        if test_id not in tests:
+            raise ConfigError(f"unknown test {test_id!r}", hint=names_hint(test_id, tests))
+        llm, test = llm_named(llm_id, self.workspace.llms), tests[test_id]
         started = self.manager.clock.now_iso()
         run_id = new_run_id(started, self.config.store.newest_run_id())
         executor = Executor(self.workspace, self.manager, self.scorer)

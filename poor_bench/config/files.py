@@ -9,7 +9,7 @@ from pathlib import Path
 from poor_bench.config.document import Document, open_document
 from poor_bench.config.entries import written_ids
 from poor_bench.config.json_document import parse_json
-from poor_bench.config.llm_checks import check_llms
+from poor_bench.config.llm_checks import IsOwnProvider, check_llms, no_own_provider
 from poor_bench.config.llm_entries import decode_llms
 from poor_bench.config.loaded import Loaded, collect
 from poor_bench.config.report import Report
@@ -57,16 +57,18 @@ def decode_tests_file(
     return collect(entries, lambda test: test.test_id, report)
 
 
-def load_llms(data_dir: Path) -> Loaded[LLM]:
+def load_llms(data_dir: Path, is_own_provider: IsOwnProvider = no_own_provider) -> Loaded[LLM]:
     """Return the LLMs of a workspace, and what is wrong in their file."""
     document, report = open_document(llms_file(data_dir), parse_json)
-    return decode_llms_file(document, report)
+    return decode_llms_file(document, report, is_own_provider)
 
 
-def decode_llms_file(document: Document | None, report: Report) -> Loaded[LLM]:
+def decode_llms_file(
+    document: Document | None, report: Report, is_own_provider: IsOwnProvider = no_own_provider
+) -> Loaded[LLM]:
     """Return the LLMs of a parsed file; the report takes what is wrong with them."""
     entries = decode_llms(document, report) if document else ()
     hint = 'tell them apart by an `id` of their own, such as "id": "gemma-short"'
     llms = collect(entries, lambda llm: llm.id, report, hint=hint)
-    check_llms(llms)
+    check_llms(llms, is_own_provider)
     return llms

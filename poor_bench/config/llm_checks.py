@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from poor_bench.config.loaded import Loaded
 from poor_bench.config.nearest_name import misspelt_name, nearest_name
 from poor_bench.config.report import Place, Report
@@ -11,11 +13,20 @@ from poor_bench.providers.catalog import provider_names
 from poor_bench.providers.endpoint import endpoint_of
 from poor_bench.providers.parameters import COMMON, ignored_parameters, unknown_parameters
 
+IsOwnProvider = Callable[[str], bool]
+"""True for the name of a provider that the calling program brings along."""
 
-def check_llms(llms: Loaded[LLM]) -> None:
-    """Note providers that are unknown or misspelt, and endpoints that are no addresses."""
+
+def no_own_provider(_name: str) -> bool:
+    """Accept only the providers of the catalog."""
+    return False
+
+
+def check_llms(llms: Loaded[LLM], is_own_provider: IsOwnProvider = no_own_provider) -> None:
+    """Note providers that are unknown or misspelt, and endpoints that are not addresses."""
     for llm_id, llm in llms.by_id.items():
-        _check_llm(llm, llms.places[llm_id], llms.report)
+        if not is_own_provider(llm.provider):
+            _check_llm(llm, llms.places[llm_id], llms.report)
 
 
 def _check_llm(llm: LLM, place: Place, report: Report) -> None:

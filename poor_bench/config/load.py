@@ -14,6 +14,7 @@ from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.config.evaluator_checks import CheckParameters
+    from poor_bench.config.llm_checks import IsOwnProvider
 
 
 def load_workspace(
@@ -21,6 +22,7 @@ def load_workspace(
     *,
     known_evaluators: Collection[str] | None = None,
     check_parameters: CheckParameters | None = None,
+    is_own_provider: IsOwnProvider | None = None,
 ) -> Workspace:
     """Read and check the three files of a workspace.
 
@@ -29,6 +31,7 @@ def load_workspace(
         known_evaluators: Names that tests and classes may use; None leaves them unchecked.
         check_parameters: Says what is wrong with the parameters of an evaluator; None leaves them
             unchecked.
+        is_own_provider: Accepts providers that are not in the catalog; None accepts no others.
 
     Raises:
         ConfigError: With every problem of every file, if one of them is an error.
@@ -36,11 +39,12 @@ def load_workspace(
     from poor_bench.config.cross_references import check_references
     from poor_bench.config.evaluator_checks import EvaluatorChecks
     from poor_bench.config.files import load_llms, load_test_classes, load_tests
+    from poor_bench.config.llm_checks import no_own_provider
 
     require_workspace_folder(data_dir)
     classes = load_test_classes(data_dir)
     tests = load_tests(data_dir, classes.by_id)
-    llms = load_llms(data_dir)
+    llms = load_llms(data_dir, is_own_provider or no_own_provider)
     check_references(classes, tests, llms)
     EvaluatorChecks(known_evaluators, check_parameters).check(classes, tests)
     problems = [*classes.report.problems, *tests.report.problems, *llms.report.problems]

@@ -48,6 +48,27 @@ def extract_code(text: str, function_name: str | None = None) -> Extracted[str] 
     return Extracted(code, Found.BARE if is_bare else Found.IN_PROSE, code)
 
 
+def extract_code_blocks(text: str) -> list[str]:
+    r"""List the code blocks of a text in their order.
+
+    Args:
+        text: The response; thinking is left out.
+
+    Returns:
+        The fenced blocks, whatever their language. Without any, the code that `extract_code` finds.
+
+    Example:
+        >>> extract_code_blocks("First:\n```python\nx = 1\n```\nthen:\n```\ny = 2\n```")
+        ['x = 1', 'y = 2']
+    """
+    bodies = [textwrap.dedent(block.body) for block in fenced_blocks(without_thinking(text))]
+    blocks = [body.strip("\n") for body in bodies if body.strip()]
+    if blocks:
+        return blocks
+    bare = extract_code(text)
+    return [] if bare is None else [bare.value]
+
+
 def _best_block(blocks: list[str], function_name: str | None) -> str | None:
     defining = [block for block in blocks if function_name and defines(block, function_name)]
     python = [block for block in blocks if _LOOKS_LIKE_CODE.search(block)]

@@ -55,7 +55,7 @@ class LoadedEvaluator:
 
         Args:
             response: The answer, without thinking.
-            parameters: Of the evaluator.
+            parameters: Of the evaluator, which gets a copy.
             judge: Whom an evaluator asks that needs a judge; it fails without one.
 
         Raises:
@@ -64,7 +64,7 @@ class LoadedEvaluator:
         """
         extra = self._extra_arguments(judge or _Nobody())
         try:
-            return verdict_of(self._module.evaluate(response, parameters, **extra))
+            return verdict_of(self._module.evaluate(response, dict(parameters), **extra))
         except PoorBenchError:
             raise
         except (Exception, SystemExit) as error:

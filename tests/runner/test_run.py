@@ -262,7 +262,7 @@ def test_single_test_runs_whatever_is_stored(workspace_files: WorkspaceFiles) ->
     assert runner.run_test("sum_001", "scripted:a").score == 0.0
     assert runner.run_test("sum_001", "scripted:a").score == 1.0
     assert [result.score for result in runner.config.load_results()] == [1.0]
-    with pytest.raises(ConfigError, match="no test 'sum_9'"):
+    with pytest.raises(ConfigError, match="unknown test 'sum_9'"):
         runner.run_test("sum_9", "scripted:a")
 
 

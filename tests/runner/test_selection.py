@@ -66,7 +66,7 @@ def test_filters_of_one_kind_widen_and_kinds_narrow_the_choice(
         ({"tests": ("sum_9",)}, "--test 'sum_9' matches nothing"),
         ({"tags": ("slow",)}, "--tag 'slow' matches nothing"),
         ({"levels": frozenset({9})}, "--level matches nothing"),
-        ({"tests": ("sum_001",), "levels": frozenset({5})}, "no test fits all filters together"),
+        ({"tests": ("sum_001",), "levels": frozenset({5})}, "no test matches all filters together"),
     ],
 )
 def test_filter_that_matches_nothing_is_an_error_with_a_way_out(

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -189,3 +191,60 @@ def test_a_found_model_tells_its_size_and_whether_it_is_local() -> None:
     assert "not local" not in text_of(found_models([entry]))
     far = text_of(found_models([entry | {"_remote": "https://ollama.com:443"}]))
     assert "not local: it runs at https://ollama.com:443" in far
+
+
+KEYED = ("openai", "m", "http://127.0.0.1:9/v1", "OPENAI_API_KEY", None, "")
+
+
+def entries(folder: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((folder / "llms.json").read_text())["llms"]
+    return found
+
+
+def test_a_key_goes_to_no_server_that_nobody_agreed_to(workspace_files: WorkspaceFiles) -> None:
+    folder = workspace_files.write()
+    services = services_of(folder)
+    answer = callbacks.add(services, *KEYED)
+    assert not answer.is_saved
+    consent = "Send the value of OPENAI_API_KEY to http://127.0.0.1:9/v1"
+    assert consent in str(answer.shown)
+    assert entries(folder) == []
+    elsewhere = [["Send the value of OPENAI_API_KEY to http://127.0.0.1:8/v1"], None]
+    assert not callbacks.add(services, *KEYED, ticked=elsewhere).is_saved
+    assert callbacks.add(services, *KEYED, ticked=[[consent]]).is_saved
+    assert callbacks.add(services, "openai", "other", *KEYED[2:]).is_saved
+
+
+def test_a_variable_that_is_no_key_is_refused(workspace_files: WorkspaceFiles) -> None:
+    folder = workspace_files.write()
+    fields = ("openai", "m", "http://127.0.0.1:9/v1", "MY_OTHER_SECRET", None, "")
+    ticked = [["Send the value of MY_OTHER_SECRET to http://127.0.0.1:9/v1"]]
+    answer = callbacks.add(services_of(folder), *fields, ticked=ticked)
+    assert "MY_OTHER_SECRET" in answer.errors["api_key_env"]
+    assert entries(folder) == []
+
+
+def test_a_variable_that_stands_in_the_file_may_be_used_again_after_asking(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_llm("a", ["4"], api_key_env="MY_OWN", endpoint="http://127.0.0.1:9/v1")
+    services = services_of(workspace_files.write())
+    answer = callbacks.add(services, "vllm", "m", "http://127.0.0.1:8/v1", "MY_OWN", None, "")
+    assert "MY_OWN to http://127.0.0.1:8/v1" in str(answer.shown)
+    same = callbacks.add(services, "vllm", "m", "http://127.0.0.1:9/v1/", "MY_OWN", None, "")
+    assert same.is_saved
+
+
+def test_another_server_of_an_entry_with_a_key_is_asked_about(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_llm("a", ["4"], api_key_env="MY_OWN", endpoint="http://127.0.0.1:9/v1")
+    folder = workspace_files.write()
+    services = services_of(folder)
+    values = {LLMField.ENDPOINT: "http://127.0.0.1:8/v1"}
+    assert not edit_callbacks.save(services, "scripted:a", values).is_saved
+    assert entries(folder)[0]["endpoint"] == "http://127.0.0.1:9/v1"
+    assert edit_callbacks.save(services, "scripted:a", {LLMField.LABEL: "A"}).is_saved
+    consent = "Send the value of MY_OWN to http://127.0.0.1:8/v1"
+    assert edit_callbacks.save(services, "scripted:a", values, [[consent]]).is_saved
+    assert entries(folder)[0]["endpoint"] == "http://127.0.0.1:8/v1"

@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _CALLBACKS = "/_dash-update-component"
+_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<title>poor_bench</title></head>
+<body style="font: 1rem/1.5 system-ui, sans-serif; max-width: 34rem;
+  margin: 18vh auto; padding: 1rem">
+<h1 style="font-size: 1.4rem">poor_bench</h1><p>{message}</p></body></html>
+"""
+"""What a person sees; messages are ours, never parts of a request."""
 
 
 def protect(app: Dash, guard: Guard) -> None:
@@ -109,6 +117,8 @@ class _Protection:
 
     def _refused(self, refusal: Refusal) -> Response:
         response = _text(refusal.message, refusal.status)
+        if request.accept_mimetypes.accept_html and request.method == "GET":
+            response = Response(_PAGE.format(message=refusal.message), refusal.status)
         if refusal.status == HTTPStatus.UNAUTHORIZED and self._access.password:
             response.headers["WWW-Authenticate"] = 'Basic realm="poor_bench", charset="UTF-8"'
         if refusal.retry_after_s:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, State, html, no_update
+from dash import ALL, Dash, Input, Output, State, html, no_update
 
 from poor_bench.dashboard.bindings import bind_file
 from poor_bench.dashboard.components.choice import options_of
@@ -19,7 +20,9 @@ from poor_bench.dashboard.field_problems import Entry
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.llms import edit_callbacks
 from poor_bench.dashboard.pages.llms.answer import tried_answer
+from poor_bench.dashboard.pages.llms.consent import ask_consent, is_given, needed_consent
 from poor_bench.dashboard.pages.llms.entry import form_to_entry
+from poor_bench.dashboard.pages.llms.ids import EditIds
 from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
 from poor_bench.dashboard.pages.llms.listed import found_models, listed_llms
 from poor_bench.dashboard.services.llm_service import LLMService
@@ -80,10 +83,24 @@ def add_found(
     return [notice("Added", f"{name} stands in llms.json now.")]
 
 
-def add(services: Services, *fields: Any) -> FormAnswer:
-    """Add what the form describes; return what to show."""
+def add(services: Services, *fields: Any, ticked: Collection[Any] = ()) -> FormAnswer:
+    """Add what the form describes.
+
+    Args:
+        services: The workspace.
+        fields: What `form_to_entry` takes.
+        ticked: Values of the boxes of `ask_consent` that are on the page.
+    """
     try:
         entry = form_to_entry(*fields)
+        consent = needed_consent(
+            entry["provider"],
+            entry.get("endpoint", ""),
+            entry.get("api_key_env", ""),
+            services.workspace().llms,
+        )
+        if consent is not None and not is_given(consent, ticked):
+            return ask_consent("", consent)
         services.config().add_llms([entry])
     except PoorBenchError as error:
         added = Entry(file=edit_callbacks.FILE, number=len(services.workspace().llms))
@@ -195,11 +212,12 @@ def _register_adding(app: Dash, services: Services) -> None:
         *(Output(field, "error") for field in fields),
         Input(Ids.ADD, "n_clicks"),
         *(State(field, "value") for field in fields),
+        State({"type": EditIds.CONSENT, "index": ALL}, "value"),
         prevent_initial_call=True,
     )
     def _add(clicks: int, *values: Any) -> Any:
         if not clicks:
             return no_update, no_update, *[no_update] * len(fields)
-        answer = add(services, *values)
+        answer = add(services, *values[:-1], ticked=values[-1])
         version = services.version() if answer.is_saved else no_update
         return answer.shown, version, *(answer.errors.get(name, "") for name in _FIELDS)

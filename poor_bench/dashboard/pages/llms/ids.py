@@ -44,6 +44,8 @@ class EditIds(StrEnum):
     FIELD = "llms-edit-field-input"
     SAVE = "llms-edit-save-button"
     RESULT = "llms-edit-result-body"
+    CONSENT = "llms-edit-consent-input"
+    """Stands in both forms once a key would go to a server that is new."""
 
 
 def form_id(kind: EditIds, llm_id: str) -> dict[str, str]:

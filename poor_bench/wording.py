@@ -12,3 +12,14 @@ def counted(number: int, noun: str) -> str:
     """
     plural = f"{noun}es" if noun.endswith(("s", "ch", "x")) else f"{noun}s"
     return f"{number:,} {noun if number == 1 else plural}"
+
+
+def bounded_text(text: str, max_length: int) -> str:
+    """Cut a foreign text to `max_length` characters and make it storable: no lone surrogates.
+
+    Example:
+        >>> bounded_text("abcdef", 4), bounded_text(chr(0xD800), 9) == chr(92) + "ud800"
+        ('abc…', True)
+    """
+    cut = text if len(text) <= max_length else f"{text[: max_length - 1]}…"
+    return cut.encode("utf-8", "backslashreplace").decode()[:max_length]

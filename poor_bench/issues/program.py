@@ -9,6 +9,7 @@ from poor_bench.issues.background import Background, Wanted
 from poor_bench.issues.detector import Among, Check, Detector, each
 from poor_bench.issues.issue import Severity
 from poor_bench.issues.trial import Trial, quoted
+from poor_bench.scoring.verdict import MAX_DETAILS
 
 _DEFINED = re.compile(r"^[ \t]*(?:async\s+)?(?:def|class)\s+(\w+)", re.MULTILINE)
 _LONGEST_SEARCH = 100_000
@@ -54,7 +55,7 @@ def code_fault(trial: Trial) -> CodeFault | None:
     """Return why the code of a lost trial lost score; None where it just computes wrongly."""
     if trial.facts.wanted is not Wanted.CODE:
         return None
-    details = trial.result.details
+    details = trial.result.details[:MAX_DETAILS]
     name = trial.facts.function_name
     if trial.is_zero and name and _MISSING.search(details):
         names = _defined_names(trial)
@@ -85,7 +86,7 @@ def _evidence(trial: Trial, fault: CodeFault) -> str:
         return f"{trial.facts.function_name} was wanted; the code defines {quoted(names)}"
     if fault is CodeFault.CODE_OVERLOOKED:
         return f"{trial.facts.function_name} stands in the response: {quoted(trial.answer)!r}"
-    words = _said(fault, trial.result.details)
+    words = _said(fault, trial.result.details[:MAX_DETAILS])
     start = max(0, words.start() - 60) if words else 0
     return quoted(trial.result.details[start : start + 200], 160)
 

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from poor_bench.errors import PluginError, PoorBenchError, RecordedError, RunCancelledError
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.result import Result
+from poor_bench.wording import bounded_text
 
+_LONGEST_MESSAGE = 4000
 Failed = Callable[[FailureKind, str, int], Result]
 """Makes the result of a failure out of its kind, its message and how often it was tried."""
 
@@ -27,16 +29,20 @@ def recorded(make: Callable[[], Result], failed: Failed) -> tuple[Result, Record
     except RunCancelledError:
         raise
     except RecordedError as error:
-        return failed(error.kind, str(error), getattr(error, "attempts", 1)), error
+        return failed(error.kind, _said(error), getattr(error, "attempts", 1)), error
     except PluginError as error:
-        return failed(FailureKind.EVALUATOR, str(error), 1), None
+        return failed(FailureKind.EVALUATOR, _said(error), 1), None
     except PoorBenchError as error:
-        return failed(FailureKind.SETTINGS, str(error), 1), None
+        return failed(FailureKind.SETTINGS, _said(error), 1), None
     except Exception as error:  # noqa: BLE001 - a bug of ours must not end the run
         return failed(FailureKind.INTERNAL, _where(error), 1), None
+
+
+def _said(error: Exception) -> str:
+    return bounded_text(str(error), _LONGEST_MESSAGE)
 
 
 def _where(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"
+    return f"{type(error).__name__}: {_said(error)}{place}"

@@ -14,8 +14,10 @@ from poor_bench.sandbox.outcomes import (
     LoadEnd,
     LoadOutcome,
 )
+from poor_bench.wording import bounded_text
 
 _LONGEST_SPAN = 200
+_LONGEST_READ = 4 * _LONGEST_SPAN
 _LONGEST_OUTPUT = 600
 _LOAD_ENDS = {
     LoadEnd.LOADED: "loaded",
@@ -63,7 +65,7 @@ def case_report(number: int, arguments: str, ended: CaseOutcome, *, expected: st
         case CaseEnd.GARBLED:
             what = "wrote to where its answer should have been"
         case CaseEnd.UNSENDABLE:
-            what = f"returned {ended.cause}"
+            what = f"returned {span(ended.cause)}"
         case CaseEnd.NOT_RUN:
             what = "not run: the time for all cases was used up"
     return f"- case {number}, input {span(arguments)}: {what}"
@@ -90,12 +92,14 @@ def with_output(report: str, output: str) -> str:
 
 def span(text: str) -> str:
     """Return a text as a Markdown code span that it cannot leave, on one line and bounded."""
-    line = " ".join(text.split())
-    if len(line) > _LONGEST_SPAN:
-        line = f"{line[: _LONGEST_SPAN - 1]}…"
+    line = _one_line(text)
     ticks = "`" * (1 + _longest_run(line))
     padding = " " if line[:1] == "`" or line[-1:] == "`" or not line else ""
     return f"{ticks}{padding}{line}{padding}{ticks}"
+
+
+def _one_line(text: str) -> str:
+    return bounded_text(" ".join(text[:_LONGEST_READ].split()), _LONGEST_SPAN)
 
 
 def _longest_run(text: str) -> int:
@@ -111,4 +115,4 @@ def _error(error: ErrorReport | None) -> str:
 
 
 def _cause(cause: str) -> str:
-    return f" ({cause})" if cause else ""
+    return f" ({_one_line(cause)})" if cause else ""

@@ -10,6 +10,8 @@ from typing import Any
 
 TOLERANCE = 1e-9
 """Relative, and near zero absolute, difference of floats that still counts as equal."""
+_MAX_KEY_BITS = 4096
+"""Of a number that is a key: Python refuses to write longer ones, and JSON has none."""
 _MAX_UNEQUAL = 1000
 """Items of a set that have no exact match and are compared with each other."""
 
@@ -99,7 +101,9 @@ def _key_in_json(key: Any) -> Any:
         return str(key).lower()
     if key is None:
         return "null"
-    return str(key) if isinstance(key, int | float) else key
+    if isinstance(key, float) or (isinstance(key, int) and key.bit_length() <= _MAX_KEY_BITS):
+        return str(key)
+    return key
 
 
 _COMPARISONS: tuple[tuple[tuple[type, ...], Callable[[Any, Any, bool], bool]], ...] = (

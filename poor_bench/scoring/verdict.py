@@ -5,6 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
+from poor_bench.wording import bounded_text
+
+MAX_DETAILS = 20_000
+"""Characters of details, and of each other text of a verdict, that are kept."""
+_CUT_MARK = "\n\n[cut: {} characters in all]"
+_LONGEST_MARK = 60
+_TEXTS = ("found", "extracted", "expected", "got")
+
 
 class Verdict(tuple[float, str]):
     """A pair `(score, details)` that can say more.
@@ -63,7 +71,7 @@ class Verdict(tuple[float, str]):
 
 
 def verdict_of(returned: Any) -> Verdict:
-    """Return what an evaluator returned as a verdict.
+    """Return what an evaluator returned as a verdict, with texts of bounded length.
 
     Raises:
         ValueError: If it is not a pair of a number from 0.0 to 1.0 and a text; the message says
@@ -77,9 +85,27 @@ def verdict_of(returned: Any) -> Verdict:
         _require_unit_number(value)
     if not isinstance(details, str):
         raise ValueError(f"details must be a text, got {_name(details)}")
-    if isinstance(returned, Verdict):
-        return returned
-    return Verdict(float(score), details)
+    if not isinstance(returned, Verdict):
+        return Verdict(float(score), bounded_details(details))
+    return Verdict(
+        score,
+        bounded_details(details),
+        strict_score=strict,
+        **{name: bounded_details(str(getattr(returned, name))) for name in _TEXTS},
+    )
+
+
+def bounded_details(text: str) -> str:
+    """Cut a text that is too long to be kept, and say so at its end; it may quote a model.
+
+    Example:
+        >>> bounded_details("x" * 30_000)[-31:]
+        '[cut: 30,000 characters in all]'
+    """
+    if len(text) <= MAX_DETAILS:
+        return bounded_text(text, MAX_DETAILS)
+    mark = _CUT_MARK.format(f"{len(text):,}")
+    return bounded_text(text, MAX_DETAILS - _LONGEST_MARK) + mark
 
 
 def _require_unit_number(value: Any) -> None:

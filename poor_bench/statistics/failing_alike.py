@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from poor_bench.models.result import Result
+from poor_bench.scoring.verdict import MAX_DETAILS
 from poor_bench.statistics.item import Alike
 from poor_bench.statistics.model_of import model_of
 
@@ -55,4 +56,4 @@ def _way_of(result: Result) -> tuple[str, bool]:
         return " ".join(result.got.casefold().split()), True
     if result.score:
         return "", False
-    return " ".join(_TRACEBACK.sub("", result.details).split()), False
+    return " ".join(_TRACEBACK.sub("", result.details[:MAX_DETAILS]).split()), False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
+from poor_bench.sandbox.wire.messages import is_line
 from poor_bench.sandbox.wire.plain import name_of_type
 
 _MAX_MESSAGE = 2000
@@ -46,7 +47,7 @@ def describe_error(error: BaseException, file: str) -> tuple[str, str, int | Non
         message = str(error)[:_MAX_MESSAGE]
         if isinstance(error, SyntaxError) and error.filename == file:
             message, line = str(error.msg)[:_MAX_MESSAGE], error.lineno
-    return name_of_type(error), message, line
+    return name_of_type(error), message, line if is_line(line) else None
 
 
 def _line_in(traceback: TracebackType | None, file: str) -> int | None:

@@ -130,7 +130,7 @@ def _report(error: BaseException | None, candidate: StandIn) -> tuple[str, str, 
     if error is None:
         return None
     if isinstance(error, CheckStoppedError):
-        cause = error.__cause__ if error.end is CheckEnd.BROKEN else None
+        cause = error.__cause__ if error.end in {CheckEnd.BROKEN, CheckEnd.FAILED} else None
         return describe_error(cause, _TEST_FILE) if cause is not None else None
     if error is candidate.raised and candidate.report is not None:
         return candidate.report.type_name, candidate.report.message, candidate.report.line

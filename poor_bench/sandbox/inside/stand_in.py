@@ -12,8 +12,13 @@ from poor_bench.sandbox.describing import describe_call, describe_value
 from poor_bench.sandbox.outcomes import CaseEnd, CheckEnd, ErrorReport, LoadEnd
 from poor_bench.sandbox.wire.channel import Channel, ChannelClosedError, DeadlineError
 from poor_bench.sandbox.wire.decoding import DecodeError
-from poor_bench.sandbox.wire.messages import message_to_case, message_to_load, message_to_readiness
-from poor_bench.sandbox.wire.plain import EncodeError, require_plain
+from poor_bench.sandbox.wire.messages import (
+    load_to_message,
+    message_to_case,
+    message_to_load,
+    message_to_readiness,
+)
+from poor_bench.sandbox.wire.plain import EncodeError, OpaqueObject, to_plain
 
 _START_TIMEOUT_S = 60.0
 
@@ -30,12 +35,16 @@ class CandidateError(Exception):
     """Stands for an exception of the candidate that is not one of Python's own."""
 
 
+class OwnObjectError(EncodeError):
+    """The test passes an object that is not plain data and did not come from the candidate."""
+
+
 class StandIn:
     """Passes calls on to a candidate.
 
     Attributes:
         start_failure: Why the candidate could not be locked in; empty if it could.
-        load_message: How loading the candidate ended, as it said; None until it did.
+        load_message: How loading the candidate ended, without what is too long; None until it did.
         raised: What the last call raised in the candidate's name, if it did.
         report: What the candidate said of it.
         stopped: Why the check cannot go on; a test may have caught it.
@@ -60,6 +69,7 @@ class StandIn:
         self._one_at_a_time = _thread.RLock()
         self._last_arguments: tuple[Sequence[Any], Mapping[str, Any]] | None = None
         self._last_value: Any = None
+        self._has_returned = False
 
     @property
     def was_called(self) -> bool:
@@ -78,12 +88,11 @@ class StandIn:
             return
         self._wait_until_ready()
         try:
-            message = self._receive(self._deadline())
-            end = message_to_load(message).end
+            load = message_to_load(self._receive(self._deadline()))
         except (DeadlineError, ChannelClosedError, DecodeError) as error:
             self._stop(error)
-        self.load_message = message
-        if end is not LoadEnd.LOADED:
+        self.load_message = load_to_message(load)
+        if load.end is not LoadEnd.LOADED:
             self.stopped = CheckStoppedError(CheckEnd.NOT_LOADED)
             raise self.stopped
 
@@ -97,7 +106,7 @@ class StandIn:
             self._last_arguments = args, kwargs
             deadline = self._deadline()
             try:
-                request = "call", require_plain(args), require_plain(kwargs)
+                request = "call", to_plain(args, self._refuse), to_plain(kwargs, self._refuse)
                 self._channel.send_trusted(request, deadline)
                 return self._value_of(self._receive(deadline))
             except (DeadlineError, ChannelClosedError, DecodeError, EncodeError) as error:
@@ -139,6 +148,7 @@ class StandIn:
         self.raised = self.report = None
         outcome = message_to_case(reply)
         if outcome.end is CaseEnd.RETURNED:
+            self._has_returned = True
             self._last_value = outcome.value
             return outcome.value
         if outcome.error is not None:
@@ -148,22 +158,40 @@ class StandIn:
             self.raised = CandidateError(f"returned {outcome.cause}")
         raise self.raised
 
+    def _refuse(self, type_name: str) -> NoReturn:
+        if type_name == OpaqueObject.__name__:
+            raise EncodeError("the test passes on an object that the candidate returned")
+        raise OwnObjectError(f"an object of type {type_name}")
+
     def _stop(self, error: Exception) -> NoReturn:
-        ends = {
-            DeadlineError: CheckEnd.TIMED_OUT,
-            ChannelClosedError: CheckEnd.DIED,
-            DecodeError: CheckEnd.GARBLED,
-            EncodeError: CheckEnd.BROKEN,
-        }
-        self.stopped = CheckStoppedError(ends[type(error)])
+        self.stopped = CheckStoppedError(self._end_after(error))
         raise self.stopped from error
+
+    def _end_after(self, error: Exception) -> CheckEnd:
+        if isinstance(error, EncodeError):
+            # what cannot be sent was made from what the candidate returned, if it returned anything
+            is_broken = isinstance(error, OwnObjectError) or not self._has_returned
+            return CheckEnd.BROKEN if is_broken else CheckEnd.FAILED
+        return _ENDS[type(error)]
+
+
+_ENDS: Mapping[type[Exception], CheckEnd] = {
+    DeadlineError: CheckEnd.TIMED_OUT,
+    ChannelClosedError: CheckEnd.DIED,
+    DecodeError: CheckEnd.GARBLED,
+}
+_END_ITERATIONS = (StopIteration, StopAsyncIteration)
+"""Raised into a test they would end its `map(candidate, ...)` early, as if all had been checked."""
 
 
 def _exception(report: ErrorReport) -> BaseException:
     kind = getattr(builtins, report.type_name, None)
-    if isinstance(kind, type) and issubclass(kind, Exception):
-        try:
-            return kind(report.message)
-        except TypeError:
-            pass
-    return CandidateError(f"{report.type_name}: {report.message}")
+    said = f"{report.type_name}: {report.message}"
+    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+        return CandidateError(said)
+    if issubclass(kind, _END_ITERATIONS):
+        return RuntimeError(f"candidate raised {said}")  # as generators do, PEP 479
+    try:
+        return kind(report.message)
+    except TypeError:
+        return CandidateError(said)

@@ -26,7 +26,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from poor_bench.sandbox.wire.plain import MAX_DEPTH, OpaqueObject
+from poor_bench.sandbox.wire.plain import MAX_DEPTH, MAX_NAME, OpaqueObject
+from poor_bench.wording import bounded_text
 
 _INT32, _DOUBLE, _TWO_DOUBLES = struct.Struct("<i"), struct.Struct("<d"), struct.Struct("<dd")
 _DIGIT, _DIGIT_BITS = struct.Struct("<H"), 15
@@ -130,7 +131,7 @@ def _read_tuple(reader: _Reader, depth: int) -> Any:
 def _opaque(items: tuple[Any, ...]) -> OpaqueObject:
     match items:
         case (_, str() as type_name):
-            return OpaqueObject(type_name)
+            return OpaqueObject(bounded_text(type_name, MAX_NAME))
     raise DecodeError("an object without a type")
 
 
@@ -147,10 +148,13 @@ def _read_dict(reader: _Reader, depth: int) -> dict[Any, Any]:
 
 def _require_distinct(items: Sequence[Any]) -> Sequence[Any]:
     try:
-        n_by_hash = Counter(map(hash, items))
+        hashes = list(map(hash, items))
+        if len(hashes) <= _MAX_EQUAL_HASHES:
+            return items
+        n_by_hash = Counter(hashes)
     except TypeError as error:
         raise DecodeError("a set or dict with items that cannot be hashed") from error
-    if max(n_by_hash.values(), default=0) > _MAX_EQUAL_HASHES:
+    if max(n_by_hash.values()) > _MAX_EQUAL_HASHES:
         raise DecodeError("a set or dict whose items collide")
     return items
 

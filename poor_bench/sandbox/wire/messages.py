@@ -37,6 +37,14 @@ from poor_bench.sandbox.outcomes import (
     LoadOutcome,
 )
 from poor_bench.sandbox.wire.decoding import DecodeError
+from poor_bench.wording import bounded_text
+
+_MAX_FUNCTIONS = 20
+_MAX_NAME = 100
+_MAX_REASON = 200
+_MAX_ERROR_MESSAGE = 2000
+_MAX_LINE = 1_000_000
+"""Longest texts and largest numbers that are taken from a candidate, whatever it sends."""
 
 
 class CandidateOrder(NamedTuple):
@@ -146,7 +154,7 @@ def message_to_case(message: Any) -> CaseOutcome:
         case ("raised", error):
             return CaseOutcome(end=CaseEnd.RAISED, error=message_to_error(error))
         case ("unsendable", str() as reason):
-            return CaseOutcome(end=CaseEnd.UNSENDABLE, cause=reason)
+            return CaseOutcome(end=CaseEnd.UNSENDABLE, cause=bounded_text(reason, _MAX_REASON))
     raise DecodeError("an answer of an unknown form")
 
 
@@ -160,7 +168,8 @@ def message_to_load(message: Any) -> LoadOutcome:
         case ("loaded",):
             return LoadOutcome(end=LoadEnd.LOADED)
         case ("not_loaded", "missing", None, list() as functions) if _are_texts(functions):
-            return LoadOutcome(end=LoadEnd.MISSING_FUNCTION, functions=tuple(functions))
+            names = (bounded_text(name, _MAX_NAME) for name in functions[:_MAX_FUNCTIONS])
+            return LoadOutcome(end=LoadEnd.MISSING_FUNCTION, functions=tuple(names))
         case ("not_loaded", "syntax", error, []):
             return LoadOutcome(end=LoadEnd.SYNTAX_ERROR, error=message_to_error(error))
         case ("not_loaded", "raised", error, []):
@@ -175,9 +184,31 @@ def message_to_error(message: Any) -> ErrorReport:
         DecodeError: If the message is of no known form.
     """
     match message:
-        case (str() as type_name, str() as text, int() | None as line):
-            return ErrorReport(type_name=type_name, message=text, line=line)
+        case (str() as type_name, str() as text, int() | None as line) if is_line(line):
+            return ErrorReport(
+                type_name=bounded_text(type_name, _MAX_NAME),
+                message=bounded_text(text, _MAX_ERROR_MESSAGE),
+                line=line,
+            )
     raise DecodeError("an error of an unknown form")
+
+
+def is_line(line: object) -> bool:
+    """Tell whether something can be the line of an error in a message; None can."""
+    return line is None or (type(line) is int and 0 <= line <= _MAX_LINE)
+
+
+def load_to_message(load: LoadOutcome) -> tuple[Any, ...]:
+    """Return the message that tells how a candidate loaded, without what it sent beyond that."""
+    error = tuple(load.error) if load.error is not None else None
+    match load.end:
+        case LoadEnd.LOADED:
+            return ("loaded",)
+        case LoadEnd.MISSING_FUNCTION:
+            return "not_loaded", "missing", None, list(load.functions)
+        case LoadEnd.SYNTAX_ERROR:
+            return "not_loaded", "syntax", error, []
+    return "not_loaded", "raised", error, []
 
 
 def _are_texts(values: list[Any]) -> bool:

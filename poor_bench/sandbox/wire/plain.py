@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 
 MAX_DEPTH = 100
 """Deepest nesting of one value."""
-_MAX_NAME = 100
+MAX_NAME = 100
+"""Characters that are kept of the name of a type."""
 _SCALARS = frozenset({type(None), bool, int, float, complex, str, bytes})
 _CONTAINERS = frozenset({list, tuple, set, frozenset, dict})
 
@@ -39,7 +40,7 @@ class OpaqueObject:
 def name_of_type(value: object) -> str:
     """Return the name of a value's type, whatever the type itself claims."""
     name: str = type.__dict__["__name__"].__get__(type(value))
-    return name[:_MAX_NAME]
+    return name[:MAX_NAME]
 
 
 def to_plain(value: Any, opaque: Callable[[str], Any], depth: int = MAX_DEPTH) -> Any:

@@ -21,6 +21,7 @@ from poor_bench.prompts.messages import template_for
 from poor_bench.prompts.render import placeholders_of
 from poor_bench.runner.identity import spec_of
 from poor_bench.scoring.fingerprint import llm_fingerprint
+from poor_bench.scoring.verdict import MAX_DETAILS
 from poor_bench.tuning.assembly import Assembly
 from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError, Solved
 from poor_bench.tuning.result_cost import result_cost_usd
@@ -185,7 +186,7 @@ def _given(test: Test) -> str:
 
 def _feedback(result: Result) -> str:
     """Return what the evaluator said, and what else shows why."""
-    parts = [result.details]
+    parts = [result.details[:MAX_DETAILS]]
     if result.strict_score is not None:
         parts.append(f"The form of the answer was not kept: {result.strict_score:g} under its rule")
     if result.expected:

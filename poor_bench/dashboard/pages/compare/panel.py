@@ -21,6 +21,7 @@ from poor_bench.dashboard.services.compared_tests import ComparedTest, DistinctA
 from poor_bench.dashboard.services.result_details import ResultDetails
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
 from poor_bench.models.result import Result
+from poor_bench.scoring.verdict import MAX_DETAILS
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
@@ -202,7 +203,9 @@ def _answer(answer: DistinctAnswer, details: ResultDetails) -> Component:
             if answer.n_trials > 1
             else None,
             plain_text(details.answer, details.answer_span),
-            dcc.Markdown(safe_markdown(details.result.details), className="evaluator-says"),
+            dcc.Markdown(
+                safe_markdown(details.result.details[:MAX_DETAILS]), className="evaluator-says"
+            ),
             folded(f"Thinking ({counted(n_words, 'word')})", plain_text(details.thinking))
             if details.thinking
             else None,

@@ -19,6 +19,7 @@ from poor_bench.dashboard.text.safe_markdown import safe_markdown
 from poor_bench.dashboard.text.think_text import think_to_text
 from poor_bench.issues.registry import DETECTORS
 from poor_bench.models.result import Result
+from poor_bench.scoring.verdict import MAX_DETAILS
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _verdict(details: ResultDetails) -> Component:
                 ],
                 className="verdict-line",
             ),
-            dcc.Markdown(safe_markdown(result.details), className="evaluator-says"),
+            dcc.Markdown(safe_markdown(result.details[:MAX_DETAILS]), className="evaluator-says"),
             html.Ul(issues, className="details-issues") if issues else None,
         ]
     )

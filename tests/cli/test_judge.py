@@ -69,6 +69,16 @@ def test_gate_holds_stored_conversations_against_the_rules_of_today(tmp_path: Pa
     assert judged(folder, "--gate", "--conversations", "last") == 1
 
 
+def test_a_rule_under_a_wrong_name_is_reported_before_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path)
+    agent = folder / "agents" / "bikes.yaml"
+    agent.write_text(agent.read_text().replace("contains:", "must_not_say:"))
+    judged(folder, "--gate", "--dry-run")
+    assert "bikes.yaml:8 cases[1].must_not_say: nothing reads this key" in capsys.readouterr().err
+
+
 def test_judge_that_cannot_be_asked_ends_with_3_whatever_the_gate(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -38,7 +38,7 @@ class JudgePlan:
     conversations_of: str = ""
     """Id of that run."""
     notes: tuple[str, ...] = ()
-    """What was mended in the rubric."""
+    """Corrections of the rubric, and keys of agents' files that nothing reads."""
 
     @property
     def asked(self) -> tuple[LLM, ...]:

@@ -59,7 +59,7 @@ def prepare_plan(
         decision=request.decision,
         conversations=() if earlier is None else _earlier(earlier, request, agent),
         conversations_of="" if earlier is None else earlier.run_id,
-        notes=notes,
+        notes=(*notes, *_ignored_keys(shelf)),
     )
 
 
@@ -85,6 +85,11 @@ def judges_of(
         hint = "`--repeat N` asks a judge several times"
         raise ConfigError(f"the judge {twice} is named twice", hint=hint)
     return judges
+
+
+def _ignored_keys(shelf: AgentShelf) -> tuple[str, ...]:
+    """Name keys such as `not_contains`: a rule under a wrong name would guard nothing."""
+    return tuple(str(problem) for problem in shelf.problems if problem.code == "unknown-key")
 
 
 def _threshold(agent: Agent, settings: JudgeSettings) -> float:

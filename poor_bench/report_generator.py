@@ -101,6 +101,7 @@ class ReportGenerator:
             base=self._compared(results) if self._base else None,
             machines=[machine for machine in machines if machine],
             pass_score=self._pass_score,
+            detectors=self._config.detectors,
         )
 
     def render(self, form: str, by: str = "llm") -> str:

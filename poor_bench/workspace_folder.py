@@ -30,6 +30,7 @@ from poor_bench.result_store.store import ResultStore, open_store
 if TYPE_CHECKING:
     from poor_bench.config.add_tests import AddedTests
     from poor_bench.config.llm_checks import IsOwnProvider
+    from poor_bench.issues.detector import Detector
     from poor_bench.lint.finding import Finding
 
 
@@ -59,6 +60,13 @@ class WorkspaceFolder:
         return load_evaluators([self.data_dir / "evaluators", project_evaluators_folder()])
 
     @cached_property
+    def detectors(self) -> tuple[Detector, ...]:
+        """The built-in detectors of issues and those of the workspace's folder `issues/`."""
+        from poor_bench.plugins.detectors import load_detectors
+
+        return load_detectors(self.data_dir / "issues")
+
+    @cached_property
     def workspace(self) -> Workspace:
         """The validated test classes, tests and LLMs.
 
@@ -84,7 +92,7 @@ class WorkspaceFolder:
 
     def reload(self) -> None:
         """Forget everything that was read, so that changed files are read again."""
-        for name in ("evaluators", "workspace", "store"):
+        for name in ("evaluators", "detectors", "workspace", "store"):
             self.__dict__.pop(name, None)
 
     def load_test_classes(self) -> list[TestClass]:

@@ -56,7 +56,7 @@ def list_evaluators(app: AppContext, /, as_json: bool = False) -> int:
 @pass_app
 def new(app: AppContext, /, name: str) -> int:
     """Write a new evaluator and its test into the workspace."""
-    from poor_bench.plugins.new_evaluator import write_new_evaluator
+    from poor_bench.plugins.new_plugin import write_new_evaluator
 
     files = write_new_evaluator(name, app.data_dir / "evaluators", app.evaluators)
     click.echo(f"Wrote {files.evaluator} and {files.test}.")

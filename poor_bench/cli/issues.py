@@ -11,10 +11,11 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.next_step import next_step
 from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
 from poor_bench.cli.selection_options import selection_from, selection_options
-from poor_bench.command_line import examples
+from poor_bench.command_line import examples, next_command
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
+    from poor_bench.issues.detector import Detector
     from poor_bench.issues.format_tax import FormatTax
     from poor_bench.issues.issue import Issue, IssueGroup
     from poor_bench.reports.report_data import ReportData
@@ -25,6 +26,7 @@ _EPILOG = examples(
   {program} issues truncated                every trial of one cause
   {program} issues --llm 'ollama:*' --class 'math*'
   {program} issues --compare previous       with what became worse
+  {program} issues new apologises           write a detector of your own
 """
 )
 _SHOWN = 20
@@ -32,6 +34,7 @@ _SHOWN = 20
 
 @click.command(epilog=_EPILOG)
 @click.argument("cause", required=False)
+@click.argument("name", required=False)
 @selection_options
 @click.option("--compare", "base", metavar="BASE", help="A run, a file, `previous`: see `compare`.")
 @click.option("--all", "shows_all", is_flag=True, help="Show every trial of the cause.")
@@ -41,6 +44,7 @@ def command(
     app: AppContext,
     /,
     cause: str | None,
+    name: str | None,
     base: str | None,
     shows_all: bool,
     as_json: bool,
@@ -48,9 +52,15 @@ def command(
 ) -> int:
     """Show why score is lost, what format alone costs, and what to try.
 
-    CAUSE is the id of one cause, as the table and --json show it; then its trials are listed. A
-    lost score is charged to one cause only, so the shares add up to 100 %.
+    CAUSE is the id of a cause, as shown in the table and by --json; its trials are listed. A lost
+    score is charged to one cause only, so the shares add up to 100 %.
+
+    `issues new NAME` writes issues/NAME.py, a detector of your own, into the workspace.
     """
+    if cause == "new":
+        return _write_detector(app, name)
+    if name is not None:
+        raise click.UsageError(f"unexpected argument {name!r}: give one cause")
     from poor_bench.report_generator import ReportGenerator
 
     data = ReportGenerator(app.config, selection_from(filters), base=base or "").data
@@ -63,12 +73,33 @@ def command(
         print_json({"issues": data.issue_groups, "format_tax": data.format_taxes})
     else:
         _print_causes(data.issue_groups)
+        _print_failed(data.issue_groups)
         _print_format_tax(data, data.format_taxes)
     return 0
 
 
+def _write_detector(app: AppContext, name: str | None) -> int:
+    from poor_bench.plugins.new_plugin import write_new_detector
+
+    if name is None:
+        raise click.UsageError("missing the detector's name, such as `issues new apologises`")
+    path = write_new_detector(name, app.data_dir / "issues")
+    click.echo(f"Wrote {path}.")
+    click.echo(f"Next: {next_command('issues', name)}")
+    return 0
+
+
+def _print_failed(groups: Sequence[IssueGroup]) -> None:
+    """Name the file and line of detectors that failed: without them the table is incomplete."""
+    from poor_bench.plugins.detectors import FAILED
+
+    for group in groups:
+        for issue in group.examples if group.detector_id == FAILED else ():
+            click.echo(harmless(f"Detector failed: {issue.evidence}"), err=True)
+
+
 def _show_cause(data: ReportData, cause: str, *, shows_all: bool, as_json: bool) -> None:
-    _require_cause(cause)
+    _require_cause(cause, data.detectors)
     group = next((group for group in data.issue_groups if group.detector_id == cause), None)
     of_cause = [issue for issue in data.issues if issue.detector_id == cause]
     issues = sorted(of_cause, key=lambda issue: (-issue.lost_score, issue.llm_id, issue.test_id))
@@ -80,15 +111,14 @@ def _show_cause(data: ReportData, cause: str, *, shows_all: bool, as_json: bool)
         _print_group(data, group, issues if shows_all else issues[:_SHOWN])
 
 
-def _require_cause(cause: str) -> None:
+def _require_cause(cause: str, detectors: Sequence[Detector]) -> None:
     from poor_bench.config.nearest_name import names_hint
     from poor_bench.errors import ConfigError
-    from poor_bench.issues.registry import DETECTORS
 
-    known = [detector.id for detector in DETECTORS]
+    known = [detector.id for detector in detectors]
     if cause not in known:
         hint = names_hint(cause, known, limit=len(known))
-        raise ConfigError(f"there is no cause `{cause}`", hint=hint)
+        raise ConfigError(f"the cause `{cause}` does not exist", hint=hint)
 
 
 def _print_causes(groups: Sequence[IssueGroup]) -> None:

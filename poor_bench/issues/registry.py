@@ -6,6 +6,8 @@ from answering comes before the form of the answer, and that before the plain wr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from poor_bench.issues import (
     failed_runs,
     form,
@@ -20,7 +22,7 @@ from poor_bench.issues import (
 )
 from poor_bench.issues.detector import Detector
 
-DETECTORS: tuple[Detector, ...] = (
+_SPECIFIC: tuple[Detector, ...] = (
     *failed_runs.DETECTORS,
     *missing_answers.DETECTORS,
     *language.DETECTORS,
@@ -30,5 +32,16 @@ DETECTORS: tuple[Detector, ...] = (
     *stability.DETECTORS,
     *leaks.DETECTORS,
     *timing.DETECTORS,
-    *wrong_answers.DETECTORS,
 )
+DETECTORS: tuple[Detector, ...] = (*_SPECIFIC, *wrong_answers.DETECTORS)
+
+
+def detectors_with(own: Sequence[Detector]) -> tuple[Detector, ...]:
+    """Add a workspace's own detectors to the built-in ones.
+
+    They come before the plain wrong answer, so that a loss they explain is charged to them. One
+    with the id of a built-in detector replaces it.
+    """
+    ids = {detector.id for detector in own}
+    ordered = (*_SPECIFIC, *own, *wrong_answers.DETECTORS)
+    return tuple(item for item in ordered if item.id not in ids or item in own)

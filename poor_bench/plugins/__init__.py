@@ -1,6 +1,6 @@
-"""Evaluators from files and installed packages, loaded on first use.
+"""Evaluators and issue detectors from files and installed packages.
 
-Built-in evaluators come in by the same door as a user's own: one file in a folder `evaluators/`.
+Built-in evaluators are loaded like a user's own: one file in a folder `evaluators/`.
 """
 
 from poor_bench.plugins.loaded_evaluator import LoadedEvaluator

@@ -35,7 +35,7 @@ class EvaluatorSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FileSource:
-    """A file of an evaluators folder."""
+    """A file of a plug-in folder."""
 
     path: Path
 

@@ -11,9 +11,11 @@ from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.comparison.side import Side
 from poor_bench.issues.background import background_of
 from poor_bench.issues.detect import detect_issues
+from poor_bench.issues.detector import Detector
 from poor_bench.issues.format_tax import FormatTax, format_tax
 from poor_bench.issues.grouping import group_issues
 from poor_bench.issues.issue import Issue, IssueGroup
+from poor_bench.issues.registry import DETECTORS
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -56,6 +58,8 @@ class ReportData:
     machines: Sequence[Mapping[str, object]] = ()
     """Facts of the machines that times were measured on, where they are known."""
     pass_score: float = 1.0
+    detectors: Sequence[Detector] = DETECTORS
+    """What looks for issues: the built-in detectors and those of the workspace."""
 
     def name(self, llm_id: str) -> str:
         """Return what screens call an LLM."""
@@ -93,12 +97,12 @@ class ReportData:
             previous_scores=self._previous_scores,
             pass_score=self.pass_score,
         )
-        return detect_issues(self.results, background)
+        return detect_issues(self.results, background, detectors=self.detectors)
 
     @cached_property
     def issue_groups(self) -> list[IssueGroup]:
         """What goes wrong, by cause, the most costly first."""
-        return group_issues(self.issues)
+        return group_issues(self.issues, detectors=self.detectors)
 
     @cached_property
     def format_taxes(self) -> list[FormatTax]:

@@ -94,3 +94,36 @@ def test_what_format_alone_costs_is_shown(
     shown = capsys.readouterr().out
     assert "What format alone costs" in shown
     assert "announced" in shown
+
+
+def test_a_detector_of_the_workspace_is_shown_everywhere_and_a_broken_one_is_named(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert call(files, "issues", "new", "in_prose") == 0
+    own = files.folder / "issues" / "in_prose.py"
+    own.write_text('"""Says <is>."""\ndef detect(result):\n    return "The answer is"')
+    (own.parent / "broken.py").write_text("def detect(result):\n    return result.nothing")
+    capsys.readouterr()
+    assert call(files, "issues") == 0
+    shown = capsys.readouterr()
+    assert "in_prose" in shown.out
+    assert f"Detector failed: {own.parent / 'broken.py'}:2: AttributeError" in shown.err
+    assert call(files, "issues", "in_prose") == 0
+    assert "The answer is" in capsys.readouterr().out
+    page = tmp_path / "report.html"
+    assert call(files, "report", "--format", "html", "--output", str(page)) == 0
+    assert "Says &lt;is&gt;" in page.read_text()
+    assert "broken.py:2: AttributeError" in page.read_text()
+    capsys.readouterr()
+    assert call(files, "report", "--format", "json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {"in_prose", "detector_failed"} <= {group["detector_id"] for group in told["issues"]}
+
+
+def test_a_new_detector_needs_a_name_and_a_cause_takes_none(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(files, "issues", "new") == 2
+    assert call(files, "issues", "no_answer", "truncated") == 2
+    assert call(files, "issues", "new", "no_answer") == 2
+    assert not (files.folder / "issues").exists()

@@ -109,3 +109,23 @@ def test_results_of_suspicious_tests_are_found(workspace_files: WorkspaceFiles) 
     found = services.find(ResultQuery(llm_id="scripted:a", issue="suspicious_test"))
     assert len(found) == 1
     assert found.key_at(0) == TrialKey(issue.test_id, issue.trial, is_failure=False)
+
+
+def test_a_detector_dropped_into_the_workspace_is_shown_at_once(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = services_with(workspace_files, {"bad": [0, 1, 0]})
+    assert "Says no" not in text_of(
+        callbacks.show(services, finished(IssueReports(services)), "")[2]
+    )
+    folder = workspace_files.folder / "issues"
+    folder.mkdir()
+    (folder / "own.py").write_text('"""Says no."""\ndef detect(result):\n    return "seen"')
+    (folder / "broken.py").write_text("import no_such_module")
+    groups = callbacks.show(services, finished(IssueReports(services)), "")[2]
+    assert "Says no" in text_of(groups)
+    assert "broken.py:1: ModuleNotFoundError" in text_of(groups)
+    assert len(services.find(ResultQuery(llm_id="scripted:bad", issue="own"))) == 3
+    details = services.details("scripted:bad", TrialKey("sum_001", 1, is_failure=False))
+    assert details is not None
+    assert ("Says no", "seen") in details.issues

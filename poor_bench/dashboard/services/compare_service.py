@@ -83,7 +83,7 @@ class CompareService:
 
     def details(self, result: Result) -> ResultDetails:
         """Return a trial with what belongs to it, without its issues."""
-        return details_of(result, self._services.workspace(), ())
+        return details_of(result, self._services.workspace())
 
 
 def _keep(kept: OrderedDict[Hashable, V], key: Hashable, value: V) -> None:

@@ -13,6 +13,7 @@ from poor_bench.models.result import record_to_result
 
 if TYPE_CHECKING:
     from poor_bench.config.workspace import Workspace
+    from poor_bench.workspace_folder import WorkspaceFolder
 
 
 class IssueCache:
@@ -24,8 +25,13 @@ class IssueCache:
         self._background = Background()
         self._issues: dict[str, tuple[int, tuple[Issue, ...]]] = {}
 
-    def issues(self, table: ResultTable, workspace: Workspace, llm_id: str) -> tuple[Issue, ...]:
-        """Return what `detect_issues` finds in the results of an LLM."""
+    def issues(self, table: ResultTable, folder: WorkspaceFolder, llm_id: str) -> tuple[Issue, ...]:
+        """Find the issues in the results of an LLM.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+        """
+        workspace = folder.workspace
         version = table.llm_versions.get(llm_id)
         if version is None:
             return ()
@@ -41,6 +47,6 @@ class IssueCache:
                 return kept[1]
             records = table.records(table.rows_of(llm_id))
             results = (record_to_result(record["llm_id"], record) for record in records)
-            issues = tuple(detect_issues(results, self._background))
+            issues = tuple(detect_issues(results, self._background, detectors=folder.detectors))
             self._issues[llm_id] = (version, issues)
             return issues

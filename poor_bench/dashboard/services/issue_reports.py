@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.background import Answer, Background
 from poor_bench.issues.background import background_of
 from poor_bench.issues.detect import detect_issues
+from poor_bench.issues.detector import Detector
 from poor_bench.issues.format_tax import FormatTax, format_tax
 from poor_bench.issues.issue import Issue
 from poor_bench.models.result import Result, record_to_result
@@ -30,6 +31,7 @@ class IssueReport:
     """Trials that were looked at."""
     issues: tuple[Issue, ...]
     """In the order of the detectors."""
+    detectors: Sequence[Detector]
     tax: tuple[FormatTax, ...]
     """One row per LLM and class, the highest tax first."""
     class_of: Mapping[str, str]
@@ -63,11 +65,16 @@ class IssueReports:
             StoreError: If the results cannot be read.
         """
         table, workspace = self._services.table(), self._services.workspace()
+        detectors = self._services.detectors()
         version = (table.version, id(workspace))
-        return self._background.ask("issues", version, lambda: _report_of(table, workspace))
+        return self._background.ask(
+            "issues", version, lambda: _report_of(table, workspace, detectors)
+        )
 
 
-def _report_of(table: ResultTable, workspace: Workspace) -> IssueReport:
+def _report_of(
+    table: ResultTable, workspace: Workspace, detectors: Sequence[Detector]
+) -> IssueReport:
     from poor_bench.statistics.items import analyse_items
 
     results = [_result_of(record) for record in table.records(range(len(table)))]
@@ -77,7 +84,8 @@ def _report_of(table: ResultTable, workspace: Workspace) -> IssueReport:
     background = replace(known, suspicious_tests=suspicious)
     return IssueReport(
         n_results=len(results),
-        issues=tuple(detect_issues(results, background)),
+        issues=tuple(detect_issues(results, background, detectors=detectors)),
+        detectors=detectors,
         tax=tuple(format_tax(results, background.facts)),
         class_of={test_id: test.class_id for test_id, test in workspace.tests_by_id.items()},
     )

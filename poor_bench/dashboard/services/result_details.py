@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from poor_bench.config.workspace import Workspace
 from poor_bench.extraction.fences import fenced_blocks
@@ -37,16 +38,23 @@ class ResultDetails:
     expected: str
     """Empty where it is not known, or not one text."""
     got: str
-    issues: tuple[Issue, ...]
+    issues: tuple[tuple[str, str], ...]
+    """Title and evidence of each."""
 
 
-def details_of(result: Result, workspace: Workspace, issues: Sequence[Issue]) -> ResultDetails:
+def details_of(
+    result: Result,
+    workspace: Workspace,
+    issues: Sequence[Issue] = (),
+    titles: Mapping[str, str] = MappingProxyType({}),
+) -> ResultDetails:
     """Return a trial with what belongs to it.
 
     Args:
         result: The whole result.
         workspace: Where its test and LLM are looked up.
-        issues: Issues of the LLM; those of other trials are left out.
+        issues: Issues of the model; those of other trials are left out.
+        titles: Titles of issues by detector id.
     """
     test = workspace.tests_by_id.get(result.test_id)
     split = split_thinking(result.response)
@@ -65,7 +73,7 @@ def details_of(result: Result, workspace: Workspace, issues: Sequence[Issue]) ->
         expected=result.expected or _expected(workspace, test),
         got=result.got or answer_text,
         issues=tuple(
-            issue
+            (titles.get(issue.detector_id, issue.detector_id), issue.evidence)
             for issue in issues
             if (issue.test_id, issue.trial) == (result.test_id, result.trial)
         ),

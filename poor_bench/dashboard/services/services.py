@@ -28,6 +28,7 @@ from poor_bench.dashboard.services.suite_runs import SuiteRuns
 from poor_bench.dashboard.services.summary_cache import SummaryCache
 from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.errors import PoorBenchError
+from poor_bench.issues.detector import Detector
 from poor_bench.issues.issue import Issue
 from poor_bench.models.llm import LLM
 from poor_bench.runner.plan import make_plan
@@ -89,6 +90,10 @@ class Services:
             ConfigError: With every problem of every file.
         """
         return self._watch.workspace()
+
+    def detectors(self) -> Sequence[Detector]:
+        """Return what looks for issues: built-in detectors and those of the workspace."""
+        return self.config().detectors
 
     def config(self) -> WorkspaceFolder:
         """Return the manager of the workspace's files."""
@@ -156,7 +161,7 @@ class Services:
             ConfigError: If the workspace is not valid.
             StoreError: If the results cannot be read.
         """
-        return self._issues.issues(self.table(), self.workspace(), llm_id)
+        return self._issues.issues(self.table(), self.config(), llm_id)
 
     def all_issues(self, llm_id: str) -> Answer[tuple[Issue, ...]]:
         """Return also those issues of an LLM that only the results of all LLMs show.
@@ -186,7 +191,8 @@ class Services:
         row = table.find(llm_id, trial)
         if row is None:
             return None
-        return details_of(table.whole(row), self.workspace(), self.issues(llm_id))
+        titles = {detector.id: detector.title for detector in self.detectors()}
+        return details_of(table.whole(row), self.workspace(), self.issues(llm_id), titles)
 
     def last_run(self) -> LastRun | None:
         """Return what the last run changed; None without an earlier run to compare with.

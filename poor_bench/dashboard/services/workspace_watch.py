@@ -100,5 +100,5 @@ class WorkspaceWatch:
         for name in (TEST_CLASSES_FILE, TESTS_FILE):
             yield folder / name
         yield llms_file(folder)
-        for evaluators in (folder / "evaluators", project_evaluators_folder()):
-            yield from sorted(evaluators.glob("*.py"))
+        for plugins in (folder / "evaluators", folder / "issues", project_evaluators_folder()):
+            yield from sorted(plugins.glob("*.py"))

@@ -59,7 +59,7 @@ def show(services: Services, reports: IssueReports, search: str | None) -> tuple
         return no_update, no_update, no_update, no_update, False
     report, selection = answer.value, selection_of(search)
     issues = chosen_issues(report.issues, selection, report.class_of)
-    groups = group_issues(issues)
+    groups = group_issues(issues, detectors=report.detectors)
     shown = [
         group for group in groups if not selection.severity or group.severity == selection.severity
     ]

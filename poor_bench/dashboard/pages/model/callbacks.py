@@ -68,7 +68,8 @@ def issues(services: Services, search: str) -> tuple[Component, bool]:
     """Return what goes wrong with the model, and whether that is all."""
     query = query_of(search)
     answer = services.all_issues(query.llm_id)
-    return issue_list(group_issues(answer.value or ()), Ids.ISSUE, query.issue), answer.is_current
+    groups = group_issues(answer.value or (), detectors=services.detectors())
+    return issue_list(groups, Ids.ISSUE, query.issue), answer.is_current
 
 
 def issue_chip(detector_id: str) -> Component | None:

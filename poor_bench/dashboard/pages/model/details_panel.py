@@ -17,15 +17,12 @@ from poor_bench.dashboard.text.differences import compare_texts
 from poor_bench.dashboard.text.figures_text import dollars_text, milliseconds_text
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
 from poor_bench.dashboard.text.think_text import think_to_text
-from poor_bench.issues.registry import DETECTORS
 from poor_bench.models.result import Result
 from poor_bench.scoring.verdict import MAX_DETAILS
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
-
-_TITLES = {detector.id: detector.title for detector in DETECTORS}
 
 
 def panel() -> Component:
@@ -93,10 +90,7 @@ def _verdict(details: ResultDetails) -> Component:
             className="failure-box",
         )
     strict = result.strict_score
-    issues = [
-        html.Li(f"{_TITLES.get(issue.detector_id, issue.detector_id)}: {issue.evidence}")
-        for issue in details.issues
-    ]
+    issues = [html.Li(f"{title}: {evidence}") for title, evidence in details.issues]
     return html.Div(
         [
             html.Div(

@@ -1,0 +1,145 @@
+"""Issue detectors of a workspace: each file in its folder `issues/` is one.
+
+```
+detect(result)   required: evidence as a text where a scored result has the issue, else None
+SEVERITY         "high", "medium" (default) or "low"; a low one is never charged with lost score
+TRY              one sentence of advice
+```
+
+The first line of the module's docstring is the title, the rest the meaning. The file's name is the
+id of the cause; a file with the id of a built-in detector replaces it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from poor_bench.errors import PluginError
+from poor_bench.issues.background import Background
+from poor_bench.issues.detector import Detector, always, each, never
+from poor_bench.issues.issue import Severity
+from poor_bench.issues.registry import detectors_with
+from poor_bench.issues.trial import Trial, quoted
+from poor_bench.plugins.crash_place import crash_text
+from poor_bench.plugins.sources import FileSource, list_folders
+
+FAILED = "detector_failed"
+"""Id of the cause that reports detectors that could not be loaded or crashed."""
+_EVIDENCE = 200
+
+
+class Look(NamedTuple):
+    """What a detector made of one trial."""
+
+    evidence: str | None = None
+    crash: str = ""
+
+
+class OwnDetector:
+    """One module of the folder; a crash is kept as a finding, so that no other one is lost."""
+
+    def __init__(self, name: str, path: Path, module: ModuleType) -> None:
+        self.name = name
+        self.path = path
+        self._module = module
+        _require_contract(module, path)
+
+    def look(self, trial: Trial) -> Look:
+        """Ask the module about a trial; failures to run are not shown to it."""
+        if trial.result.score is None:
+            return Look()
+        try:
+            return Look(_evidence_of(self._module.detect(trial.result), trial))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - kept as a finding
+            return Look(crash=crash_text(error, self.path))
+
+    def as_detector(self) -> Detector:
+        """Describe it as the built-in ones are."""
+        title, _, meaning = (inspect.getdoc(self._module) or self.name).partition("\n")
+        severity = Severity(getattr(self._module, "SEVERITY", Severity.MEDIUM))
+        return Detector(
+            id=self.name,
+            title=title.strip().rstrip("."),
+            severity=severity,
+            meaning=" ".join(meaning.split()),
+            advice=str(getattr(self._module, "TRY", "")),
+            find=each(lambda trial, _: trial.once(self.look).evidence),
+            explains_loss=never if severity is Severity.LOW else always,
+        )
+
+    def crashes(self, trials: Sequence[Trial]) -> Iterable[tuple[Trial, str]]:
+        """Yield the first crash with the number of all; they tend to be one and the same."""
+        crashed = [trial for trial in trials if trial.once(self.look).crash]
+        if crashed:
+            more = f" (in {len(crashed)} results)" if len(crashed) > 1 else ""
+            yield crashed[0], crashed[0].once(self.look).crash + more
+
+
+def load_detectors(folder: Path) -> tuple[Detector, ...]:
+    """Combine the built-in detectors with those of a folder.
+
+    A file that cannot be loaded costs only itself: the cause `detector_failed` names it.
+
+    Args:
+        folder: The workspace's `issues/`; it need not exist.
+    """
+    own: list[OwnDetector] = []
+    problems: list[str] = []
+    for name, source in list_folders([folder]).sources.items():
+        try:
+            own.append(_load(name, source))
+        except PluginError as error:
+            problems.append(str(error))
+    failed = [_failed(own, problems)] if own or problems else []
+    return detectors_with([*failed, *(detector.as_detector() for detector in own)])
+
+
+def _load(name: str, source: FileSource) -> OwnDetector:
+    try:
+        return OwnDetector(name, source.path, source.import_module())
+    except PluginError as error:
+        if error.__cause__ is None:
+            raise
+        raise PluginError(crash_text(error.__cause__, source.path)) from error
+
+
+def _require_contract(module: ModuleType, path: Path) -> None:
+    try:
+        inspect.signature(module.detect).bind("result")
+    except (AttributeError, TypeError, ValueError):
+        wanted = "define `detect(result)`, which returns a text or None"
+        raise PluginError(f"{path}: {wanted}") from None
+    severity = getattr(module, "SEVERITY", Severity.MEDIUM)
+    if severity not in set(Severity):
+        raise PluginError(f'{path}: SEVERITY must be "high", "medium" or "low", not {severity!r}')
+
+
+def _evidence_of(answer: object, trial: Trial) -> str | None:
+    if answer is None or answer is False or answer == "":
+        return None
+    if answer is True:
+        return quoted(trial.result.details, _EVIDENCE)
+    if not isinstance(answer, str):
+        raise TypeError(f"detect must return a text or None, not {type(answer).__name__}")
+    return quoted(answer, _EVIDENCE)
+
+
+def _failed(own: Sequence[OwnDetector], problems: Sequence[str]) -> Detector:
+    def find(trials: Sequence[Trial], _: Background) -> Iterable[tuple[Trial, str]]:
+        yield from ((trials[0], problem) for problem in problems if trials)
+        for detector in own:
+            yield from detector.crashes(trials)
+
+    return Detector(
+        id=FAILED,
+        title="Detector failed",
+        severity=Severity.HIGH,
+        meaning="A detector in the folder issues/ of the workspace raised an error.",
+        advice="Correct the file at the line shown; all other detectors are complete.",
+        find=find,
+        explains_loss=never,
+    )

@@ -21,6 +21,9 @@ turn into a score.
 
 from __future__ import annotations
 
+import os
+import sysconfig
+import traceback
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -137,3 +140,56 @@ class CostLimitError(RunCancelledError):
     """What would be asked next costs more than may be spent; it stays pending."""
 
     exit_code = 3
+
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pure: no pathlib
+_LONGEST_REASON = 300
+
+
+def describe_crash(error: BaseException, file: str = "") -> str:
+    """Describe an exception of code that a user dropped in: what it is, and its file and line.
+
+    Args:
+        error: What the code raised.
+        file: The file that was dropped in, where it is known; named if no line of it was reached.
+
+    Example:
+        `ZeroDivisionError: division by zero (data/evaluators/mine.py:12)`
+    """
+    reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON].rstrip(": ")
+    place = _place_of(error, file) or _as_shown(file)
+    return f"{reason} ({place})" if place else reason
+
+
+def _place_of(error: BaseException, file: str) -> str:
+    """Find the innermost line of the user: not of this package, and of no library if possible."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{_as_shown(error.filename)}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    if file:
+        chosen = [frame for frame in frames if _is_beside(frame.filename, file)][-1:]
+    else:
+        theirs = [frame for frame in frames if _is_theirs(frame.filename)]
+        code = [frame for frame in theirs if not _is_library(frame.filename)]
+        chosen = (code or theirs)[-1:]
+    return f"{_as_shown(chosen[0].filename)}:{chosen[0].lineno}" if chosen else ""
+
+
+def _is_theirs(path: str) -> bool:
+    return not path.startswith(("<", _PACKAGE + os.sep))
+
+
+def _is_beside(path: str, file: str) -> bool:
+    """True if a file is the one that was dropped in, or a helper in its folder."""
+    folder = os.path.dirname(os.path.abspath(file))  # noqa: PTH100, PTH120 - pure: no pathlib
+    return os.path.abspath(path).startswith(folder + os.sep)  # noqa: PTH100 - pure: no pathlib
+
+
+def _is_library(path: str) -> bool:
+    return "site-packages" in path or path.startswith(sysconfig.get_path("stdlib"))
+
+
+def _as_shown(path: str) -> str:
+    """Shorten a path to one that is relative to the current folder, where that is possible."""
+    here = os.getcwd() + os.sep  # noqa: PTH109 - pure: no pathlib
+    return path.removeprefix(here)

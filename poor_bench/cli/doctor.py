@@ -15,7 +15,7 @@ from poor_bench import __version__
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import console, harmless, json_option, print_json
 from poor_bench.command_line import python_command
-from poor_bench.errors import PoorBenchError
+from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
@@ -48,11 +48,7 @@ class Finding:
 @pass_app
 def command(app: AppContext, /, as_json: bool) -> int:
     """Show what is installed, reachable and in force, and what is wrong."""
-    findings = [
-        finding
-        for examine in (_python, _packages, _workspace, _results, _sandbox, _embedded, _llms)
-        for finding in _examined(examine, app)
-    ]
+    findings = [finding for examine in _EXAMINATIONS for finding in _examined(examine, app)]
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:
@@ -65,7 +61,14 @@ def _examined(examine: Callable[[AppContext], list[Finding]], app: AppContext) -
     try:
         return examine(app)
     except PoorBenchError as error:
-        return [Finding(examine.__name__.strip("_"), "problem", str(error))]
+        name = examine.__name__.strip("_")
+        return [Finding(name, "problem", line) for line in _lines_of(error)]
+
+
+def _lines_of(error: PoorBenchError) -> list[str]:
+    problems = error.problems if isinstance(error, ConfigError) else ()
+    hint = f" ({error.hint})" if error.hint else ""
+    return [str(error) + hint, *map(str, problems)]
 
 
 def _python(_app: AppContext) -> list[Finding]:
@@ -102,6 +105,13 @@ def _workspace(app: AppContext) -> list[Finding]:
     return [Finding("workspace", "ok", contents), *warnings]
 
 
+def _evaluators(app: AppContext) -> list[Finding]:
+    report = app.evaluators.load_all()
+    broken = [Finding("evaluators", "problem", str(error)) for error in report.failures.values()]
+    n_usable = f"{counted(len(report.evaluators), 'evaluator')} can be used"
+    return [Finding("evaluators", "ok", n_usable), *broken]
+
+
 def _results(app: AppContext) -> list[Finding]:
     n_scored = n_failed = 0
     for result in app.store.results():
@@ -134,15 +144,24 @@ def _embedded(_app: AppContext) -> list[Finding]:
 def _llms(app: AppContext) -> list[Finding]:
     from poor_bench.llm_manager import LLMManager
 
+    try:
+        llms = app.workspace.enabled_llms
+    except PoorBenchError:  # told with the workspace
+        return []
     manager = LLMManager(app.data_dir)
     findings = []
     with console(stderr=True).status("Asking the endpoints"):
-        for llm in app.workspace.enabled_llms:
+        for llm in llms:
             check = manager.check(llm)
             state = "ok" if check.state == "ready" else "problem"
             findings.append(Finding(llm.id, state, check.message or "reachable"))
     manager.close()
     return findings
+
+
+_EXAMINATIONS = (
+    _python, _packages, _workspace, _evaluators, _results, _sandbox, _embedded, _llms,
+)  # fmt: skip
 
 
 def _shown(finding: Finding) -> Text:

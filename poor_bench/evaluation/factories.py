@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from poor_bench.errors import ConfigError
+from poor_bench.errors import ConfigError, describe_crash
 
 
 def import_factory(written: str) -> Callable[..., Any]:
@@ -19,12 +19,13 @@ def import_factory(written: str) -> Callable[..., Any]:
     try:
         module = importlib.import_module(module_name)
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
         hint = (
             "modules are looked up from the folder that the command was started in; `examples` "
             "stand in the project's folder, and do not come with an installed package"
         )
-        raise ConfigError(f"`{module_name}` cannot be imported: {reason}", hint=hint) from error
+        raise ConfigError(
+            f"`{module_name}` cannot be imported: {describe_crash(error)}", hint=hint
+        ) from error
     factory = getattr(module, name, None)
     if not callable(factory):
         raise ConfigError(f"`{module_name}` has no function `{name}`")

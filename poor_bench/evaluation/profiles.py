@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from poor_bench.errors import AgentError, PoorBenchError
+from poor_bench.errors import AgentError, PoorBenchError, describe_crash
 from poor_bench.evaluation.agent import Agent, AgentOutcome, AgentServices, AgentTask, TrialControl
 from poor_bench.evaluation.case_checks import DEFAULT_PROFILE, split_web_url
 from poor_bench.evaluation.factories import import_factory
@@ -79,5 +79,5 @@ def _outcome(returned: object, profile: str) -> AgentOutcome:
 
 
 def _failed(profile: str, error: Exception) -> AgentError:
-    message = f"agent {profile} raised {type(error).__name__}: {error}"
+    message = f"agent {profile} raised {describe_crash(error)}"
     return AgentError(message, kind=FailureKind.AGENT)

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from poor_bench.errors import AgentError, ConfigError, PoorBenchError
+from poor_bench.errors import AgentError, ConfigError, PoorBenchError, describe_crash
 from poor_bench.evaluation.factories import import_factory
 from poor_bench.evaluation.models import SERVER, EvalSuite
 from poor_bench.models.failure import FailureKind
@@ -70,8 +70,8 @@ def _create(written: str, environ: Mapping[str, str]) -> Any:
     except PoorBenchError:
         raise
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise ConfigError(f"the server `{written}` cannot be made: {reason}") from error
+        reason = describe_crash(error)
+        raise ConfigError(f"the server `{written}` cannot be created: {reason}") from error
     if not callable(application):
         raise ConfigError(f"the server `{written}` is not a WSGI application")
     return application

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from poor_bench.errors import EvaluatorError, PluginError, PoorBenchError
+from poor_bench.errors import EvaluatorError, PluginError, PoorBenchError, describe_crash
 from poor_bench.models.failure import FailureKind
 from poor_bench.plugins.code_digest import digest_of_code, digest_of_digests
 from poor_bench.plugins.module_contract import parameters_model, takes_context, takes_judge
@@ -22,8 +22,6 @@ from poor_bench.scoring.parts import Part
 from poor_bench.scoring.verdict import Verdict, verdict_of
 
 T = TypeVar("T")
-
-_MAX_REASON = 300
 
 
 class LoadedEvaluator:
@@ -68,16 +66,23 @@ class LoadedEvaluator:
         except PoorBenchError:
             raise
         except (Exception, SystemExit) as error:
-            reason = f"{type(error).__name__}: {error}"
             raise EvaluatorError(
-                f"evaluator {self.name!r} failed: {reason:.{_MAX_REASON}}",
+                f"evaluator {self.name!r} failed: {self._crash(error)}",
                 kind=FailureKind.EVALUATOR,
             ) from error
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> list[ParameterProblem]:
-        """Return everything that is wrong with parameters; nothing if they are right."""
+        """List everything that is wrong with parameters; nothing if they are right.
+
+        Raises:
+            PluginError: If the evaluator's model or function `parts` fails.
+        """
         model = parameters_model(self._module)
-        problems = check_against_model(parameters, model) if model is not None else []
+        try:
+            problems = check_against_model(parameters, model) if model is not None else []
+        except Exception as error:
+            message = f"{self.origin}: Parameters failed: {self._crash(error)}"
+            raise PluginError(message) from error
         if not problems:
             for place, part in self._parts(parameters).items():
                 problems += self._check_part(place, part)
@@ -169,8 +174,11 @@ class LoadedEvaluator:
         except PoorBenchError:
             raise
         except (Exception, SystemExit) as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise PluginError(f"{self.origin}: {name} failed: {reason:.{_MAX_REASON}}") from error
+            message = f"{self.origin}: {name} failed: {self._crash(error)}"
+            raise PluginError(message) from error
+
+    def _crash(self, error: BaseException) -> str:
+        return describe_crash(error, getattr(self._module, "__file__", None) or "")
 
     def _check_part(self, place: str, part: Part) -> list[ParameterProblem]:
         try:

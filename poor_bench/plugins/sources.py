@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Protocol
 
-from poor_bench.errors import PluginError
+from poor_bench.errors import PluginError, describe_crash
 
 ENTRY_POINT_GROUP = "poor_bench.evaluators"
 """A package offers an evaluator as `name = "its.module"` in this group."""
@@ -54,7 +54,7 @@ class FileSource:
         try:
             return _execute(spec)
         except (Exception, SystemExit) as error:
-            raise _broken(self.origin, error) from error
+            raise _broken(self.origin, error, str(self.path)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,8 @@ def _execute(spec: ModuleSpec) -> ModuleType:
     return module
 
 
-def _broken(origin: str, error: BaseException) -> PluginError:
+def _broken(origin: str, error: BaseException, file: str = "") -> PluginError:
     return PluginError(
-        f"{origin} cannot be imported: {type(error).__name__}: {error}",
-        hint="mend or remove the file; the other evaluators work without it",
+        f"{origin} cannot be imported: {describe_crash(error, file)}",
+        hint="fix or remove the file; the other evaluators work without it",
     )

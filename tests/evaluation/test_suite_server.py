@@ -37,7 +37,7 @@ def test_application_is_served_and_given_its_credentials(
         ("no_such_module:app", "cannot be imported"),
         ("tests.evaluation.agents:no_such", "has no function"),
         ("tests.evaluation.agents:no_server", "is not a WSGI application"),
-        ("tests.evaluation.agents:echo", "cannot be made: TypeError"),
+        ("tests.evaluation.agents:echo", "cannot be created: TypeError"),
     ],
 )
 def test_server_that_cannot_be_made_says_why(written: str, words: str) -> None:

@@ -19,9 +19,12 @@ settings.register_profile(
     "poor_bench",
     deadline=None,
     derandomize=bool(os.environ.get("CI")),
+    max_examples=50,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("thorough", settings.get_profile("poor_bench"), max_examples=1000)
 settings.load_profile("poor_bench")
+_SLOW_KINDS = {"browser": "drives a real Chromium", "embedded": "runs the real embedded model"}
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
@@ -29,6 +32,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     targets = [argument for argument in config.args if not argument.startswith("-")]
     is_single = len(targets) == 1 and ("::" in targets[0] or targets[0].endswith(".py"))
     return 0 if is_single or config.option.capture == "no" else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave browsers and models out of `-m "not slow"`; every other mark says why it stands."""
+    for item in items:
+        for kind in _SLOW_KINDS.keys() & {mark.name for mark in item.iter_markers()}:
+            item.add_marker(pytest.mark.slow(reason=_SLOW_KINDS[kind]))
+        for mark in item.iter_markers("slow"):
+            assert mark.kwargs.get("reason"), f"{item.nodeid}: slow(reason=...) lacks its reason"
 
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -16,6 +16,8 @@ import pytest
 from tests.conftest import WorkspaceFiles
 from tests.runner.running import run_all
 
+pytestmark = pytest.mark.slow(reason="starts pytest again and again")
+
 PROJECT = Path(__file__).parents[1]
 PASSED, FAILED, USAGE = 0, 1, 4
 

@@ -13,6 +13,8 @@ import pytest
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 
+pytestmark = pytest.mark.slow(reason="interrupts real runs")
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -14,6 +14,8 @@ import pytest
 from poor_bench.judge.history.store import JudgementStore
 from tests.judge.agent_workspace import VERDICT, write_workspace
 
+pytestmark = pytest.mark.slow(reason="interrupts real runs")
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -45,6 +45,7 @@ def folder(workspace_files: WorkspaceFiles) -> Path:
     return folder
 
 
+@pytest.mark.slow(reason="starts the console for each command")
 @pytest.mark.parametrize("command", ["status", "results", "results --json", "tests list", "--help"])
 def test_reader_that_goes_away_is_no_error(folder: Path, command: str) -> None:
     read_end, write_end = os.pipe()
@@ -68,6 +69,7 @@ def test_ids_that_look_like_markup_are_shown_as_they_are(
     assert "[bold]m[/]  scripted:a" in capsys.readouterr().out
 
 
+@pytest.mark.slow(reason="starts the console for each case")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_closed_streams_are_no_error(folder: Path, closed: str) -> None:
     shell = f'"$0" main.py --data "$1" run --force --level 1 {closed}'

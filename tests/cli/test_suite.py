@@ -179,6 +179,7 @@ def start(folder: Path, path: Path) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow(reason="interrupts a real run")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
 def test_run_that_is_stopped_from_outside_keeps_what_is_finished(
     tmp_path: Path, number: int, code: int

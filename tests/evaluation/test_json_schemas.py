@@ -26,6 +26,7 @@ def test_the_stored_schemas_are_up_to_date(name: str) -> None:
     )
 
 
+@pytest.mark.slow(reason="checks every shipped file")
 def test_the_shipped_suite_and_playbooks_satisfy_their_schemas() -> None:
     assert errors_in("suite", yaml.safe_load(EXAMPLE.read_text(encoding="utf-8"))) == []
     playbooks = sorted((PROJECT / "data" / "playbooks").glob("*.yaml"))

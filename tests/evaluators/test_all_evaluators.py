@@ -78,6 +78,7 @@ def test_any_response_gets_a_score_and_the_same_one_again(name, response):
     assert evaluator.evaluate(response, PARAMETERS[name]) == verdict
 
 
+@pytest.mark.slow(reason="reads megabytes")
 @pytest.mark.parametrize("piece", ["{", "- A is 18, <b>\n"])
 @pytest.mark.parametrize("name", PURE)
 def test_megabyte_of_anything_is_scored_within_seconds(name, piece):
@@ -86,6 +87,7 @@ def test_megabyte_of_anything_is_scored_within_seconds(name, piece):
     assert time_of(lambda text: evaluator.evaluate(text, PARAMETERS[name]), megabyte) < 30
 
 
+@pytest.mark.slow(reason="reads megabytes")
 @pytest.mark.parametrize("name", PURE)
 def test_verdict_on_a_megabyte_is_small(name):
     verdict = REGISTRY.get(name).evaluate('["' + "x" * 1_000_000 + '", "y"]', PARAMETERS[name])

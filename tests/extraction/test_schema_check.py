@@ -75,6 +75,7 @@ SEARCHES = {
 }
 
 
+@pytest.mark.slow(reason="searches until a time limit")
 @pytest.mark.parametrize(("schema", "value"), SEARCHES.values(), ids=SEARCHES)
 def test_search_for_a_pattern_ends_in_time(schema, value):
     validator = schema_validator(json.dumps(schema))

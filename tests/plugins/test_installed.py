@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow(reason="builds and installs a wheel")
+
 ROOT = Path(__file__).parents[2]
 BUILD = "from setuptools import build_meta; import sys; build_meta.build_wheel(sys.argv[1])"
 COMMAND = "import sys; from poor_bench.cli.main import main; sys.exit(main(sys.argv[1:]))"

@@ -17,6 +17,7 @@ from tests.issues.builders import scored
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow(reason="starts pytest")
 def test_new_evaluator_works_and_its_test_passes(tmp_path):
     folder = tmp_path / "evaluators"
     files = write_new_evaluator("word_count", folder, load_evaluators([]))

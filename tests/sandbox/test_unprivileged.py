@@ -31,6 +31,7 @@ def _interpreter() -> Path:
     pytest.skip("run as root from folders that other users cannot read")
 
 
+@pytest.mark.slow(reason="attacks the sandbox in every way")
 def test_selftest_holds_for_a_user_without_rights() -> None:
     is_root = os.geteuid() == 0
     interpreter = _interpreter() if is_root else Path(sys.executable)

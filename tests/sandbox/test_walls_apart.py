@@ -36,6 +36,7 @@ def ground() -> Iterator[Ground]:
         yield prepared
 
 
+@pytest.mark.slow(reason="attacks the sandbox in every way at each level")
 def test_every_promise_of_the_level_in_force_is_kept(sandbox: Sandbox, ground: Ground) -> None:
     level = sandbox.status().level
     promised = [trial for trial in TRIALS if trial.holds_from <= level]

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from poor_bench.cli.output_file import HTML_FILE
+
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _JUDGES = (
@@ -53,10 +55,7 @@ def judge_names(judge: str | None, panel: tuple[str, ...]) -> tuple[str, ...]:
 
 def html_option(function: _Command) -> _Command:
     """Give a command the option `--html`."""
-    from pathlib import Path
-
-    kind = click.Path(path_type=Path, dir_okay=False)
-    decorate = click.option("--html", "html", type=kind, help="Write the report to this file.")
+    decorate = click.option("--html", "html", type=HTML_FILE, help="Write the report to this file.")
     return decorate(function)
 
 

@@ -9,6 +9,7 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import harmless, json_option
+from poor_bench.cli.output_file import HTML_FILE
 from poor_bench.command_line import examples
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ _REPORT_EPILOG = examples(
   {program} judge report sales_qualification support_desk --html both.html
 """
 )
-_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command(epilog=_EPILOG)
@@ -48,7 +48,7 @@ def show(app: AppContext, /, reference: str, turns: bool, as_json: bool) -> int:
 
 @click.command(epilog=_REPORT_EPILOG)
 @click.argument("references", metavar="RUN...", nargs=-1, required=True)
-@click.option("--html", type=_FILE, required=True, help="Write the report to this file.")
+@click.option("--html", type=HTML_FILE, required=True, help="Write the report to this file.")
 @pass_app
 def report(app: AppContext, /, references: tuple[str, ...], html: Path) -> int:
     """Write one self-contained HTML file on one or several runs."""

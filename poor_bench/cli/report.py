@@ -9,6 +9,7 @@ import click
 
 from poor_bench.cli.comparison_options import allowed_changes, comparison_options
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output_file import one_of
 from poor_bench.cli.selection_options import selection_from, selection_options
 from poor_bench.command_line import examples
 
@@ -69,6 +70,7 @@ def command(
     """Show or export the scores; CSV and JUnit XML have a row for every result."""
     from poor_bench.report_generator import ReportGenerator
 
+    form = form or _default_form(output)
     generator = ReportGenerator(
         app.config,
         selection_from(filters),
@@ -76,7 +78,6 @@ def command(
         allowed=allowed_changes(allow),
         pass_score=pass_mark,
     )
-    form = form or _default_form(output)
     if form == _TABLE:
         from poor_bench.cli.report_view import print_report
 
@@ -99,4 +100,11 @@ def command(
 def _default_form(output: Path | None) -> str:
     if output is None:
         return _TABLE
-    return _FORM_OF_SUFFIX.get(output.suffix.lower(), "md")
+    form = _FORM_OF_SUFFIX.get(output.suffix.lower())
+    if form is None:
+        raise click.BadParameter(
+            f"{output}: the name must end in {one_of(tuple(_FORM_OF_SUFFIX))}; "
+            "or name the format with --format",
+            param_hint="'--output'",
+        )
+    return form

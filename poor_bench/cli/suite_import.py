@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output_file import OutputFile
 from poor_bench.command_line import examples, next_command
 from poor_bench.errors import ConfigError
 
@@ -36,7 +37,7 @@ def import_suite() -> None:
 @click.option("--no-playbooks", is_flag=True, help="Leave all tasks to the LLM agent.")
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputFile(".yaml", ".yml"),
     help="By default suites/miniwob.yaml in the workspace.",
 )
 @click.option("--force", is_flag=True, help="Replace the file.")

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from poor_bench.cli.output import Column, console, harmless, plain_table, print_json
+from poor_bench.cli.output_file import HTML_FILE, OutputFile
 
 if TYPE_CHECKING:
     from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult
     from poor_bench.evaluation.stored_run import StoredRun
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_FILE = click.Path(path_type=Path, dir_okay=False)
 _OPTIONS = (
-    click.option("--html", "html_file", type=_FILE, help="Write one HTML page with replays."),
-    click.option("--junit", "junit_file", type=_FILE, help="Write JUnit XML."),
-    click.option("--output", "json_file", type=_FILE, help="Write the report as JSON."),
+    click.option("--html", "html_file", type=HTML_FILE, help="Write one HTML page with replays."),
+    click.option("--junit", "junit_file", type=OutputFile(".xml"), help="Write JUnit XML."),
+    click.option(
+        "--output", "json_file", type=OutputFile(".json"), help="Write the report as JSON."
+    ),
 )
 
 

@@ -11,6 +11,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.llm_lookup import llm_named
 from poor_bench.cli.output import print_json
+from poor_bench.cli.output_file import HTML_FILE
 from poor_bench.cli.stop_signals import stop_on_signal
 from poor_bench.cli.tune_axes import axes_in
 from poor_bench.cli.tune_options import exit_code, limits_of, search_options
@@ -59,7 +60,7 @@ _EPILOG = examples(
     help="Variants that Optuna chooses.",
 )
 @click.option("--keep", is_flag=True, help="Add the best to llms.json if it is proven better.")
-@click.option("--html", type=click.Path(path_type=Path), help="Write a report with charts.")
+@click.option("--html", type=HTML_FILE, help="Write a report with charts.")
 @search_options(default_calls=1000)
 @pass_app
 def tune_params(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +11,8 @@ from typing import Any
 
 from poor_bench.command_line import next_command
 from poor_bench.config.report import Place, Report
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,15 @@ class UnreadableError(Exception):
         self.place = place
 
 
+def line_and_column(text: str, position: int) -> tuple[int, int]:
+    r"""Compute line and column of a position as editors show them, both counted from 1.
+
+    Lines end with ``\n``, ``\r\n`` or ``\r``; a byte order mark must have been dropped.
+    """
+    lines = _LINE_END.split(text[:position])
+    return len(lines), len(lines[-1]) + 1
+
+
 def read_text(path: Path) -> str:
     """Return the text of a file; a byte order mark is dropped.
 
@@ -44,7 +57,7 @@ def read_text(path: Path) -> str:
         UnreadableError: If there is no such file, or it is not UTF-8 text.
     """
     try:
-        raw = path.read_bytes()
+        raw = path.read_bytes().removeprefix(BOM_UTF8)
     except FileNotFoundError:
         raise UnreadableError("the file does not exist", hint=_example_hint()) from None
     except IsADirectoryError:
@@ -52,11 +65,12 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise UnreadableError(f"cannot be read: {error.strerror or error}") from None
     try:
-        text = raw.decode("utf-8-sig")
+        text = raw.decode()
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        hint = "save it as UTF-8"
-        raise UnreadableError("this is not UTF-8 text", hint=hint, line=line) from None
+        before = raw[: error.start].decode()
+        line, column = line_and_column(before, len(before))
+        message = f"this is not UTF-8 text: byte 0x{raw[error.start]:02x} at column {column}"
+        raise UnreadableError(message, hint="save it as UTF-8", line=line) from None
     if not text.strip():
         raise UnreadableError(
             "the file is empty",

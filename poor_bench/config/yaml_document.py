@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.config.document import Document, UnreadableError
+from poor_bench.config.document import Document, UnreadableError, line_and_column
 from poor_bench.config.report import Place
 from poor_bench.config.yaml_values import UNQUOTED, PlainValues, line_of_node
 
@@ -29,7 +29,7 @@ def parse_yaml(text: str) -> Document:
             raise UnreadableError("the file holds only comments")
         return Document(PlainValues().of(root), _line_finder(root))
     except yaml.MarkedYAMLError as error:
-        raise _unreadable(error) from None
+        raise _unreadable(error, text) from None
     except yaml.YAMLError as error:
         raise UnreadableError(f"this is not YAML: {_one_line(str(error))}") from None
     except RecursionError:
@@ -58,21 +58,21 @@ def _loader_class() -> Any:
     return type("MarkingLoader", (base,), {"yaml_implicit_resolvers": resolvers})
 
 
-def _unreadable(error: yaml.MarkedYAMLError) -> UnreadableError:
+def _unreadable(error: yaml.MarkedYAMLError, text: str) -> UnreadableError:
     mark = error.problem_mark or error.context_mark
-    where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+    line, column = line_and_column(text, mark.index) if mark else (None, 0)
+    where = f", at line {line}, column {column}" if line else ""
     problem = _one_line(error.problem or error.context or str(error))
-    line = mark.line + 1 if mark else None
     return UnreadableError(f"this is not YAML: {problem}{where}", hint=_hint(problem), line=line)
 
 
 def _hint(problem: str) -> str:
     if "cannot start any token" in problem:
-        return "indent with spaces, not tabs; put texts that begin with @, ` or % into quotes"
+        return "indent with spaces, not tabs; quote texts that begin with @, ` or %"
     if "mapping values are not allowed" in problem:
-        return "put a text that contains `: ` into quotes"
+        return "quote a text that contains `: `"
     if "did not find expected" in problem:
-        return "look at the indentation, and for a quote or bracket that is not closed"
+        return "check the indentation, and that each quote and bracket is closed"
     return ""
 
 

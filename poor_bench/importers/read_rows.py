@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from poor_bench.config.json_document import json_fault
 from poor_bench.errors import ConfigError
 from poor_bench.importers.imported import Row
 
@@ -77,8 +78,8 @@ def _parse(text: str, path: Path, line_number: int) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        line = line_number + error.lineno - 1
-        raise ConfigError(f"{path}:{line}: this is not JSON: {error.msg}") from error
+        message, line = json_fault(error, text, line_number)
+        raise ConfigError(f"{path}:{line}: {message}") from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}:{line_number}: this is not usable JSON: {error}") from error
 

@@ -17,6 +17,8 @@ from poor_bench.result_store.snapshot import read_snapshot
 
 _LOG = logging.getLogger(__name__)
 
+_FORM = "expected: results.json, a file of runs/, or the output of `report --format json`"
+
 
 class ResultsFile(NamedTuple):
     """What a file of results holds."""
@@ -94,8 +96,11 @@ def _journal_records(content: bytes, path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _snapshot_records(content: bytes, path: Path) -> Iterator[dict[str, Any]]:
-    for row in read_snapshot(BytesIO(content), path):
-        yield {"llm_id": row.llm_id, **row.record}
+    try:
+        for row in read_snapshot(BytesIO(content), path):
+            yield {"llm_id": row.llm_id, **row.record}
+    except StoreError as error:
+        raise StoreError(str(error), hint=_FORM) from error
 
 
 def _results_of(

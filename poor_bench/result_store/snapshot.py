@@ -28,6 +28,7 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 
 from poor_bench.command_line import next_command
+from poor_bench.config.json_document import json_fault
 from poor_bench.errors import StoreError
 from poor_bench.result_store.encode import dump_record
 
@@ -155,7 +156,8 @@ def _load_line(text: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         record: dict[str, Any] = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise _damaged(path, f"line {number}: {error}") from error
+        message, _ = json_fault(error, text.decode("utf-8", "replace"), number)
+        raise _damaged(path, message) from error
     return record
 
 
@@ -175,6 +177,9 @@ def _load_with_nan(content: bytes, path: Path) -> Any:
     """Read what Python's own writer may have left: NaN, Infinity."""
     try:
         return json.loads(content)
+    except json.JSONDecodeError as error:
+        message, _ = json_fault(error, content.decode("utf-8-sig", "replace"))
+        raise _damaged(path, message) from error
     except (ValueError, RecursionError) as error:
         raise _damaged(path, str(error)) from error
 

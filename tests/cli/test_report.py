@@ -94,7 +94,6 @@ def test_repeated_trials_tell_how_reliable_an_llm_is(
         ("report.json", '"summaries"'),
         ("report.csv", "llm_id,test_id"),
         ("report.md", "## poor_bench: 2 LLMs, 8 tests"),
-        ("report", "## poor_bench: 2 LLMs, 8 tests"),
     ],
 )
 def test_ending_of_the_file_says_the_form(

@@ -61,7 +61,7 @@ def test_integers_stay_exact() -> None:
         ("{'a': 1}", "line 1, column 2", "double quotes"),
         ('{"a": 1} // note', "line 1, column 10", "_comment"),
         ("[1, 2,]", "line 1", "comma"),
-        ('{"a": 1, "a": 2}', "`a` stands twice", ""),
+        ('{"a": 1, "a": 2}', "`a` occurs twice", ""),
         ('{"x": {"test_id": "t1", "a": 1, "a": 2}}', "`test_id`: `t1`", ""),
         ('{"a": NaN}', "NaN", ""),
         ('{"a": -Infinity}', "-Infinity", ""),
@@ -82,5 +82,5 @@ def test_escaped_pairs_are_text() -> None:
 
 
 def test_where_a_text_is_not_closed_is_told_once() -> None:
-    with pytest.raises(UnreadableError, match=r"Unterminated string starting at line 1, column 2"):
+    with pytest.raises(UnreadableError, match=r"it ends too early, at line 1, column 4"):
         parse_json('{"a')

@@ -87,7 +87,11 @@ def test_server_answers_during_the_trial_and_is_gone_afterwards(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("fields", "kind", "words"),
     [
-        ({"agent": "raising"}, FailureKind.AGENT, "raised KeyError: 'oops'"),
+        (
+            {"agent": "raising"},
+            FailureKind.AGENT,
+            "raised KeyError: 'oops' (tests/evaluation/agents.py:",
+        ),
         ({"agent": "mumbling"}, FailureKind.AGENT, "returned str"),
         ({"agent": "broken"}, FailureKind.SETTINGS, "no licence (buy one)"),
         ({"agent": "nowhere"}, FailureKind.SETTINGS, "has no function `nowhere`"),

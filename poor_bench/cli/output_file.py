@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ class OutputFile(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Check the ending; a name without one, such as /dev/stdout, is left alone."""
-        path = Path(super().convert(value, param, ctx))
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if path.suffix and path.suffix.lower() not in self._endings:
             self.fail(f"{path}: the name must end in {one_of(self._endings)}", param, ctx)
         return path

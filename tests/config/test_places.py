@@ -78,9 +78,7 @@ def test_rows_to_import_are_located(tmp_path: Path, packed: bool) -> None:
     path = tmp_path / ("rows.jsonl.gz" if packed else "rows.jsonl")
     content = BOM + b'{"question": "a"}\r\n\r\n{"question": "b", "ans'
     path.write_bytes(gzip.compress(content) if packed else content)
-    with pytest.raises(
-        ConfigError, match="rows.jsonl.*:3: .* ends too early, at line 3, column 23"
-    ):
+    with pytest.raises(ConfigError, match=r":3: .* ends too early, at line 3, column 23"):
         read_rows(path)
 
 

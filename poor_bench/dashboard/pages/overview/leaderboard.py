@@ -39,6 +39,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "flex": 4,
         "tooltipField": "id",
     },
+    _number("total_tests", "Total Tests", 0, minWidth=62, headerTooltip="Tests with a score"),
     {
         "field": "average_score",
         "headerName": "Average Score",
@@ -49,8 +50,21 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "flex": 2,
         "headerTooltip": "Mean over tests; the thin line is its 95 % interval",
     },
-    _number("pass_rate", "Pass Rate %", 1, headerTooltip="Share of trials with the full score"),
-    _number("total_tests", "Total Tests", 0, minWidth=62, headerTooltip="Tests with a score"),
+    _number("pass_rate", "Pass Rate (%)", 1, headerTooltip="Share of trials with the full score"),
+    _number(
+        "mean_s",
+        "Average Execution Time (s)",
+        2,
+        minWidth=86,
+        headerTooltip="Without loading the model",
+    ),
+    _number(
+        "size",
+        "Size (B)",
+        minWidth=60,
+        valueFormatter=_format(".3~r"),
+        headerTooltip="Billions of parameters",
+    ),
     _number(
         "failed",
         "Failed To Run",
@@ -58,15 +72,8 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         headerTooltip="Trials that could not be run; they are in no score",
         cellClassRules={"is-warning": "params.value > 0"},
     ),
-    _number(
-        "mean_s",
-        "Average Execution Time s",
-        2,
-        minWidth=86,
-        headerTooltip="Without loading the model",
-    ),
-    _number("median_s", "Median s", 2),
-    _number("p95_s", "95 % s", 2, minWidth=84, headerTooltip="95 of 100 trials were quicker"),
+    _number("median_s", "Median (s)", 2),
+    _number("p95_s", "95 % (s)", 2, minWidth=84, headerTooltip="95 of 100 trials were quicker"),
     {
         "field": "latency_ms",
         "headerName": "Latency Split",
@@ -77,28 +84,20 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "headerTooltip": "Mean time: queue, reading the prompt, generating, other",
     },
     _number("tokens_per_s", "Tokens / s", 0),
-    _number("cost_usd", "Cost $", 4),
+    _number("cost_usd", "Cost ($)", 4),
     _number(
         "judge_cost_usd",
-        "Judge $",
+        "Judge ($)",
         4,
         headerTooltip="What judging the responses cost on top",
     ),
-    _number(
-        "size",
-        "Size B",
-        minWidth=60,
-        valueFormatter=_format(".3~r"),
-        headerTooltip="Billions of parameters",
-    ),
 )
+"""The columns that the specification names first, and the others behind them."""
 _LETTER = 7.2
 """Width of a letter in pixels."""
 _NARROWEST = 930
 """Width of the table in the narrowest window, in pixels."""
-_OPTIONAL = frozenset(
-    {"failed", "latency_ms", "tokens_per_s", "cost_usd", "judge_cost_usd", "size"}
-)
+_OPTIONAL = frozenset({"failed", "latency_ms", "tokens_per_s", "cost_usd", "judge_cost_usd"})
 
 
 def rows_of(

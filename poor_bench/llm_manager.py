@@ -6,6 +6,7 @@ import os
 import random
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -103,6 +104,7 @@ class LLMManager:
         llm: LLM,
         cancelled: Callable[[], bool] = lambda: False,
         fetched: Callable[[int, int], None] = lambda _n_bytes, _of_bytes: None,
+        loading: Callable[[], None] = lambda: None,
     ) -> float | None:
         """Bring the model into memory, where the provider has such a step.
 
@@ -110,6 +112,7 @@ class LLMManager:
             llm: Whose model.
             cancelled: Asked again and again; true ends the loading.
             fetched: Told how many bytes of the model's file are there, and of how many.
+            loading: Called when a model on this machine or in its network begins to load.
 
         Returns:
             Milliseconds that it took; None where there is nothing to load.
@@ -119,6 +122,8 @@ class LLMManager:
             RunCancelledError: If `cancelled()` turned true.
         """
         control = CallControl(timeouts=llm.timeouts, cancelled=cancelled, fetched=fetched)
+        if self.is_local(llm):
+            control = replace(control, loading=loading)
         return self._caller(llm).preload(control)
 
     def unload(self, llm: LLM) -> None:

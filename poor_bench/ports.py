@@ -33,6 +33,8 @@ class CallControl:
     """Asked between pieces of a reply; a provider raises RunCancelledError when it is true."""
     fetched: Callable[[int, int], None] = lambda _n_bytes, _of_bytes: None
     """Told how many bytes of a model's file are there, and of how many, while it is fetched."""
+    loading: Callable[[], None] = lambda: None
+    """Called when the provider begins to load a model into memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

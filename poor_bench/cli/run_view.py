@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import click
 
 from poor_bench.cli.output import console, harmless
-from poor_bench.cli.run_tally import LLMTally
+from poor_bench.cli.run_tally import LLMTally, time_left_text
 from poor_bench.runner.events import (
     JudgeUnavailable,
     JudgingStarted,
@@ -40,7 +40,16 @@ _LINE_EVERY_S = 10.0
 class RunView:
     """Counts what a run tells, and shows it in the way of a subclass."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(
+        self, workspace: Workspace, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Count nothing yet.
+
+        Args:
+            workspace: Names the models.
+            monotonic: Clock in seconds.
+        """
+        self._monotonic = monotonic
         self._names = {llm.id: llm.label or llm.id for llm in workspace.llms}
         self.tallies: dict[str, LLMTally] = {}
         self._n_rescored = 0
@@ -55,7 +64,7 @@ class RunView:
                 self.show(llm_id, "loading the model")
             case ModelFetching(llm_id=llm_id):
                 self.show(llm_id, f"fetching the model {_megabytes(event)}", is_frequent=True)
-            case ModelLoaded(llm_id=llm_id, load_ms=load_ms):
+            case ModelLoaded(llm_id=llm_id, load_ms=load_ms) if load_ms:
                 self.show(llm_id, f"model loaded in {load_ms / 1000:.1f} s")
             case TrialFinished(result=result):
                 self._count(result)
@@ -88,7 +97,10 @@ class RunView:
             self.tallies[llm_id] = LLMTally(n_items)
 
     def _count(self, result: Result) -> None:
-        self.tallies[result.llm_id].add(result)
+        tally = self.tallies[result.llm_id]
+        tally.add(result)
+        if tally.first_at is None:
+            tally.first_at = self._monotonic()
         if result.failure is not None:
             self._tell_once(result.llm_id, result.failure.message)
         self.show(result.llm_id, "", is_frequent=True)
@@ -159,13 +171,15 @@ class BarsView(RunView):
 class LinesView(RunView):
     """A plain line per LLM every few seconds and at its end."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        super().__init__(workspace)
+    def __init__(
+        self, workspace: Workspace, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(workspace, monotonic)
         self._shown_at: dict[str, float] = {}
 
     def show(self, llm_id: str, note: str, *, is_frequent: bool = False) -> None:
         """Print a line; a frequent one only the first time and then every few seconds."""
-        now = time.monotonic()
+        now = self._monotonic()
         if is_frequent:
             if now - self._shown_at.get(llm_id, float("-inf")) < _LINE_EVERY_S:
                 return
@@ -178,9 +192,13 @@ class LinesView(RunView):
 
     def _line(self, llm_id: str, note: str) -> None:
         tally = self.tallies.get(llm_id)
-        if tally is not None:
-            figures = note or tally.figures()
-            self.say(f"{self.name(llm_id)}: {tally.n_done}/{tally.n_items}  {figures}")
+        if tally is None:
+            return
+        figures = note or tally.figures()
+        left = None if note else tally.seconds_left(self._monotonic())
+        if left is not None:
+            figures += f"  {time_left_text(left)}"
+        self.say(f"{self.name(llm_id)}: {tally.n_done}/{tally.n_items}  {figures}")
 
 
 class QuietView(RunView):

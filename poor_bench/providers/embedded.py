@@ -98,6 +98,7 @@ class EmbeddedProvider:
                 context_tokens=context_tokens(self._llm),
                 slots=self._llm.concurrency or 1,
             )
+            control.loading()
             engine, load_ms = self._engines.take(settings)
             self._held = _Held(engine, settings, model.digest)
             return self._held, load_ms

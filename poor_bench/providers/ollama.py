@@ -84,6 +84,7 @@ class OllamaProvider:
         """Load the model; return milliseconds, or None where the server has no such step."""
         if self._instead(control):
             return None
+        control.loading()
         started = self._services.clock.monotonic()
         body = {"model": self._llm.name, "messages": [], "stream": False}
         body |= self._wire.loading(self._llm.parameters)

@@ -64,6 +64,8 @@ class ScriptedProvider:
 
     def preload(self, control: CallControl) -> float | None:
         """Take as long as the script says; return that in milliseconds."""
+        if self._script.load_ms:
+            control.loading()
         self._wait(self._script.load_ms / 1000, control)
         return self._script.load_ms
 

@@ -43,14 +43,6 @@ class ModelLoaded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrialStarted:
-    """A test is being asked."""
-
-    llm_id: str
-    test_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TrialFinished:
     """A trial ended, with a score or with a failure, and is stored."""
 
@@ -128,7 +120,6 @@ RunEvent = (
     | ModelLoading
     | ModelFetching
     | ModelLoaded
-    | TrialStarted
     | TrialFinished
     | TrialAnswered
     | TrialRescored

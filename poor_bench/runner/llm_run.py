@@ -80,9 +80,9 @@ class LLMRun(Generic[Item]):
             dead = self._manager.endpoint_failure(llm)
             if dead is not None:
                 raise dead
-            if self._manager.is_local(llm):
-                self._progress.tell(ModelLoading(llm_id=llm.id))
-            load_ms = self._manager.preload(llm, self._control.cancelled, self._tell_fetched)
+            load_ms = self._manager.preload(
+                llm, self._control.cancelled, self._tell_fetched, self._tell_loading
+            )
         except RunCancelledError:
             return False
         except PoorBenchError as error:
@@ -91,6 +91,9 @@ class LLMRun(Generic[Item]):
         if load_ms is not None:
             self._progress.tell(ModelLoaded(llm_id=llm.id, load_ms=load_ms))
         return True
+
+    def _tell_loading(self) -> None:
+        self._progress.tell(ModelLoading(llm_id=self._work.llm.id))
 
     def _tell_fetched(self, n_bytes: int, of_bytes: int) -> None:
         llm_id = self._work.llm.id

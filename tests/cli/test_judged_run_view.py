@@ -25,7 +25,7 @@ def test_a_run_tells_who_waits_and_who_judges(
     folder = judged(workspace_files, json.dumps({"scores": {"kind": 8}}))
     assert main(["--data", folder, "run"]) == 0
     told = capsys.readouterr().err
-    assert "scripted:a: 0/2  2 wait for the judge" in told
+    assert "scripted:a: 0/2  2 waiting for the judge" in told
     assert "scripted:judge: judges 2 responses" in told
 
 

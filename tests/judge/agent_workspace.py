@@ -31,7 +31,8 @@ VERDICT = {
 
 
 def scripted(name: str, responses: Any) -> dict[str, Any]:
-    return {"provider": "scripted", "name": name, "parameters": {"responses": responses}}
+    parameters = {"responses": responses, "load_ms": 1}
+    return {"provider": "scripted", "name": name, "parameters": parameters}
 
 
 def write_workspace(folder: Path, **responses: Any) -> Path:

@@ -134,9 +134,10 @@ class AgentRunner:
         if self._loaded is not None and self._loaded.id != llm.id:
             self.manager.unload(self._loaded)
         self._loaded = llm
-        self.listener(ModelLoading(llm.id))
         with contextlib.suppress(RecordedError):  # asking will fail for the same reason, and say so
-            self.manager.preload(llm, self._stopped.is_set)
+            self.manager.preload(
+                llm, self._stopped.is_set, loading=lambda: self.listener(ModelLoading(llm.id))
+            )
 
     def _ask(self, llm: LLM, messages: tuple[Message, ...]) -> Completion:
         return self.manager.complete(llm, messages, self._stopped.is_set)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,10 @@ from poor_bench.models.llm_id import resolve_llm_id
 from poor_bench.models.result import Result
 from poor_bench.result_store.results_file import newest_of_trials, read_results_file
 from poor_bench.result_store.run_history import (
+    EARLIER,
     LAST,
     PREVIOUS,
+    UNDO,
     KeptRun,
     find_run,
     kept_runs,
@@ -100,6 +102,20 @@ class SideOpener:
         except StoreError:
             return kept_runs(store.paths, unmerged=True)
         return kept_runs(store.paths)
+
+    def rescorings(self) -> Iterator[tuple[str, list[Result]]]:
+        """Yield what rescorings replaced and what undoing them restored, oldest first.
+
+        Yields:
+            The kind of the kept run, `EARLIER` or `UNDO`, and its scores.
+
+        Raises:
+            StoreError: If a kept run cannot be read.
+        """
+        for run in self.kept_runs:
+            if run.kind in {EARLIER, UNDO}:
+                results = read_results_file(run.path, self._resolve).results
+                yield run.kind, [result for result in results if result.failure is None]
 
     def run_id(self, reference: str) -> str:
         """Return the id of the run that a reference stands for.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from poor_bench.config.llm_names import llm_named
@@ -14,6 +14,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.ports import Listener
+from poor_bench.result_store.run_history import UNDO
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.cost_estimate import (
     CostEstimate,
@@ -30,14 +31,17 @@ from poor_bench.runner.plan import Plan, WorkItem, make_plan
 from poor_bench.runner.rescore import (
     Rescored,
     RescorePlan,
+    RescoreRun,
     rescore,
     rescore_by_judges,
     to_rescore,
+    undoing,
 )
 from poor_bench.runner.run import Run
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.states import TrialStates
+from poor_bench.sides import SideOpener
 
 if TYPE_CHECKING:
     from poor_bench.workspace_folder import WorkspaceFolder
@@ -162,7 +166,7 @@ class WorkspaceRunner:
                 judged.append(item)
         return RescorePlan(selection=selection, n_items=n_items, judged=tuple(judged))
 
-    def rescore(self, plan: RescorePlan) -> Iterator[Rescored]:
+    def rescore(self, plan: RescorePlan) -> Generator[Rescored, None, None]:
         """Yield what today's evaluators make of stored responses; nothing is stored.
 
         Those that LLMs judge come last, as each of them is judged.
@@ -195,18 +199,62 @@ class WorkspaceRunner:
 
         return to_rescore(self.config.store.results(), test_of, self.scorer)
 
-    def store_rescored(self, rescored: Iterable[Rescored]) -> None:
-        """Store the new scores of `rescore`.
+    def storing(self, rescored: Iterable[Rescored]) -> Generator[Rescored, None, None]:
+        """Yield what `rescore` yields, each new score stored as soon as it is there.
+
+        The earlier scores are kept as a run of their own; see `undo_rescore`.
+
+        Raises:
+            StoreError: If a score could not be stored.
+        """
+        run = RescoreRun(self.config.store, self.manager.clock.now_iso())
+        try:
+            for item in rescored:
+                run.store(item)
+                yield item
+        finally:
+            run.close()
+
+    def plan_undo(self, selection: Selection | None = None) -> list[Rescored]:
+        """Return the earlier scores of the newest rescoring that was not undone, as `new`.
+
+        Trials that were asked again since are left out.
+
+        Args:
+            selection: Which trials; all by default.
+
+        Raises:
+            ConfigError: If a filter matches nothing, or no rescoring is left to undo.
+            StoreError: If the results or the kept runs cannot be read.
+        """
+        is_chosen = self._chooser(selection) if selection else lambda _result: True
+        present = {
+            result.key: result
+            for result in self.config.store.results()
+            if result.failure is None and is_chosen(result)
+        }
+        undone = undoing(SideOpener(self.config).rescorings(), present)
+        if not undone:
+            raise ConfigError("no rescoring is left to undo")
+        return undone
+
+    def undo_rescore(self, undone: Iterable[Rescored]) -> None:
+        """Store the earlier scores that `plan_undo` found, as a run of their own.
 
         Raises:
             StoreError: If they could not be stored.
         """
-        new = [item.new for item in rescored if item.new is not None and item.new != item.old]
-        if new:
-            started = self.manager.clock.now_iso()
-            header = {"started": started, "kind": "rescore", "n_rescored": len(new)}
-            store = self.config.store
-            store.add(new, new_run_id(started, store.newest_run_id()), header)
+        started = self.manager.clock.now_iso()
+        store = self.config.store
+        header = {"started": started, "kind": UNDO}
+        results = [item.new for item in undone if item.new is not None]
+        store.add(results, new_run_id(started, store.newest_run_id()), header)
+
+    def _chooser(self, selection: Selection) -> Callable[[Result], bool]:
+        chosen = select(self.workspace, selection)
+        llm_ids = {llm.id for llm in chosen.llms}
+        test_ids = {test.test_id for test in chosen.tests}
+        return lambda result: result.llm_id in llm_ids and result.test_id in test_ids
 
     def close(self) -> None:
         """Free the models and connections."""

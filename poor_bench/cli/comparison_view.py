@@ -13,6 +13,7 @@ from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.comparison.side import Side
 from poor_bench.comparison.wording import (
     apart_lines,
+    explanation,
     names_text,
     obstacles_text,
     p_text,
@@ -109,17 +110,28 @@ def _scope(group: ComparedGroup) -> str:
 
 
 def _outcome_lines(comparison: LLMComparison) -> list[str]:
+    lines = [explanation(comparison)] if explanation(comparison) else []
     if comparison.overall is None:
-        return ["Nothing is comparable."]
-    counts = ", ".join(f"{comparison.overall.count(item)} {item.value}" for item in Outcome)
-    lines = [f"Overall: {verdict(comparison.overall)}; {counts}."]
-    if power_text(comparison.overall):
-        lines.append(power_text(comparison.overall))
-    for title, outcomes in _LISTED:
-        tests = comparison.with_outcome(*outcomes)
-        if tests:
-            lines.append(f"{title}: {names_text([_test_text(test) for test in tests])}")
+        lines = lines or ["No test is comparable."]
+    else:
+        counts = ", ".join(f"{comparison.overall.count(item)} {item.value}" for item in Outcome)
+        lines.append(f"Overall: {verdict(comparison.overall)}; {counts}.")
+        if power_text(comparison.overall):
+            lines.append(power_text(comparison.overall))
+        lines += _listed_tests(comparison.overall)
+    for group in comparison.by_change:
+        lines += _listed_tests(group)
     return lines
+
+
+def _listed_tests(group: ComparedGroup) -> list[str]:
+    """Return the tests of a group by what became of them."""
+    scope = f" ({obstacles_text(group.changes)})" if group.changes else ""
+    return [
+        f"{title}{scope}: {names_text([_test_text(test) for test in tests])}"
+        for title, outcomes in _LISTED
+        if (tests := group.with_outcome(*outcomes))
+    ]
 
 
 def _test_text(test: ComparedTest) -> str:

@@ -42,6 +42,14 @@ COMMANDS = {
 """Name of each command, which is also its module in `poor_bench.cli`, and its help line."""
 
 
+_EPILOG = examples("  {program} run\n  {program} run --data my_bench --llm 'ollama:*'") + """
+
+\b
+Exit codes: 0 done, 1 a gate failed, 2 wrong file or option, 3 trials that could not be run
+or scored, 4 results that cannot be read or written, 130 interrupted.
+"""
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called, so that `--help` stays quick."""
 
@@ -80,7 +88,7 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=examples("  {program} run\n  {program} run --data my_bench --llm 'ollama:*'"),
+    epilog=_EPILOG,
 )
 @click.option(
     "--data",
@@ -114,7 +122,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
     Returns:
-        0 fine, 1 a gate failed, 2 usage or configuration, 3 some tests could not be run,
+        0 done, 1 a gate failed, 2 usage or configuration, 3 some tests could not be run or scored,
         4 the store, 130 interrupted.
     """
     open_missing_streams()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.cost_limit import limit_cost, print_cost_estimate
-from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
+from poor_bench.cli.output import console, json_option, print_json
+from poor_bench.cli.rescore_view import moves_table, print_problems, rescored_record
 from poor_bench.cli.sandbox_option import demand_sandbox, require_sandbox_option
 from poor_bench.cli.selection_options import selection_from, selection_options
-from poor_bench.command_line import examples
+from poor_bench.command_line import examples, next_command
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
@@ -24,6 +26,12 @@ _EPILOG = examples(
   {program} rescore --dry-run                show what would change
   {program} rescore --class math_problems
   {program} rescore --class essays --max-cost 0.50
+  {program} compare previous last            what the last rescoring changed
+  {program} rescore --undo                   bring the earlier scores back
+
+\b
+Exit codes:
+  0 done; 3 some responses could not be scored and keep their earlier scores
 """
 )
 
@@ -31,11 +39,12 @@ _EPILOG = examples(
 @click.command(epilog=_EPILOG)
 @selection_options
 @click.option("--dry-run", is_flag=True, help="Show what would change; store nothing.")
+@click.option("--undo", is_flag=True, help="Bring back the scores from before the last rescoring.")
 @click.option(
     "--max-cost",
     type=click.FloatRange(0),
     metavar="USD",
-    help="Most US dollars to spend on judges; the rest keeps its old scores.",
+    help="Stop before the cost of judges exceeds this; the rest keeps its earlier scores.",
 )
 @require_sandbox_option
 @json_option
@@ -44,30 +53,59 @@ def command(
     app: AppContext,
     /,
     dry_run: bool,
+    undo: bool,
     max_cost: float | None,
     require_sandbox: str | None,
     as_json: bool,
     **filters: Any,
 ) -> int:
-    """Compute the scores of stored responses with today's evaluators, and show what changed.
+    """Score stored responses with today's evaluators and show what changed.
 
-    The LLMs are not asked. Responses that an LLM has judged are judged again where evaluator,
-    parameters, rubric or judge have changed, with --dry-run, too, which may cost money.
+    No request goes to the LLMs. Responses that an LLM judges are judged again where evaluator,
+    parameters, rubric or judge changed, also with --dry-run; that may cost money. The earlier
+    scores are kept: `compare previous last` shows the difference, --undo brings them back.
     """
     from poor_bench.workspace_runner import WorkspaceRunner
 
     demand_sandbox(require_sandbox)
     runner = WorkspaceRunner(app.config)
-    rescored: list[Rescored] = []
     try:
+        if undo:
+            return _undo(runner, filters, dry_run=dry_run, as_json=as_json)
         plan = runner.plan_rescore(selection_from(filters))
         _tell_judging(runner, plan, max_cost, quiet=as_json)
-        rescored.extend(_progress(runner.rescore(plan), plan.n_items, quiet=as_json))
+        rescored: list[Rescored] = []
+        items = runner.rescore(plan)
+        with closing(items), closing(items if dry_run else runner.storing(items)) as stored:
+            rescored.extend(_progress(stored, plan.n_items, quiet=as_json))
     finally:
-        if not dry_run:
-            runner.store_rescored(rescored)
         runner.close()
     n_left = plan.n_items - len(rescored)
+    _tell(rescored, n_left, stored=not dry_run, as_json=as_json)
+    return 3 if n_left or any(item.new is None for item in rescored) else 0
+
+
+def _undo(runner: WorkspaceRunner, filters: dict[str, Any], *, dry_run: bool, as_json: bool) -> int:
+    selection = selection_from(filters) if any(filters.values()) else None
+    undone = runner.plan_undo(selection)
+    if not dry_run:
+        runner.undo_rescore(undone)
+    if as_json:
+        print_json({"n_restored": len(undone), "restored": [_record(item) for item in undone]})
+        return 0
+    _print_moves(undone)
+    what = "to restore" if dry_run else "restored"
+    click.echo(f"{counted(len(undone), 'earlier score')} {what}.")
+    click.echo(
+        f"`{next_command('run')}` scores these responses again as long as their evaluator differs "
+        "from the one of then."
+    )
+    return 0
+
+
+def _tell(rescored: list[Rescored], n_left: int, *, stored: bool, as_json: bool) -> None:
+    from poor_bench.runner.rescore import RescoreTally
+
     changed = [item for item in rescored if item.is_changed]
     problems = [item for item in rescored if item.new is None]
     if as_json:
@@ -80,11 +118,21 @@ def command(
             }
         )
     else:
-        _print(rescored, changed, problems, stored=not dry_run)
+        tally = RescoreTally()
+        for item in rescored:
+            tally.add(item.outcome, item.old.score)
+        moved = _print_moves(changed)
+        print_problems(tally.problems)
+        click.echo(
+            f"{counted(len(rescored) - len(problems), 'response')} scored again: "
+            f"{counted(moved, 'score')} and {counted(len(changed) - moved, 'explanation')} changed"
+            + ("." if stored else "; nothing was stored.")
+        )
+        if stored and changed:
+            click.echo(f"The earlier scores are kept: `{next_command('rescore --undo')}`.")
     if n_left:
-        text = f"{counted(n_left, 'response')} left with old scores: too costly to judge."
+        text = f"{counted(n_left, 'response')} left with earlier scores: too costly to judge."
         click.echo(text, err=True)
-    return 3 if problems or n_left else 0
 
 
 def _tell_judging(
@@ -101,45 +149,16 @@ def _tell_judging(
         print_cost_estimate(estimate, runner.manager.is_local)
 
 
-def _print(
-    rescored: list[Rescored], changed: list[Rescored], problems: list[Rescored], *, stored: bool
-) -> None:
-    moved = [item for item in changed if item.old.score != (item.new and item.new.score)]
-    if moved:
-        rows = [
-            [
-                item.old.llm_id,
-                item.old.test_id,
-                _score(item.old.score),
-                _score(item.new.score if item.new else None),
-            ]
-            for item in moved
-        ]
-        columns: list[Column] = ["LLM", "Test", ("Stored", "right"), ("Now", "right")]
-        console().print(plain_table(columns, rows))
-    for item in problems:
-        click.echo(f"{item.old.llm_id} {item.old.test_id}: {item.problem}", err=True)
-    click.echo(
-        f"{counted(len(rescored), 'response')} scored again: "
-        f"{counted(len(moved), 'score')} and "
-        f"{counted(len(changed) - len(moved), 'explanation')} changed"
-        + ("." if stored else "; nothing was stored.")
-    )
-
-
-def _score(score: float | None) -> str:
-    return "-" if score is None else f"{score:.3f}"
+def _print_moves(changed: list[Rescored]) -> int:
+    """Print the scores that changed; return how many."""
+    moves = [item.move() for item in changed if item.old.score != item.outcome.score]
+    if moves:
+        console().print(moves_table(moves))
+    return len(moves)
 
 
 def _record(item: Rescored) -> dict[str, Any]:
-    return {
-        "llm_id": item.old.llm_id,
-        "test_id": item.old.test_id,
-        "trial": item.old.trial,
-        "old_score": item.old.score,
-        "new_score": item.new.score if item.new else None,
-        "problem": item.problem,
-    }
+    return rescored_record(item.move()) | {"problem": item.problem}
 
 
 def _progress(items: Iterator[Rescored], n_items: int, *, quiet: bool) -> Iterator[Rescored]:

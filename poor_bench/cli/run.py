@@ -16,7 +16,7 @@ from poor_bench.cli.stop_signals import stop_on_signal
 from poor_bench.command_line import examples
 
 if TYPE_CHECKING:
-    from poor_bench.runner.events import RunFinished
+    from poor_bench.cli.run_summary import EndedRun
     from poor_bench.runner.plan import Plan
     from poor_bench.workspace_runner import WorkspaceRunner
 
@@ -29,6 +29,12 @@ _EPILOG = examples(
   {program} run --test math_001 --force      ask again what is done
   {program} run --dry-run                    what is pending, and about what it will cost
   {program} run --max-cost 0.50              stop before half a dollar is spent
+
+\b
+Exit codes:
+  0 everything selected has a score of today's evaluator
+  3 some trials could not be run, or some stored responses could not be scored again
+  2 a file or an option is wrong; 4 the results cannot be stored; 130 interrupted
 """
 )
 
@@ -89,36 +95,31 @@ def command(
             limit_cost(runner.manager, runner.estimate_cost(plan), max_cost)
         if not plan.is_empty and not unchecked:
             check_before_run(app)
-        finished = None if plan.is_empty else _run(runner, plan, quiet=as_json)
-        return _report(runner, plan, finished, as_json=as_json)
+        ended = None if plan.is_empty else _run(runner, plan, quiet=as_json)
+        return _report(runner, plan, ended, as_json=as_json)
     finally:
         runner.close()
         turn.give_back()
 
 
-def _run(runner: WorkspaceRunner, plan: Plan, *, quiet: bool) -> RunFinished:
+def _run(runner: WorkspaceRunner, plan: Plan, *, quiet: bool) -> EndedRun:
+    from poor_bench.cli.run_summary import EndedRun
     from poor_bench.cli.run_view import open_run_view
     from poor_bench.runner.control import RunControl
 
     control = RunControl()
     with open_run_view(runner.workspace, quiet=quiet) as view, stop_on_signal(control):
-        return runner.run(plan, view, control)
+        return EndedRun(runner.run(plan, view, control), view.rescored)
 
 
-def _report(
-    runner: WorkspaceRunner, plan: Plan, finished: RunFinished | None, *, as_json: bool
-) -> int:
+def _report(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None, *, as_json: bool) -> int:
     from poor_bench.cli.run_summary import print_run_summary, run_summary
 
     if as_json:
-        print_json(run_summary(runner, plan, finished))
+        print_json(run_summary(runner, plan, ended))
     else:
-        print_run_summary(runner, plan, finished)
-    if finished is None:
-        return 0
-    if finished.cancelled:
-        return 130
-    return 3 if finished.n_failed or finished.n_skipped else 0
+        print_run_summary(runner, plan, ended)
+    return 0 if ended is None else ended.exit_code
 
 
 def _print_plan(runner: WorkspaceRunner, plan: Plan, *, as_json: bool) -> int:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from poor_bench.cli.next_step import next_step
 from poor_bench.cli.output import console
+from poor_bench.cli.rescore_view import print_rescored, rescored_to_json
 from poor_bench.cli.summary_json import summary_to_json
 from poor_bench.cli.summary_table import summary_table
 from poor_bench.command_line import next_command
+from poor_bench.runner.rescore import RescoreTally
 from poor_bench.statistics.summarise import summarise
 from poor_bench.wording import counted
 
@@ -21,33 +23,56 @@ if TYPE_CHECKING:
     from poor_bench.workspace_runner import WorkspaceRunner
 
 
-def print_run_summary(runner: WorkspaceRunner, plan: Plan, finished: RunFinished | None) -> None:
+class EndedRun(NamedTuple):
+    """What a run came to."""
+
+    finished: RunFinished
+    rescored: RescoreTally
+    """What became of stored responses whose evaluator had changed."""
+
+    @property
+    def exit_code(self) -> int:
+        """What `run` ends with."""
+        if self.finished.cancelled:
+            return 130
+        is_whole = not (
+            self.finished.n_failed or self.finished.n_skipped or self.finished.n_not_rescored
+        )
+        return 0 if is_whole else 3
+
+
+def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> None:
     """Print the scores of the LLMs and tests that were selected, and what to do next."""
     names = {llm.id: llm.label or llm.id for llm in runner.workspace.llms}
-    if finished is None:
+    if ended is None:
         n_trials = len(plan.states.llms) * len(plan.states.tests) * plan.states.trials
         click.echo(f"Nothing is pending: {counted(n_trials, 'trial')} done.")
+    else:
+        n_not_rescored = ended.finished.n_not_rescored
+        print_rescored(ended.rescored, n_not_rescored, next_command("rescore --undo"))
     summaries = _summaries(runner, plan)
     if summaries:
         console().print(summary_table(summaries, names))
     click.echo(f"Results: {runner.config.store.paths.snapshot}")
     budget = runner.manager.budget
-    if finished is not None and budget is not None and budget.is_reached:
+    if ended is not None and budget is not None and budget.is_reached:
         click.echo(f"Stopped by --max-cost: {budget}; the rest stays pending.")
-    if finished is not None and (finished.n_failed or finished.n_skipped):
-        click.echo(_not_scored(finished))
+    if ended is not None and (ended.finished.n_failed or ended.finished.n_skipped):
+        click.echo(_not_scored(ended.finished))
 
 
-def run_summary(
-    runner: WorkspaceRunner, plan: Plan, finished: RunFinished | None
-) -> dict[str, Any]:
+def run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> dict[str, Any]:
     """Return the same for machines."""
     summaries = _summaries(runner, plan)
+    finished = ended.finished if ended else None
     return {
         "run_id": finished.run_id if finished else None,
         "n_scored": finished.n_scored if finished else 0,
         "n_failed": finished.n_failed if finished else 0,
         "n_pending": finished.n_failed + finished.n_skipped if finished else 0,
+        "rescored": rescored_to_json(
+            ended.rescored if ended else RescoreTally(), finished.n_not_rescored if finished else 0
+        ),
         "cancelled": bool(finished and finished.cancelled),
         "stopped_by_cost": bool(runner.manager.budget and runner.manager.budget.is_reached),
         "results": str(runner.config.store.paths.snapshot),
@@ -67,5 +92,10 @@ def _not_scored(finished: RunFinished) -> str:
     again = next_step("run")
     if finished.cancelled:
         return f"Stopped: {left} pending. Continue: {again}"
+    failed = f"{counted(finished.n_failed, 'trial')} failed to run" if finished.n_failed else ""
+    skipped = f"{counted(finished.n_skipped, 'trial')} not tried" if finished.n_skipped else ""
     reasons = f"Reasons: {next_command('results --failed')}\n" if finished.n_failed else ""
-    return f"{left} could not be run and stay pending.\n{reasons}Try again: {again}"
+    return (
+        f"{', '.join(filter(None, (failed, skipped)))}: {left} pending.\n"
+        f"{reasons}Try again: {again}"
+    )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from poor_bench.cli.output import console, harmless
+from poor_bench.cli.rescore_view import print_problems
 from poor_bench.cli.run_tally import LLMTally, time_left_text
 from poor_bench.runner.events import (
     JudgeUnavailable,
@@ -26,6 +27,7 @@ from poor_bench.runner.events import (
     TrialFinished,
     TrialRescored,
 )
+from poor_bench.runner.rescore import RescoreTally
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class RunView:
         self._monotonic = monotonic
         self._names = {llm.id: llm.label or llm.id for llm in workspace.llms}
         self.tallies: dict[str, LLMTally] = {}
-        self._n_rescored = 0
+        self.rescored = RescoreTally()
         self._told: set[str] = set()
 
     def __call__(self, event: RunEvent) -> None:
@@ -68,8 +70,8 @@ class RunView:
                 self.show(llm_id, f"model loaded in {load_ms / 1000:.1f} s")
             case TrialFinished(result=result):
                 self._count(result)
-            case TrialRescored(result=result):
-                self._count_rescored(result)
+            case TrialRescored(result=result, old_score=old_score):
+                self.rescored.add(result, old_score)
             case LLMUnavailable():
                 self._tell_unavailable(event)
             case LLMFinished(llm_id=llm_id):
@@ -104,12 +106,6 @@ class RunView:
         if result.failure is not None:
             self._tell_once(result.llm_id, result.failure.message)
         self.show(result.llm_id, "", is_frequent=True)
-
-    def _count_rescored(self, result: Result) -> None:
-        if result.failure is None:
-            self._n_rescored += 1
-        else:
-            self._tell_once(result.llm_id, result.failure.message)
 
     def _tell_unavailable(self, event: LLMUnavailable) -> None:
         self._tell_once(event.llm_id, event.failure.message)
@@ -211,7 +207,14 @@ def _megabytes(event: ModelFetching) -> str:
 
 @contextmanager
 def open_run_view(workspace: Workspace, *, quiet: bool) -> Iterator[RunView]:
-    """Open the view that fits where the output goes."""
+    """Open the view that fits where the output goes; at its end it tells what was not rescored."""
+    with _opened(workspace, quiet=quiet) as view:
+        yield view
+    print_problems(view.rescored.problems)
+
+
+@contextmanager
+def _opened(workspace: Workspace, *, quiet: bool) -> Iterator[RunView]:
     if quiet:
         yield QuietView(workspace)
     elif sys.stderr.isatty():

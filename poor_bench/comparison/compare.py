@@ -9,7 +9,7 @@ from poor_bench.comparison.compared_group import ComparedGroup, group_of, with_p
 from poor_bench.comparison.compared_test import ComparedTest
 from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.comparison.llm_pairs import LLMPair, llm_pairs
-from poor_bench.comparison.obstacle import MEASURED_CHANGES, Obstacle
+from poor_bench.comparison.obstacle import CHANGES, MEASURED_CHANGES, Obstacle
 from poor_bench.comparison.side import Side
 from poor_bench.comparison.times import TimeVerdict, compare_times
 from poor_bench.models.test import Test
@@ -89,7 +89,8 @@ def _by_class(tests: Sequence[ComparedTest]) -> list[ComparedGroup]:
 def _by_change(tests: Sequence[ComparedTest], allowed: frozenset[Obstacle]) -> list[ComparedGroup]:
     grouped: dict[tuple[Obstacle, ...], list[ComparedTest]] = {}
     for test in tests:
-        if not test.is_comparable(allowed) and test.is_comparable(MEASURED_CHANGES | allowed):
+        measured = frozenset(CHANGES) if test.same_answers else MEASURED_CHANGES
+        if not test.is_comparable(allowed) and test.is_comparable(measured | allowed):
             grouped.setdefault(test.obstacles, []).append(test)
     return [group_of(members, changes=changes) for changes, members in grouped.items()]
 

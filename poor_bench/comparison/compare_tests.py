@@ -72,6 +72,7 @@ class TestPairing:
             outcome=outcome_of(score_before, score_after, self._pass_score),
             obstacles=changes.obstacles,
             is_verified=changes.is_verified,
+            same_answers=_answers(before) == _answers(after) != [],
         )
 
     def _absence(self, test_id: str, before: Sequence[Result], after: Sequence[Result]) -> Obstacle:
@@ -85,3 +86,11 @@ class TestPairing:
     def _llm_fingerprint_of(self, result: Result) -> str:
         run = self._runs.get(result.run_id)
         return run.llm_fingerprints.get(result.llm_id, "") if run else ""
+
+
+def _answers(results: Sequence[Result]) -> list[tuple[int, str]]:
+    """Return the scored answers by trial; empty where one of them is not stored."""
+    scored = [result for result in results if result.score is not None]
+    if not all(result.response for result in scored):
+        return []
+    return sorted((result.trial, result.response) for result in scored)

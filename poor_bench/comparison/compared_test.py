@@ -40,6 +40,8 @@ class ComparedTest:
     obstacles: tuple[Obstacle, ...] = ()
     is_verified: bool = True
     """Whether both sides tell what they were asked and how they were scored."""
+    same_answers: bool = False
+    """True if both sides scored the very same answers."""
 
     def is_comparable(self, allowed: Collection[Obstacle] = ()) -> bool:
         """Return whether both sides were scored, and nothing beyond `allowed` changed."""

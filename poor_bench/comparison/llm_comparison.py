@@ -26,7 +26,8 @@ class LLMComparison:
     """The same tests, by class."""
     by_change: tuple[ComparedGroup, ...]
     """Tests that are not in `overall`, by what changed: prompt, parameters, model. They show what
-    the change did. Tests whose evaluator changed are in none: their scores do not compare."""
+    the change did. Tests whose evaluator changed are in none, unless both sides hold the same
+    answers: only then the difference is what the evaluator did."""
     times: TimeVerdict
     """Of the comparable tests."""
 

@@ -42,7 +42,7 @@ CHANGES = (
 """What can be allowed when a comparison is asked for."""
 
 MEASURED_CHANGES = frozenset(CHANGES) - {Obstacle.EVALUATOR_CHANGED}
-"""Changes whose effect a comparison shows; the rest changes how scores are made."""
+"""Changes whose effect a comparison shows; that of an evaluator only on the same answers."""
 
 _TEXTS = {
     Obstacle.PROMPT_CHANGED: "prompt changed",

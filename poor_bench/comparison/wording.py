@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from poor_bench.comparison.compared_group import ComparedGroup
+from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.comparison.llm_pairs import llms_apart
 from poor_bench.comparison.obstacle import CHANGES, Obstacle
 from poor_bench.comparison.side import Side
@@ -54,6 +55,55 @@ def power_text(group: ComparedGroup) -> str:
 def obstacles_text(obstacles: Iterable[Obstacle]) -> str:
     """Return what stands in the way of a comparison, such as `prompt changed, model moved`."""
     return ", ".join(obstacle.text for obstacle in obstacles)
+
+
+def explanation(comparison: LLMComparison) -> str:
+    """Return one paragraph about tests that a change keeps apart; empty where none does.
+
+    It says what is comparable, what the lines of changes show and what `--allow` would do.
+    """
+    changed = {
+        obstacles: test_ids
+        for obstacles, test_ids in comparison.not_comparable().items()
+        if set(obstacles) <= set(CHANGES)
+    }
+    if not changed:
+        return ""
+    n_same = len(comparison.overall.tests) if comparison.overall else 0
+    n_changed = sum(map(len, changed.values()))
+    causes = _joined(_NAMES[change] for change in CHANGES if any(change in it for it in changed))
+    shown = {group.changes for group in comparison.by_change}
+    parts = [
+        f"{counted(n_same, 'test')} can be compared directly:",
+        "prompt, parameters, model and evaluator are the same on both sides.",
+        f"On {counted(n_changed, 'test')} the {causes} changed,",
+        "so a difference may come from that and not from the model.",
+    ]
+    if any(changes in shown for changes in changed):
+        parts.append("Lines in brackets show these differences apart.")
+    if any(changes not in shown for changes in changed):
+        parts.append(
+            "Scores of different evaluators for different answers are not subtracted; "
+            "`--rescore` scores both sides with today's evaluator first."
+        )
+    allow = " ".join(
+        f"--allow {change.value}" for change in CHANGES if any(change in it for it in changed)
+    )
+    parts.append(f"`{allow}` counts them under `all` as if nothing had changed.")
+    return " ".join(parts)
+
+
+_NAMES = {
+    Obstacle.PROMPT_CHANGED: "prompt",
+    Obstacle.PARAMETERS_CHANGED: "parameters",
+    Obstacle.MODEL_MOVED: "model behind the name",
+    Obstacle.EVALUATOR_CHANGED: "evaluator",
+}
+
+
+def _joined(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def way_out(obstacles: Collection[Obstacle]) -> str:

@@ -15,7 +15,13 @@ from poor_bench.result_store.paths import StorePaths
 LAST = "last"
 """Refers to the newest kept run."""
 PREVIOUS = "previous"
-"""Refers to the kept run before the newest one."""
+"""Refers to the kept run before the newest one; after a rescoring, to the earlier scores."""
+EARLIER = "earlier"
+"""Kind of a kept run that holds results as they were before the next run scored them again."""
+RESCORE = "rescore"
+"""Kind of a run that only scored stored responses again."""
+UNDO = "undo"
+"""Kind of a run that restored earlier scores."""
 _LEAST_PREFIX = 4
 _NAMED = 5
 
@@ -28,6 +34,11 @@ class KeptRun:
     path: Path
     header: Mapping[str, Any]
     """What is known of the run as a whole; empty where its first line is not readable."""
+
+    @property
+    def kind(self) -> str:
+        """`EARLIER`, `UNDO`, `RESCORE`, or empty for a run that asked LLMs."""
+        return str(self.header.get("kind", ""))
 
     @property
     def started(self) -> str:
@@ -63,8 +74,9 @@ def find_run(runs: Sequence[KeptRun], reference: str) -> KeptRun | None:
         ConfigError: If there is no last or previous run, or several runs begin like that.
     """
     if reference in {LAST, PREVIOUS}:
-        position = -1 if reference == LAST else -2
-        if len(runs) < -position:
+        newest = max((place for place, run in enumerate(runs) if run.kind != EARLIER), default=-1)
+        position = newest if reference == LAST else newest - 1
+        if position < 0:
             message = f"there is no {reference} run: {len(runs)} kept in this workspace"
             raise ConfigError(
                 message, hint=f"every `{next_command('run')}` that sends requests makes one"

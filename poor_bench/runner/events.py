@@ -62,7 +62,7 @@ class TrialRescored:
     """A stored response was scored again since its evaluator changed."""
 
     result: Result
-    """With a failure where its judge could not be asked or understood."""
+    """With a failure where its evaluator crashed, or its judge could not be asked or understood."""
     old_score: float | None
     """None where the response could not be scored before."""
 
@@ -113,6 +113,10 @@ class RunFinished:
     n_skipped: int
     """Trials that stay pending: cancelled, or of an LLM that cannot be asked."""
     cancelled: bool
+    n_rescored: int = 0
+    """Stored responses that have a new score, since their evaluator changed."""
+    n_not_rescored: int = 0
+    """Stored responses whose evaluator or judge failed; they keep their earlier scores."""
 
 
 RunEvent = (

@@ -7,6 +7,7 @@ import threading
 from poor_bench.models.failure import WAITS_FOR_JUDGE
 from poor_bench.models.result import Result
 from poor_bench.ports import Listener, ResultSink
+from poor_bench.result_store.earlier import EarlierScores
 from poor_bench.runner.events import (
     RunEvent,
     RunFinished,
@@ -15,20 +16,34 @@ from poor_bench.runner.events import (
     TrialRescored,
 )
 
+_Key = tuple[str, str, int]
+
 
 class Progress:
     """Stores results and tells the listener; called from several threads."""
 
-    def __init__(self, run_id: str, sink: ResultSink, listener: Listener) -> None:
+    def __init__(
+        self, run_id: str, sink: ResultSink, earlier: EarlierScores, listener: Listener
+    ) -> None:
+        """Store nothing yet.
+
+        Args:
+            run_id: The run that the results belong to.
+            sink: Takes the results.
+            earlier: Keeps what new scores of old responses replace.
+            listener: Hears of everything.
+        """
         self.run_id = run_id
         self._sink = sink
+        self._earlier = earlier
         self._listener = listener
         self._lock = threading.Lock()
         self._n_scored = 0
         self._n_failed = 0
-        self._n_renewed = 0
+        self._renewed: set[_Key] = set()
+        self._not_renewed: set[_Key] = set()
         self._waiting: list[Result] = []
-        self._stale: dict[tuple[str, str, int], Result] = {}
+        self._stale: dict[_Key, Result] = {}
         self._aborted: Exception | None = None
 
     @property
@@ -50,7 +65,7 @@ class Progress:
         """
         stale = self._stale.get(result.key)
         if stale is not None:
-            self._store_renewed(result, stale)
+            self.store_rescored(result, stale)
             return
         self._sink.append(result)
         with self._lock:
@@ -62,24 +77,21 @@ class Progress:
             self._n_failed += result.failure is not None
             self._listener(TrialFinished(result=result))
 
-    def store_rescored(self, result: Result, old_score: float | None) -> None:
+    def store_rescored(self, result: Result, old: Result) -> None:
         """Store a result with a new score for an old response, then tell of it.
+
+        What it replaces is kept first. With a failure instead of a score, an earlier score stays.
 
         Raises:
             StoreError: If it could not be stored.
         """
-        self._sink.append(result)
-        self.tell(TrialRescored(result=result, old_score=old_score))
-
-    def _store_renewed(self, result: Result, stale: Result) -> None:
         if result.failure is None:
-            with self._lock:
-                self._n_renewed += 1
-            self.store_rescored(result, stale.score)
-            return
-        if stale.failure is not None:
+            self._earlier.keep(old)
+        if result.failure is None or old.failure is not None:
             self._sink.append(result)
-        self.tell(TrialRescored(result=result, old_score=stale.score))
+        with self._lock:
+            (self._not_renewed if result.failure else self._renewed).add(result.key)
+            self._listener(TrialRescored(result=result, old_score=old.score))
 
     def tell(self, event: RunEvent) -> None:
         """Tell the listener, one event at a time."""
@@ -103,11 +115,13 @@ class Progress:
 
     def finished(self, n_items: int, *, cancelled: bool) -> RunFinished:
         """Return the event that ends a run of `n_items` trials."""
-        n_not_renewed = len(self._stale) - self._n_renewed
+        not_rescored = (self._not_renewed | set(self._stale)) - self._renewed
         return RunFinished(
             run_id=self.run_id,
             n_scored=self._n_scored,
             n_failed=self._n_failed,
-            n_skipped=n_items - self._n_scored - self._n_failed + n_not_renewed,
+            n_skipped=n_items - self._n_scored - self._n_failed,
             cancelled=cancelled,
+            n_rescored=len(self._renewed),
+            n_not_rescored=len(not_rescored),
         )

@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from poor_bench.errors import CostLimitError, RecordedError
+from poor_bench.errors import CostLimitError
 from poor_bench.llm_manager import LLMManager
+from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
+from poor_bench.result_store.earlier import EarlierScores
+from poor_bench.result_store.journal import JournalWriter
+from poor_bench.result_store.run_history import RESCORE, UNDO
+from poor_bench.result_store.store import ResultStore
+from poor_bench.runner.identity import new_run_id
 from poor_bench.runner.judging import JudgeItem, JudgeWork, judge_works
+from poor_bench.runner.recording import recorded
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.selection import Selection
+
+_Key = tuple[str, str, int]
+
+
+class Move(NamedTuple):
+    """A score that changed."""
+
+    llm_id: str
+    test_id: str
+    trial: int
+    old_score: float | None
+    new_score: float | None
 
 
 class Rescored(NamedTuple):
@@ -23,8 +42,23 @@ class Rescored(NamedTuple):
     old: Result
     new: Result | None
     """None where it could not be scored."""
-    problem: str
-    """Why it could not be scored; empty where it could."""
+    failure: Failure | None = None
+    """Why it could not be scored; None where it could."""
+
+    @property
+    def problem(self) -> str:
+        """Why it could not be scored, in one sentence; empty where it could."""
+        return self.failure.message if self.failure is not None else ""
+
+    @property
+    def outcome(self) -> Result:
+        """The result with its new score, or with the failure."""
+        return self.new or replace(self.old, score=None, failure=self.failure)
+
+    def move(self) -> Move:
+        """Return the earlier and the new score."""
+        old = self.old
+        return Move(old.llm_id, old.test_id, old.trial, old.score, self.outcome.score)
 
     @property
     def is_changed(self) -> bool:
@@ -44,6 +78,155 @@ class RescorePlan:
     """All of them."""
     judged: tuple[JudgeItem, ...]
     """Those that LLMs judge, which may take time and cost money."""
+
+
+class Problem(NamedTuple):
+    """Why responses could not be scored again."""
+
+    message: str
+    n_responses: int
+    llm_id: str
+    """Of the first of them."""
+    test_id: str
+
+
+class RescoreTally:
+    """Counts what became of stored responses that were scored again."""
+
+    def __init__(self) -> None:
+        self.n_scored = 0
+        self.moves: list[Move] = []
+        self._problems: dict[str, Problem] = {}
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Each reason once, the most frequent first."""
+        return sorted(self._problems.values(), key=lambda problem: -problem.n_responses)
+
+    def add(self, result: Result, old_score: float | None) -> None:
+        """Take a response with its new score, or with the reason why it has none."""
+        if result.failure is not None:
+            message = result.failure.message
+            known = self._problems.get(message)
+            n_before = known.n_responses if known else 0
+            first = known or Problem(message, 0, result.llm_id, result.test_id)
+            self._problems[message] = first._replace(n_responses=n_before + 1)
+            return
+        self.n_scored += 1
+        if result.score != old_score:
+            move = Move(result.llm_id, result.test_id, result.trial, old_score, result.score)
+            self.moves.append(move)
+
+
+class RescoreRun:
+    """The run that new scores of stored responses belong to; the first one makes it."""
+
+    def __init__(self, store: ResultStore, started: str) -> None:
+        """Write nothing yet.
+
+        Args:
+            store: Where the results stand.
+            started: The present moment, ISO 8601.
+        """
+        self._store = store
+        self._started = started
+        self._journal: JournalWriter | None = None
+        self._earlier: EarlierScores | None = None
+
+    def store(self, rescored: Rescored) -> None:
+        """Store a new score where it differs; the earlier one is kept first.
+
+        Raises:
+            StoreError: If it could not be stored; the earlier score stays.
+        """
+        if rescored.new is None or rescored.new == rescored.old:
+            return
+        if self._journal is None or self._earlier is None:
+            self._journal, self._earlier = self._opened()
+        self._earlier.keep(rescored.old)
+        self._journal.append(rescored.new)
+
+    def close(self) -> None:
+        """Bring everything to the disk and into the snapshot.
+
+        Raises:
+            StoreError: If that fails; the scores are stored all the same.
+        """
+        if self._journal is None or self._earlier is None:
+            return
+        self._earlier.close()
+        self._journal.close()
+        self._store.merge()
+
+    def _opened(self) -> tuple[JournalWriter, EarlierScores]:
+        earlier_id, run_id = new_run_ids(self._store, self._started)
+        header = {"started": self._started, "kind": RESCORE}
+        earlier = EarlierScores(
+            self._store.paths, earlier_id, replaced_by=run_id, started=self._started
+        )
+        return self._store.open_run(run_id, header), earlier
+
+
+def new_run_ids(store: ResultStore, started: str, *, rescores: bool = True) -> tuple[str, str]:
+    """Return an id for the earlier scores, and one for the run that replaces them.
+
+    Args:
+        store: Its newest run comes before both.
+        started: The present moment, ISO 8601.
+        rescores: Whether the run replaces scores; else the first id is not needed, and the second
+            one leaves no second free for it.
+    """
+    newest = store.newest_run_id()
+    earlier_id = new_run_id(started, newest)
+    return earlier_id, new_run_id(started, earlier_id if rescores else newest)
+
+
+def undoing(
+    rescorings: Iterable[tuple[str, Sequence[Result]]], present: Mapping[_Key, Result]
+) -> list[Rescored]:
+    """Return the earlier scores that the newest rescoring replaced, as `new`.
+
+    What was undone before is skipped, and so are trials that were asked again since.
+
+    Args:
+        rescorings: `SideOpener.rescorings`.
+        present: The scored results by their keys; others are left as they are.
+
+    Returns:
+        Empty where nothing is left to undo.
+    """
+    replaced: dict[_Key, list[tuple[int, Result]]] = {}
+    for number, (kind, results) in enumerate(rescorings):
+        for result in results:
+            stack = replaced.setdefault(result.key, [])
+            if kind == UNDO:
+                _take_off(stack, result)
+            else:
+                stack.append((number, result))
+    newest = {
+        key: stack[-1]
+        for key, stack in replaced.items()
+        if key in present and _take_off_equal(stack, present[key])
+    }
+    last = max((number for number, _ in newest.values()), default=-1)
+    return [Rescored(present[key], old) for key, (number, old) in newest.items() if number == last]
+
+
+def _take_off(stack: list[tuple[int, Result]], restored: Result) -> None:
+    """Remove what was restored, and all above it."""
+    while stack and stack.pop()[1] != restored:
+        pass
+
+
+def _take_off_equal(stack: list[tuple[int, Result]], present: Result) -> bool:
+    """Remove what equals the present result; true if another score of its answer is left."""
+    while stack and stack[-1][1] == present:
+        stack.pop()
+    return bool(stack) and _answer(stack[-1][1]) == _answer(present)
+
+
+def _answer(result: Result) -> tuple[str, str, str]:
+    return result.timestamp, result.run_id, result.response
 
 
 def to_rescore(
@@ -107,10 +290,15 @@ def _judged(work: JudgeWork, scorer: Scorer, n_at_once: int) -> Iterator[Rescore
 
 def _rescored(item: JudgeItem, scorer: Scorer, cancelled: Callable[[], bool]) -> Rescored:
     answered = replace(item.result, failure=None)
-    try:
-        return Rescored(item.result, scorer.scored(answered, item.test, cancelled), "")
-    except RecordedError as error:
-        return Rescored(item.result, None, str(error))
+
+    def failed(kind: FailureKind, message: str, attempts: int) -> Result:
+        failure = Failure(kind=kind, message=message, attempts=attempts)
+        return replace(item.result, score=None, failure=failure)
+
+    result, _ = recorded(lambda: scorer.scored(answered, item.test, cancelled), failed)
+    if result.failure is not None:
+        return Rescored(item.result, None, result.failure)
+    return Rescored(item.result, result)
 
 
 def _test_in(items: Iterable[JudgeItem]) -> Callable[[Result], Test]:

@@ -11,17 +11,17 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.ports import Listener
+from poor_bench.result_store.earlier import EarlierScores
 from poor_bench.result_store.store import ResultStore
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.events import JudgingStarted, RunFinished, RunStarted
 from poor_bench.runner.execute import Executor
-from poor_bench.runner.identity import new_run_id
 from poor_bench.runner.judging import JudgeExecutor, JudgeProgress, JudgeWork, judge_works
 from poor_bench.runner.lanes import LaneRunner, lanes_of
 from poor_bench.runner.machine_facts import machine_facts
 from poor_bench.runner.plan import Plan
 from poor_bench.runner.progress import Progress
-from poor_bench.runner.rescore import rescore, to_rescore
+from poor_bench.runner.rescore import new_run_ids, rescore, to_rescore
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.states import TrialState
 from poor_bench.runner.threads import start_thread, wait_for
@@ -53,16 +53,22 @@ class Run:
             StoreError: If a result could not be stored; all that was stored before is kept.
         """
         started = self._manager.clock.now_iso()
-        run_id = new_run_id(started, self._store.newest_run_id())
+        rescores = bool(self._plan.n_stale_scores)
+        earlier_id, run_id = new_run_ids(self._store, started, rescores=rescores)
+        earlier = EarlierScores(self._store.paths, earlier_id, replaced_by=run_id, started=started)
         journal = self._store.open_run(run_id, _header(self._plan, started))
-        progress = Progress(run_id, journal, listener)
+        progress = Progress(run_id, journal, earlier, listener)
         try:
             progress.tell(_started(run_id, self._plan))
+            self._keep_what_is_asked_again(earlier)
             self._rescore(progress, control)
             self._work_off(self._plan.works, self._executor, progress, progress, control)
             self._judge(progress, control)
         finally:
-            journal.close()
+            try:
+                earlier.close()
+            finally:
+                journal.close()
         progress.raise_if_aborted()
         self._store.merge()
         finished = progress.finished(self._plan.n_items, cancelled=control.cancelled())
@@ -77,8 +83,23 @@ class Run:
         for rescored in rescore(items, self._scorer):
             if control.cancelled():
                 return
-            if rescored.new is not None:
-                progress.store_rescored(rescored.new, rescored.old.score)
+            progress.store_rescored(rescored.outcome, rescored.old)
+
+    def _keep_what_is_asked_again(self, earlier: EarlierScores) -> None:
+        """Keep the scores that new answers replace, where the run replaces others, too.
+
+        So `previous` holds all that the run changes.
+        """
+        if not self._plan.n_stale_scores or not self._plan.n_items:
+            return
+        asked = {
+            (item.llm.id, item.test.test_id, item.trial)
+            for work in self._plan.works
+            for item in work.items()
+        }
+        for result in self._store.results():
+            if result.failure is None and result.key in asked:
+                earlier.keep(result)
 
     def _stale_test_of(self, result: Result) -> Test | None:
         states = self._plan.states

@@ -110,6 +110,19 @@ def test_effect_of_a_changed_prompt_is_shown_apart_but_not_that_of_another_evalu
     assert comparison.by_change[0].difference.value == 1.0
 
 
+def test_effect_of_another_evaluator_is_shown_on_the_same_answers_only() -> None:
+    before = side(scored("t1", response="4"), scored("t2", response="4"), scored("t3", response=""))
+    changed = {"score": 0.0, "evaluator_fingerprint": "other"}
+    after = side(
+        scored("t1", response="4", **changed),
+        scored("t2", response="5", **changed),
+        scored("t3", response="", **changed),
+    )
+    [group] = only(before, after).by_change
+    assert [test.test_id for test in group.tests] == ["t1"]
+    assert group.changes == (Obstacle.EVALUATOR_CHANGED,)
+
+
 def test_allowed_changes_are_compared_and_counted() -> None:
     before = side(scored("p", 0.0), scored("q", 1.0))
     after = side(scored("p", 1.0, prompt="x", request_fingerprint="x"), scored("q", 1.0))

@@ -41,6 +41,8 @@ class _Followed:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._header = read_header(path)
+        self._run_id = str(self._header.get("run_id", path.stem))
+        """Stored answers that are scored again keep the id of the run that asked for them."""
         self._position = 0
         planned = self._header.get("llms")
         self._planned: dict[str, int] = planned if isinstance(planned, dict) else {}
@@ -50,7 +52,7 @@ class _Followed:
         self._read_on()
         return RunState(
             phase=RunPhase.RUNNING,
-            run_id=str(self._header.get("run_id", self.path.stem)),
+            run_id=self._run_id,
             is_foreign=True,
             elapsed_s=_seconds_since(self._header.get("started")),
             llms=tuple(
@@ -67,7 +69,7 @@ class _Followed:
         self._position += len(complete)
         for line in read_journal(BytesIO(complete), lambda _number: None):
             counts = self._counts.get(str(line.record.get("llm_id")))
-            if counts is not None:
+            if counts is not None and line.record.get("run_id", self._run_id) == self._run_id:
                 counts.add(line.record)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from poor_bench.runner.rescore import Move
+
 
 class RunPhase(StrEnum):
     """How far a run is."""
@@ -98,6 +100,13 @@ class RunState:
     llms: tuple[LLMProgress, ...] = ()
     errors: tuple[RunError, ...] = ()
     n_rescored: int = 0
+    """Stored responses that have a new score, since their evaluator changed."""
+    n_not_rescored: int = 0
+    """Stored responses that could not be scored again; the errors say why."""
+    n_moved: int = 0
+    """Scores that changed by that."""
+    moves: tuple[Move, ...] = ()
+    """The first of them."""
     elapsed_s: float = 0.0
     message: str = ""
     is_foreign: bool = False

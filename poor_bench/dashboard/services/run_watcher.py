@@ -30,8 +30,10 @@ from poor_bench.runner.events import (
     TrialFinished,
     TrialRescored,
 )
+from poor_bench.runner.rescore import RescoreTally
 
 _KEPT_ERRORS = 100
+_SHOWN_MOVES = 20
 
 
 class RunWatcher:
@@ -45,6 +47,7 @@ class RunWatcher:
         self._llms: dict[str, LLMProgress] = {}
         self._first_asked: dict[str, float] = {}
         self._errors: dict[tuple[str, str], RunError] = {}
+        self._rescored = RescoreTally()
         self._state = RunState(phase=RunPhase.STARTING)
 
     def __call__(self, event: RunEvent) -> None:
@@ -80,8 +83,8 @@ class RunWatcher:
                 self._change(llm_id, phase=LLMPhase.RUNNING)
             case TrialFinished(result=result):
                 self._count(result)
-            case TrialRescored(result=result):
-                self._count_rescored(result)
+            case TrialRescored(result=result, old_score=old_score):
+                self._count_rescored(result, old_score)
             case LLMUnavailable(llm_id=llm_id, failure=failure):
                 self._change(llm_id, phase=LLMPhase.UNAVAILABLE)
                 self._note_error(llm_id, "", failure, n_times=event.n_skipped)
@@ -89,9 +92,9 @@ class RunWatcher:
                 self._finish(llm_id)
             case TrialAnswered() | JudgingStarted() | JudgeUnavailable():
                 self._take_of_judge(event)
-            case RunFinished(run_id=run_id):
+            case RunFinished(run_id=run_id, n_not_rescored=n_not_rescored):
                 self._change_all(LLMPhase.FINISHED, {LLMPhase.RUNNING, LLMPhase.JUDGING})
-                self._state = replace(self._state, run_id=run_id)
+                self._state = replace(self._state, run_id=run_id, n_not_rescored=n_not_rescored)
 
     def _take_of_judge(self, event: TrialAnswered | JudgingStarted | JudgeUnavailable) -> None:
         if isinstance(event, TrialAnswered):
@@ -101,10 +104,16 @@ class RunWatcher:
         else:
             self._note_error(event.judge_id, "", event.failure, n_times=event.n_skipped)
 
-    def _count_rescored(self, result: Result) -> None:
-        if result.failure is None:
-            self._state = replace(self._state, n_rescored=self._state.n_rescored + 1)
-        else:
+    def _count_rescored(self, result: Result, old_score: float | None) -> None:
+        self._rescored.add(result, old_score)
+        self._state = replace(
+            self._state,
+            n_rescored=self._rescored.n_scored,
+            n_not_rescored=sum(problem.n_responses for problem in self._rescored.problems),
+            n_moved=len(self._rescored.moves),
+            moves=tuple(self._rescored.moves[:_SHOWN_MOVES]),
+        )
+        if result.failure is not None:
             self._note_error(result.llm_id, result.test_id, result.failure)
 
     def _finish(self, llm_id: str) -> None:

@@ -19,6 +19,7 @@ from poor_bench.dashboard.services.run_state import (
     RunPhase,
     RunState,
 )
+from poor_bench.dashboard.services.services import Services
 from poor_bench.errors import ConfigError
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
@@ -29,6 +30,12 @@ from tests.dashboard.results_written import scored, services_of, write_results
 from tests.dashboard.seen_text import of_type, text_of
 
 PATIENCE_S = 20.0
+
+
+def run_to_the_end(services: Services) -> RunState:
+    services.runs.start(Selection())
+    services.runs.wait(PATIENCE_S)
+    return services.runs.state()
 
 
 def offered(state: RunState) -> set[str]:
@@ -109,6 +116,31 @@ def test_a_run_is_started_and_its_end_is_shown(workspace_files: WorkspaceFiles) 
     assert class_name == "card run-card"
     assert "Finished" in text_of(head)
     assert "2 of 2 trials" in text_of(body)
+
+
+def test_scores_of_another_evaluator_and_its_crashes_are_shown(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(3)
+    workspace_files.add_llm("a", {"Solve: 1": "4 first", "+": "4"})
+    services = services_of(workspace_files.write())
+    run_to_the_end(services)
+    evaluator = workspace_files.folder / "evaluators" / "has_expected.py"
+    evaluator.write_text(
+        "def evaluate(response, parameters):\n"
+        "    if response == '4':\n"
+        "        raise RuntimeError('evaluator broke')\n"
+        "    return 0.0, 'nothing'\n"
+    )
+    services.config().reload()
+    state = run_to_the_end(services)
+    head, body = text_of(run_head(state)), text_of(run_body(state, services.name))
+    assert "Finished, but 2 stored responses could not be scored again" in head
+    assert "1 response scored again, 1 score changed" in head
+    assert "sum_001" in body
+    assert "1.000 → 0.000" in body
+    assert f"RuntimeError: evaluator broke ({evaluator}:3)" in body
+    assert "(2 trials, first at sum_00" in body
 
 
 def test_other_pages_see_the_results_of_a_run(workspace_files: WorkspaceFiles) -> None:

@@ -145,6 +145,8 @@ def test_a_run_of_another_process_is_watched_and_keeps_ours_from_starting(folder
     header = {"llms": {"scripted:one": 3}, "started": "2026-01-01T00:00:00+00:00"}
     journal = store.open_run("20260101T000000-a", header)
     journal.append(Result(llm_id="scripted:one", test_id="sum_001", score=1.0))
+    older = {"run_id": "20251231T000000-a", "score": 0.5}
+    journal.append(Result(llm_id="scripted:one", test_id="sum_002", **older))  # scored again
     service = service_over(folder)
     state = service.state()
     assert state.is_foreign

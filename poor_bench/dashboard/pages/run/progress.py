@@ -26,6 +26,8 @@ from poor_bench.wording import counted
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
+    from poor_bench.runner.rescore import Move
+
 _TITLES = {
     RunPhase.IDLE: "",
     RunPhase.STARTING: "Starting",
@@ -79,6 +81,7 @@ def run_body(state: RunState, name_of: Callable[[str], str]) -> list[Component]:
         html.P(ticked_text(state.message), className="failure-box") if state.message else None,
         _overall(state) if state.llms else None,
         _llms(state, name_of) if state.llms else None,
+        _moves(state, name_of) if state.moves else None,
         _errors(state.errors, name_of) if state.errors else None,
     )
     return [part for part in parts if part is not None]
@@ -90,6 +93,9 @@ def _title(state: RunState) -> str:
     n_left = state.n_items - state.n_done
     if state.phase is RunPhase.FINISHED and n_left:
         return f"Finished, but {counted(n_left, 'trial')} could not be asked"
+    if state.phase is RunPhase.FINISHED and state.n_not_rescored:
+        n_kept = counted(state.n_not_rescored, "stored response")
+        return f"Finished, but {n_kept} could not be scored again"
     return _TITLES[state.phase]
 
 
@@ -98,7 +104,8 @@ def _note(state: RunState) -> str:
     if state.is_active and state.seconds_left is not None:
         parts.append(f"about {duration_text(state.seconds_left)} left")
     if state.n_rescored:
-        parts.append(f"{counted(state.n_rescored, 'response')} scored again")
+        moved = counted(state.n_moved, "score")
+        parts.append(f"{counted(state.n_rescored, 'response')} scored again, {moved} changed")
     if state.is_foreign:
         parts.append("it can only be stopped where it was started")
     return " · ".join(part for part in parts if part)
@@ -158,6 +165,36 @@ def _llm(llm: LLMProgress, name: str, *, is_active: bool) -> Component:
             html.Td(duration_text(left) if left else ""),
         ]
     )
+
+
+def _moves(state: RunState, name_of: Callable[[str], str]) -> Component:
+    """Return the scores that another evaluator changed."""
+    more = state.n_moved - len(state.moves)
+    return html.Div(
+        [
+            html.H3("Changed scores"),
+            html.P(
+                "The evaluator changed; no model was asked again. "
+                "`rescore --undo` on the console brings the earlier scores back.",
+                className="quiet",
+            ),
+            html.Ul(
+                [
+                    *(html.Li(_move_text(move, name_of)) for move in state.moves),
+                    *([html.Li(f"and {more:,} more")] if more > 0 else []),
+                ],
+                className="error-list",
+            ),
+        ]
+    )
+
+
+def _move_text(move: Move, name_of: Callable[[str], str]) -> list[Component | str]:
+    old = "no score" if move.old_score is None else f"{move.old_score:.3f}"
+    link = dcc.Link(
+        move.test_id, href=model_link(move.llm_id, text=move.test_id, test=move.test_id)
+    )
+    return [html.Strong(name_of(move.llm_id)), " ", link, f" {old} → {move.new_score or 0:.3f}"]
 
 
 def _errors(errors: tuple[RunError, ...], name_of: Callable[[str], str]) -> Component:

@@ -42,12 +42,15 @@ COMMANDS = {
 """Name of each command, which is also its module in `poor_bench.cli`, and its help line."""
 
 
-_EPILOG = examples("  {program} run\n  {program} run --data my_bench --llm 'ollama:*'") + """
+_EPILOG = (
+    examples("  {program} run\n  {program} run --data my_bench --llm 'ollama:*'")
+    + """
 
 \b
 Exit codes: 0 done, 1 a gate failed, 2 wrong file or option, 3 trials that could not be run
 or scored, 4 results that cannot be read or written, 130 interrupted.
 """
+)
 
 
 class LazyGroup(click.Group):

@@ -27,6 +27,8 @@ class Limits(NamedTuple):
     """What is kept of stdout and stderr together."""
     load_s: float = 0.0
     """Wall-clock seconds for loading a program of ours that imports a large library."""
+    tasks: int = 256
+    """Most threads and processes at once."""
 
     @property
     def longest_load_s(self) -> float:

@@ -7,6 +7,7 @@ lowest level of isolation that promises to withstand it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,16 @@ import pytest
 
 from poor_bench.plugins.loaded_evaluator import LoadedEvaluator
 from poor_bench.plugins.registry import load_evaluators, project_evaluators_folder
-from poor_bench.sandbox import Level, sandbox_status
+from poor_bench.sandbox import (
+    Level,
+    Limits,
+    Mechanism,
+    Program,
+    Sandbox,
+    sandbox_status,
+    shared_sandbox,
+)
+from poor_bench.sandbox.candidate_session import candidate_session
 from poor_bench.scoring.verdict import MAX_DETAILS, Verdict
 
 CALL = "def check(candidate):\n    assert candidate(1) == 1\n"
@@ -196,3 +206,40 @@ def test_attack_scores_zero_with_a_short_reason(attack: Attack, evaluator: Loade
     assert "too long to be run" not in verdict.details
     assert 0 < len(verdict.details) <= MAX_DETAILS
     orjson.dumps(verdict.details)
+
+
+THREADS = """
+import _thread
+_thread.stack_size(32768)
+
+def f(limit):
+    lock = _thread.allocate_lock()
+    lock.acquire()
+    for number in range(limit):
+        try:
+            _thread.start_new_thread(lock.acquire, ())
+        except RuntimeError:
+            return number
+    return limit
+"""
+
+
+def test_threads_of_one_program_are_limited_and_others_keep_theirs() -> None:
+    """The limit needs the kernel's help as root without namespaces; then it is said to miss."""
+    if Mechanism.TASK_LIMIT in sandbox_status().missing:
+        pytest.skip(sandbox_status().missing[Mechanism.TASK_LIMIT])
+    limits = Limits(case_s=20.0, total_s=60.0)
+    program = Program(source=THREADS, function="f", limits=limits)
+    other = Sandbox()
+    with (
+        shared_sandbox().launcher() as launcher,
+        candidate_session(launcher, program, [4 * limits.tasks], math.inf) as session,
+    ):
+        session.load()
+        n_started = session.run_case(0).value
+        assert 0 < n_started <= limits.tasks
+        [meanwhile] = other.run_cases(program, [20]).cases
+        assert meanwhile.value == 20
+    other.close()
+    [afterwards] = shared_sandbox().run_cases(program, [20]).cases
+    assert afterwards.value == 20

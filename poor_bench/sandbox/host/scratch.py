@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import itertools
 import secrets
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from poor_bench.sandbox.levels import Mechanism
 
+_MAX_WAIT_S = 1.0
+_cleaner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="scratch folders")
+"""One thread: programs that leave much behind wait for each other, and the disk is not flooded."""
+
 
 @contextmanager
 def scratch_folder(missing: Mapping[Mechanism, str]) -> Iterator[str | None]:
     """Make a folder for one child, and remove it and all that is in it afterwards.
+
+    What takes longer than `_MAX_WAIT_S` to remove is removed in the background.
 
     Yields:
         Its path, or None where children make their own.
@@ -22,14 +30,19 @@ def scratch_folder(missing: Mapping[Mechanism, str]) -> Iterator[str | None]:
     if Mechanism.BARE_ROOT not in missing:
         yield None
         return
-    folder = tempfile.TemporaryDirectory(prefix="poor_bench-", ignore_cleanup_errors=True)
+    folder = tempfile.mkdtemp(prefix="poor_bench-")
     try:
-        yield folder.name
+        yield folder
     finally:
-        with suppress(OSError, RecursionError):
-            folder.cleanup()
-        with suppress(OSError):
-            _remove_deep_folders(Path(folder.name))
+        with suppress(TimeoutError):
+            _cleaner.submit(_remove, folder).result(_MAX_WAIT_S)
+
+
+def _remove(folder: str) -> None:
+    with suppress(OSError, RecursionError):
+        shutil.rmtree(folder)
+    with suppress(OSError):
+        _remove_deep_folders(Path(folder))
 
 
 def _remove_deep_folders(root: Path) -> None:

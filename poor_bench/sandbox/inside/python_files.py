@@ -58,6 +58,22 @@ def readable_files() -> list[str]:
     return kept
 
 
+def require_readable(folders: list[str]) -> None:
+    """Make sure that this process may read what stands in folders.
+
+    Raises:
+        OSError: If it may not; the message names the first place.
+    """
+    for folder in folders:
+        if not os.access(folder, os.R_OK | os.X_OK):
+            raise OSError(0, f"other users may not read {folder}")
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                needed = os.R_OK | os.X_OK if entry.is_dir() else os.R_OK
+                if not os.access(entry.path, needed) and not entry.is_symlink():
+                    raise OSError(0, f"other users may not read {entry.path}")
+
+
 def _loaded_libraries() -> list[str]:
     """Return the shared libraries in use by this process, on Linux."""
     try:

@@ -11,8 +11,6 @@ from struct import Struct
 from poor_bench.sandbox.limits import Limits
 from poor_bench.sandbox.linux.prepared_calls import PreparedCalls, SystemCall
 
-_MAX_USER_PROCESSES = 1024
-"""All processes of the user, those outside the sandbox included."""
 _THIS_PROCESS = 0
 _LIMIT = Struct("=QQ")
 """struct rlimit64: soft and hard limit."""
@@ -21,11 +19,12 @@ _LIMIT = Struct("=QQ")
 class ResourceLimits:
     """The kernel's limits, made ready in one process and put in force in its children."""
 
-    def __init__(self, *, may_fork: bool) -> None:
+    def __init__(self, tasks_outside: int = 0) -> None:
         """Take note of what can be limited, and how far it is already.
 
         Args:
-            may_fork: Whether nothing else keeps children from forking.
+            tasks_outside: Threads and processes that the kernel counts along with those of
+                programs, at most.
         """
         import resource  # not on Windows
 
@@ -35,9 +34,9 @@ class ResourceLimits:
             resource.RLIMIT_FSIZE,
             resource.RLIMIT_NOFILE,
             resource.RLIMIT_CORE,
+            resource.RLIMIT_NPROC,
         ]
-        if may_fork:
-            kinds.append(resource.RLIMIT_NPROC)
+        self._tasks_outside = tasks_outside
         self._highest = [(kind, _largest_amount(resource.getrlimit(kind)[1])) for kind in kinds]
         self._set_limit = resource.setrlimit
         self._prepared: dict[tuple[Limits, int], PreparedCalls] = {}
@@ -75,10 +74,10 @@ class ResourceLimits:
     def _allowed(self, limits: Limits, cpu_s: int) -> list[tuple[int, int]]:
         """Return what to set each kind of limit to."""
         of_files = limits.file_bytes, limits.open_files
-        amounts = cpu_s, limits.memory_bytes, *of_files, 0, _MAX_USER_PROCESSES
+        amounts = cpu_s, limits.memory_bytes, *of_files, 0, self._tasks_outside + limits.tasks
         return [
             (kind, min(amount, highest))
-            for (kind, highest), amount in zip(self._highest, amounts, strict=False)
+            for (kind, highest), amount in zip(self._highest, amounts, strict=True)
         ]
 
 

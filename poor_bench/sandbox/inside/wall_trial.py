@@ -2,30 +2,66 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 from collections.abc import Callable, Collection
+from typing import Any
 
+from poor_bench.sandbox.inside.python_files import import_folders, require_readable
 from poor_bench.sandbox.inside.resource_limits import ResourceLimits, require_memory_limit
 from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.limits import Limits
-from poor_bench.sandbox.linux import landlock, root_filesystem, seccomp
+from poor_bench.sandbox.linux import landlock, privileges, root_filesystem, seccomp
 from poor_bench.sandbox.linux.prepared_calls import PreparedCalls
 from poor_bench.sandbox.wire.encoding import decode_trusted, encode
 
 
 def missing_walls(candidates: Collection[Mechanism]) -> dict[Mechanism, str]:
     """Try in a child which of some mechanisms cannot be put in force, and return why."""
+    reasons = _in_child(lambda: _reasons(candidates))
+    return {Mechanism(name): reason for name, reason in reasons.items()}
+
+
+def missing_task_limit(user: int | None) -> str:
+    """Try in a child why the kernel does not limit the tasks of a user; empty if it does.
+
+    Args:
+        user: Whom the child becomes; None for who it is.
+    """
+    reason: str = _in_child(lambda: _why_tasks_are_not_limited(user))
+    return reason
+
+
+def _why_tasks_are_not_limited(user: int | None) -> str:
+    import resource  # not on Windows
+
+    becoming = [] if user is None else [privileges.becoming_user(user)]
+    folders = [] if user is None else import_folders()
+    try:
+        PreparedCalls([*becoming, privileges.dropping_capabilities()]).make()
+        require_readable(folders)
+        resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+        _thread.start_new_thread(os.getpid, ())
+    except RuntimeError:
+        return ""
+    except OSError as error:
+        return error.strerror or str(error)
+    return "the kernel does not limit the tasks of this user"
+
+
+def _in_child(action: Callable[[], Any]) -> Any:
+    """Return what a function makes of plain data in a child that is gone afterwards."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(writing, encode(_reasons(candidates)))
+        os.write(writing, encode(action()))
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as report:
-        reasons = decode_trusted(report.read())
+        made = decode_trusted(report.read())
     os.waitpid(child, 0)
-    return {Mechanism(name): reason for name, reason in reasons.items()}
+    return made
 
 
 def _reasons(candidates: Collection[Mechanism]) -> dict[str, str]:
@@ -45,7 +81,7 @@ def _steps() -> list[tuple[Mechanism, Callable[[], None]]]:
     limiting: list[tuple[Mechanism, Callable[[], None]]] = [
         (
             Mechanism.RESOURCE_LIMITS,
-            lambda: ResourceLimits(may_fork=False).put_in_force(limits, limits.cpu_s),
+            lambda: ResourceLimits().put_in_force(limits, limits.cpu_s),
         ),
         (Mechanism.RESOURCE_LIMITS, lambda: require_memory_limit(limits)),
     ]

@@ -34,15 +34,25 @@ class Walls:
             process that forks them as well.
     """
 
-    def __init__(self, missing: dict[Mechanism, str], readable: Sequence[str]) -> None:
+    def __init__(
+        self,
+        missing: dict[Mechanism, str],
+        readable: Sequence[str],
+        user: int | None = None,
+        tasks_outside: int = 0,
+    ) -> None:
         """Take note of what there is.
 
         Args:
             missing: Mechanisms to leave out, and why; all others can be put in force.
             readable: Files and folders that children may read.
+            user: Whom children become; None for who they are.
+            tasks_outside: See `ResourceLimits`.
         """
         self.missing = missing
         self.are_prepared = False
+        self._user = user
+        self._tasks_outside = tasks_outside
         self._has_bare_root = Mechanism.BARE_ROOT not in missing
         self._has_own_processes = Mechanism.OWN_PROCESSES not in missing
         self._readable = (*readable, *_DEVICES)
@@ -58,7 +68,7 @@ class Walls:
             OSError: If a mechanism that is not missing cannot be put in force.
         """
         if Mechanism.RESOURCE_LIMITS not in self.missing:
-            self._resource_limits = ResourceLimits(may_fork=not self._has_filter)
+            self._resource_limits = ResourceLimits(self._tasks_outside)
             self._prepare_usual_limits(self._resource_limits)
         if self._has_bare_root and self._has_file_rules:
             ruleset = self._make_ruleset(root_filesystem.SCRATCH_PARENT)
@@ -101,6 +111,8 @@ class Walls:
         os.chdir(scratch or root_filesystem.SCRATCH)
         if scratch is not None and sys.platform == "linux":
             ruleset = self._make_ruleset(scratch) if self._has_file_rules else None
+            if self._user is not None:
+                os.chown(scratch, self._user, -1)
             PreparedCalls(self._locking_in(ruleset, os.getpid())).make()
         if self._resource_limits is not None:
             self._resource_limits.put_in_force(limits, cpu_s)
@@ -128,7 +140,8 @@ class Walls:
 
     def _locking_in(self, ruleset: int | None, pid: int) -> list[SystemCall]:
         """Return the calls that lock a process in once it has a scratch folder."""
-        calls = [privileges.dropping_capabilities()]
+        calls = [] if self._user is None else [privileges.becoming_user(self._user)]
+        calls.append(privileges.dropping_capabilities())
         if ruleset is not None:
             calls += landlock.keeping_rules(ruleset)
         if self._has_filter:

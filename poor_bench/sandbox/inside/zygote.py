@@ -41,7 +41,7 @@ from poor_bench.sandbox.inside.python_files import import_folders
 from poor_bench.sandbox.inside.rehearsal import rehearse
 from poor_bench.sandbox.inside.streams import Output
 from poor_bench.sandbox.inside.surroundings import Surroundings, enter_surroundings
-from poor_bench.sandbox.inside.wall_trial import missing_walls
+from poor_bench.sandbox.inside.wall_trial import missing_task_limit, missing_walls
 from poor_bench.sandbox.inside.walls import Walls
 from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.wire.channel import Channel, DescriptorConnection, SocketConnection
@@ -70,12 +70,30 @@ def main(link_descriptor: str, processor: str, avoided: str) -> None:
     surroundings = enter_surroundings([Mechanism(name) for name in avoided.split(",") if name])
     candidates = [mechanism for mechanism in Mechanism if mechanism not in surroundings.missing]
     missing = surroundings.missing | missing_walls(candidates)
-    walls = Walls(missing, surroundings.readable)
+    user = _task_user(surroundings, missing)
+    tasks_outside = surroundings.tasks_outside if user is None else 0
+    walls = Walls(missing, surroundings.readable, user, tasks_outside)
     walls.prepare()
     zygote = _Zygote(link, surroundings, walls, orphans)
     forget_project(import_folders())
     Channel(SocketConnection(link)).send(missing)
     zygote.serve()
+
+
+def _task_user(surroundings: Surroundings, missing: dict[Mechanism, str]) -> int | None:
+    """Return whom children must become for the limit on tasks to be kept; None for nobody else.
+
+    Where it cannot be kept at all, it is added to what is missing.
+    """
+    if Mechanism.RESOURCE_LIMITS in missing:
+        missing.setdefault(Mechanism.TASK_LIMIT, "there are no resource limits")
+    if Mechanism.TASK_LIMIT in missing or not missing_task_limit(None):
+        return None
+    user = surroundings.further_user
+    reason = missing_task_limit(user)
+    if reason:
+        missing[Mechanism.TASK_LIMIT] = reason
+    return None if reason else user
 
 
 class _Zygote:

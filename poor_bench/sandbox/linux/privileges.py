@@ -30,6 +30,14 @@ def dropping_capabilities() -> SystemCall:
     return SystemCall("capset", (_CAPABILITIES_HEADER, _NO_CAPABILITIES))
 
 
+def becoming_user(user: int) -> SystemCall:
+    """Return the call with which a process of root becomes another user for good.
+
+    Without it no limit on tasks is kept: the kernel exempts root, even without capabilities.
+    """
+    return SystemCall("setresuid", (user, user, user))
+
+
 def die_with_parent() -> None:
     """Have the kernel kill this process when its parent's thread that started it ends."""
     libc.system_call("prctl", libc.PR_SET_PDEATHSIG, _SIGKILL)

@@ -23,7 +23,8 @@ _MOUNT_ATTRIBUTES = Struct("=QQQQ")
 """struct mount_attr: attr_set, attr_clr, propagation, userns_fd."""
 _READ_ONLY_WITHOUT_SETUID = 0b11
 _AT_RECURSIVE = 0x8000
-_SCRATCH_OPTIONS = b"mode=700,size=64m,nr_inodes=10k"
+_SCRATCH_OPTIONS = b"mode=777,size=64m,nr_inodes=10k"
+"""Programs of root run as another user; nobody else sees the folder."""
 _LEAVING_SCRATCH = SystemCall("umount2", (SCRATCH.encode(), libc.MNT_DETACH))
 _MOUNTING_SCRATCH = SystemCall("mount", (b"tmpfs", SCRATCH.encode(), b"tmpfs", 0, _SCRATCH_OPTIONS))
 

@@ -70,8 +70,8 @@ _CONDITIONAL = """
 
 _FORKING = """
     fork:57:- vfork:58:- setns:308:268 unshare:272:97 mount:165:40 umount2:166:39 capset:126:91
-    setsid:112:157 landlock_create_ruleset:444:444 landlock_add_rule:445:445
-    landlock_restrict_self:446:446
+    chown:92:- fchownat:260:54 setresuid:117:147 setsid:112:157 landlock_create_ruleset:444:444
+    landlock_add_rule:445:445 landlock_restrict_self:446:446
 """
 
 

@@ -128,6 +128,23 @@ def fork_many() -> str:
     return f"started {n_started} processes" if n_started else ""
 
 
+def start_threads(limit: int) -> str:
+    """Start four times the threads that are allowed, each with little memory."""
+    import _thread
+
+    _thread.stack_size(32768)
+    lock = _thread.allocate_lock()
+    lock.acquire()
+    n_started = 0
+    try:
+        while n_started < 4 * limit:
+            _thread.start_new_thread(lock.acquire, ())
+            n_started += 1
+    except RuntimeError:
+        return ""
+    return f"started {n_started} threads"
+
+
 def take_memory(limit: int) -> str:
     """Take twice the memory that is allowed."""
     piece = limit // 16

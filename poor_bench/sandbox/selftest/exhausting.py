@@ -63,6 +63,11 @@ TRIALS = (
         lambda sandbox, _: claim(sandbox, attacks.fork_many),
     ),
     Trial(
+        "thread bomb",
+        Level.FULL,
+        lambda sandbox, _: claim(sandbox, attacks.start_threads, LIMITS.tasks),
+    ),
+    Trial(
         "memory bomb",
         Level.LIMITS,
         lambda sandbox, _: claim(sandbox, attacks.take_memory, LIMITS.memory_bytes),

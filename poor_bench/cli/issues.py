@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 _EPILOG = examples(
     """
-  {program} issues                          causes, the most costly first
-  {program} issues truncated                every trial of one cause
+  {program} issues                          causes, sorted by lost score
+  {program} issues truncated                trials of one cause
   {program} issues --llm 'ollama:*' --class 'math*'
-  {program} issues --compare previous       with what became worse
+  {program} issues --compare previous       with regressions
   {program} issues new apologises           write a detector of your own
 """
 )
@@ -36,7 +36,12 @@ _SHOWN = 20
 @click.argument("cause", required=False)
 @click.argument("name", required=False)
 @selection_options
-@click.option("--compare", "base", metavar="BASE", help="A run, a file, `previous`: see `compare`.")
+@click.option(
+    "--compare",
+    "base",
+    metavar="BASE",
+    help="Baseline: a run, a file or `previous`; see `compare`.",
+)
 @click.option("--all", "shows_all", is_flag=True, help="Show every trial of the cause.")
 @json_option
 @pass_app
@@ -50,7 +55,7 @@ def command(
     as_json: bool,
     **filters: Any,
 ) -> int:
-    """Show why score is lost, what format alone costs, and what to try.
+    """Show why score is lost, the cost of format alone, and possible fixes.
 
     CAUSE is the id of a cause, as shown in the table and by --json; its trials are listed. A lost
     score is charged to one cause only, so the shares add up to 100 %.
@@ -106,7 +111,7 @@ def _show_cause(data: ReportData, cause: str, *, shows_all: bool, as_json: bool)
     if as_json:
         print_json({"group": group, "issues": issues})
     elif group is None:
-        click.echo(f"No trial has the issue `{cause}`.")
+        click.echo(f"No trial has the cause `{cause}`.")
     else:
         _print_group(data, group, issues if shows_all else issues[:_SHOWN])
 
@@ -122,8 +127,8 @@ def _require_cause(cause: str, detectors: Sequence[Detector]) -> None:
 
 
 def _print_causes(groups: Sequence[IssueGroup]) -> None:
-    columns: list[Column] = ["Id", "Cause", ("Trials", "right"), ("LLMs", "right")]
-    columns += [("Of lost score", "right"), "Try"]
+    columns: list[Column] = ["Id", "Cause", ("Trials", "right"), ("Models", "right")]
+    columns += [("Of lost score", "right"), "Fix"]
     cells = [
         [
             group.detector_id,
@@ -144,8 +149,8 @@ def _print_causes(groups: Sequence[IssueGroup]) -> None:
 def _print_format_tax(data: ReportData, taxes: Sequence[FormatTax]) -> None:
     if not taxes:
         return
-    columns: list[Column] = ["LLM", "Class", ("Score", "right"), ("Strict", "right")]
-    columns += [("Format tax", "right"), "Found", "Cheapest mend"]
+    columns: list[Column] = ["Model", "Class", ("Score", "right"), ("Strict", "right")]
+    columns += [("Format tax", "right"), "Found", "Fix"]
     cells = [
         [
             data.name(tax.llm_id),
@@ -158,7 +163,7 @@ def _print_format_tax(data: ReportData, taxes: Sequence[FormatTax]) -> None:
         ]
         for tax in taxes
     ]
-    click.echo("What format alone costs:")
+    click.echo("Format tax (score lost by correct answers in the wrong format):")
     console().print(plain_table(columns, cells))
 
 
@@ -166,10 +171,10 @@ def _print_group(data: ReportData, group: IssueGroup, issues: Sequence[Issue]) -
     of_lost = f", {group.lost_share:.1%} of the lost score" if group.lost_score else ""
     click.echo(f"{group.title}: {counted(group.n_trials, 'trial')}{of_lost}")
     click.echo(f"Meaning: {group.meaning}")
-    click.echo(f"Try: {group.advice}")
+    click.echo(f"Fix: {group.advice}")
     by_llm = ((data.name(llm_id), count) for llm_id, count in group.n_by_llm.items())
-    click.echo(harmless(f"LLMs: {_counts(by_llm)}"))
-    columns: list[Column] = ["LLM", "Test", ("Lost", "right"), "Evidence"]
+    click.echo(harmless(f"Models: {_counts(by_llm)}"))
+    columns: list[Column] = ["Model", "Test", ("Lost", "right"), "Evidence"]
     cells = [
         [data.name(issue.llm_id), issue.test_id, f"{issue.lost_score:.2f}", issue.evidence]
         for issue in issues

@@ -1,4 +1,4 @@
-"""`judge`: have agents judged, and find out what the judges are worth."""
+"""`judge`: have models judge agents, and measure how reliable the judges are."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _EPILOG = examples(
   {program} judge agents                     the agents of the workspace
   {program} judge run support_desk --judge ollama:qwen3:8b
   {program} judge run support_desk --judge ollama:qwen3:8b --repeat 5
-  {program} judge list                       what was judged, and how
+  {program} judge list                       judged runs
   {program} judge show last
   {program} judge report last --html report.html
   {program} judge compare 20261122T0315 last
   {program} judge pairwise 20261122T0315 last
-  {program} judge pairwise                   what was compared in pairs so far
+  {program} judge pairwise                   pairwise comparisons so far
   {program} judge labels export > sheet.csv  score conversations yourself
-  {program} judge agreement                  how far judges agree with people
+  {program} judge agreement                  agreement of judges with people
 """
 )
 
@@ -33,9 +33,9 @@ _EPILOG = examples(
 @click.group(invoke_without_command=True, epilog=_EPILOG)
 @click.pass_context
 def command(ctx: click.Context) -> int:
-    """Have agents judged by LLMs, and find out what the judges are worth.
+    """Have models judge agents, and measure how reliable the judges are.
 
-    Agents stand in agents/*.yaml of the workspace; every conversation and judgement is kept in
+    Agents are defined in agents/*.yaml of the workspace. Conversations and judgements are stored in
     its folder judgements/.
     """
     if ctx.invoked_subcommand is None:

@@ -1,4 +1,4 @@
-"""`judge agreement`: how far each judge agrees with people."""
+"""`judge agreement`: agreement of each judge with people."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EPILOG = examples(
     """
   {program} judge agreement
   {program} judge agreement support_desk --pass-score 6
-  {program} judge agreement --agents          overall scores and dimensions, not cases
+  {program} judge agreement --agents          overall scores and dimensions instead of cases
 """
 )
 
@@ -31,17 +31,19 @@ _EPILOG = examples(
     type=click.FloatRange(0, 10),
     default=APPROVAL_THRESHOLD,
     show_default=True,
-    help="From which score on something is passed, for Cohen's kappa.",
+    help="Lowest score that passes, for Cohen's kappa.",
 )
-@click.option("--agents", "whole", is_flag=True, help="Agents as a whole instead of cases.")
+@click.option(
+    "--agents", "whole", is_flag=True, help="Compare scores of whole agents instead of cases."
+)
 @json_option
 @pass_app
 def agreement(
     app: AppContext, /, agent_id: str | None, pass_score: float, whole: bool, as_json: bool
 ) -> int:
-    """Show how far each judge agrees with people, and to which side it leans.
+    """Show how well each judge agrees with people, and its bias.
 
-    Krippendorff's alpha and weighted kappa: 1 is full agreement, 0 as much as chance gives.
+    Krippendorff's alpha and weighted kappa: 1 is full agreement, 0 is chance.
     """
     from poor_bench.judge.agreement.agreement import measure_agreement
     from poor_bench.judge.history.store import JudgementStore
@@ -56,7 +58,7 @@ def agreement(
         print_json({"judges": {judge: asdict(figures) for judge, figures in measured.items()}})
     elif not any(figures.n for figures in measured.values()):
         step = next_command("judge labels export > sheet.csv")
-        click.echo(f"Nothing is labelled yet. Next: {step}")
+        click.echo(f"No labels yet. Next: {step}")
     else:
         _print(measured)
     return 0
@@ -80,7 +82,7 @@ def _print(measured: dict[str, Agreement]) -> None:
         ["Pearson", *(estimate_text(item.pearson) for item in measured.values())],
         ["judge minus people", *(estimate_text(item.bias) for item in measured.values())],
         ["length", *(estimate_text(item.length_correlation) for item in measured.values())],
-        ["length, people alike", *(estimate_text(item.length_bias) for item in measured.values())],
+        ["length, beyond people", *(estimate_text(item.length_bias) for item in measured.values())],
     ]
     console().print(plain_table(["", *measured], rows))
     for judge, figures in measured.items():

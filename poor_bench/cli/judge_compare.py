@@ -1,4 +1,4 @@
-"""`judge compare`: two runs side by side, with what is noise marked."""
+"""`judge compare`: two runs side by side, with noise marked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _EPILOG = examples(
     """
   {program} judge compare 20261122T0315 last
-  {program} judge compare sales_old sales_new      the newest run of each agent
+  {program} judge compare sales_old sales_new      newest run of each agent
 """
 )
 
@@ -30,7 +30,7 @@ _EPILOG = examples(
 @json_option
 @pass_app
 def compare(app: AppContext, /, before: str, after: str, as_json: bool) -> int:
-    """Compare two runs; differences within the judges' own noise are marked as such."""
+    """Compare two runs and mark differences within the judges' noise."""
     from poor_bench.cli.judge_show import find_summary
     from poor_bench.judge.history.comparison import compare_runs
     from poor_bench.judge.history.store import JudgementStore

@@ -1,4 +1,4 @@
-"""`judge labels`: what people think of judged conversations, from and to CSV."""
+"""`judge labels`: scores by people, as CSV."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _EPILOG = examples(
 
 @click.group(epilog=_EPILOG)
 def labels() -> None:
-    """Score conversations yourself: the judges are measured by it.
+    """Score conversations yourself, to measure the judges.
 
-    A sheet has a row for every conversation; fill in `score` (0 to 10) where you like. Labels are
-    kept in human_labels.jsonl and never overwritten: a newer one of the same person counts.
+    A sheet has one row per conversation; enter a `score` (0 to 10) in any of them. Labels
+    are stored in human_labels.jsonl and never overwritten; the newest of each person counts.
     """
 
 
@@ -34,7 +34,7 @@ def labels() -> None:
 @click.argument("references", metavar="[RUN]...", nargs=-1)
 @pass_app
 def export_labels(app: AppContext, /, references: tuple[str, ...]) -> int:
-    """Print a sheet for some runs, or for all: rows to fill in, and labels that there are."""
+    """Print a sheet for some runs or all, with the labels stored so far."""
     from poor_bench.judge.history.store import JudgementStore
     from poor_bench.judge.labels.label_csv import labels_to_csv
     from poor_bench.judge.labels.label_file import read_labels
@@ -47,10 +47,10 @@ def export_labels(app: AppContext, /, references: tuple[str, ...]) -> int:
 
 @labels.command("import", epilog=_EPILOG)
 @click.argument("sheet", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@click.option("--who", help="The person, where a row names none; your user name by default.")
+@click.option("--who", help="Person who scored, for rows without a name. Default: your user name.")
 @pass_app
 def import_labels(app: AppContext, /, sheet: Path, who: str | None) -> int:
-    """Take the scores of a sheet; all of them, or none where a row cannot be used."""
+    """Import the scores of a sheet. If one row is not valid, none is imported."""
     from poor_bench.config.document import UnreadableError, read_text
     from poor_bench.errors import ConfigError
     from poor_bench.judge.history.store import JudgementStore

@@ -1,4 +1,4 @@
-"""`judge agents` and `judge list`: which agents there are, and what was judged."""
+"""`judge agents` and `judge list`: agents and judged runs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def agents(app: AppContext, /, as_json: bool) -> int:
         print_json({"agents": rows, "problems": problems_to_json(shelf.problems)})
         return 0
     print_problems(list(shelf.problems), limit=50)
-    columns: list[Column] = ["Agent", "Name", "LLM", ("Cases", "right"), "Judged by"]
+    columns: list[Column] = ["Agent", "Name", "Model", ("Cases", "right"), "Dimensions"]
     cells = [
         [
             row["agent_id"],
@@ -67,7 +67,7 @@ def agents(app: AppContext, /, as_json: bool) -> int:
 @json_option
 @pass_app
 def list_runs(app: AppContext, /, agent_id: str | None, as_json: bool = False) -> int:
-    """List what was judged, the newest run last."""
+    """List judged runs, newest last."""
     from poor_bench.judge.history.store import JudgementStore
     from poor_bench.judge.history.summary import summarise_run
 
@@ -79,9 +79,9 @@ def list_runs(app: AppContext, /, agent_id: str | None, as_json: bool = False) -
         print_json({"runs": [run_to_json(summary) for summary in summaries]})
         return 0
     if not summaries:
-        click.echo(f"Nothing was judged yet. Next: {next_command('judge run AGENT')}")
+        click.echo(f"No judged runs yet. Next: {next_command('judge run AGENT')}")
         return 0
-    columns: list[Column] = ["Run", "Agent", "LLM", "Judges", ("Cases", "right")]
+    columns: list[Column] = ["Run", "Agent", "Model", "Judges", ("Cases", "right")]
     columns += [("Score", "right"), "", ("Cost", "right")]
     rows = [_row(item, is_running=store.is_under_way(item.run.run_id)) for item in summaries]
     console().print(plain_table(columns, rows))
@@ -100,7 +100,7 @@ def _row(summary: RunSummary, *, is_running: bool) -> list[str]:
         ", ".join(header.judges) + (f" x{header.repeat}" if header.repeat > 1 else ""),
         str(len(summary.run.conversations)),
         "" if score is None else f"{score:.2f}",
-        "under way" if is_running else _state(summary),
+        "running" if is_running else _state(summary),
         cost_text(summary.run.cost_usd),
     ]
 

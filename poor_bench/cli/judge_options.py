@@ -1,4 +1,4 @@
-"""What several subcommands of `judge` share."""
+"""Options shared by subcommands of `judge`."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _JUDGES = (
         "--judge",
         "judge",
         metavar="LLM",
-        help="Who judges: an LLM id, or a Claude model; that of config.yaml by default.",
+        help="Judge: an id of llms.json or a Claude model. Default: the judge of config.yaml.",
     ),
     click.option(
-        "--panel", "panel", multiple=True, metavar="LLM", help="A further judge; repeatable."
+        "--panel", "panel", multiple=True, metavar="LLM", help="Additional judge; repeatable."
     ),
 )
 
 
 def judge_options(function: _Command) -> _Command:
-    """Give a command the options `--judge` and `--panel`."""
+    """Add the options `--judge` and `--panel` to a command."""
     return functools.reduce(
         lambda decorated, option: option(decorated), reversed(_JUDGES), function
     )
@@ -37,32 +37,34 @@ _MONEY = (
         "--max-cost",
         type=click.FloatRange(0),
         metavar="USD",
-        help="Most US dollars to spend: work that might exceed it is not begun.",
+        help="Stop before total cost exceeds this amount in US dollars.",
     ),
-    click.option("--dry-run", is_flag=True, help="Show what would be done and cost; ask nobody."),
+    click.option(
+        "--dry-run", is_flag=True, help="Show the plan and its cost without sending requests."
+    ),
 )
 
 
 def money_options(function: _Command) -> _Command:
-    """Give a command the options `--max-cost` and `--dry-run`."""
+    """Add the options `--max-cost` and `--dry-run` to a command."""
     return functools.reduce(lambda decorated, option: option(decorated), reversed(_MONEY), function)
 
 
 def judge_names(judge: str | None, panel: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the judges that the options name; none where the settings are to decide."""
+    """List the judges of the options; empty if the settings decide."""
     return panel if judge is None else (judge, *panel)
 
 
 def html_option(function: _Command) -> _Command:
-    """Give a command the option `--html`."""
+    """Add the option `--html` to a command."""
     decorate = click.option("--html", "html", type=HTML_FILE, help="Write the report to this file.")
     return decorate(function)
 
 
 def most_text(most_usd: float) -> str:
-    """Return what a plan costs at most, in words."""
+    """Format the highest cost of a plan."""
     from poor_bench.reports.number_text import cost_text
 
     if not most_usd:
-        return "no cost, by the prices of llms.json"
-    return f"at most about {cost_text(most_usd)}, by the prices of llms.json"
+        return "no cost at the prices of llms.json"
+    return f"at most about {cost_text(most_usd)} at the prices of llms.json"

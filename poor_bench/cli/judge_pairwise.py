@@ -1,4 +1,4 @@
-"""`judge pairwise`: which of two runs is better, asked in both orders."""
+"""`judge pairwise`: which of two runs is better, judged in both orders."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _EPILOG = examples(
     """
   {program} judge pairwise sales_old sales_new --judge ollama:qwen3:8b
   {program} judge pairwise 20261122T0315 last --judge gpt-a --panel claude-b --max-cost 0.5
-  {program} judge pairwise                what was compared so far
-  {program} judge pairwise last           a comparison again
+  {program} judge pairwise                comparisons so far
+  {program} judge pairwise last           show a comparison
 
 \b
-Every case is shown twice, with the order swapped: a judge that prefers a place contradicts itself.
+Each case is judged twice, with the order swapped, to detect position bias.
 """
 )
 _MOST_RUNS = 2
@@ -50,9 +50,9 @@ def pairwise(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Let the conversations of two runs compete, case by case.
+    """Compare the conversations of two runs, case by case.
 
-    With one name, that of a comparison or `last`, it is shown again; with none, all are listed.
+    With one name, that of a comparison or `last`, show it again. Without names, list all.
     """
     from poor_bench.cli.judge_pairwise_view import list_contests, show_contest
 
@@ -61,7 +61,7 @@ def pairwise(
     if len(references) == 1:
         return show_contest(app.data_dir, references[0], as_json=as_json)
     if len(references) > _MOST_RUNS:
-        raise click.UsageError("two runs are compared: give A and B")
+        raise click.UsageError("give two runs, A and B")
     return _compete(app, references, judge_names(judge, panel), max_cost, dry_run, as_json)
 
 
@@ -87,7 +87,7 @@ def _compete(
         contest = _contest(app, a, b, judges, manager)
         if contest.left_out and not as_json:
             names = ", ".join(contest.left_out)
-            click.echo(harmless(f"Left out, since not both runs have them: {names}"), err=True)
+            click.echo(harmless(f"Skipped, because only one run has them: {names}"), err=True)
         if dry_run:
             return _tell_plan(contest, as_json=as_json)
         _limit(contest, max_cost)
@@ -98,8 +98,8 @@ def _compete(
     if contest.budget.n_refused:
         from poor_bench.reports.number_text import cost_text
 
-        text = f"{counted(contest.budget.n_refused, 'duel')} might have exceeded --max-cost"
-        click.echo(f"{text} {cost_text(max_cost)} and were not begun.", err=True)
+        text = f"{counted(contest.budget.n_refused, 'pair')} might have exceeded --max-cost"
+        click.echo(f"{text} {cost_text(max_cost)} and were skipped.", err=True)
     is_whole = not contest.budget.n_refused
     return 0 if is_whole and all(duel.outcome is not Outcome.FAILED for duel in duels) else 3
 
@@ -112,7 +112,7 @@ def _contest(
 
     contest = Contest(a, b, _judges(app, a, judges, manager), manager)
     if not contest.pairs:
-        raise ConfigError(f"{a.run_id} and {b.run_id} have no case in common")
+        raise ConfigError(f"{a.run_id} and {b.run_id} share no case")
     return contest
 
 
@@ -159,6 +159,6 @@ def _tell_plan(contest: Contest, *, as_json: bool) -> int:
     if as_json:
         print_json({"duels": n_duels, "judges": judges, "most_usd": most_usd})
         return 0
-    click.echo(f"{counted(n_duels, 'duel')}, each in both orders, before {', '.join(judges)}")
+    click.echo(f"{counted(n_duels, 'pair')}, each in both orders, judged by {', '.join(judges)}")
     click.echo(most_text(most_usd))
     return 0

@@ -1,4 +1,4 @@
-"""How comparisons in pairs are printed."""
+"""Print pairwise comparisons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def show_duels(decisions: Decisions, runs: tuple[JudgeRun, JudgeRun], *, as_json: bool) -> None:
-    """Print who won, by case and together."""
+    """Print the winners by case and in total."""
     from poor_bench.judge.report.pairwise_text import duels_text, panel_text
 
     a, b = runs
@@ -43,7 +43,7 @@ def show_duels(decisions: Decisions, runs: tuple[JudgeRun, JudgeRun], *, as_json
 
 
 def show_contest(data_dir: Path, reference: str, *, as_json: bool) -> int:
-    """Print a comparison that was held before.
+    """Print a stored comparison.
 
     Raises:
         ConfigError: If there is none, or its runs are gone.
@@ -60,7 +60,7 @@ def show_contest(data_dir: Path, reference: str, *, as_json: bool) -> int:
 
 
 def list_contests(data_dir: Path, *, as_json: bool) -> int:
-    """Print what was compared so far, the newest last."""
+    """Print the stored comparisons, newest last."""
     from poor_bench.judge.pairwise.decisions import decisions_of
     from poor_bench.judge.pairwise.store import kept_contests
 
@@ -76,7 +76,7 @@ def list_contests(data_dir: Path, *, as_json: bool) -> int:
             }
         )
     elif not kept:
-        click.echo(f"Nothing was compared yet. Next: {next_command('judge pairwise A B')}")
+        click.echo(f"No comparisons yet. Next: {next_command('judge pairwise A B')}")
     else:
         columns: list[Column] = ["Comparison", "A", "B", "Judges", ("Cases", "right")]
         columns += [("A better", "right"), ("B better", "right"), ("Cost", "right")]
@@ -85,7 +85,7 @@ def list_contests(data_dir: Path, *, as_json: bool) -> int:
 
 
 def decisions_to_json(decisions: Decisions, a_run_id: str, b_run_id: str) -> dict[str, Any]:
-    """Return what judges decided for machines: all together, then judge by judge."""
+    """Build the JSON output: all judges together, then each."""
     share = decisions.share_of_a
     return {
         "a": a_run_id,

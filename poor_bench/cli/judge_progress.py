@@ -1,4 +1,4 @@
-"""How far a run of an agent is: a bar on a terminal, plain lines when piped."""
+"""Progress of a judged run: a bar on a terminal, plain lines when piped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Listen = Callable[[AgentEvent], None]
 
 @contextmanager
 def judge_progress(plan: JudgePlan, *, quiet: bool) -> Iterator[Listen]:
-    """Yield what shows the events of a run."""
+    """Show the events of a run while it lasts."""
     if quiet:
         yield lambda _event: None
     elif sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""`judge run`: talk to an agent, have it judged, keep and show what came of it."""
+"""`judge run`: talk to an agent, have it judged, store and show the result."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _EPILOG = examples(
   {program} judge run support_desk --judge ollama:qwen3:8b --repeat 5
   {program} judge run support_desk --panel gpt-a --panel claude-b --decision majority
   {program} judge run support_desk --conversations last --judge claude-opus-4-20250514
-  {program} judge run support_desk --dry-run            what it would cost
+  {program} judge run support_desk --dry-run            plan and cost
   {program} judge run support_desk --max-cost 0.50
   {program} judge run support_desk --gate --html report.html
 
 \b
 Exit codes:
   0  judged         1  not approved or a rule broken, with --gate
-  2  configuration  3  a conversation or judgement could not be had
+  2  configuration  3  a conversation or judgement failed
 """
 )
 
@@ -53,18 +53,23 @@ Exit codes:
     type=click.IntRange(1, 100),
     default=1,
     show_default=True,
-    help="How often each judge is asked: shows its noise.",
+    help="Number of judgements by each judge; measures its noise.",
 )
 @click.option(
     "--decision",
     type=click.Choice(["mean", "median", "majority"]),
     default="mean",
     show_default=True,
-    help="How several judges decide together.",
+    help="How several judges are combined.",
 )
-@click.option("--case", "case_ids", multiple=True, metavar="ID", help="Only this case; repeatable.")
 @click.option(
-    "--conversations", "earlier", metavar="RUN", help="Judge those of an earlier run; hold none."
+    "--case", "case_ids", multiple=True, metavar="ID", help="Run only this case; repeatable."
+)
+@click.option(
+    "--conversations",
+    "earlier",
+    metavar="RUN",
+    help="Judge the conversations of an earlier run again.",
 )
 @money_options
 @click.option(
@@ -84,7 +89,7 @@ def run(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Talk to AGENT for real, have the conversations judged, keep and show everything."""
+    """Talk to AGENT, have the conversations judged, store and show everything."""
     from poor_bench.cli.judge_progress import judge_progress
     from poor_bench.cli.judge_view import show_summary
     from poor_bench.judge.history.summary import summarise_run
@@ -106,8 +111,8 @@ def run(
     if runner.budget.n_refused:
         from poor_bench.reports.number_text import cost_text
 
-        text = f"{runner.budget.n_refused} of the conversations and judgements might have exceeded"
-        click.echo(f"{text} --max-cost {cost_text(max_cost)} and were not begun.", err=True)
+        text = f"{runner.budget.n_refused} conversations and judgements might have exceeded"
+        click.echo(f"{text} --max-cost {cost_text(max_cost)} and were skipped.", err=True)
     return _exit_code(summary, gate=gate)
 
 

@@ -1,4 +1,4 @@
-"""`judge show` and `judge report`: one run, or several, again."""
+"""`judge show` and `judge report`: stored runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _EPILOG = examples(
     """
   {program} judge show last
-  {program} judge show support_desk          its newest run
+  {program} judge show support_desk          newest run of an agent
   {program} judge show 20261122T0315 --turns
 """
 )
@@ -32,11 +32,14 @@ _REPORT_EPILOG = examples(
 
 @click.command(epilog=_EPILOG)
 @click.argument("reference", metavar="RUN", default="last")
-@click.option("--turns", is_flag=True, help="Show what was said, too.")
+@click.option("--turns", is_flag=True, help="Also print the conversations.")
 @json_option
 @pass_app
 def show(app: AppContext, /, reference: str, turns: bool, as_json: bool) -> int:
-    """Show a run: RUN is `last`, an agent, or the beginning of a run's id."""
+    """Show a run.
+
+    RUN is `last`, an agent, or the start of a run's id.
+    """
     from poor_bench.cli.judge_view import show_summary
 
     summary = find_summary(app, reference)
@@ -51,7 +54,7 @@ def show(app: AppContext, /, reference: str, turns: bool, as_json: bool) -> int:
 @click.option("--html", type=HTML_FILE, required=True, help="Write the report to this file.")
 @pass_app
 def report(app: AppContext, /, references: tuple[str, ...], html: Path) -> int:
-    """Write one self-contained HTML file on one or several runs."""
+    """Write one or several runs to a self-contained HTML file."""
     from poor_bench.cli.judge_view import write_html
 
     write_html([find_summary(app, reference) for reference in references], html)
@@ -60,10 +63,10 @@ def report(app: AppContext, /, references: tuple[str, ...], html: Path) -> int:
 
 
 def find_summary(app: AppContext, reference: str) -> RunSummary:
-    """Return what the run says that a reference stands for.
+    """Summarise the run that a reference names.
 
     Raises:
-        ConfigError: If it stands for no run, or for several.
+        ConfigError: If it matches no run, or several.
     """
     from poor_bench.judge.history.store import JudgementStore
     from poor_bench.judge.history.summary import summarise_run

@@ -1,4 +1,4 @@
-"""How a run of an agent is printed and written."""
+"""Print a judged run, or write it as HTML."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_TEXTS = 5
 
 
 def show_summary(summary: RunSummary, *, as_json: bool, html: Path | None) -> None:
-    """Print a run, and write its report where a file is named.
+    """Print a run, and write its report if a file is given.
 
     Raises:
         ConfigError: If the file cannot be written.
@@ -44,7 +44,7 @@ def show_summary(summary: RunSummary, *, as_json: bool, html: Path | None) -> No
 
 
 def write_html(summaries: Sequence[RunSummary], path: Path) -> None:
-    """Write the report on some runs.
+    """Write the report of some runs.
 
     Raises:
         ConfigError: If the file cannot be written.

@@ -1,4 +1,4 @@
-"""`tune`: better prompts and better parameters."""
+"""`tune`: find better prompts and parameters."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _EPILOG = examples(
     """
   {program} tune prompt math_problems --llm ollama:gemma3:1b --reflection-llm openai:gpt-5
   {program} tune params all --llm ollama:gemma3:1b --param temperature=0,0.4,0.8
-  {program} tune list                        the searches so far
-  {program} tune show last                   what the newest one found
-  {program} tune accept last                 write what it found into the workspace
+  {program} tune list                        searches so far
+  {program} tune show last                   result of the newest search
+  {program} tune accept last                 write its result to the workspace
 """
 )
 
 
 @click.group(epilog=_EPILOG)
 def command() -> None:
-    """Find a better prompt or better parameters, and prove that they are better.
+    """Find a better prompt or better parameters, and test whether the gain is significant.
 
-    Nothing is changed before you accept it.
+    Your files change only when you accept a result.
     """
 
 

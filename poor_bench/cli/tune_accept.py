@@ -1,4 +1,4 @@
-"""`tune accept`: write what a search found into the workspace."""
+"""`tune accept`: write the result of a search to the workspace."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _EPILOG = examples(
     """
-  {program} tune accept last                 the best of the newest search
+  {program} tune accept last                 best result of the newest search
   {program} tune accept 20261122T0250 4f1c   another of its prompts
 """
 )
@@ -25,16 +25,18 @@ _EPILOG = examples(
 @click.command(epilog=_EPILOG)
 @click.argument("run", metavar="RUN")
 @click.argument("choice", required=False, default="")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@click.option("--force", is_flag=True, help="Write it even if the prompt changed since.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+@click.option(
+    "--force", is_flag=True, help="Write the prompt even if it was edited since the search."
+)
 @json_option
 @pass_app
 def accept(app: AppContext, /, run: str, choice: str, yes: bool, force: bool, as_json: bool) -> int:
-    """Write what a search found into the workspace.
+    """Write the result of a search to the workspace.
 
-    RUN is the id of a search, its beginning, or `last`; CHOICE one of what it found, the best by
-    default. A prompt goes into test_classes.yaml or the agent's file, whose comments survive; a
-    variant of an LLM becomes an entry of llms.json, and its results so far are its own.
+    RUN is the id of a search, its start, or `last`. CHOICE is one of its results; the best by
+    default. A prompt is written to test_classes.yaml or the agent's file; comments are kept. A
+    variant of a model becomes an entry of llms.json and keeps its results.
     """
     from poor_bench.tuning.accepting import accept_prompt, accept_variant
     from poor_bench.tuning.kept_searches import find_search
@@ -49,26 +51,26 @@ def accept(app: AppContext, /, run: str, choice: str, yes: bool, force: bool, as
     if as_json:
         print_json({"run_id": search.run_id, "accepted": accepted})
     else:
-        click.echo(f"Written: {accepted}. `{next_command(_command(search))}` uses it.")
+        click.echo(f"Written: {accepted}. Next: {next_command(_command(search))}")
     return 0
 
 
 def _command(search: KeptSearch) -> str:
-    """Return what asks with what was accepted."""
+    """Build the command that uses the accepted result."""
     subject = search.header.get("subject", {})
     return f"judge run {subject['agent_id']}" if "agent_id" in subject else "run"
 
 
 def _ask(search: KeptSearch) -> None:
-    """Show what is known of the gain, and let the user decide.
+    """Show the measured gain and ask for confirmation.
 
     Raises:
-        click.UsageError: If nobody can be asked.
+        click.UsageError: If the input is not a terminal.
         click.Abort: If the user says no.
     """
     from poor_bench.cli.tune_kept import print_search
 
     if not sys.stdin.isatty():
-        raise click.UsageError("there is nobody to ask: add --yes")
+        raise click.UsageError("cannot ask for confirmation without a terminal: add --yes")
     print_search(search)
     click.confirm("Write it?", abort=True)

@@ -1,4 +1,4 @@
-"""What `--param` says."""
+"""Read the values of `--param`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def axes_in(texts: Iterable[str], llm: LLM) -> list[Axis]:
-    """Return the parameters and values that options such as `temperature=0,0.4` name.
+    """Parse options such as `temperature=0,0.4`.
 
     Args:
-        texts: NAME=VALUE,VALUE; `@FILE` stands for a file's text, `none` for no such parameter.
-        llm: Whose parameters.
+        texts: NAME=VALUE,VALUE; `@FILE` is the text of a file, `none` removes the parameter.
+        llm: The model.
 
     Raises:
-        click.UsageError: If one is not of that form, or has no effect with the LLM's provider.
+        click.UsageError: If an option is malformed, or has no effect with the model's provider.
     """
     from poor_bench.tuning.params.axes import axis_of
 
@@ -73,7 +73,7 @@ def _require_effect(names: Iterable[str], llm: LLM) -> None:
     parameters = {name: None for name in names if name != SYSTEM_PROMPT}
     unknown = unknown_parameters(llm.provider, parameters)
     if unknown:
-        raise click.UsageError(f"--param {unknown[0]}: there is no such parameter")
+        raise click.UsageError(f"--param {unknown[0]}: unknown parameter")
     ignored = ignored_parameters(llm.provider, parameters)
     if ignored:
         raise click.UsageError(f"--param {ignored[0]}: has no effect with {llm.provider}")

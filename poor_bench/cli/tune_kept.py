@@ -1,4 +1,4 @@
-"""`tune list` and `tune show`: the searches so far."""
+"""`tune list` and `tune show`: stored searches."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 @json_option
 @pass_app
 def list_searches(app: AppContext, /, as_json: bool) -> int:
-    """List the searches of the workspace, the newest last."""
+    """List the searches of the workspace, newest last."""
     from poor_bench.tuning.kept_searches import kept_searches
 
     rows = [_row(search) for search in kept_searches(app.data_dir)]
     if as_json:
         print_json({"searches": rows})
     elif not rows:
-        click.echo(f"No search yet. Next: {next_command('tune prompt CLASS --llm ID')}")
+        click.echo(f"No searches yet. Next: {next_command('tune prompt CLASS --llm ID')}")
     else:
         columns: list[Column] = ["Search", "Kind", "What", "LLM", "Ended", "Accepted"]
         cells = [[str(value or "") for value in row.values()] for row in rows]
@@ -38,9 +38,9 @@ def list_searches(app: AppContext, /, as_json: bool) -> int:
 @json_option
 @pass_app
 def show(app: AppContext, /, run: str, as_json: bool) -> int:
-    """Show what a search found.
+    """Show the result of a search.
 
-    RUN is its id, the beginning of it, or `last`.
+    RUN is its id, the start of it, or `last`.
     """
     from poor_bench.tuning.kept_searches import find_search
 
@@ -53,7 +53,7 @@ def show(app: AppContext, /, run: str, as_json: bool) -> int:
 
 
 def print_search(search: KeptSearch) -> None:
-    """Print what a search found."""
+    """Print the result of a search."""
     from poor_bench.cli import tune_params_view, tune_prompt_view
     from poor_bench.tuning.params.report import kept_report as kept_sweep
     from poor_bench.tuning.prompt.report import kept_report
@@ -65,7 +65,7 @@ def print_search(search: KeptSearch) -> None:
 
 
 def search_to_json(search: KeptSearch) -> dict[str, Any]:
-    """Return the same for machines."""
+    """Build the JSON output of a search."""
     from poor_bench.tuning.params.report import kept_report as kept_sweep
     from poor_bench.tuning.prompt.report import kept_report
 

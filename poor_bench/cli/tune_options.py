@@ -1,4 +1,4 @@
-"""What the two searches of `tune` share on the command line."""
+"""Options shared by the searches of `tune`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def search_options(default_calls: int) -> Callable[[_Command], _Command]:
-    """Give a command the options `--seed`, `--budget-calls`, `--max-cost` and `--json`."""
+    """Add the options `--seed`, `--budget-calls`, `--max-cost` and `--json`."""
     options = (
         json_option,
         click.option(
@@ -26,30 +26,30 @@ def search_options(default_calls: int) -> Callable[[_Command], _Command]:
             type=click.IntRange(1),
             default=default_calls,
             show_default=True,
-            help="Most calls of LLMs in all.",
+            help="Stop after this number of requests.",
         ),
         click.option(
             "--max-cost",
             type=click.FloatRange(0),
             metavar="USD",
-            help="Most US dollars to spend.",
+            help="Stop before total cost exceeds this amount in US dollars.",
         ),
         click.option(
-            "--seed", type=int, default=0, show_default=True, help="Of all that is drawn."
+            "--seed", type=int, default=0, show_default=True, help="Seed of all random choices."
         ),
     )
     return lambda command: functools.reduce(lambda made, add: add(made), options, command)
 
 
 def limits_of(budget_calls: int, max_cost: float | None) -> Limits:
-    """Return the limits that these options set."""
+    """Build the limits of these options."""
     from poor_bench.tuning.spending import Limits
 
     return Limits(n_calls=budget_calls, cost_usd=max_cost)
 
 
 def exit_code(reason: StopReason) -> int:
-    """Return what a command ends with after a search that ended so."""
+    """Map the end of a search to an exit code."""
     from poor_bench.tuning.stopping import StopReason
 
     return {StopReason.LLM_FAILED: 3, StopReason.CANCELLED: 130}.get(reason, 0)

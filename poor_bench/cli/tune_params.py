@@ -1,4 +1,4 @@
-"""`tune params`: the same LLM with other parameters."""
+"""`tune params`: the same model with other parameters."""
 
 from __future__ import annotations
 
@@ -37,40 +37,42 @@ _EPILOG = examples(
 
 @click.command("params", epilog=_EPILOG)
 @click.argument("classes", metavar="CLASS|all")
-@click.option("--llm", "llm_name", required=True, metavar="ID", help="Whose parameters.")
+@click.option("--llm", "llm_name", required=True, metavar="ID", help="Model to tune.")
 @click.option(
     "--param",
     "params",
     multiple=True,
     metavar="NAME=VALUES",
-    help="Values to try, a comma between; LOW..HIGH with optuna; @FILE for a text. Repeatable.",
+    help="Comma-separated values to try; LOW..HIGH with optuna; @FILE for a text. Repeatable.",
 )
 @click.option(
     "--search",
     type=click.Choice(["grid", "optuna"]),
     default="grid",
     show_default=True,
-    help="All combinations, or Optuna's choice.",
+    help="Try all combinations, or let Optuna choose.",
 )
 @click.option(
     "--trials",
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="Variants that Optuna chooses.",
+    help="Number of variants with optuna.",
 )
-@click.option("--keep", is_flag=True, help="Add the best to llms.json if it is proven better.")
-@click.option("--html", type=HTML_FILE, help="Write a report with charts.")
+@click.option(
+    "--keep", is_flag=True, help="Add the best variant to llms.json if its gain is significant."
+)
+@click.option("--html", type=HTML_FILE, help="Write a report with charts to this file.")
 @search_options(default_calls=1000)
 @pass_app
 def tune_params(
     app: AppContext, /, keep: bool, html: Path | None, as_json: bool, **options: Any
 ) -> int:
-    """Try an LLM with other parameters.
+    """Try a model with other parameters.
 
-    It runs the tests of CLASS (a name, a glob or `all`).
-    Every combination is an LLM of its own, whose results are stored like any other's. Those that
-    are surely worse than the best are dropped early.
+    CLASS is a test class, a glob or `all`; its tests are run.
+    Each combination is stored as a separate model. Combinations that are significantly worse than
+    the best one are dropped early.
     """
     from poor_bench.cli.tune_params_view import print_report
 

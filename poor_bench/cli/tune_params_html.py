@@ -1,4 +1,4 @@
-"""A sweep as one HTML page with its charts."""
+"""HTML report of a sweep, with charts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from poor_bench.workspace_folder import WorkspaceFolder
 
 
 def sweep_html(config: WorkspaceFolder, report: ParamsReport) -> str:
-    """Return the page: the variants of a sweep in a leaderboard, score against time.
+    """Render the leaderboard of the variants, and score against time.
 
     Raises:
         StoreError: If the results cannot be read.

@@ -1,4 +1,4 @@
-"""What a sweep looks like: a bar while it goes on, then how the variants stand."""
+"""Show a sweep: progress, then the variants by score."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LINE_EVERY = 25
 def open_view(
     task: ParamsTask, cost_usd: float, *, quiet: bool
 ) -> Iterator[Callable[[RunEvent], None]]:
-    """Open the view that fits where the output goes, and tell what will be done."""
+    """Print the plan, then show progress as the output allows."""
     from poor_bench.reports.number_text import cost_text
 
     if quiet:
@@ -53,7 +53,7 @@ def open_view(
 
 
 def print_report(report: ParamsReport) -> None:
-    """Print how the variants stand and what to do next."""
+    """Print the variants by score, and the next step."""
     columns: list[Column] = [
         "Variant",
         ("Score", "right"),
@@ -66,7 +66,7 @@ def print_report(report: ParamsReport) -> None:
     ]
     console().print(plain_table(columns, [_row(row, report) for row in report.standings]))
     if report.message:
-        click.echo(f"Ended early: {harmless(report.message)}")
+        click.echo(f"Stopped early: {harmless(report.message)}")
     click.echo(harmless(report.verdict))
     spent = counted(report.n_calls, "call")
     click.echo(f"Spent: {spent}. All results are stored: {next_command('report')}")
@@ -93,7 +93,7 @@ def _row(row: Standing, report: ParamsReport) -> list[str]:
 def _remark(row: Standing, report: ParamsReport) -> str:
     if row.variant_id in report.dropped:
         return "dropped"
-    remarks = [f"{row.n_failed} could not be run"] if row.n_failed else []
+    remarks = [f"{row.n_failed} failed"] if row.n_failed else []
     remarks += ["frontier"] if row.is_on_frontier else []
     remarks += ["better"] if row.is_better else []
     return ", ".join(remarks)
@@ -107,12 +107,12 @@ def _next_step(report: ParamsReport) -> str:
     if report.accepted:
         return f"Added to llms.json: {report.accepted}"
     if report.best is not None:
-        way = "Next" if report.best.is_better else "To take it all the same"
+        way = "Next" if report.best.is_better else "To accept it anyway"
         accept = next_command(f"tune accept {report.run_id}")
-        return f"llms.json is as it was. {way}: {accept}"
+        return f"llms.json is unchanged. {way}: {accept}"
     if report.reason.can_go_on:
-        return "The same command goes on: what is stored is not asked again."
-    return "llms.json is as it was."
+        return "To continue, run the same command; stored results are reused."
+    return "llms.json is unchanged."
 
 
 @contextmanager
@@ -141,7 +141,7 @@ def _bar() -> Iterator[Callable[[RunEvent], None]]:
 
 
 class _Lines:
-    """A line for every step and every so many tests."""
+    """A line for each step and each batch of tests."""
 
     def __init__(self) -> None:
         self._n_done = 0
@@ -149,10 +149,10 @@ class _Lines:
     def __call__(self, event: RunEvent) -> None:
         if isinstance(event, RunStarted):
             variants = counted(len(event.n_by_llm), "variant")
-            click.echo(f"{variants}, {counted(event.n_items, 'test')} to ask", err=True)
+            click.echo(f"{variants}, {counted(event.n_items, 'test')} to run", err=True)
         elif isinstance(event, LLMUnavailable):
             click.echo(harmless(event.failure.message), err=True)
         elif isinstance(event, TrialFinished):
             self._n_done += 1
             if self._n_done % _LINE_EVERY == 0:
-                click.echo(f"{self._n_done} done", err=True)
+                click.echo(f"{self._n_done} completed", err=True)

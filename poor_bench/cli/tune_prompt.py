@@ -1,4 +1,4 @@
-"""`tune prompt`: another LLM rewrites a prompt until it does better."""
+"""`tune prompt`: a model rewrites a prompt until it scores higher."""
 
 from __future__ import annotations
 
@@ -35,61 +35,70 @@ _SHARE = click.FloatRange(0.01, 0.98)
 
 @click.command("prompt", epilog=_EPILOG)
 @click.argument("subject", metavar="CLASS|AGENT")
-@click.option("--llm", "llm_name", metavar="ID", help="Whom the prompt is for; an agent knows.")
-@click.option("--reflection-llm", metavar="ID", help="Who writes prompts; --llm by default.")
+@click.option(
+    "--llm", "llm_name", metavar="ID", help="Model that the prompt is for; not for agents."
+)
+@click.option("--reflection-llm", metavar="ID", help="Model that writes prompts. Default: --llm.")
 @click.option(
     "--ideas",
     type=click.Choice(["both", "writer", "edits"]),
     default="both",
     show_default=True,
-    help="Where prompts come from: that LLM, edits by rule that ask nobody, or both by turns.",
+    help="Source of prompts: the reflection model, edits by rule, or both in turn.",
 )
 @click.option(
     "--part",
     type=click.Choice(["template", "system_prompt"]),
     default="template",
     show_default=True,
-    help="Which text of the class.",
+    help="Text of the class to tune.",
 )
-@click.option("--judge", metavar="LLM", help="Who judges an agent; that of config.yaml by default.")
-@click.option("--train", type=_SHARE, default=0.35, show_default=True, help="Share to learn from.")
 @click.option(
-    "--validation", type=_SHARE, default=0.3, show_default=True, help="Share to choose by."
+    "--judge", metavar="LLM", help="Judge of an agent. Default: the judge of config.yaml."
+)
+@click.option(
+    "--train", type=_SHARE, default=0.35, show_default=True, help="Share of tests for training."
+)
+@click.option(
+    "--validation",
+    type=_SHARE,
+    default=0.3,
+    show_default=True,
+    help="Share of tests for validation.",
 )
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
-    help="Validation score that is good enough: 1, or where an agent is approved, by default.",
+    help="Stop at this validation score. Default: 1, or the threshold of the agent.",
 )
 @click.option(
     "--patience",
     type=click.IntRange(1),
     default=8,
     show_default=True,
-    help="Rounds without gain before the search ends.",
+    help="Stop after this number of rounds without gain.",
 )
 @click.option(
     "--examples",
     type=click.IntRange(1),
     default=3,
     show_default=True,
-    help="Training tests that a new prompt is written from.",
+    help="Training tests shown for each new prompt.",
 )
-@click.option("--resume", metavar="RUN", help="Go on with a search: its id, or `last`.")
-@click.option("--yes", "-y", is_flag=True, help="Write the prompt if its gain is proven.")
+@click.option("--resume", metavar="RUN", help="Continue a search: its id, or `last`.")
+@click.option("--yes", "-y", is_flag=True, help="Write the prompt if its gain is significant.")
 @search_options(default_calls=300)
 @pass_app
 def tune_prompt(
     app: AppContext, /, resume: str | None, yes: bool, as_json: bool, **options: Any
 ) -> int:
-    """Rewrite a prompt until it does better.
+    """Rewrite a prompt until it scores higher.
 
-    It is that of a test class, whose evaluators say what was wrong, or of an agent, whom
-    a judge scores.
+    For a test class, its evaluators score the answers; for an agent, a judge does.
 
-    The tests are divided into three parts: new prompts are made from the first, by an LLM that
-    sees how the old one fails, or by adding worked examples; the second chooses among them,
-    and the third, which nobody saw, proves the gain.
+    Tests are split into three parts. A model, or rules, make new prompts from failures in the
+    first part. The second part selects the best prompt. The third part is held out and decides
+    whether the gain is significant.
     """
     from poor_bench.cli.tune_prompt_view import print_report
     from poor_bench.llm_manager import LLMManager
@@ -141,7 +150,7 @@ def _task(
 
 
 def _named(app: AppContext, manager: LLMManager, **options: Any) -> Named:
-    """Return what the user names: an agent, if there is no class of that name."""
+    """Find the subject by name: a test class, else an agent."""
     from poor_bench.config.agent_entries import AGENTS_FOLDER
     from poor_bench.config.files import TEST_CLASSES_FILE
     from poor_bench.config.nearest_name import name_hint
@@ -154,13 +163,13 @@ def _named(app: AppContext, manager: LLMManager, **options: Any) -> Named:
     agents = [path.stem for path in (app.data_dir / AGENTS_FOLDER).glob("*.yaml")]
     if name in classes:
         if not llm_name:
-            raise click.UsageError("--llm is missing: whom is the prompt for?")
+            raise click.UsageError("--llm is missing: give the model that the prompt is for")
         return class_named(app.config, manager, llm_named(app, llm_name), name, options["part"])
     if name not in agents:
-        message = f"there is no test class and no agent {name!r}"
+        message = f"no test class or agent {name!r} exists"
         raise ConfigError(message, hint=name_hint(name, [*classes, *agents]))
     if llm_name:
-        raise click.UsageError(f"--llm is for test classes: the agent {name} has an LLM of its own")
+        raise click.UsageError(f"--llm is for test classes; the agent {name} names its own model")
     return agent_named(app.config, manager, name, options["judge"])
 
 

@@ -1,4 +1,4 @@
-"""What tuning a prompt looks like: a bar while it goes on, candidates, difference and proof."""
+"""Show prompt tuning: progress, candidates, difference and significance test."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEAST_LINES = 10
 def open_view(
     task: PromptTask, split: Split, *, quiet: bool
 ) -> Iterator[Callable[[PromptProgress], None]]:
-    """Open the view that fits where the output goes, and tell what will be done."""
+    """Print the plan, then show progress as the output allows."""
     if quiet:
         yield lambda _progress: None
         return
@@ -46,13 +46,13 @@ def open_view(
 
 
 def print_report(report: PromptReport) -> None:
-    """Print what was found and what to do next."""
+    """Print the result and the next step."""
     from poor_bench.tuning.prompt.split import kept_split
 
-    columns: list[Column] = ["Prompt", ("Validation", "right"), "From", "By", "Begins"]
+    columns: list[Column] = ["Prompt", ("Validation", "right"), "From", "By", "Text"]
     rows = [
         [
-            "in use" if candidate is report.end.base else candidate.key,
+            "current" if candidate is report.end.base else candidate.key,
             f"{candidate.score:.3f}",
             ", ".join(_parent_name(key, report) for key in candidate.parents),
             candidate.made_by,
@@ -74,19 +74,19 @@ def print_report(report: PromptReport) -> None:
 
 
 def _parts_text(split: Split) -> str:
-    """Return how the tests are divided, and whether that can prove anything."""
+    """Describe the split of the tests, and warn if it is too small."""
     from poor_bench.tuning.prompt.proof import LEAST_TO_PROVE
 
     n_held_out = len(split.held_out)
     text = (
-        f"Tests: {len(split.train)} to learn from, {len(split.validation)} to choose by, "
-        f"{n_held_out} held out for the proof"
+        f"Tests: {len(split.train)} training, {len(split.validation)} validation, "
+        f"{n_held_out} held out for the final test"
     )
     if n_held_out >= LEAST_TO_PROVE:
         return f"{text}."
     return (
-        f"{text}: too few to prove a gain, however large. {LEAST_TO_PROVE} are the least; "
-        "have 40 tests or more in all."
+        f"{text}: too few for a significant gain of any size. Use 40 tests or more, so that at "
+        f"least {LEAST_TO_PROVE} are held out."
     )
 
 
@@ -96,8 +96,8 @@ def _who(task: PromptTask) -> str:
     writer = f"{harmless(task.reflection_llm.id)} writes prompts"
     return {
         IdeaSource.WRITER: writer,
-        IdeaSource.EDITS: "prompts are edited by rule",
-        IdeaSource.BOTH: f"{writer}, and by turns they are edited by rule",
+        IdeaSource.EDITS: "rules edit prompts",
+        IdeaSource.BOTH: f"{writer}, in turn with rules",
     }[task.ideas]
 
 
@@ -114,15 +114,15 @@ def _next_step(report: PromptReport) -> str:
     go_on = _way_on(report)
     if report.improved is not None:
         is_proven = report.proof is not None and report.proof.is_proven
-        way = "Next" if is_proven else "To take it all the same"
+        way = "Next" if is_proven else "To accept it anyway"
         accept = next_command(f"tune accept {report.run_id}")
         step = f"Nothing is written yet. {way}: {accept}"
         return f"{step}\n{go_on}" if go_on else step
-    return go_on or "Nothing is written: the prompt in use stays."
+    return go_on or "Nothing is written; the current prompt stays."
 
 
 def _way_on(report: PromptReport) -> str:
-    """Return how the search goes on; empty where it came to its end."""
+    """Describe how to continue the search; empty if it is finished."""
     from poor_bench.tuning.stopping import StopReason
 
     reason = report.end.reason
@@ -132,19 +132,19 @@ def _way_on(report: PromptReport) -> str:
         StopReason.BUDGET: " and a larger --budget-calls",
         StopReason.COST: " and a larger --max-cost",
     }
-    return f"To go on: the same command with --resume {report.run_id}{more.get(reason, '')}"
+    return f"To continue, add --resume {report.run_id}{more.get(reason, '')}"
 
 
 def _ending(report: PromptReport) -> str:
     from poor_bench.tuning.stopping import StopReason
 
     words = {
-        StopReason.THRESHOLD: "The wanted score is reached.",
-        StopReason.NO_GAIN: "Ended: nothing better was found for a while.",
-        StopReason.BUDGET: "Ended: the calls do not do for the next step.",
-        StopReason.COST: "Ended: the money does not do for the next step.",
-        StopReason.LLM_FAILED: "Stopped: an LLM could not be asked.",
-        StopReason.CANCELLED: "Stopped; what was found is kept.",
+        StopReason.THRESHOLD: "The target score is reached.",
+        StopReason.NO_GAIN: "Stopped: no better prompt in the last rounds.",
+        StopReason.BUDGET: "Stopped: the call budget is used up.",
+        StopReason.COST: "Stopped: the next step would exceed --max-cost.",
+        StopReason.LLM_FAILED: "Stopped: a model could not be reached.",
+        StopReason.CANCELLED: "Stopped; results so far are stored.",
     }
     ending = words.get(report.end.reason, "")
     return f"{ending} {harmless(report.end.message)}".strip()
@@ -152,7 +152,7 @@ def _ending(report: PromptReport) -> str:
 
 def _parent_name(key: str, report: PromptReport) -> str:
     base = report.end.base
-    return "in use" if base is not None and key == base.key else key
+    return "current" if base is not None and key == base.key else key
 
 
 def _beginning(text: str) -> str:
@@ -192,10 +192,10 @@ def _bar(n_calls: int | None) -> Iterator[Callable[[PromptProgress], None]]:
 
 
 def _lines(n_calls: int | None) -> Callable[[PromptProgress], None]:
-    """Return a listener that prints a line where the figures change, and for each tenth of calls.
+    """Build a listener that prints changed figures, and a line per tenth of the calls.
 
     Args:
-        n_calls: How many there are at most.
+        n_calls: Highest number of calls.
     """
     shown: tuple[str, int] | None = None
 
@@ -212,11 +212,11 @@ def _lines(n_calls: int | None) -> Callable[[PromptProgress], None]:
 
 def _figures(now: PromptProgress) -> str:
     figures = _scores(now)
-    return f"{figures}, a prompt is being written" if now.is_writing else figures
+    return f"{figures}, writing a prompt" if now.is_writing else figures
 
 
 def _scores(now: PromptProgress) -> str:
     if now.base_score is None or now.best_score is None:
-        return "trying the prompt in use"
+        return "testing the current prompt"
     candidates = counted(now.n_candidates, "candidate")
-    return f"in use {now.base_score:.3f}, best {now.best_score:.3f}, {candidates}"
+    return f"current {now.base_score:.3f}, best {now.best_score:.3f}, {candidates}"

@@ -11,23 +11,23 @@ from poor_bench.models.failure import FailureKind
 _KINDS = {
     FailureKind.CONNECTION: (
         "Endpoint not reachable",
-        "Nothing answers at the LLM's endpoint.",
+        "Cannot connect to the model's endpoint.",
         "Start the server, or correct `endpoint` in llms.json.",
     ),
     FailureKind.TIMEOUT: (
         "Timeout",
         "Connecting, the first token or the whole reply took longer than allowed.",
-        "Lower max_tokens or switch thinking off; else raise the LLM's timeouts.",
+        "Lower max_tokens, turn thinking off, or raise the model's timeouts.",
     ),
     FailureKind.RATE_LIMITED: (
         "Rate limit",
-        "The endpoint takes fewer requests than were sent, and waiting did not help.",
-        "Set `requests_per_minute` or a lower `concurrency` for the LLM.",
+        "The endpoint accepts fewer requests than were sent; retries did not help.",
+        "Set `requests_per_minute` or a lower `concurrency` for the model.",
     ),
     FailureKind.SERVER_ERROR: (
         "Server error",
-        "The server broke down or broke off.",
-        "Run again; if it stays, look into the server's log for lack of memory.",
+        "The server failed or closed the connection.",
+        "Run again. If the error stays, check the server's log, for example for lack of memory.",
     ),
     FailureKind.AUTH: (
         "Key refused",
@@ -36,23 +36,23 @@ _KINDS = {
     ),
     FailureKind.QUOTA: (
         "Quota used up",
-        "The account has no money or quota left.",
+        "The account has no credit or quota left.",
         "Top up the account; the tests stay pending.",
     ),
     FailureKind.MODEL_NOT_FOUND: (
-        "Model unknown",
+        "Model not found",
         "The endpoint does not serve this model.",
         "Pull the model, or correct its name in llms.json.",
     ),
     FailureKind.BAD_REQUEST: (
         "Request refused",
-        "The server does not accept the request as it stands.",
-        "Remove or correct the parameter that the message names.",
+        "The server rejected the request.",
+        "Remove or correct the parameter named in the message.",
     ),
     FailureKind.SETTINGS: (
-        "Settings not usable",
-        "The LLM's entry cannot be used as it stands, or needs a package that is not installed.",
-        "Correct in llms.json what the message names.",
+        "Invalid settings",
+        "The model's entry in llms.json is not valid, or needs a package that is not installed.",
+        "Correct the setting named in the message.",
     ),
     FailureKind.CONTEXT_OVERFLOW: (
         "Prompt too long",
@@ -60,39 +60,39 @@ _KINDS = {
         "Raise num_ctx, or shorten the prompt.",
     ),
     FailureKind.MALFORMED_REPLY: (
-        "Reply not understood",
-        "The server's reply is not of its documented form.",
-        "Check that `provider` fits the server behind the endpoint.",
+        "Malformed reply",
+        "The server's reply does not follow its documented format.",
+        "Check that `provider` matches the server at the endpoint.",
     ),
     FailureKind.EVALUATOR: (
         "Evaluator failed",
-        "The evaluator raised or returned something illegal; the LLM may have been right.",
-        "Mend the evaluator, then rescore: the responses are kept.",
+        "The evaluator raised an error or returned an invalid value.",
+        "Fix the evaluator, then rescore. Responses are stored.",
     ),
     FailureKind.SANDBOX: (
         "Sandbox failed",
-        "Code could not be run for a reason that is not its own.",
+        "The code could not be run for a reason outside the code.",
         "Run the sandbox self-test, then rescore.",
     ),
     FailureKind.JUDGE: (
         "Judge failed",
-        "The judge could not be asked or understood.",
-        "Check the judge LLM, then rescore.",
+        "The judge could not be reached, or its reply could not be read.",
+        "Check the judge model, then rescore.",
     ),
     FailureKind.AGENT: (
-        "Agent could not be run",
+        "Agent not run",
         "The browser or the endpoint of the agent failed, not the agent itself.",
-        "Look at the message, then run the suite again.",
+        "Read the message, then run the suite again.",
     ),
     FailureKind.INTERNAL: (
         "Internal error",
-        "A fault of this program.",
-        "Report it with the message; the tests stay pending.",
+        "An error in poor_bench itself.",
+        "Report the message. The tests stay pending.",
     ),
     FailureKind.OLDER_TOOL: (
-        "Failure stored by an older tool",
-        "A transport error was stored as if the LLM had said it, and scored 0.",
-        "Run these tests again; until then they count as failed, not as wrong.",
+        "Failure of an older tool",
+        "An older tool stored a transport error as a response with score 0.",
+        "Run these tests again. Until then they count as failed, not as wrong.",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Answers that do not have the form that was asked for, whether right or wrong."""
+"""Answers in another form than requested, whether right or wrong."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ def _check_of(fault: FormFault) -> Check:
 _TEXTS = {
     FormFault.ALMOST_JSON: (
         "Almost JSON",
-        "The answer is meant to be JSON and does not parse (comments, quotes, brackets).",
-        "Switch structured output on (a JSON schema), which rules this out.",
+        "The answer should be JSON but does not parse (comments, quotes, brackets).",
+        "Use structured output (a JSON schema).",
     ),
     FormFault.OBJECT_FOR_LIST: (
-        "Objects instead of a plain list",
-        "The values are there, but wrapped in objects of their own.",
-        "Show an example of the wanted list in the prompt, or use structured output.",
+        "Objects instead of values",
+        "The list holds objects that wrap the requested values.",
+        "Show an example list in the prompt, or use structured output.",
     ),
     FormFault.WRONG_TYPE: (
-        "Another kind of value",
-        "The JSON is of another kind than asked for, such as a bare number for an object.",
-        "Name the wanted form at the end of the prompt, or use structured output.",
+        "Wrong JSON type",
+        "The JSON value has the wrong type, such as a number instead of an object.",
+        "State the format at the end of the prompt, or use structured output.",
     ),
     FormFault.WRONG_COUNT: (
         "Wrong number of items",
-        "The list is longer or shorter than the number of items asked about.",
-        "Say in the prompt how many items there are, and number them.",
+        "The list has more or fewer items than requested.",
+        "State the number of items in the prompt, and number them.",
     ),
     FormFault.WRAPPED_IN_FENCE: (
         "Answer in a code fence",
-        "The answer stands in a fenced block where the bare value was asked for.",
-        "Rescore with an evaluator that unwraps fences, or ask for no Markdown.",
+        "The answer is in a fenced code block; the bare value was requested.",
+        "Rescore with an evaluator that unwraps fences, or ask for plain text.",
     ),
     FormFault.WRAPPED_IN_PROSE: (
         "Answer in prose",
-        "The answer stands in other text where the bare value was asked for.",
-        "Ask for the value and nothing else, or use structured output.",
+        "The answer is surrounded by text; the bare value was requested.",
+        "Ask for the value only, or use structured output.",
     ),
     FormFault.ANSWER_NOT_FOUND: (
-        "No answer of the wanted form",
-        "The response is text in which the evaluator found no answer: there was nothing to score.",
-        "Use structured output, or show an example of the wanted answer in the prompt.",
+        "Answer not found",
+        "The evaluator found no answer in the response.",
+        "Use structured output, or show an example answer in the prompt.",
     ),
 }
 

@@ -17,10 +17,10 @@ _MENDS = {
     Found.STATED: "Use structured output, or end the prompt with: reply with the value only.",
     Found.STATED: "Use structured output, or end the prompt with: reply with the value only.",
     Found.BOXED: "Ask for a plain value instead of LaTeX.",
-    Found.REPAIRED: "Use structured output (a JSON schema): syntax errors become impossible.",
+    Found.REPAIRED: "Use structured output (a JSON schema).",
 }
-_STOP_MEND = "Set a stop sequence such as two newlines: the value comes first, then other text."
-_OTHER_MEND = "Show an example of the wanted form in the prompt."
+_STOP_MEND = "Set a stop sequence such as two newlines: the value comes first."
+_OTHER_MEND = "Show an example of the format in the prompt."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

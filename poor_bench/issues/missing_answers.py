@@ -29,7 +29,7 @@ _LONGEST_REFUSAL = 600
 def _prompt_truncated(trial: Trial, _: Background) -> str | None:
     if "prompt_truncated" not in trial.result.marks:
         return None
-    return f"the server counted {trial.result.prompt_tokens} prompt tokens, fewer than were sent"
+    return f"the server counted {trial.result.prompt_tokens} prompt tokens, fewer than sent"
 
 
 def _repetition(trial: Trial, _: Background) -> str | None:
@@ -76,44 +76,44 @@ def _no_answer(trial: Trial, _: Background) -> str | None:
 DETECTORS = (
     Detector(
         id="prompt_truncated",
-        title="Prompt silently cut",
+        title="Prompt truncated",
         severity=Severity.HIGH,
-        meaning="The server dropped the beginning of the prompt, so the LLM never saw the task.",
-        advice="Raise num_ctx of the LLM and run these tests again.",
+        meaning="The server dropped the start of the prompt without an error.",
+        advice="Raise num_ctx of the model and run these tests again.",
         find=each(_prompt_truncated),
     ),
     Detector(
         id="repetition_loop",
         title="Repetition loop",
         severity=Severity.MEDIUM,
-        meaning="The LLM repeated itself until it was stopped.",
-        advice="Raise temperature or repeat_penalty a little, or use a less quantised model.",
+        meaning="The model repeated itself until it was stopped.",
+        advice="Raise temperature or repeat_penalty slightly, or use a less quantised model.",
         find=each(_repetition),
         among=Among.LOST,
     ),
     Detector(
         id="thinking_ate_budget",
-        title="Thinking used up the tokens",
+        title="Token limit in thinking",
         severity=Severity.MEDIUM,
-        meaning="The token limit was reached before the LLM had begun to answer.",
-        advice="Raise max_tokens, lower the thinking effort, or switch thinking off.",
+        meaning="The token limit was reached before the answer began.",
+        advice="Raise max_tokens, lower the thinking effort, or turn thinking off.",
         find=each(_thinking_ate_budget),
         among=Among.LOST,
     ),
     Detector(
         id="truncated",
-        title="Cut off by the token limit",
+        title="Token limit reached",
         severity=Severity.MEDIUM,
-        meaning="The answer was longer than max_tokens allows.",
+        meaning="The answer is longer than max_tokens allows.",
         advice="Raise max_tokens, or ask for a shorter answer.",
         find=each(_truncated),
         among=Among.LOST,
     ),
     Detector(
         id="unclosed_thinking",
-        title="Thinking never ended",
+        title="Unfinished thinking",
         severity=Severity.MEDIUM,
-        meaning="The LLM stopped in the middle of thinking, so there is no answer.",
+        meaning="The model stopped while thinking and gave no answer.",
         advice="Check the model's chat template, or let the server separate thinking.",
         find=each(_unclosed_thinking),
         among=Among.LOST,
@@ -122,8 +122,8 @@ DETECTORS = (
         id="refusal",
         title="Refusal",
         severity=Severity.MEDIUM,
-        meaning="The LLM or its provider declined to answer.",
-        advice="Reword the prompt, or say in the system prompt what the task is for.",
+        meaning="The model or its provider declined to answer.",
+        advice="Reword the prompt, or state the purpose in the system prompt.",
         find=each(_refusal),
         among=Among.LOST,
     ),
@@ -131,8 +131,8 @@ DETECTORS = (
         id="no_answer",
         title="No answer",
         severity=Severity.MEDIUM,
-        meaning="The response is empty, or holds nothing but thinking.",
-        advice="Look at the chat template and the stop sequences of the model.",
+        meaning="The response is empty or contains only thinking.",
+        advice="Check the model's chat template and stop sequences.",
         find=each(_no_answer),
         among=Among.LOST,
     ),

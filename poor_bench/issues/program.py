@@ -83,9 +83,9 @@ def _defined_names(trial: Trial) -> list[str]:
 def _evidence(trial: Trial, fault: CodeFault) -> str:
     if fault is CodeFault.INVENTED_NAME:
         names = ", ".join(dict.fromkeys(_defined_names(trial)))
-        return f"{trial.facts.function_name} was wanted; the code defines {quoted(names)}"
+        return f"{trial.facts.function_name} was requested; the code defines {quoted(names)}"
     if fault is CodeFault.CODE_OVERLOOKED:
-        return f"{trial.facts.function_name} stands in the response: {quoted(trial.answer)!r}"
+        return f"{trial.facts.function_name} is in the response: {quoted(trial.answer)!r}"
     words = _said(fault, trial.result.details[:MAX_DETAILS])
     start = max(0, words.start() - 60) if words else 0
     return quoted(trial.result.details[start : start + 200], 160)
@@ -100,39 +100,39 @@ def _check_of(fault: CodeFault) -> Check:
 
 _TEXTS = {
     CodeFault.CODE_OVERLOOKED: (
-        "Code that was overlooked",
-        "The wanted function stands in the response, but the evaluator did not get at it.",
-        "Rescore with the present evaluator, which unwraps damaged fences.",
+        "Code overlooked",
+        "The response contains the requested function, but the evaluator did not find it.",
+        "Rescore with the current evaluator, which unwraps damaged fences.",
     ),
     CodeFault.INVENTED_NAME: (
-        "Function under another name",
-        "The code defines a function, but not under the name that the evaluator calls.",
-        "Say the wanted name in the prompt; without it the test measures guessing.",
+        "Wrong function name",
+        "The code defines a function, but not with the name that the evaluator calls.",
+        "State the function name in the prompt.",
     ),
     CodeFault.ARGUMENTS: (
-        "Arguments do not fit",
-        "The function takes other arguments than the test passes.",
+        "Wrong arguments",
+        "The function does not accept the arguments of the test.",
         "Check the test's inputs: a list may have been spread into several arguments.",
     ),
     CodeFault.MISSING_MODULE: (
         "Module not installed",
-        "The code imports a library that is not there.",
-        "Say in the prompt that only the standard library may be used.",
+        "The code imports a library that is not installed.",
+        "Ask for the standard library only.",
     ),
     CodeFault.SYNTAX: (
         "Code does not parse",
-        "What was taken as code is no valid Python.",
-        "Look whether it was cut off or mixed with prose; ask for one code block only.",
+        "The extracted code is not valid Python.",
+        "Check for truncation or surrounding prose; ask for a single code block.",
     ),
     CodeFault.SLOW: (
         "Code too slow",
-        "The code did not end within the time allowed.",
-        "Look for an endless loop; raise execution_timeout where the task needs it.",
+        "The code did not finish within the time limit.",
+        "Check for an endless loop, or raise execution_timeout.",
     ),
     CodeFault.CRASH: (
         "Code crashes",
-        "The code raised an exception in at least one case.",
-        "Look at the case: edge cases that the prompt leaves open are the usual reason.",
+        "The code raised an exception in at least one test case.",
+        "Check the failing case. Often the prompt does not cover an edge case.",
     ),
 }
 

@@ -40,7 +40,7 @@ def _outliers_of(timed: list[tuple[Trial, float]]) -> Iterable[tuple[Trial, str]
     for trial, value in timed:
         if value > limit:
             seconds, usual = math.exp(value) / 1000, math.exp(middle) / 1000
-            yield trial, f"{seconds:.1f} s where {usual:.1f} s is usual"
+            yield trial, f"{seconds:.1f} s where {usual:.1f} s is typical"
 
 
 def _median(values: list[float]) -> float:
@@ -53,7 +53,7 @@ def _cold_load(trial: Trial, _: Background) -> str | None:
     load_ms = trial.result.load_ms
     if load_ms is None or load_ms < _COLD_MS:
         return None
-    return f"{load_ms / 1000:.1f} s went into loading the model"
+    return f"{load_ms / 1000:.1f} s to load the model"
 
 
 DETECTORS = (
@@ -61,17 +61,17 @@ DETECTORS = (
         id="slow_outlier",
         title="Unusually slow",
         severity=Severity.LOW,
-        meaning="This took far longer than this LLM's other tests of the class.",
-        advice="Look for a long answer, a busy machine, or swapping.",
+        meaning="The request took far longer than others of this model and class.",
+        advice="Check for a long answer, a busy machine, or swapping.",
         find=_slow_outliers,
         explains_loss=never,
     ),
     Detector(
         id="cold_load",
-        title="Model had to be loaded",
+        title="Model load",
         severity=Severity.LOW,
-        meaning="The model was not in memory; loading is not counted as execution time.",
-        advice="If it happens again and again, raise keep_alive or run one model at a time.",
+        meaning="The model was not in memory. Load time is not part of the latency.",
+        advice="If this repeats, raise keep_alive or run one model at a time.",
         find=each(_cold_load),
         explains_loss=never,
     ),

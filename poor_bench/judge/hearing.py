@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from poor_bench.judge.judge import Judge
 
 
-_OTHER_JUDGE = "name another judge: `judge.model` in config.yaml, or ANTHROPIC_MODEL"
+_OTHER_JUDGE = "choose another judge: set `judge.model` in config.yaml, or ANTHROPIC_MODEL"
 
 
 class _Answer(NamedTuple):
@@ -74,7 +74,7 @@ class Hearing:
         if first.is_complete:
             return self._of(first)
         if self.is_cut_off and len(self.subject.cases) > 1:
-            raise self._error(f"the judge's reply is cut off: {first.problem}", is_too_long=True)
+            raise self._error(f"the judge's reply is truncated: {first.problem}", is_too_long=True)
         repair = repair_message(first.problem, self.nonce)
         reply = Message("assistant", self.so_far.reply or "{}")
         try:
@@ -113,14 +113,14 @@ class Hearing:
         except RecordedError as error:
             hint = _OTHER_JUDGE if error.kind is FailureKind.MODEL_NOT_FOUND else error.hint
             way_out = f" ({hint})" if hint else ""
-            message = f"the judge could not be asked: {error}{way_out}"
+            message = f"the judge cannot be reached: {error}{way_out}"
             is_too_long = error.kind is FailureKind.CONTEXT_OVERFLOW
             raise self._error(message, hint, is_too_long=is_too_long) from error
         self._note(completion)
         if completion.prompt_truncated:
             raise self._error(
-                "the judge's context is too short: the server dropped a part of what it was shown",
-                "raise num_ctx of the judge",
+                "the judge's context is too small: the server dropped part of the prompt",
+                "raise the judge's num_ctx",
                 is_too_long=True,
             )
         return completion
@@ -148,14 +148,14 @@ class Hearing:
             if completion.finish_reason is FinishReason.STOP:
                 raise
             self.is_cut_off = completion.finish_reason is FinishReason.LENGTH
-            reason = f"{error} (the reply ended by {completion.finish_reason.value})"
+            reason = f"{error} (finish reason: {completion.finish_reason.value})"
             raise UnusableReplyError(reason) from error
         return read_verdict(verdict, rubric, subject.cases, self.judge.advice)
 
     def _of(self, answer: _Answer) -> Judgement:
         reading = answer.reading
         if reading is None:
-            message = f"the judge's reply cannot be used: {answer.problem}"
+            message = f"the judge's reply is not valid: {answer.problem}"
             raise self._error(message, is_too_long=self.is_cut_off)
         texts = reading.texts
         return replace(

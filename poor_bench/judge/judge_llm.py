@@ -131,7 +131,7 @@ def _full_name(name: str, llms: Sequence[LLM]) -> str:
     is_unknown = provider == _EMBEDDED and model not in MODEL_SOURCES
     if provider not in PROVIDERS or not model or is_unknown:
         known = [llm.id for llm in llms]
-        raise ConfigError(f"there is no LLM {name!r} to judge", hint=name_hint(name, known))
+        raise ConfigError(f"the judge {name!r} does not exist", hint=name_hint(name, known))
     return name
 
 

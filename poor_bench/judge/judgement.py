@@ -119,4 +119,4 @@ def judgement_from_dict(record: Mapping[str, Any]) -> Judgement:
         values["usage"] = Usage(**values.get("usage", {}))
         return Judgement(**values)
     except (TypeError, AttributeError) as error:
-        raise ValueError(f"this is no judgement: {error}") from error
+        raise ValueError(f"not a judgement: {error}") from error

@@ -94,7 +94,7 @@ class _Reader:
     def score(self, value: Any, place: str) -> float:
         number = _number(value)
         if number is None:
-            self.repairs.append(f"{place} was missing: {DEFAULT_SCORE:g} stands in for it")
+            self.repairs.append(f"{place} is missing: {DEFAULT_SCORE:g} used instead")
             return DEFAULT_SCORE
         clamped = min(max(number, 0.0), float(LARGEST_SCORE))
         if clamped != number:
@@ -113,7 +113,7 @@ class _Reader:
         passed = stated.get("passed")
         if not isinstance(passed, bool):
             passed = bool(case.passed) if is_unscored else score >= PASSING_SCORE
-            self.repairs.append(f"{place}.passed was missing: taken as {str(passed).lower()}")
+            self.repairs.append(f"{place}.passed is missing: treated as {str(passed).lower()}")
         feedback = stated.get("feedback")
         return CaseEvaluation(
             test_name=case.name,
@@ -129,7 +129,7 @@ class _Reader:
         texts = {name: _texts(verdict.get(name)) for name in expected}
         missing = [name for name, found in texts.items() if found is None]
         if missing:
-            self.repairs.append(f"{', '.join(missing)} missing: taken as empty")
+            self.repairs.append(f"{', '.join(missing)} missing: treated as empty")
         return {name: texts.get(name) or () for name in ADVICE}
 
 

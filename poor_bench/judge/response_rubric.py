@@ -39,8 +39,8 @@ def rubric_for(question: JudgeQuestion, folder: Path) -> tuple[Rubric, tuple[str
     try:
         return parse_rubric(path.read_text(encoding="utf-8-sig"), name=str(path))
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigError(f"the rubric {path} cannot be read: {reason}") from error
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise ConfigError(f"cannot read the rubric {path}: {reason}") from error
 
 
 def _of_criteria(criteria: tuple[str, ...]) -> Rubric:

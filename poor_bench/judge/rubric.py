@@ -118,9 +118,9 @@ def parse_rubric(
         message = f"the weights sum to {total:g} %, not 100 %"
         if strict:
             problems.append(Problem(file=name, place="", message=message, line=wanted[0].line))
-        warnings = (f"{name}: {message}; they were normalised",)
+        warnings = (f"{name}: {message}; normalised",)
     if problems:
-        raise ConfigError(f"the rubric {name} cannot be used: {problems[0]}", problems=problems)
+        raise ConfigError(f"the rubric {name} is not valid: {problems[0]}", problems=problems)
     general = [section.body for section in sections if section.level != _DIMENSION_LEVEL]
     dimensions = tuple(
         Dimension(section.name, (section.weight or 0.0) * _WHOLE / total, section.body)
@@ -190,12 +190,14 @@ def _without_margin(markdown: str) -> list[str]:
 
 def _problems(wanted: Sequence[_Section], name: str) -> Iterator[Problem]:
     if not wanted:
-        yield Problem(file=name, place="", message="there is no dimension", hint=_FORM, line=1)
+        yield Problem(
+            file=name, place="", message="the rubric has no dimension", hint=_FORM, line=1
+        )
     seen: dict[str, int] = {}
     for section in wanted:
         message = _problem_of(section)
         if not message and section.name in seen:
-            message = f"{section.name!r} stands in line {seen[section.name]} already"
+            message = f"{section.name!r} is already defined in line {seen[section.name]}"
         seen.setdefault(section.name, section.line)
         if message:
             yield Problem(file=name, place="", message=message, hint=_FORM, line=section.line)
@@ -205,5 +207,5 @@ def _problem_of(section: _Section) -> str:
     if section.weight is None:
         return f"the dimension {section.title!r:.80} has no weight"
     if not 0 < section.weight <= _WHOLE:
-        return f"the weight of {section.title!r:.80} must be above 0 and at most 100 %"
+        return f"the weight of {section.title!r:.80} must be greater than 0 and at most 100 %"
     return "" if section.name else f"the dimension {section.title!r:.80} has no name"

@@ -18,14 +18,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from poor_bench.errors import PluginError
+from poor_bench.errors import PluginError, describe_crash
 from poor_bench.issues.background import Background
 from poor_bench.issues.detector import Detector, always, each, never
 from poor_bench.issues.issue import Severity
 from poor_bench.issues.registry import detectors_with
 from poor_bench.issues.trial import Trial, quoted
-from poor_bench.plugins.crash_place import crash_text
-from poor_bench.plugins.sources import FileSource, list_folders
+from poor_bench.plugins.sources import list_folders
 
 FAILED = "detector_failed"
 """Id of the cause that reports detectors that could not be loaded or crashed."""
@@ -55,7 +54,7 @@ class OwnDetector:
         try:
             return Look(_evidence_of(self._module.detect(trial.result), trial))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - kept as a finding
-            return Look(crash=crash_text(error, self.path))
+            return Look(crash=describe_crash(error, str(self.path)))
 
     def as_detector(self) -> Detector:
         """Describe it as the built-in ones are."""
@@ -91,20 +90,11 @@ def load_detectors(folder: Path) -> tuple[Detector, ...]:
     problems: list[str] = []
     for name, source in list_folders([folder]).sources.items():
         try:
-            own.append(_load(name, source))
+            own.append(OwnDetector(name, source.path, source.import_module()))
         except PluginError as error:
             problems.append(str(error))
     failed = [_failed(own, problems)] if own or problems else []
     return detectors_with([*failed, *(detector.as_detector() for detector in own)])
-
-
-def _load(name: str, source: FileSource) -> OwnDetector:
-    try:
-        return OwnDetector(name, source.path, source.import_module())
-    except PluginError as error:
-        if error.__cause__ is None:
-            raise
-        raise PluginError(crash_text(error.__cause__, source.path)) from error
 
 
 def _require_contract(module: ModuleType, path: Path) -> None:

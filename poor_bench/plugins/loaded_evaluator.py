@@ -202,5 +202,5 @@ class _Nobody:
 
     def __call__(self, response: str, question: JudgeQuestion) -> JudgeAnswer:
         raise EvaluatorError(
-            "the evaluator needs a judge, and none can be asked here", kind=FailureKind.JUDGE
+            "the evaluator needs a judge, but no judge is available here", kind=FailureKind.JUDGE
         )

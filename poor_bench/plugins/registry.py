@@ -91,7 +91,7 @@ class EvaluatorRegistry:
         source = self._files.get(name) or self._entry_points.get(name)
         if source is None:
             hint = name_hint(name, self.names())
-            raise PluginError(f"there is no evaluator {name!r}", hint=hint)
+            raise PluginError(f"the evaluator {name!r} does not exist", hint=hint)
         return source
 
     @cached_property

@@ -37,8 +37,8 @@ def accept_prompt(
     place = place_of(header["subject"], config)
     if place.text != header["base_text"] and not force:
         raise ConfigError(
-            f"the {header['name']} was changed since this search",
-            hint="`--force` writes the new prompt all the same; yours is kept in the search's file",
+            f"the {header['name']} was edited after this search",
+            hint="use `--force` to write it anyway; the search's file keeps the current prompt",
         )
     file = TuningFile(search.path)
     try:
@@ -53,12 +53,12 @@ def accept_prompt(
 def _candidate(report: PromptReport, key: str) -> Candidate:
     if not key:
         if report.improved is None:
-            raise ConfigError(f"search {report.run_id} found nothing better")
+            raise ConfigError(f"search {report.run_id} found no better prompt")
         return report.improved
     found = [item for item in report.end.candidates if item.key.startswith(key)]
     if len(found) != 1:
         names = known_names([item.key for item in report.end.candidates])
-        raise ConfigError(f"search {report.run_id} has no single prompt {key!r}", hint=names)
+        raise ConfigError(f"search {report.run_id} has no unique prompt {key!r}", hint=names)
     return found[0]
 
 
@@ -75,13 +75,13 @@ def accept_variant(config: WorkspaceFolder, reference: str, variant_id: str = ""
         variant_id: Which variant, by its id or the end of it; the best by default.
 
     Raises:
-        ConfigError: If there is no such sweep or variant, or it is in llms.json already.
+        ConfigError: If there is no such sweep or variant, or it already exists in llms.json.
         StoreError: If the file of the sweep cannot be written.
     """
     search = find_search(config.data_dir, reference, kind="params")
     report = kept_sweep(search)
     if not variant_id and report.best is None:
-        raise ConfigError(f"sweep {search.run_id} found nothing better than the LLM as it is")
+        raise ConfigError(f"sweep {search.run_id} found no better variant")
     wanted = variant_id or (report.best.variant_id if report.best else "")
     records = {record["id"]: record for record in search.of_kind("variant")}
     found = [name for name in records if name == wanted or name.endswith(f":{wanted}")]
@@ -89,7 +89,7 @@ def accept_variant(config: WorkspaceFolder, reference: str, variant_id: str = ""
         message = f"sweep {search.run_id} has no variant {wanted!r}"
         raise ConfigError(message, hint=known_names(list(records)))
     if found[0] in config.workspace.llms_by_id:
-        raise ConfigError(f"{found[0]} is in llms.json already")
+        raise ConfigError(f"{found[0]} already exists in llms.json")
     file = TuningFile(search.path)
     try:
         config.add_llms([records[found[0]]["entry"]])

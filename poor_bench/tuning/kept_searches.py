@@ -84,9 +84,9 @@ def find_search(data_dir: Path, reference: str, kind: str = "") -> KeptSearch:
         return found[0]
     what = f"search {kind}".strip()
     if found:
-        raise ConfigError(f"{reference!r} is the beginning of several", hint=_names(found))
+        raise ConfigError(f"{reference!r} matches several searches", hint=_names(found))
     hint = _names(searches) or f"none yet: {next_command('tune prompt CLASS --llm ID')}"
-    raise ConfigError(f"there is no {what} {reference!r}", hint=hint)
+    raise ConfigError(f"the {what} {reference!r} does not exist", hint=hint)
 
 
 def _names(searches: Sequence[KeptSearch]) -> str:

@@ -58,8 +58,8 @@ class Spending:
         most = self.limits.n_calls
         if most is None or not n_calls or self.n_calls + n_calls + self.reserve <= most:
             return
-        kept = f" and {self.reserve} are kept for the proof" if self.reserve else ""
-        message = f"{self.n_calls} of {most} calls are used{kept}; the next step takes {n_calls}"
+        kept = f" and {self.reserve} are reserved for the final test" if self.reserve else ""
+        message = f"{self.n_calls} of {most} calls are used{kept}; the next step needs {n_calls}"
         raise SearchStoppedError(StopReason.BUDGET, message)
 
     @property

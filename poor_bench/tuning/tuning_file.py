@@ -98,7 +98,7 @@ def read_lines(path: Path) -> Iterator[TuningLine]:
                 if parsed is not None:
                     yield parsed
     except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error.strerror}") from error
+        raise StoreError(f"cannot read {path}: {error.strerror}") from error
 
 
 def tuning_folder(data_dir: Path) -> Path:
@@ -128,5 +128,5 @@ def _is_torn(path: Path) -> bool:
 
 def _cannot_write(path: Path, error: Exception) -> StoreError:
     is_used = isinstance(error, Timeout)
-    reason = "another process uses it" if is_used else getattr(error, "strerror", None)
-    return StoreError(f"{path}: the search cannot be kept: {reason or error}")
+    reason = "another process is writing the file" if is_used else getattr(error, "strerror", None)
+    return StoreError(f"cannot write {path}: {reason or error}")

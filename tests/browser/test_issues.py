@@ -16,10 +16,10 @@ def test_a_cause_leads_to_the_results_behind_it(
 ) -> None:
     page = new_visitor(results_shown).new_page()
     page.goto("/issues")
-    expect(page.get_by_text("20.0 points of score lost")).to_be_visible()
+    expect(page.get_by_text("20.0 points lost")).to_be_visible()
     page.get_by_role("link", name="medium").click()
     page.wait_for_url("**severity=medium**")
-    cause = page.get_by_role("group").filter(has_text="What to try").first
+    cause = page.get_by_role("group").filter(has_text="Fix").first
     cause.get_by_role("link", name="sum_").first.click()
     heading(page, "Model")
     expect(

@@ -34,7 +34,7 @@ def test_causes_are_listed_with_their_share_and_what_to_try(
     shown = capsys.readouterr().out
     assert "no_answer" in shown
     assert "100.0%" in shown
-    assert "Look at the chat template" in shown
+    assert "Check the model's chat template" in shown
     assert "\x1b" not in shown
 
 
@@ -67,7 +67,7 @@ def test_a_cause_that_nothing_has_is_said(
 ) -> None:
     capsys.readouterr()
     assert call(files, "issues", "refusal") == 0
-    assert "No trial has the issue `refusal`" in capsys.readouterr().out
+    assert "No trial has the cause `refusal`" in capsys.readouterr().out
 
 
 def test_an_unknown_cause_gets_the_nearest_name(
@@ -92,7 +92,7 @@ def test_what_format_alone_costs_is_shown(
     recorded = shutil.copytree(RECORDED, tmp_path / "recorded")
     assert main(["--data", str(recorded), "issues", "--class", "math*"]) == 0
     shown = capsys.readouterr().out
-    assert "What format alone costs" in shown
+    assert "Format tax" in shown
     assert "announced" in shown
 
 
@@ -107,13 +107,14 @@ def test_a_detector_of_the_workspace_is_shown_everywhere_and_a_broken_one_is_nam
     assert call(files, "issues") == 0
     shown = capsys.readouterr()
     assert "in_prose" in shown.out
-    assert f"Detector failed: {own.parent / 'broken.py'}:2: AttributeError" in shown.err
+    assert "Detector failed: AttributeError" in shown.err
+    assert "broken.py:2)" in shown.err
     assert call(files, "issues", "in_prose") == 0
     assert "The answer is" in capsys.readouterr().out
     page = tmp_path / "report.html"
     assert call(files, "report", "--format", "html", "--output", str(page)) == 0
     assert "Says &lt;is&gt;" in page.read_text()
-    assert "broken.py:2: AttributeError" in page.read_text()
+    assert "broken.py:2)" in page.read_text()
     capsys.readouterr()
     assert call(files, "report", "--format", "json") == 0
     told = json.loads(capsys.readouterr().out)

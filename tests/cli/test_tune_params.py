@@ -70,7 +70,7 @@ def test_equal_variants_are_not_called_better(
 ) -> None:
     assert sweep(folder, "--param", "latency_ms=0,1") == 0
     shown = capsys.readouterr().out
-    assert "No variant that ran all tests scores higher than the LLM as it is." in shown
+    assert "No variant that completed all tests scores higher than the current parameters." in shown
     assert "tune accept" not in shown
 
 
@@ -107,7 +107,7 @@ def test_accepting_adds_the_variant_and_its_results_are_its_own(
     assert kept.parameters["responses"] == "is4"
     assert kept.enabled
     assert call(folder, "tune", "accept", "last", "--yes") == 2
-    assert "is in llms.json already" in capsys.readouterr().err
+    assert "already exists in llms.json" in capsys.readouterr().err
     call(folder, "run", "--dry-run", "--json")
     assert f"{BASE}:responses=is4" not in json_of(capsys)["pending"]
 
@@ -181,11 +181,11 @@ def test_parameters_without_effect_are_refused(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert sweep(folder, "--param", "temprature=0") == 2
-    assert "there is no such parameter" in capsys.readouterr().err
+    assert "unknown parameter" in capsys.readouterr().err
     assert sweep(folder, "--param", "temperature=0") == 2
     assert "has no effect with scripted" in capsys.readouterr().err
     assert sweep(folder, "--param", "responses=no idea") == 2
-    assert "what the LLM has anyway" in capsys.readouterr().err
+    assert "equal the model's current parameters" in capsys.readouterr().err
 
 
 def test_a_system_prompt_comes_from_a_file(
@@ -213,7 +213,10 @@ def test_a_sweep_is_shown_again(folder: Path, capsys: pytest.CaptureFixture[str]
     call(folder, "tune", "show", "last", "--json")
     assert json_of(capsys) == found
     assert call(folder, "tune", "show", "last") == 0
-    assert "responses=is4 is better than the LLM as it is" in capsys.readouterr().out
+    assert (
+        "responses=is4 is significantly better than the current parameters"
+        in capsys.readouterr().out
+    )
 
 
 def test_what_it_will_cost_is_told_before(

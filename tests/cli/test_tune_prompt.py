@@ -37,7 +37,7 @@ def test_the_difference_and_the_proof_are_shown_and_nothing_is_written(
     assert call(folder, *TUNE) == 0
     shown = capsys.readouterr().out
     assert "+Be exact: {problem}" in shown
-    assert "Proven: the new prompt scores +1.000" in shown
+    assert "Significant gain: +1.000" in shown
     assert f"Nothing is written yet. Next: python main.py --data {folder} tune accept" in shown
     assert template(folder) == "Solve: {problem}"
 
@@ -64,7 +64,7 @@ def test_a_prompt_that_was_changed_meanwhile_is_not_overwritten(
     call(folder, *TUNE)
     WorkspaceFolder(folder).change_template("sums", "Mine: {problem}")
     assert call(folder, "tune", "accept", "last", "--yes") == 2
-    assert "was changed since this search" in capsys.readouterr().err
+    assert "was edited after this search" in capsys.readouterr().err
     assert template(folder) == "Mine: {problem}"
     assert call(folder, "tune", "accept", "last", "--yes", "--force") == 0
     assert template(folder) == BETTER
@@ -107,10 +107,10 @@ def test_the_parts_are_told_and_when_they_can_prove_nothing(
     folder = write_workspace(workspace_files, n_tests=12)
     assert call(folder, *TUNE) == 0
     told = capsys.readouterr()
-    parts = "Tests: 4 to learn from, 4 to choose by, 4 held out for the proof: too few to prove"
+    parts = "Tests: 4 training, 4 validation, 4 held out for the final test: too few for"
     assert parts in told.err
     assert parts in told.out
-    assert "Not proven: the difference is +1.000" in told.out
+    assert "No significant difference: +1.000" in told.out
 
 
 def test_calls_are_told_while_nothing_changes(
@@ -119,7 +119,7 @@ def test_calls_are_told_while_nothing_changes(
     folder = write_workspace(workspace_files, writer="no idea", n_tests=40)
     assert call(folder, *TUNE, "--ideas", "writer", "--budget-calls", "70") == 0
     told = capsys.readouterr().err
-    assert "7 calls  trying the prompt in use" in told
+    assert "7 calls  testing the current prompt" in told
     assert "14 calls" in told
 
 
@@ -133,20 +133,20 @@ def test_a_search_that_was_killed_says_how_it_goes_on(
     capsys.readouterr()
     assert call(folder, "tune", "show", "last") == 0
     shown = capsys.readouterr().out
-    assert "The process came to no end." in shown
-    assert "Nothing is written yet. To take it all the same: python main.py" in shown
-    assert f"To go on: the same command with --resume {path.stem}\n" in shown
+    assert "The process did not finish." in shown
+    assert "Nothing is written yet. To accept it anyway: python main.py" in shown
+    assert f"To continue, add --resume {path.stem}\n" in shown
     assert call(folder, *TUNE, "--resume", "last") == 0
-    assert "Proven: the new prompt scores +1.000" in capsys.readouterr().out
+    assert "Significant gain: +1.000" in capsys.readouterr().out
 
 
 def test_a_small_budget_is_told_as_what_is_in_the_way(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call(folder, *TUNE, "--budget-calls", "25")
-    assert "with --resume 2" in (shown := capsys.readouterr().out)
+    assert "add --resume 2" in (shown := capsys.readouterr().out)
     assert "and a larger --budget-calls" in shown
-    assert "the calls do not do for the next step" in shown
+    assert "the call budget is used up" in shown
     assert call(folder, *TUNE, "--budget-calls", "3") == 2
     assert "3 calls are too few" in capsys.readouterr().err
 

@@ -32,9 +32,9 @@ def test_judged_tests_are_valid_without_being_judged(
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"judge": "scriptd:a"}, "there is no LLM 'scriptd:a' to judge"),
+        ({"judge": "scriptd:a"}, "the judge 'scriptd:a' does not exist"),
         ({"rubric": "### 1. A (50%)\n### 2. B"}, "custom:2"),
-        ({"rubric": "missing.md"}, "missing.md cannot be read"),
+        ({"rubric": "missing.md"}, "missing.md: No such file"),
     ],
 )
 def test_a_judge_or_rubric_that_cannot_be_used_is_told_once(

@@ -24,8 +24,8 @@ def test_causes_come_with_meaning_advice_and_links_to_the_results(
     note, _, groups, _, is_current = callbacks.show(services, reports, "")
     assert is_current
     assert "6 results" in note
-    assert "2.0 points of score lost" in note
-    assert "What to try" in text_of(groups)
+    assert "2.0 points lost" in note
+    assert "Fix" in text_of(groups)
     assert any("scripted%3Abad" in link.href for link in of_type(groups, "Link"))
     assert not any("scripted%3Agood" in link.href for link in of_type(groups, "Link"))
 
@@ -35,14 +35,14 @@ def test_a_chosen_llm_hides_the_issues_of_others(workspace_files: WorkspaceFiles
     reports = finished(IssueReports(services))
     note, _, groups, *_ = callbacks.show(services, reports, "?llm=scripted%3Agood")
     assert note.startswith("0 findings")
-    assert "Nothing found" in text_of(groups)
+    assert "No issues" in text_of(groups)
 
 
 def test_a_chosen_severity_leaves_the_other_causes_out(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"bad": [0, 0, 0]})
     reports = finished(IssueReports(services))
     _, chips, groups, *_ = callbacks.show(services, reports, "?severity=high")
-    assert "Nothing found" in text_of(groups)
+    assert "No issues" in text_of(groups)
     assert [link.className for link in of_type(chips, "A")] == ["chip is-active", "chip", "chip"]
 
 
@@ -124,7 +124,7 @@ def test_a_detector_dropped_into_the_workspace_is_shown_at_once(
     (folder / "broken.py").write_text("import no_such_module")
     groups = callbacks.show(services, finished(IssueReports(services)), "")[2]
     assert "Says no" in text_of(groups)
-    assert "broken.py:1: ModuleNotFoundError" in text_of(groups)
+    assert "broken.py:1" in text_of(groups)
     assert len(services.find(ResultQuery(llm_id="scripted:bad", issue="own"))) == 3
     details = services.details("scripted:bad", TrialKey("sum_001", 1, is_failure=False))
     assert details is not None

@@ -13,7 +13,7 @@ def times(*values: float) -> list:
 def test_one_slow_trial_among_steady_ones_stands_out() -> None:
     [issue] = detect_issues(times(100, 110, 95, 105, 100, 98, 102, 900))
     assert (issue.detector_id, issue.test_id) == ("slow_outlier", "t7")
-    assert issue.evidence == "0.9 s where 0.1 s is usual"
+    assert issue.evidence == "0.9 s where 0.1 s is typical"
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_two_bad_replies_are_the_fallback() -> None:
     judgement = scripted_judge(["no", "never", as_json()]).judge(subject())
     assert (judgement.overall_score, judgement.is_fallback, judgement.attempts) == (5.0, True, 2)
     assert judgement.scores == {"tone": 5.0, "facts": 5.0}
-    assert "cannot be used" in judgement.error
+    assert "is not valid" in judgement.error
     assert judgement.reply == "never"
 
 
@@ -72,7 +72,7 @@ def test_a_missing_dimension_is_asked_for_and_then_filled_in() -> None:
     judgement = scripted_judge([incomplete, "no"]).judge(subject())
     assert (judgement.attempts, judgement.is_fallback) == (2, False)
     assert judgement.scores == {"tone": 8.0, "facts": 5.0}
-    assert "scores.facts was missing: 5 stands in for it" in judgement.warnings
+    assert "scores.facts is missing: 5 used instead" in judgement.warnings
 
 
 def test_cases_that_the_judge_leaves_out_are_asked_for_once_more() -> None:
@@ -144,7 +144,7 @@ def test_a_cancelled_run_is_no_judgement() -> None:
 
 def test_a_prompt_that_was_cut_by_the_server_is_no_judgement() -> None:
     judge = scripted_judge([{"text": as_json(), "prompt_truncated": True}])
-    assert "context is too short" in judge.judge(subject()).error
+    assert "context is too small" in judge.judge(subject()).error
 
 
 def test_usage_and_cost_are_those_of_all_attempts() -> None:
@@ -166,7 +166,7 @@ def test_what_a_bad_judge_cost_is_known_too() -> None:
 
 def test_a_truncated_reply_says_so() -> None:
     judge = scripted_judge([{"text": '{"verdict', "finish_reason": "length"}])
-    assert "ended by length" in judge.judge(subject()).error
+    assert "finish reason: length" in judge.judge(subject()).error
 
 
 @pytest.mark.parametrize(

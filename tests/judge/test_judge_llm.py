@@ -121,7 +121,7 @@ def test_a_local_judge_needs_no_key() -> None:
     "name", ["olama:gemma3:1b", "ollama gemma3:1b", "gemma3", "embedded:smolm2"]
 )
 def test_a_mistyped_judge_is_told_and_sends_nothing_anywhere(name: str) -> None:
-    with pytest.raises(ConfigError, match="there is no LLM") as caught:
+    with pytest.raises(ConfigError, match="does not exist") as caught:
         chosen({"model": name})
     assert "ollama:gemma3:1b" in caught.value.hint
 

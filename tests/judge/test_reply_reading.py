@@ -42,7 +42,7 @@ def test_scores_that_are_none_are_filled_in_and_reported(stated: Any) -> None:
     reading = read_verdict(verdict(tone=stated), TWO, [GREETING])
     assert reading.scores["tone"] == 5.0
     assert reading.missing == ("tone",)
-    assert any("scores.tone was missing" in repair for repair in reading.repairs)
+    assert any("scores.tone is missing" in repair for repair in reading.repairs)
 
 
 def test_missing_lists_and_cases_are_filled_in_and_reported() -> None:
@@ -55,7 +55,8 @@ def test_missing_lists_and_cases_are_filled_in_and_reported() -> None:
     assert [case.is_unscored for case in reading.test_case_evaluations] == [True, True]
     assert reading.unscored == (1, 2)
     assert (
-        "weaknesses, failures, warnings, recommendations missing: taken as empty" in reading.repairs
+        "weaknesses, failures, warnings, recommendations missing: treated as empty"
+        in reading.repairs
     )
     assert any("test_case_evaluations[price].score" in repair for repair in reading.repairs)
 

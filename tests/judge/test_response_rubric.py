@@ -27,7 +27,7 @@ def test_a_rubric_may_stand_in_a_file_of_the_workspace(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"poems\.md cannot be read"):
+    with pytest.raises(ConfigError, match=r"cannot read the rubric .*poems\.md"):
         rubric_for(JudgeQuestion(rubric="poems.md"), tmp_path)
 
 

@@ -74,13 +74,13 @@ def test_thirds_are_a_whole() -> None:
 @pytest.mark.parametrize(
     ("markdown", "line", "message"),
     [
-        ("Be nice.", 1, "there is no dimension"),
-        ("", 1, "there is no dimension"),
+        ("Be nice.", 1, "the rubric has no dimension"),
+        ("", 1, "the rubric has no dimension"),
         ("### A (100%)\n\n### B", 3, "has no weight"),
-        ("### A (0%)\n### B (100%)", 1, "above 0"),
-        ("### A (50%)\n### B (-50%)", 2, "above 0"),
+        ("### A (0%)\n### B (100%)", 1, "greater than 0"),
+        ("### A (50%)\n### B (-50%)", 2, "greater than 0"),
         ("### A (101%)", 1, "at most 100"),
-        ("### 1. Tone (50%)\ntext\n### 2. TONE (50%)", 3, "stands in line 1 already"),
+        ("### 1. Tone (50%)\ntext\n### 2. TONE (50%)", 3, "already defined in line 1"),
         ("### ??? (100%)", 1, "has no name"),
     ],
 )

@@ -87,8 +87,7 @@ def test_a_broken_one_is_a_finding_with_its_line_and_costs_no_other(
 ) -> None:
     issues = found(write(tmp_path, a_broken=broken, greets=GREETS))
     evidence = issues["detector_failed"].evidence
-    place = f"{tmp_path / 'a_broken.py'}" + (f":{line}:" if line else ":")
-    assert evidence.startswith(place), evidence
+    assert (f"a_broken.py:{line}" if line else "a_broken.py") in evidence
     assert reason in evidence
     assert issues["detector_failed"].lost_score == 0.0
     assert issues["greets"].evidence == "Hello"

@@ -35,7 +35,7 @@ def test_evaluator_is_imported_on_first_use_only(write, tmp_path):
 
 def test_unknown_name_is_reported_with_the_nearest_one(write):
     registry = load_evaluators([write("math_evaluator", HALF)])
-    with pytest.raises(PluginError, match="no evaluator 'math_evaluater'") as caught:
+    with pytest.raises(PluginError, match="evaluator 'math_evaluater' does not exist") as caught:
         registry.get("math_evaluater")
     assert "math_evaluator" in caught.value.hint
 

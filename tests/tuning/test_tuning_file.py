@@ -42,7 +42,7 @@ def test_a_torn_line_costs_only_itself(tmp_path: Path) -> None:
 def test_two_processes_cannot_write_to_one_search(tmp_path: Path) -> None:
     path = write(tmp_path, "20261122T000000-aaaaaa")
     first = TuningFile(path)
-    with pytest.raises(StoreError, match="another process uses it"):
+    with pytest.raises(StoreError, match="another process is writing the file"):
         TuningFile(path)
     first.close()
     TuningFile(path).close()
@@ -63,7 +63,7 @@ def test_searches_are_found_by_beginning_and_last(tmp_path: Path) -> None:
     assert find_search(tmp_path, "last").kind == "params"
     assert find_search(tmp_path, "last", kind="prompt").run_id == "20261122T000000-aaaaaa"
     assert find_search(tmp_path, "20261122T000001").kind == "params"
-    with pytest.raises(ConfigError, match="the beginning of several"):
+    with pytest.raises(ConfigError, match="matches several"):
         find_search(tmp_path, "2026")
-    with pytest.raises(ConfigError, match="there is no search"):
+    with pytest.raises(ConfigError, match="does not exist"):
         find_search(tmp_path, "1999")

@@ -26,7 +26,7 @@ def issue_list(groups: Sequence[IssueGroup], store_id: str, chosen: str = "") ->
         chosen: Detector id of the cause that the page is limited to; may be empty.
     """
     if not groups:
-        return empty_state("Nothing wrong", "No check has anything to say about these results.")
+        return empty_state("No issues", "No issues in these results.")
     return html.Ul(
         [html.Li(_row(group, store_id, is_chosen=group.detector_id == chosen)) for group in groups],
         className="issue-list",

@@ -122,7 +122,9 @@ class JudgeService:
     def _require_nothing_else(self) -> None:
         other = self._busy()
         if other:
-            raise RunRefusedError(other, hint="Wait until it ends, or stop it where it began.")
+            raise RunRefusedError(
+                other, hint="Wait until it ends, or stop it where it was started."
+            )
 
     def _prepare(self, order: JudgeOrder) -> Work:
         self._cancelled = threading.Event()
@@ -131,7 +133,7 @@ class JudgeService:
 
     def _work(self, order: JudgeOrder, watcher: JudgeWatcher, cancelled: threading.Event) -> None:
         """Run; whatever ends the thread, the page learns that the run is over."""
-        end = (RunPhase.BROKEN, "An error of poor_bench itself; its log says more.")
+        end = (RunPhase.BROKEN, "An error in poor_bench itself; see its log.")
         try:
             runner = self._open_runner(self._data_dir(), max_cost_usd=order.max_cost_usd)
             try:
@@ -162,6 +164,4 @@ class JudgeService:
         n_refused = runner.budget.n_refused
         if not n_refused:
             return ""
-        return (
-            f"{n_refused} of the conversations and judgements might have cost too much: not begun."
-        )
+        return f"{n_refused} conversations and judgements skipped: cost limit."

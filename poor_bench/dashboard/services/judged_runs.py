@@ -113,5 +113,5 @@ class JudgedRuns:
 
 def _number(score: object) -> float:
     if isinstance(score, bool) or not isinstance(score, int | float):
-        raise ConfigError("give a score from 0 to 10")
+        raise ConfigError("enter a score from 0 to 10")
     return float(score)

@@ -34,8 +34,8 @@ class AgentShelf:
         """
         if agent_id not in self.agents:
             hint = name_hint(agent_id, list(self.agents))
-            hint = hint or f"write {AGENTS_FOLDER}/{agent_id}.yaml in the workspace"
-            raise ConfigError(f"there is no agent {agent_id!r}", hint=hint)
+            hint = hint or f"create {AGENTS_FOLDER}/{agent_id}.yaml in the workspace"
+            raise ConfigError(f"the agent {agent_id!r} does not exist", hint=hint)
         return self.agents[agent_id]
 
 

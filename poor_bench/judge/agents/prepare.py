@@ -82,7 +82,7 @@ def judges_of(
     ids = [judge.id for judge in judges]
     twice = next((judge_id for judge_id in ids if ids.count(judge_id) > 1), None)
     if twice is not None:
-        hint = "`--repeat N` asks a judge several times"
+        hint = "use `--repeat N` to ask a judge several times"
         raise ConfigError(f"the judge {twice} is named twice", hint=hint)
     return judges
 
@@ -101,12 +101,12 @@ def _earlier(run: JudgeRun, request: JudgeRequest, agent: Agent) -> tuple[Conver
     """Choose conversations of an earlier run; rules are those of the agent's file today."""
     cases = {case.id: case for case in agent.cases}
     if run.header.agent_id != request.agent_id:
-        raise ConfigError(f"{run.run_id} is a run of {run.header.agent_id}")
+        raise ConfigError(f"{run.run_id} is a run of another agent: {run.header.agent_id}")
     chosen = tuple(
         with_rules_of(cases[talk.case_id], talk) if talk.case_id in cases else talk
         for talk in run.conversations
         if talk.failure is None and (not request.case_ids or talk.case_id in request.case_ids)
     )
     if not chosen:
-        raise ConfigError(f"{run.run_id} has no such conversation that came to its end")
+        raise ConfigError(f"{run.run_id} has no complete conversation of these cases")
     return chosen

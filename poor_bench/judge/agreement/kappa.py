@@ -75,5 +75,5 @@ def weighted_kappa(first: Sequence[float], second: Sequence[float]) -> float | N
 
 def _check(first: Sequence[object], second: Sequence[object]) -> int:
     if not first or len(first) != len(second):
-        raise ValueError(f"two raters need the same items: {len(first)} and {len(second)}")
+        raise ValueError(f"both raters must score the same items: {len(first)} and {len(second)}")
     return len(first)

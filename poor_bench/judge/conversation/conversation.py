@@ -83,7 +83,7 @@ def conversation_from_dict(record: Mapping[str, Any]) -> Conversation:
             values["failure"] = Failure(**failure | {"kind": FailureKind(failure["kind"])})
         return Conversation(**values)
     except (TypeError, KeyError) as error:
-        raise ValueError(f"this is no conversation: {error}") from error
+        raise ValueError(f"not a conversation: {error}") from error
 
 
 def agent_texts(turns: tuple[Turn, ...]) -> list[str]:

@@ -145,7 +145,7 @@ def _obstacles(before: RunSummary, after: RunSummary) -> Iterator[str]:
         yield "the cases differ"
     for side in (before, after):
         if not side.run.is_complete:
-            yield f"{side.run.run_id} is not complete"
+            yield f"{side.run.run_id} is incomplete"
 
 
 def _rubric(header: RunHeader) -> str:

@@ -111,7 +111,7 @@ def header_from_record(record: Mapping[str, Any]) -> RunHeader:
     try:
         return RunHeader(**values | {"judges": tuple(values.get("judges", ()))})
     except TypeError as error:
-        raise ValueError(f"this is no header of a judge's run: {error}") from error
+        raise ValueError(f"not a header of a judged run: {error}") from error
 
 
 def with_record(run: JudgeRun, record: Mapping[str, Any]) -> JudgeRun:

@@ -139,11 +139,11 @@ class JudgementStore:
         found = [item for item in headers if item.run_id.startswith(reference)]
         if len(found) == 1 and len(reference) >= _LEAST_PREFIX:
             return self._read(found[0])
-        what = "is the beginning of several runs" if len(found) > 1 else "is no judged run"
+        what = "matches several runs" if len(found) > 1 else "is not a judged run"
         known = ", ".join(
             f"{item.run_id} ({item.agent_id})" for item in headers[: -_NAMED - 1 : -1]
         )
-        hint = f"newest: {known}" if known else f"judge one: {next_command('judge run AGENT')}"
+        hint = f"newest: {known}" if known else f"start one: {next_command('judge run AGENT')}"
         raise ConfigError(f"{reference!r} {what}", hint=hint)
 
     def is_under_way(self, run_id: str) -> bool:
@@ -167,7 +167,7 @@ class JudgementStore:
         path = self.folder / f"{header.run_id}.jsonl"
 
         def tell(line: int) -> None:
-            _LOG.warning("%s:%d is not readable and was left out", path, line)
+            _LOG.warning("%s:%d cannot be read; the line is skipped", path, line)
 
         run = JudgeRun(header=header)
         with os_errors_told(path), path.open("rb") as stream:
@@ -175,7 +175,7 @@ class JudgementStore:
                 try:
                     run = with_record(run, line.record)
                 except ValueError as error:
-                    _LOG.warning("%s: a line was left out: %s", path, error)
+                    _LOG.warning("%s: a line is skipped: %s", path, error)
         return run
 
 
@@ -183,5 +183,5 @@ def _header(path: Path) -> RunHeader | None:
     try:
         return header_from_record(read_header(path))
     except ValueError as error:
-        _LOG.warning("%s was left out: %s", path, error)
+        _LOG.warning("%s is skipped: %s", path, error)
         return None

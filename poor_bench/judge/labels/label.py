@@ -60,7 +60,7 @@ def label_from_record(record: Mapping[str, Any]) -> Label:
     try:
         label = Label(**{key: value for key, value in record.items() if key in names})
     except TypeError as error:
-        raise ValueError(f"this is no label: {error}") from error
+        raise ValueError(f"not a label: {error}") from error
     if label.score is not None:
         check_score(label.score)
     return label
@@ -119,10 +119,12 @@ def label_on(
     if case_id and talk is None:
         raise ValueError(f"{run.run_id} has no case {case_id!r}")
     if dimension != OVERALL and (case_id or dimension not in run.header.weights):
-        what = "a case has no dimensions" if case_id else f"there is no dimension {dimension!r}"
+        what = (
+            "a case has no dimensions" if case_id else f"the dimension {dimension!r} does not exist"
+        )
         raise ValueError(what)
     if not who.strip():
-        raise ValueError("a label needs the name of the person")
+        raise ValueError("enter the name of the person who scores")
     return Label(
         about=run_hash(run) if talk is None else talk.hash,
         dimension=dimension,

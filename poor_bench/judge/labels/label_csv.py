@@ -105,9 +105,7 @@ def labels_from_csv(
             line = reader.line_num
             problems.append(Problem(file=file, place="", message=str(error), line=line))
     if problems:
-        raise ConfigError(
-            f"{counted(len(problems), 'row')} of {file} cannot be used", problems=problems
-        )
+        raise ConfigError(f"{counted(len(problems), 'row')} of {file} not valid", problems=problems)
     return tuple(labels)
 
 

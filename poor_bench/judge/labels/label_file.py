@@ -36,7 +36,7 @@ def read_labels(data_dir: Path) -> list[Label]:
         try:
             labels.append(label_from_record(orjson.loads(line)))
         except (ValueError, AttributeError) as error:
-            _LOG.warning("%s:%d was left out: %s", path, number, error)
+            _LOG.warning("%s:%d is skipped: %s", path, number, error)
     return labels
 
 

@@ -18,7 +18,7 @@ from poor_bench.models.completion import Message
 from poor_bench.scoring.cost import cost_usd
 
 _MOST_ATTEMPTS = 2
-_UNUSABLE = 'it holds no JSON object with a "winner" of 1, 2 or tie'
+_UNUSABLE = 'it contains no JSON object with a "winner" of 1, 2 or tie'
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class Arena:
                 return asked
             repair = repair_message(_UNUSABLE, nonce)
             messages = (*messages, Message("assistant", text or "{}"), repair)
-        asked.error = f"the judge's reply cannot be used: {_UNUSABLE}"
+        asked.error = f"the judge's reply is not valid: {_UNUSABLE}"
         return asked
 
     def _complete(self, messages: tuple[Message, ...], nonce: str, asked: _Asked) -> str:

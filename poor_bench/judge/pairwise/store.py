@@ -86,7 +86,7 @@ def find_contest(data_dir: Path, reference: str) -> KeptContest:
     else:
         found = [contest for contest in kept if contest.run_id.startswith(reference)]
     if len(found) != 1:
-        what = "is the beginning of several comparisons" if found else "is no comparison"
+        what = "matches several comparisons" if found else "is not a comparison"
         hint = f"list them: {next_command('judge pairwise')}"
         raise ConfigError(f"{reference!r} {what}", hint=hint)
     return found[0]
@@ -98,7 +98,7 @@ def _folder(data_dir: Path) -> Path:
 
 def _read(path: Path) -> KeptContest | None:
     def tell(line: int) -> None:
-        _LOG.warning("%s:%d is not readable and was left out", path, line)
+        _LOG.warning("%s:%d cannot be read; the line is skipped", path, line)
 
     with os_errors_told(path), path.open("rb") as stream:
         records = [line.record for line in read_journal(stream, tell)]
@@ -111,7 +111,7 @@ def _read(path: Path) -> KeptContest | None:
             duels=tuple(_duel_of(record["duel"]) for record in records if "duel" in record),
         )
     except (KeyError, TypeError, ValueError) as error:
-        _LOG.warning("%s was left out: %s", path, error)
+        _LOG.warning("%s is skipped: %s", path, error)
         return None
 
 

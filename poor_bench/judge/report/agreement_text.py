@@ -21,15 +21,15 @@ Source:
 def trust_text(agreement: Agreement) -> str:
     """Return in one line what a judge's agreement with people is worth."""
     if agreement.n == 0:
-        return "nothing that it judged is labelled"
+        return "no labels yet"
     few = f" (only {agreement.n} labelled)" if agreement.n < FEW_ITEMS else ""
     if agreement.alpha is None:
-        return f"all scores are the same: nothing can be said{few}"
+        return f"all scores are equal: agreement is undefined{few}"
     if agreement.alpha < _WEAK:
-        return f"not to be relied upon{few}"
+        return f"not reliable{few}"
     if few:
-        return f"agrees with people so far, which is too little to rely upon{few}"
-    return "can be relied upon" if agreement.alpha >= _FAIR else "good for tentative conclusions"
+        return f"agrees with people so far, but on too few labels{few}"
+    return "reliable" if agreement.alpha >= _FAIR else "sufficient for tentative conclusions"
 
 
 def biases_of(agreement: Agreement) -> Iterator[str]:
@@ -40,7 +40,7 @@ def biases_of(agreement: Agreement) -> Iterator[str]:
         yield f"{side} than people by {abs(bias.value):.2f} points"
     if length is not None and not length.low <= 0 <= length.high:
         kind = "long" if length.value > 0 else "short"
-        yield f"prefers {kind} answers beyond what people do"
+        yield f"prefers {kind} answers more than people do"
 
 
 def figure_text(figure: float | None) -> str:

@@ -18,7 +18,7 @@ def event_text(event: AgentEvent) -> str:
             return f"{llm_id}: loading"
         case ConversationHeld(conversation=talk):
             if talk.failure is not None:
-                return f"{talk.case_id}: broke off: {talk.failure.message}"
+                return f"{talk.case_id}: stopped: {talk.failure.message}"
             return f"{talk.case_id}: {counted(len(talk.turns), 'turn')}"
         case JudgementMade(judgement=judgement):
             if judgement.is_fallback:

@@ -13,18 +13,18 @@ def duels_text(duels: Duels) -> Iterator[str]:
     """Yield who won, whether that is more than chance, and how much the order decides."""
     yield (
         f"A better: {duels.count(Outcome.A)}, B better: {duels.count(Outcome.B)}, "
-        f"tie: {duels.count(Outcome.TIE)}, decided by the order: {duels.count(Outcome.SWAYED)}, "
+        f"tie: {duels.count(Outcome.TIE)}, decided by order: {duels.count(Outcome.SWAYED)}, "
         f"not judged: {duels.count(Outcome.FAILED)}"
     )
     share = duels.share_of_a
     if share is not None:
-        yield f"A wins {_percent(share)} of the duels with a winner: {_verdict(share)}."
+        yield f"A wins {_percent(share)} of the pairs with a winner: {_verdict(share)}."
     bias = duels.position_bias
     if bias is not None:
-        yield f"Position bias: the order decides {_percent(bias)} of the duels."
+        yield f"Position bias: the order decides {_percent(bias)} of the pairs."
     first = duels.first_preference
     if first is not None:
-        yield f"Where it decides, the first place wins {_percent(first)}."
+        yield f"In these, the first position wins {_percent(first)}."
 
 
 def panel_text(decisions: Decisions) -> Iterator[str]:
@@ -32,7 +32,7 @@ def panel_text(decisions: Decisions) -> Iterator[str]:
     said = list(decisions.by_case.values())
     yield (
         f"Together: A better: {said.count(Outcome.A)}, B better: {said.count(Outcome.B)}, "
-        f"of {len(said)} cases; all judges say the same of {decisions.n_unanimous}."
+        f"of {len(said)} cases; unanimous: {decisions.n_unanimous}."
     )
     share = decisions.share_of_a
     if share is not None:
@@ -42,7 +42,7 @@ def panel_text(decisions: Decisions) -> Iterator[str]:
 def _verdict(share: Estimate) -> str:
     if share.low > 0.5:
         return "A is better"
-    return "B is better" if share.high < 0.5 else "too few to tell A from B"
+    return "B is better" if share.high < 0.5 else "no significant difference"
 
 
 def _percent(share: Estimate) -> str:

@@ -23,10 +23,10 @@ def verdict_text(summary: RunSummary) -> str:
     """
     panel = summary.panel
     if panel.overall_score is None:
-        return "Incomplete: there is no judgement"
+        return "Incomplete: no judgement"
     score = f"{panel.overall_score:.2f} of 10, threshold {panel.threshold:g}"
     if not summary.run.is_complete:
-        return f"Incomplete: {score}, but a part of the run is missing"
+        return f"Incomplete: {score}, but part of the run is missing"
     if panel.decision is Decision.MAJORITY:
         score += f"; {panel.n_approving} of {len(panel.members)} judges approve"
     if summary.n_broken:
@@ -43,7 +43,7 @@ def notes_on(summary: RunSummary) -> tuple[str, ...]:
         *_repairs(summary),
         *_disagreement(summary.panel),
         *(
-            f"{member.judge} judges what its own model said: such scores tend to be too kind."
+            f"{member.judge} judges its own model: such scores tend to be too high."
             for member in summary.panel.members
             if member.is_self_judged
         ),
@@ -55,15 +55,15 @@ def change_text(comparison: RunComparison, change: ScoreChange) -> str:
     if not comparison.is_comparable(change):
         return "not comparable"
     if change.floor is None:
-        return "may be noise: no judge was asked twice"
+        return "may be noise: use --repeat"
     if change.is_noise:
-        return "within the noise"
+        return "within noise"
     return "better" if change.difference > 0 else "worse"
 
 
 def run_cost_text(run: JudgeRun) -> str:
     """Return what a run cost, as far as prices are known; nothing where none is."""
-    apart = "" if run.is_cost_whole else ", LLMs without prices apart"
+    apart = "" if run.is_cost_whole else ", without models that have no prices"
     return f"{cost_text(run.cost_usd)}{apart}" if run.cost_usd is not None else ""
 
 
@@ -84,22 +84,22 @@ def _failures(summary: RunSummary) -> Iterator[str]:
     for talk in summary.run.conversations:
         if talk.failure is not None:
             message = talk.failure.message
-            yield f"The conversation {talk.case_id} broke off and was not judged: {message}"
+            yield f"The conversation {talk.case_id} stopped early and was not judged: {message}"
     errors: dict[str, int] = {}
     for judgement in summary.run.judgements:
         if judgement.is_fallback:
             message = f"{judgement.judge}: {judgement.error}"
             errors[message] = errors.get(message, 0) + 1
     for message, count in errors.items():
-        times = "once" if count == 1 else f"{count} times"
-        yield f"No judgement, {times}, which counts for nothing: {message}"
+        times = "1 time" if count == 1 else f"{count} times"
+        yield f"No judgement ({times}), excluded from all scores: {message}"
 
 
 def _noise(summary: RunSummary) -> Iterator[str]:
     if summary.noise is not None and summary.noise >= LARGEST_SCORE:
         yield (
-            "Noise of the judges: by chance alone two judgements of the same conversations may "
-            "differ by as much as the scale has; a larger --repeat may narrow that."
+            "Noise of the judges: two judgements of the same conversations may differ by the "
+            "whole scale by chance alone. Use a larger --repeat for a better estimate."
         )
     elif summary.noise is not None:
         yield (
@@ -107,7 +107,7 @@ def _noise(summary: RunSummary) -> Iterator[str]:
             f"{summary.noise:.2f} points by chance alone."
         )
     elif summary.panel.voters:
-        yield "Each judge was asked once, so its noise is not known: --repeat 5 shows it."
+        yield "Each judge was asked once, so its noise is unknown: use --repeat 5."
 
 
 def _repetitions(summary: RunSummary) -> Iterator[str]:
@@ -120,8 +120,8 @@ def _repetitions(summary: RunSummary) -> Iterator[str]:
         ]
         if len(judgements) > 1 and len({judgement.reply for judgement in judgements}) == 1:
             yield (
-                f"{member.judge} gave the same reply all {len(judgements)} times, as temperature 0 "
-                "or a fixed seed makes it: repeats do not show its noise."
+                f"{member.judge} gave the same reply {len(judgements)} times (temperature 0 or a "
+                "fixed seed): repeats do not measure its noise."
             )
 
 
@@ -134,13 +134,13 @@ def _repairs(summary: RunSummary) -> Iterator[str]:
     )
     yield from list(told)[:_MOST_REPAIRS]
     if len(told) > _MOST_REPAIRS:
-        yield f"{len(told) - _MOST_REPAIRS} more such notes stand in the judgements."
+        yield f"{len(told) - _MOST_REPAIRS} more notes are stored with the judgements."
 
 
 def _disagreement(panel: Panel) -> Iterator[str]:
     if len(panel.voters) < 2:
         return
-    text = f"The judges lie {panel.disagreement:.2f} points apart"
+    text = f"The judges differ by {panel.disagreement:.2f} points"
     if panel.dimension_disagreement:
         name, width = max(panel.dimension_disagreement.items(), key=lambda item: item[1])
         text += f", most in {name} ({width:.2f})"

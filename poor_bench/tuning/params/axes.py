@@ -57,7 +57,7 @@ def axis_of(name: str, values: Sequence[Any]) -> Axis:
             return _range_axis(name, match["low"], match["high"])
     for position, value in enumerate(values):
         if any(_is_same(value, other) for other in values[:position]):
-            raise ValueError(f"{name}: {value!r} stands twice")
+            raise ValueError(f"{name}: duplicate value {value!r}")
     return Axis(name=name, values=tuple(values))
 
 
@@ -69,7 +69,9 @@ def grid(axes: Sequence[Axis]) -> Iterable[dict[str, Any]]:
     """
     for axis in axes:
         if axis.is_range:
-            raise ValueError(f"{axis.name}: a range needs --search optuna; a grid needs values")
+            raise ValueError(
+                f"{axis.name}: a range needs --search optuna; for a grid, list the values"
+            )
     for values in itertools.product(*(axis.values for axis in axes)):
         yield dict(zip((axis.name for axis in axes), values, strict=True))
 

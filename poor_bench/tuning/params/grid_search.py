@@ -23,7 +23,7 @@ def grid_variants(base: LLM, axes: Sequence[Axis]) -> list[Variant]:
         raise ConfigError(str(error)) from error
     variants = [variant for variant in made if not is_like(variant.llm, base)]
     if not variants:
-        raise ConfigError("these parameters are what the LLM has anyway")
+        raise ConfigError("all combinations equal the model's current parameters")
     return variants
 
 

@@ -71,7 +71,9 @@ class Race:
         self._take_results(variants, affordable, parts)
         self._stop_if_over(variants, affordable)
         if len(affordable) < len(tests):
-            raise SearchStoppedError(StopReason.BUDGET, "the calls left do not do for another step")
+            raise SearchStoppedError(
+                StopReason.BUDGET, "the remaining calls are too few for another step"
+            )
 
     def _affordable(
         self, variants: Sequence[Variant], tests: Sequence[Test], parts: Assembly

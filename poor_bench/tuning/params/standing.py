@@ -92,23 +92,23 @@ def standings(
 
 
 def verdict_on(rows: Sequence[Standing], base_id: str) -> str:
-    """Return in a sentence whether the best variant can be told apart from the base."""
+    """Say whether the best variant is significantly better than the baseline."""
     complete = [row for row in rows if row.is_complete]
     best = complete[0] if complete else None
     base = next((row for row in complete if row.variant_id == base_id), None)
     if best is None or base is None:
-        return "Too few tests were run to say which variant is best."
+        return "Too few tests were run to choose a variant."
     if best.gain is None or base.score == best.score:
-        return "No variant that ran all tests scores higher than the LLM as it is."
+        return "No variant that completed all tests scores higher than the current parameters."
     gain = best.gain
     figures = (
         f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f}) on {counted(gain.n, 'test')}"
     )
     if best.is_better:
-        return f"{best.variant_id} is better than the LLM as it is: {figures}."
+        return f"{best.variant_id} is significantly better than the current parameters: {figures}."
     return (
-        f"{best.variant_id} scores highest, but cannot be told apart from the LLM as it is: "
-        f"{figures}; with {counted(len(rows) - 1, 'variant')} tried this may be chance."
+        f"{best.variant_id} scores highest, but the difference from the current parameters is not "
+        f"significant after correction for {counted(len(rows) - 1, 'variant')}: {figures}."
     )
 
 

@@ -70,7 +70,7 @@ class Sweep:
         """
         self._race.advance(running, rung)
         if not self.scores(self.base.id):
-            why = self._race.unavailable.get(self.base.id, "none of its tests could be scored")
+            why = self._race.unavailable.get(self.base.id, "no test could be scored")
             raise SearchStoppedError(StopReason.LLM_FAILED, why)
         return [variant for variant in running if self.scores(variant.id)]
 

@@ -65,10 +65,10 @@ def variant_name(variant_id: str, base_id: str) -> str:
 
     Example:
         >>> variant_name("ollama:a:think=true,seed=1", "ollama:a"), variant_name("x", "x")
-        ('think=true, seed=1', 'as it is')
+        ('think=true, seed=1', 'current')
     """
     if variant_id == base_id:
-        return "as it is"
+        return "current"
     return variant_id.removeprefix(f"{base_id}:").replace(",", ", ")
 
 

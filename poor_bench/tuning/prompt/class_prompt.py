@@ -157,14 +157,14 @@ def _text_of(test_class: TestClass, part: ClassPart, llm: LLM) -> str:
     if part is ClassPart.SYSTEM_PROMPT:
         if not test_class.system_prompt:
             raise ConfigError(
-                f"class {test_class.id} has no system prompt to start from",
-                hint="Add `system_prompt: ...` to it in test_classes.yaml.",
+                f"class {test_class.id} has no system prompt",
+                hint="Add `system_prompt: ...` to the class in test_classes.yaml.",
             )
         return test_class.system_prompt
     if template_for(test_class, llm) != default:
         raise ConfigError(
-            f"{llm.id} has a template of its own for class {test_class.id}",
-            hint="Tune another LLM, or `--part system_prompt`.",
+            f"class {test_class.id} has a separate template for {llm.id}",
+            hint="Tune another model, or use `--part system_prompt`.",
         )
     return default
 

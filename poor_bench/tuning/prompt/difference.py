@@ -18,6 +18,6 @@ def unified_diff(base: str, new: str) -> str:
          {problem}
     """
     lines = difflib.unified_diff(
-        base.splitlines(), new.splitlines(), "in use", "proposed", lineterm=""
+        base.splitlines(), new.splitlines(), "current", "proposed", lineterm=""
     )
     return "\n".join(lines)

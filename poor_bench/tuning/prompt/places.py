@@ -41,7 +41,7 @@ def place_of(reference: Mapping[str, str], config: WorkspaceFolder) -> Place:
     class_id = reference["class_id"]
     test_class = config.workspace.test_classes.get(class_id)
     if test_class is None:
-        raise ConfigError(f"there is no test class {class_id!r} any more")
+        raise ConfigError(f"the test class {class_id!r} no longer exists")
     if reference["part"] == ClassPart.SYSTEM_PROMPT:
         write = partial(config.change_system_prompt, class_id)
         return Place(text=test_class.system_prompt, write=write)

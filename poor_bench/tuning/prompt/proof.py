@@ -35,12 +35,12 @@ class Proof:
         span = f"{self.gain.low:+.3f} to {self.gain.high:+.3f}"
         figures = f"{self.gain.value:+.3f} ({span}) on {self.gain.n} held-out tests"
         if self.is_proven:
-            return f"Proven: the new prompt scores {figures}."
+            return f"Significant gain: {figures}."
         if self.gain.high < 0:
-            return f"The new prompt is worse: {figures}."
+            return f"The new prompt is significantly worse: {figures}."
         if self.gain.n < LEAST_TO_PROVE:
-            return f"Not proven: the difference is {figures}; so few can prove no gain."
-        return f"Not proven: the difference is {figures}; it may be chance."
+            return f"No significant difference: {figures}. The held-out tests are too few."
+        return f"No significant difference: {figures}."
 
 
 def prove(base: Mapping[str, float], new: Mapping[str, float]) -> Proof:

@@ -75,7 +75,7 @@ def kept_report(search: KeptSearch) -> PromptReport:
         end=SearchEnd(
             candidates=tuple(found.values()),
             reason=StopReason(end.get("reason", StopReason.CANCELLED)),
-            message=str(end.get("message", "" if end else "The process came to no end.")),
+            message=str(end.get("message", "" if end else "The process did not finish.")),
         ),
         proof=prove(proof["base"], proof["new"]) if proof else None,
         accepted=str(accepted.get("key", "")),

@@ -128,7 +128,7 @@ class PromptSearch:
                 raise_on_exception=False,
             )
         except CaseFailedError as error:
-            return self._end(StopReason.LLM_FAILED, f"the prompt in use cannot be tried: {error}")
+            return self._end(StopReason.LLM_FAILED, f"cannot test the current prompt: {error}")
         except (SearchStoppedError, RunCancelledError) as error:
             self._adapter.ended_by = error
         return self._outcome(self._adapter.ended_by)
@@ -196,7 +196,7 @@ def require_gepa() -> None:
         importlib.import_module("gepa.api")
     except ImportError as error:
         raise MissingExtraError(
-            "tuning prompts needs the package gepa",
+            "`tune prompt` needs the package gepa",
             hint=python_command("-m pip install", "gepa>=0.1.4,<0.2"),
         ) from error
 

@@ -90,7 +90,7 @@ class PromptSession:
         end = search.run(self._task.subject.base_text)
         message = end.message
         if end.reason is StopReason.COST:
-            message += f"; {MONEY_FOR_PROOF:.0%} of the money is kept for the proof"
+            message += f"; {MONEY_FOR_PROOF:.0%} of the money is reserved for the final test"
         if end.reason is not StopReason.CANCELLED:
             message = self._prove(end) or message
         self._file.append("end", {"reason": end.reason.value, "message": message, **self._lost()})
@@ -135,9 +135,9 @@ class PromptSession:
             try:
                 self._attempts.of(text, self._split.held_out)
             except (CaseFailedError, SearchStoppedError, CostLimitError) as error:
-                problem = f"some held-out tests could not be tried: {error}"
+                problem = f"some held-out tests could not be run: {error}"
             except RunCancelledError:
-                return "stopped before the gain was proven"
+                return "stopped before the final test"
         base_scores = self._attempts.scores(base.text, self._split.held_out)
         new_scores = self._attempts.scores(best.text, self._split.held_out)
         if base_scores.keys() & new_scores.keys():

@@ -68,15 +68,19 @@ def split_cases(cases: Sequence[Case], shares: Shares, seed: int) -> Split:
         "held_out": shares.held_out,
     }
     if min(wanted.values()) < 0.01:
-        raise ValueError("training, validation and held-out tests each need a share of 1 % or more")
+        raise ValueError(
+            "training, validation and held-out tests each need a share of at least 1 %"
+        )
     if len(cases) < LEAST_CASES:
-        raise ValueError(f"{len(cases)} tests are too few to divide; {LEAST_CASES} are needed")
+        raise ValueError(
+            f"{len(cases)} tests are too few to split; at least {LEAST_CASES} are required"
+        )
     parts: dict[str, list[str]] = {name: [] for name in wanted}
     for number, case in enumerate(sorted(cases, key=lambda case: _place(case, seed)), start=1):
         parts[_most_owed(parts, wanted, number)].append(case.id)
     empty = [name.replace("_", "-") for name, part in parts.items() if not part]
     if empty:
-        raise ValueError(f"no test is left for {empty[0]}: give it a larger share")
+        raise ValueError(f"no test is left for {empty[0]}: increase its share")
     return Split(**{name: tuple(part) for name, part in parts.items()})
 
 

@@ -50,7 +50,7 @@ def class_named(
     classes = config.workspace.test_classes
     if class_id not in classes:
         raise ConfigError(
-            f"there is no test class {class_id!r}", hint=name_hint(class_id, list(classes))
+            f"the test class {class_id!r} does not exist", hint=name_hint(class_id, list(classes))
         )
     subject = ClassPrompt(config, manager, llm, class_id, ClassPart(part))
     return Named(subject=subject, llm=llm, threshold=1.0, llms=config.workspace.llms)

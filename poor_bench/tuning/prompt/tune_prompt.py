@@ -55,9 +55,8 @@ class PromptTuner:
         now = task.subject.base_text, task.subject.fingerprint
         if now != (header.get("base_text"), header.get("fingerprint")):
             raise ConfigError(
-                f"search {search.run_id} cannot go on: "
-                "its prompt, tests, evaluators or LLM changed since",
-                hint="Start a new one without --resume.",
+                f"cannot resume {search.run_id}: its prompt, tests, evaluators or model changed",
+                hint="Start a new search without --resume.",
             )
         return self._search(task, TuningFile(search.path), kept_split(header), search)
 
@@ -96,6 +95,7 @@ def _require_calls(task: PromptTask, split: Split) -> None:
     most = task.limits.n_calls
     if most is not None and most < n_first + n_proof:
         raise ConfigError(
-            f"{most} calls are too few: the prompt in use takes {n_first}, the proof {n_proof}",
-            hint=f"Give --budget-calls {3 * n_first + n_proof} or more, or take fewer tests.",
+            f"{most} calls are too few: the current prompt needs {n_first}, "
+            f"the final test {n_proof}",
+            hint=f"Give --budget-calls {3 * n_first + n_proof} or more, or use fewer tests.",
         )

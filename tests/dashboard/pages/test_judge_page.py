@@ -95,7 +95,7 @@ def test_comparison_greys_out_what_is_noise(services: Services) -> None:
     judged(services, "20", 4.0, 4.1)
     judged(services, "21", 4.1, 4.2)
     shown = seen(services, "?run=21&base=20")
-    assert "within the noise" in shown
+    assert "within noise" in shown
     assert "+0.10" in shown
     judged(services, "22", 9.0, 9.1)
     assert "better" in seen(services, "?run=22&base=20")
@@ -115,7 +115,7 @@ def test_broken_conversation_and_fallback_are_told(services: Services) -> None:
         writer.add_conversation(TALKS[0])
         writer.add_judgement(fallback(scores=dict.fromkeys(WEIGHTS, 5.0)))
     assert "no reply within 5 s" in seen(services, "?run=20")
-    assert "which counts for nothing: a: no connection" in seen(services, "?run=21")
+    assert "excluded from all scores: a: no connection" in seen(services, "?run=21")
     assert "Incomplete" in seen(services, "?run=21")
 
 
@@ -154,8 +154,8 @@ def test_agent_as_a_whole_and_its_dimensions_can_be_scored(services: Services) -
 @pytest.mark.parametrize(
     ("score", "who", "told"),
     [
-        (None, "Ann", "give a score from 0 to 10"),
-        ("", "Ann", "give a score from 0 to 10"),
+        (None, "Ann", "enter a score from 0 to 10"),
+        ("", "Ann", "enter a score from 0 to 10"),
         (11, "Ann", "must be from 0 to 10"),
         (3, "", "name of the person"),
     ],
@@ -211,9 +211,9 @@ def test_form_tells_what_will_be_done_before_it_can_be_started(services: Service
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
-        (1, ["nobody"], "there is no LLM"),
-        (2, "", "can be asked 1 to 100 times"),
-        (2, 101, "can be asked 1 to 100 times"),
+        (1, ["nobody"], "does not exist"),
+        (2, "", "must be 1 to 100"),
+        (2, 101, "must be 1 to 100"),
         (4, -1, "0 or more"),
         (4, "much", "0 or more"),
     ],

@@ -116,17 +116,17 @@ def test_work_that_might_cost_too_much_is_told(folder: Path) -> None:
     service.start(JudgeOrder(request=REQUEST, max_cost_usd=0.0))
     state = ended(service)
     assert state.phase is RunPhase.FINISHED
-    assert "2 of the conversations and judgements might have cost too much" in state.message
+    assert "2 conversations and judgements skipped: cost limit" in state.message
 
 
 def test_a_mistake_in_the_files_is_told(folder: Path) -> None:
     service = service_over(folder)
-    with pytest.raises(ConfigError, match="there is no agent 'cars'"):
+    with pytest.raises(ConfigError, match="agent 'cars' does not exist"):
         service.preview(JudgeRequest(agent_id="cars"))
     service.start(JudgeOrder(request=JudgeRequest(agent_id="cars"), max_cost_usd=math.inf))
     state = ended(service)
     assert state.phase is RunPhase.BROKEN
-    assert "There is no agent 'cars'" in state.message
+    assert "The agent 'cars' does not exist" in state.message
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

@@ -130,7 +130,7 @@ def test_cases_are_chosen_by_id(tmp_path: Path) -> None:
 
 
 def test_unknown_agent_is_an_error_with_the_nearest_name(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no agent 'bike'") as caught:
+    with pytest.raises(ConfigError, match="agent 'bike' does not exist") as caught:
         load_agent_shelf(write_workspace(tmp_path)).agent("bike")
     assert "did you mean `bikes`" in caught.value.hint
 
@@ -147,4 +147,4 @@ def test_weights_that_do_not_sum_to_100_are_a_warning(tmp_path: Path) -> None:
     agent.write_text(agent.read_text().replace("FACTS (50%)", "FACTS (70%)"))
     [problem] = load_agent_shelf(folder).problems
     assert problem.severity is Severity.WARNING
-    assert "the weights sum to 120 %, not 100 %; they were normalised" in problem.message
+    assert "the weights sum to 120 %, not 100 %; normalised" in problem.message

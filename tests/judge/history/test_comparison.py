@@ -88,5 +88,5 @@ def test_where_only_the_cases_differ_those_that_both_have_compare() -> None:
 def test_incomplete_run_is_an_obstacle() -> None:
     after = run_of(fallback(), run_id="2")
     comparison = compare(run("1", 5.0), after)
-    assert comparison.obstacles == ("2 is not complete",)
+    assert comparison.obstacles == ("2 is incomplete",)
     assert comparison.scores == ()

@@ -56,8 +56,8 @@ def test_unreadable_line_is_left_out_and_told(
     (store.folder / "20261122T020000-bb.jsonl").write_text('{"run": {"run_id": 1}}\n')
     with caplog.at_level(logging.WARNING):
         assert len(store.runs()[0].judgements) == 1
-    assert "a line was left out" in caplog.text
-    assert "20261122T020000-bb.jsonl was left out" in caplog.text
+    assert "a line is skipped" in caplog.text
+    assert "20261122T020000-bb.jsonl is skipped" in caplog.text
 
 
 def test_lone_halves_of_characters_can_be_stored(store: JudgementStore) -> None:
@@ -105,7 +105,7 @@ def test_unknown_run_is_an_error_that_names_the_newest(store: JudgementStore) ->
         store.find("last")
     assert "judge run AGENT" in nothing.value.hint
     write(store)
-    with pytest.raises(ConfigError, match="is no judged run") as unknown:
+    with pytest.raises(ConfigError, match="is not a judged run") as unknown:
         store.find("marketing")
     assert "20261122T010000-aa (sales)" in unknown.value.hint
     write(store, "20261122T010000-bb")
@@ -142,6 +142,6 @@ def test_cost_of_llms_without_prices_is_left_out_and_told() -> None:
     local, priced = conversation_of("hello", "Hi"), judgement_of(7, cost_usd=0.5)
     run = run_of(priced, conversations=(local,))
     assert (run.cost_usd, run.is_cost_whole) == (0.5, False)
-    assert run_cost_text(run) == "$0.5000, LLMs without prices apart"
+    assert run_cost_text(run) == "$0.5000, without models that have no prices"
     free = run_of(judgement_of(7), conversations=(local,))
     assert (free.cost_usd, run_cost_text(free)) == (None, "")

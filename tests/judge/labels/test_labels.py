@@ -59,7 +59,7 @@ def test_label_counts_for_every_run_of_the_same_conversation() -> None:
         (lambda: label(float("nan")), "from 0 to 10"),
         (lambda: label(3, "nobody"), "no case 'nobody'"),
         (lambda: label(3, dimension="tone"), "a case has no dimensions"),
-        (lambda: label(3, "", dimension="speed"), "no dimension 'speed'"),
+        (lambda: label(3, "", dimension="speed"), "dimension 'speed' does not exist"),
         (lambda: label(3, who=" "), "name of the person"),
     ],
 )
@@ -91,7 +91,7 @@ def test_half_a_line_of_a_dead_process_harms_no_other(
     add_labels(tmp_path, [label(4)])
     with caplog.at_level(logging.WARNING):
         assert [item.score for item in read_labels(tmp_path)] == [3.0, 4.0]
-    assert f"{LABELS_FILE}:2 was left out" in caplog.text
+    assert f"{LABELS_FILE}:2 is skipped" in caplog.text
 
 
 def test_sheet_has_a_row_for_everything_and_keeps_what_is_filled_in() -> None:

@@ -47,7 +47,7 @@ def test_reply_that_cannot_be_used_gets_a_second_chance() -> None:
     assert duel(["I like both.", prefer("tie"), prefer("tie")]).outcome is Outcome.TIE
     failed = duel("I like both.")
     assert failed.outcome is Outcome.FAILED
-    assert "cannot be used" in failed.error
+    assert "is not valid" in failed.error
 
 
 def test_judge_that_cannot_be_asked_is_no_verdict() -> None:

@@ -118,9 +118,9 @@ def test_duels_are_kept_and_found_again(tmp_path: Path) -> None:
     newest = find_contest(tmp_path, "last")
     assert (newest.run_id, newest.a_run_id, newest.b_run_id) == ("20261122T02", "a", "b")
     assert newest.duels == tuple(held)
-    with pytest.raises(ConfigError, match="beginning of several"):
+    with pytest.raises(ConfigError, match="matches several"):
         find_contest(tmp_path, "20261122")
-    with pytest.raises(ConfigError, match="is no comparison"):
+    with pytest.raises(ConfigError, match="is not a comparison"):
         find_contest(tmp_path, "2025")
 
 

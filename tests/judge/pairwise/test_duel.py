@@ -59,6 +59,6 @@ def test_nothing_gives_no_figure() -> None:
 
 
 def test_few_duels_name_no_winner() -> None:
-    assert "too few to tell A from B" in "\n".join(duels_text(duels_of([A, A])))
+    assert "no significant difference" in "\n".join(duels_text(duels_of([A, A])))
     assert "A is better" in "\n".join(duels_text(duels_of([A] * 20)))
     assert "B is better" in "\n".join(duels_text(duels_of([B] * 20)))

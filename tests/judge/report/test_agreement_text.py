@@ -18,9 +18,9 @@ def told(n_items: int, off_by: float) -> str:
 @pytest.mark.parametrize(
     ("off_by", "words"),
     [
-        (0.0, "can be relied upon"),
-        (2.5, "good for tentative conclusions"),
-        (9.0, "not to be relied upon"),
+        (0.0, "reliable"),
+        (2.5, "sufficient for tentative conclusions"),
+        (9.0, "not reliable"),
     ],
 )
 def test_a_judge_is_worth_what_its_agreement_says(off_by: float, words: str) -> None:
@@ -29,8 +29,8 @@ def test_a_judge_is_worth_what_its_agreement_says(off_by: float, words: str) -> 
 
 @pytest.mark.parametrize("off_by", [0.0, 2.5])
 def test_no_judge_is_relied_upon_by_few_labels(off_by: float) -> None:
-    assert "too little to rely upon (only 8 labelled)" in told(8, off_by)
+    assert "too few labels (only 8 labelled)" in told(8, off_by)
 
 
 def test_a_judge_that_disagrees_on_few_labels_is_not_relied_upon_either() -> None:
-    assert told(8, 9.0) == "not to be relied upon (only 8 labelled)"
+    assert told(8, 9.0) == "not reliable (only 8 labelled)"

@@ -24,14 +24,15 @@ def test_a_clear_gain_is_better() -> None:
     assert [row.variant_id for row in rows] == ["new", "base"]
     assert rows[0].is_better
     assert verdict_on(rows, BASE) == (
-        "new is better than the LLM as it is: +1.000 (+0.720 to +1.000) on 20 tests."
+        "new is significantly better than the current parameters: "
+        "+1.000 (+0.720 to +1.000) on 20 tests."
     )
 
 
 def test_a_gain_that_may_be_chance_is_not_called_better() -> None:
     rows = table(10, base=([0.0] * 10, 100), new=([1.0] + [0.0] * 9, 100))
     assert not rows[0].is_better
-    assert "cannot be told apart from the LLM as it is" in verdict_on(rows, BASE)
+    assert "not significant after correction for 1 variant" in verdict_on(rows, BASE)
 
 
 def test_many_variants_make_it_harder_to_claim_a_gain() -> None:
@@ -69,7 +70,7 @@ def test_the_frontier_is_what_nobody_beats_in_both() -> None:
 
 def test_nothing_better_is_said_so() -> None:
     rows = table(4, base=([1.0] * 4, 100), new=([0.0] * 4, 100))
-    expected = "No variant that ran all tests scores higher than the LLM as it is."
+    expected = "No variant that completed all tests scores higher than the current parameters."
     assert verdict_on(rows, BASE) == expected
 
 

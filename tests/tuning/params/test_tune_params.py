@@ -90,12 +90,12 @@ def test_a_missing_library_is_named_before_anything_is_done(
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(MissingExtraError) as missing:
         sweep(folder, [axis_of("load_ms", [0, 1])], n_trials=3)
-    assert missing.value.hint == "pip install 'optuna>=4.5,<6'"
+    assert missing.value.hint.endswith("pip install 'optuna>=4.5,<6'")
     assert kept_searches(folder) == []
 
 
 def test_parameters_that_change_nothing_are_refused_before_anything_is_done(folder: Path) -> None:
-    with pytest.raises(ConfigError, match="what the LLM has anyway"):
+    with pytest.raises(ConfigError, match="equal the model's current parameters"):
         sweep(folder, [axis_of("response_format", ["text"])])
     assert kept_searches(folder) == []
 

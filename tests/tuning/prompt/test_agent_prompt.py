@@ -74,8 +74,8 @@ def test_an_attempt_counts_the_calls_that_it_took(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("bike",), "there is no test class and no agent 'bike'"),
-        (("bikes", "--llm", "scripted:seller"), "the agent bikes has an LLM of its own"),
+        (("bike",), "no test class or agent 'bike' exists"),
+        (("bikes", "--llm", "scripted:seller"), "the agent bikes names its own model"),
     ],
 )
 def test_what_cannot_be_tuned_is_told(
@@ -123,6 +123,6 @@ def test_an_accepted_prompt_stands_in_the_agents_file(
     assert found["subject"] == "system prompt of agent bikes"
     assert [candidate["score"] for candidate in found["candidates"]] == [0.2, 0.9]
     assert main(["--data", str(folder), "tune", "accept", "last", "--yes"]) == 0
-    assert "`python main.py judge run bikes` asks with it" in capsys.readouterr().out
+    assert " judge run bikes\n" in capsys.readouterr().out
     assert load_agent_shelf(folder).agents["bikes"].system_prompt == "Be kind."
     assert agent.read_text().endswith("# the end\n")

@@ -68,7 +68,7 @@ def test_a_template_that_is_not_in_force_is_not_tuned(workspace_files: Workspace
     workspace_files.add_llm("a", "4")
     overrides = {"scripted:a": "Mine: {problem}"}
     workspace_files.classes[0]["work_prompt_template"]["overrides"] = overrides
-    with pytest.raises(ConfigError, match="has a template of its own"):
+    with pytest.raises(ConfigError, match="has a separate template"):
         subject_in(workspace_files.write())
 
 
@@ -77,7 +77,7 @@ def test_a_class_without_system_prompt_has_nothing_to_start_from(
 ) -> None:
     workspace_files.add_tests(1)
     workspace_files.add_llm("a", "4")
-    with pytest.raises(ConfigError, match="has no system prompt to start from"):
+    with pytest.raises(ConfigError, match="has no system prompt"):
         subject_in(workspace_files.write(), ClassPart.SYSTEM_PROMPT)
 
 

@@ -27,7 +27,7 @@ def test_swapping_the_prompts_swaps_the_gain(pairs: list[tuple[float, float]]) -
 def test_a_gain_on_few_tests_is_not_proven() -> None:
     proof = proof_of([(0.0, 1.0), (0.0, 1.0), (1.0, 1.0)])
     assert not proof.is_proven
-    assert proof.sentence.startswith("Not proven: the difference is +0.667")
+    assert proof.sentence.startswith("No significant difference: +0.667")
 
 
 def test_the_largest_gain_is_proven_from_the_least_number_of_tests_on() -> None:
@@ -35,7 +35,7 @@ def test_the_largest_gain_is_proven_from_the_least_number_of_tests_on() -> None:
     assert proof_of([largest] * LEAST_TO_PROVE).is_proven
     too_few = proof_of([largest] * (LEAST_TO_PROVE - 1))
     assert not too_few.is_proven
-    assert too_few.sentence.endswith("so few can prove no gain.")
+    assert too_few.sentence.endswith("The held-out tests are too few.")
 
 
 @given(st.lists(st.tuples(PERCENT, PERCENT), min_size=1, max_size=4))
@@ -44,7 +44,8 @@ def test_no_gain_is_proven_on_fewer_tests(pairs: list[tuple[int, int]]) -> None:
 
 
 def test_a_loss_is_called_a_loss() -> None:
-    assert proof_of([(1.0, 0.0)] * 12).sentence.startswith("The new prompt is worse: -1.000")
+    sentence = proof_of([(1.0, 0.0)] * 12).sentence
+    assert sentence.startswith("The new prompt is significantly worse: -1.000")
 
 
 def test_only_cases_that_both_were_tried_on_count() -> None:

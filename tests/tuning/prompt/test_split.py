@@ -56,7 +56,7 @@ def test_too_few_tests_are_refused() -> None:
 
 
 def test_shares_that_leave_nothing_over_are_refused() -> None:
-    with pytest.raises(ValueError, match="share of 1 % or more"):
+    with pytest.raises(ValueError, match="share of at least 1 %"):
         split_cases(cases_of([1] * 20), Shares(train=0.7, validation=0.3), 0)
     with pytest.raises(ValueError, match="no test is left for held-out"):
         split_cases(cases_of([1] * 6), Shares(train=0.5, validation=0.48), 0)

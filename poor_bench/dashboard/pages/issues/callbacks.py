@@ -77,7 +77,7 @@ def note(report: IssueReport, selection: IssueSelection) -> str:
     issues = chosen_issues(report.issues, selection, report.class_of)
     lost = sum(issue.lost_score for issue in issues)
     found = f"{counted(len(issues), 'finding')} in {counted(report.n_results, 'result')}"
-    return f"{found} · {lost:,.1f} points of score lost"
+    return f"{found} · {lost:,.1f} points lost"
 
 
 def issues_csv(reports: IssueReports, search: str | None) -> Any:

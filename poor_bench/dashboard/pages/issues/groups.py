@@ -16,7 +16,7 @@ from poor_bench.wording import counted
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
-_HEADINGS = ("", "Severity", "Cause", "Concerned", "Share of all lost score")
+_HEADINGS = ("", "Severity", "Cause", "Concerned", "Share of lost score")
 _SHOWN_LLMS = 12
 
 
@@ -33,11 +33,11 @@ def issue_groups(
     if not n_results:
         return empty_state(
             "No results yet",
-            "Run the tests once; what goes wrong is then listed here by its cause.",
-            dcc.Link("Choose what to run", href="/run", className="button-link"),
+            "Run the tests first. Issues are then listed by cause.",
+            dcc.Link("Run tests", href="/run", className="button-link"),
         )
     if not groups:
-        return empty_state("Nothing found", "No detector found anything under these filters.")
+        return empty_state("No issues", "No issues match these filters.")
     return html.Div(
         [
             html.Div(
@@ -76,7 +76,7 @@ def _head(group: IssueGroup) -> Component:
                     html.Span(share if group.lost_score else "-", className="share-value"),
                 ],
                 className="share",
-                title=f"{group.lost_score:.1f} points lost, {share} of all that was lost",
+                title=f"{group.lost_score:.1f} points lost, {share} of all lost score",
             ),
         ],
         className="cause-head",
@@ -84,7 +84,7 @@ def _head(group: IssueGroup) -> Component:
 
 
 def _where(group: IssueGroup) -> str:
-    llms = counted(len(group.n_by_llm), "LLM")
+    llms = counted(len(group.n_by_llm), "model")
     return f"{counted(group.n_trials, 'trial')}, {llms}"
 
 
@@ -92,9 +92,9 @@ def _body(group: IssueGroup, name_of: Callable[[str], str]) -> list[Component]:
     return [
         html.Dl(
             [
-                html.Dt("What it means"),
+                html.Dt("Meaning"),
                 html.Dd(group.meaning),
-                html.Dt("What to try"),
+                html.Dt("Fix"),
                 html.Dd(group.advice),
                 html.Dt("Examples"),
                 html.Dd(
@@ -103,7 +103,7 @@ def _body(group: IssueGroup, name_of: Callable[[str], str]) -> list[Component]:
                         className="cause-examples",
                     )
                 ),
-                html.Dt("By LLM"),
+                html.Dt("By model"),
                 html.Dd(_by_llm(group.detector_id, group.n_by_llm, name_of)),
             ],
             className="cause-facts",

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 LINKS = StayLinks(Ids.SEARCH)
 WAIT_MS = 500
 SEVERITY_TEXTS = {
-    Severity.HIGH: ("high", "The figures cannot be trusted, or tests could not be run."),
-    Severity.MEDIUM: ("medium", "It costs score."),
+    Severity.HIGH: ("high", "Tests failed, or figures are not reliable."),
+    Severity.MEDIUM: ("medium", "Costs score."),
     Severity.LOW: ("low", "Worth knowing."),
 }
 
@@ -36,7 +36,7 @@ def layout(search: Search) -> Component:
     selection = selection_in(search)
     filters = html.Div(
         [
-            multi_choice(Ids.LLMS, "LLMs", chosen=selection.llm_ids),
+            multi_choice(Ids.LLMS, "Models", chosen=selection.llm_ids),
             multi_choice(Ids.CLASSES, "Test classes", chosen=selection.classes),
             html.Div(id=Ids.CHIPS),
         ],
@@ -49,14 +49,13 @@ def layout(search: Search) -> Component:
             card(
                 "By cause",
                 html.Div(loading_state(8), id=Ids.GROUPS),
-                note="The most costly first. A lost score is charged to one cause only, "
-                "so the shares add up. Open a line for what it means and what to try.",
+                note="Sorted by lost score. Each loss is charged to one cause only.",
                 tools=csv_button(Ids.CSV, "the issues"),
             ),
             card(
                 "Format tax",
                 html.Div(loading_state(3), id=Ids.TAX),
-                note="Right answers in the wrong form: what format alone costs.",
+                note="Score lost by correct answers in the wrong format.",
                 tools=csv_button(Ids.TAX_CSV, "the format tax"),
             ),
             dcc.Store(id=Ids.SEARCH, data=selection.search),

@@ -15,7 +15,7 @@ from poor_bench.issues.format_tax import FormatTax
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
-_HEADINGS = ("Model", "Test class", "Score", "Strict", "Tax", "How the answers were found", "Mend")
+_HEADINGS = ("Model", "Test class", "Score", "Strict", "Tax", "Found", "Fix")
 _SHOWN_ROWS = 60
 
 
@@ -28,9 +28,9 @@ def tax_table(rows: Sequence[FormatTax], name_of: Callable[[str], str]) -> Compo
     """
     if not rows:
         return empty_state(
-            "No format tax here",
-            "No right answer lost score for its form alone. Results of tools without a strict "
-            f"score get one when they are scored again: {next_command('rescore')}",
+            "No format tax",
+            "No correct answer lost score for its format. Rescore results of older tools to "
+            f"compute it: {next_command('rescore')}",
         )
     return html.Div(
         html.Table(

@@ -45,7 +45,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     summaries, selection = services.judged.summaries(), selection_of(search)
     summary = chosen_run(summaries, selection)
     if summary is None:
-        return "nothing judged yet", no_runs(), None, None, None, None
+        return "no judged runs yet", no_runs(), None, None, None, None
     case, run = chosen_case(summary, selection), summary.run
     open_case = case.conversation.case_id if case else ""
     agents = {item.run.header.agent_id: item.run.header.agent_name for item in summaries}
@@ -72,7 +72,7 @@ def note(services: Services, summary: RunSummary) -> str:
     when = f"run of {header.started[:16].replace('T', ' ')} UTC"
     parts = [header.agent_name, header.llm_id, when]
     if services.judged.is_under_way(header.run_id):
-        parts.append("going on")
+        parts.append("running")
     return " · ".join(part for part in parts if part)
 
 

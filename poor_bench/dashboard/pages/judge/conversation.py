@@ -38,9 +38,9 @@ def case_card(case: CaseSummary, labels: Sequence[Label]) -> Component:
 def _remarks(case: CaseSummary) -> Iterator[Component]:
     failure = case.conversation.failure
     if failure is not None:
-        yield html.P(f"Broke off: {failure.message}", className="judge-broken")
+        yield html.P(f"Stopped early: {failure.message}", className="judge-broken")
     for rule in case.conversation.broken_rules:
-        yield html.P(f"Rule broken: {rule}", className="judge-broken")
+        yield html.P(f"Broken rule: {rule}", className="judge-broken")
 
 
 def _turn(turn: Turn) -> Component:

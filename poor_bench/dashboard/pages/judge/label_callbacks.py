@@ -18,7 +18,7 @@ from poor_bench.judge.history.summary import OVERALL
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
 
-WHOLE = "the agent as a whole"
+WHOLE = "the whole agent"
 _DIMENSION = "the agent: "
 
 
@@ -37,7 +37,7 @@ def save(
     summary = chosen_run(services.judged.summaries(), selection)
     case = chosen_case(summary, selection) if summary else None
     if summary is None or case is None:
-        return "There is nothing to score.", no_update
+        return "Choose a conversation to score.", no_update
     is_case = about == THIS_CASE
     case_id = case.conversation.case_id if is_case else ""
     dimension = about.removeprefix(_DIMENSION) if about.startswith(_DIMENSION) else OVERALL

@@ -39,15 +39,14 @@ def layout(search: Search) -> Component:
             card(
                 "Scores by dimension",
                 html.Div(loading_state(6), id=Ids.SCORES),
-                note="0 to 10. Choose below what to compare with: differences within the judges' "
-                "own noise are grey.",
+                note="Scores from 0 to 10. Differences within the judges' noise are grey.",
                 tools=csv_button(Ids.SCORES_CSV, "the scores"),
                 class_name="if-filled",
             ),
             card(
                 "Cases",
                 html.Div(loading_state(4), id=Ids.CASES),
-                note="Choose a case to read the conversation and what each judge says of it.",
+                note="Choose a case to read the conversation and each judge's feedback.",
                 tools=csv_button(Ids.CASES_CSV, "the cases"),
                 class_name="if-filled",
             ),
@@ -56,15 +55,15 @@ def layout(search: Search) -> Component:
             card(
                 "History",
                 html.Div(loading_state(4), id=Ids.HISTORY),
-                note="The runs of this agent, the newest first, then those of other agents.",
+                note="Runs of this agent, newest first, then runs of other agents.",
                 tools=csv_button(Ids.RUNS_CSV, "the runs"),
                 class_name="if-filled",
             ),
             card(
                 "Trust",
                 html.Div(loading_state(4), id=Ids.TRUST),
-                note="How far judges agree with people on single conversations. Alpha and kappa: "
-                "1 is full agreement, 0 as much as chance gives.",
+                note="Agreement with people on single conversations. Alpha and kappa: "
+                "1 is full agreement, 0 is chance.",
                 tools=csv_button(Ids.TRUST_CSV, "the agreement"),
                 class_name="if-filled",
             ),
@@ -95,20 +94,20 @@ def label_form() -> Component:
                     id=LabelIds.SCORE, label="Score, 0 to 10", min=0, max=10, step=0.5, size="xs"
                 ),
                 dmc.TextInput(id=LabelIds.WHO, label="Your name", size="xs", persistence=True),
-                dmc.TextInput(id=LabelIds.NOTE, label="Why (optional)", size="xs"),
+                dmc.TextInput(id=LabelIds.NOTE, label="Reason (optional)", size="xs"),
                 dmc.Button("Save score", id=LabelIds.SAVE, size="xs"),
             ],
             className="judge-form",
         ),
         html.Div(id=LabelIds.RESULT, role="status"),
-        note="Judges are measured by what people think. Every score is kept; your newest counts.",
+        note="Your scores measure the judges. Every score is stored; your newest counts.",
     )
 
 
 def no_runs() -> Component:
-    """Return what to show before the first run."""
+    """Build the page before the first run."""
     return empty_state(
-        "No agent was judged yet",
-        "Agents stand in agents/*.yaml of the workspace: who they are, and what is said to them. "
-        "Have one judged below, or on the console: " + next_command("judge run AGENT --judge LLM"),
+        "No judged runs yet",
+        "Agents are defined in agents/*.yaml of the workspace. "
+        "Start a run below, or on the console: " + next_command("judge run AGENT --judge LLM"),
     )

@@ -23,17 +23,17 @@ _TITLES = {
     RunPhase.IDLE: "",
     RunPhase.STARTING: "Starting",
     RunPhase.RUNNING: "Judging",
-    RunPhase.STOPPING: "Stopping: requests under way are given up",
+    RunPhase.STOPPING: "Stopping: cancelling open requests",
     RunPhase.FINISHED: "Judged",
-    RunPhase.CANCELLED: "Cancelled: what was said and judged is kept",
-    RunPhase.BROKEN: "The run could not go on",
+    RunPhase.CANCELLED: "Cancelled; results so far are stored",
+    RunPhase.BROKEN: "The run failed",
 }
 
 
 def run_frame() -> Component:
     """Return the place of the run, with its button."""
     return live_card(
-        "Judged run under way",
+        "Judged run in progress",
         frame_id=Ids.FRAME,
         head_id=Ids.HEAD,
         body_id=Ids.BODY,

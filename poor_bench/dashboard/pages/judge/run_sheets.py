@@ -38,7 +38,7 @@ def case_sheet(
         head = html.Th(LINKS.link(talk.case_id, search), scope="row")
         is_open = "is-open" if talk.case_id == open_case else None
         rows.append(html.Tr([head, *cells], className=is_open))
-    return sheet(["Case", "Score", "Passed", "Rules", "What the judge says"], rows)
+    return sheet(["Case", "Score", "Passed", "Rules", "Feedback"], rows)
 
 
 def run_sheet(
@@ -58,7 +58,7 @@ def run_sheet(
         is_base = run_id == selection.base
         base = selection.changed(run=open_run, base="" if is_base else run_id).search
         score = summary.panel.overall_score
-        compare = LINKS.link("stop comparing" if is_base else "compare with", base)
+        compare = LINKS.link("clear baseline" if is_base else "set as baseline", base)
         cells = [
             html.Th(
                 LINKS.link(header.started[:16].replace("T", " "), look, title=run_id), scope="row"

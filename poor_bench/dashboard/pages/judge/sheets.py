@@ -55,19 +55,23 @@ def run_tiles(summary: RunSummary) -> Component:
             f"{len(run.usable_judgements)} of {n_wanted}",
             ", ".join(run.header.judges),
         ),
-        tile("Noise of the judges", noise, "difference that is chance alone"),
+        tile("Judge noise", noise, "largest difference by chance"),
         tile("Cost", dollars_text(run.cost_usd), _cost_note(run)),
     ]
     if len(panel.voters) > 1:
         apart = f"{panel.disagreement:.2f}"
-        shown.insert(3, tile("Judges apart", apart, "points, highest from lowest"))
+        shown.insert(3, tile("Judge spread", apart, "points, highest minus lowest"))
     return tiles(*shown)
 
 
 def _cost_note(run: JudgeRun) -> str:
     if run.cost_usd is None:
         return "no prices in llms.json"
-    return "conversations and judgements" if run.is_cost_whole else "LLMs without prices apart"
+    return (
+        "conversations and judgements"
+        if run.is_cost_whole
+        else "without models that have no prices"
+    )
 
 
 def notes_list(summary: RunSummary) -> Component:

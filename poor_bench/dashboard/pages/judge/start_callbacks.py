@@ -41,10 +41,10 @@ def options(services: Services) -> tuple[Options, Options]:
 def preview(services: Services, *values: Any) -> tuple[Any, bool]:
     """Return what the choice would do, and whether it cannot be started."""
     if services.judge_runs.state().is_active:
-        text = "Another run can be started when the one under way has ended."
+        text = "Wait until the current run has finished."
         return html.P(text, className="quiet"), True
     if not values[0]:
-        return html.P("Choose an agent to see what will be done and cost.", className="quiet"), True
+        return html.P("Choose an agent to see the plan and its cost.", className="quiet"), True
     try:
         planned = services.judge_runs.preview(order_of(*values).request)
     except PoorBenchError as error:

@@ -34,8 +34,8 @@ def start_form() -> Component:
         "Judge an agent",
         html.Div(_fields(), className="judge-start", role="form", **aria(label="Judge an agent")),
         html.Div(loading_state(2), id=Ids.PREVIEW),
-        note="Talks to the agent for real, has the conversations judged, and keeps everything. A "
-        "run goes on when the browser is closed.",
+        note="Talks to the agent, has the conversations judged and stores everything. The "
+        "run continues if you close the browser.",
         tools=[start_button(Ids.START)],
     )
 
@@ -55,9 +55,9 @@ def order_of(
         ConfigError: If no agent is chosen, or a number cannot be used.
     """
     if not agent_id:
-        raise ConfigError("choose an agent", hint="They stand in agents/*.yaml.")
+        raise ConfigError("choose an agent", hint="Agents are defined in agents/*.yaml.")
     if not isinstance(repeat, int) or not 1 <= repeat <= MOST_REPEATS:
-        raise ConfigError(f"each judge can be asked 1 to {MOST_REPEATS} times")
+        raise ConfigError(f"judgements per judge must be 1 to {MOST_REPEATS}")
     request = JudgeRequest(
         agent_id=agent_id,
         judges=tuple(judges or ()),
@@ -75,7 +75,7 @@ def preview_tiles(preview: JudgePreview) -> Component:
     return tiles(
         tile("Conversations", f"{plan.n_conversations:,}", f"with {plan.agent.llm_id}"),
         tile("Judgements", f"{plan.n_judgements:,}", f"by {judges}"),
-        tile("Costs at most", most, "by the prices of llms.json; repairs apart"),
+        tile("Highest cost", most, "at the prices of llms.json, without repairs"),
     )
 
 
@@ -89,7 +89,7 @@ def _dollars(value: Any) -> float:
     if value in (None, ""):
         return math.inf
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-        raise ConfigError("the limit must be a number of US dollars, 0 or more")
+        raise ConfigError("the cost limit must be a number of US dollars, 0 or more")
     return float(value)
 
 
@@ -101,22 +101,22 @@ def _fields() -> list[Component]:
         dmc.MultiSelect(
             id=Ids.JUDGES,
             label="Judges",
-            placeholder="That of config.yaml",
+            placeholder="Judge of config.yaml",
             data=[],
             value=[],
             searchable=True,
             clearable=True,
             hidePickedOptions=True,
         ),
-        count_choice(Ids.REPEAT, "Times each", most=MOST_REPEATS),
+        count_choice(Ids.REPEAT, "Judgements each", most=MOST_REPEATS),
         dmc.Select(
             id=Ids.DECISION,
-            label="Several decide by",
+            label="Combine by",
             data=[decision.value for decision in Decision],
             value=Decision.MEAN.value,
             allowDeselect=False,
         ),
         dmc.NumberInput(
-            id=Ids.MAX_COST, label="Most US dollars", placeholder="no limit", min=0, value=""
+            id=Ids.MAX_COST, label="Cost limit (US$)", placeholder="no limit", min=0, value=""
         ),
     ]

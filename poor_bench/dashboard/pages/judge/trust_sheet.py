@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 _HEADS = (
     "Judge", "Labelled", "Alpha", "People alone", "Weighted kappa", "Kappa", "Spearman",
-    "Judge minus people", "Length, people alike", "Meaning",
+    "Judge minus people", "Length bias", "Meaning",
 )  # fmt: skip
 
 
 def trust_sheet(measured: Mapping[str, Agreement]) -> Component:
-    """Return how far each judge agrees with people."""
+    """Build the table of the judges' agreement with people."""
     rows = [
         row(
             judge,
@@ -45,6 +45,6 @@ def trust_sheet(measured: Mapping[str, Agreement]) -> Component:
     ]
     if not rows:
         step = next_command("judge labels export")
-        text = f"Score some conversations above, or fill in a sheet: {step}"
-        return empty_state("Nothing is labelled yet", text)
+        text = f"Score conversations above, or export a sheet: {step}"
+        return empty_state("No labels yet", text)
     return sheet(_HEADS, rows)

@@ -155,11 +155,13 @@ def add(
 def _setting(text: str) -> tuple[str, Any]:
     import yaml
 
+    from poor_bench.config.yaml_document import load_value
+
     key, separator, value = text.partition("=")
     if not separator or not key:
         raise click.UsageError(f"--set {text!r}: give KEY=VALUE, such as temperature=0.2")
     try:
-        return key, yaml.safe_load(value)
+        return key, load_value(value)
     except yaml.YAMLError as error:
         raise click.UsageError(f"--set {text!r}: the value is not readable") from error
 

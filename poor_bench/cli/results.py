@@ -146,8 +146,11 @@ def _line(out: Console, text: str) -> None:
 
 
 def _repair(app: AppContext) -> int:
-    from poor_bench.result_store.repair import repair_snapshot
+    from poor_bench.result_store.repair import is_healthy, repair_snapshot
 
+    if is_healthy(app.store.paths):
+        click.echo(f"{app.store.paths.snapshot} is not damaged. Nothing is changed.")
+        return 0
     repaired = repair_snapshot(app.store.paths)
     click.echo(f"Kept the damaged file as {repaired.kept_as}")
     click.echo(

@@ -21,6 +21,7 @@ from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.models.agent import Agent, AgentCase, SimulatedUser, Skill
 from poor_bench.models.problem import Problem, Severity
+from poor_bench.safe_files import path_within
 
 AGENTS_FOLDER = "agents"
 
@@ -120,9 +121,11 @@ def _rubric_of(
         if rubric is not None:
             report.error(place, "give either `rubric` or `rubric_file`", code="two-rubrics")
         try:
-            rubric = read_text(path.parent / skill.rubric_file)
-        except UnreadableError as error:
-            report.error(place, f"{skill.rubric_file}: {error}", code="unreadable")
+            workspace = path.parent.parent
+            rubric = read_text(path_within(workspace, skill.rubric_file, start=path.parent))
+        except (OSError, UnreadableError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            report.error(place, f"{skill.rubric_file}: {reason}", code="unreadable")
             return None
     for problem in check_rubric(rubric) if rubric is not None else ():
         line = "" if problem.line is None else f"line {problem.line} of the rubric: "

@@ -11,6 +11,7 @@ from typing import Any
 
 from poor_bench.command_line import next_command
 from poor_bench.config.report import Place, Report
+from poor_bench.safe_files import open_regular
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -57,7 +58,8 @@ def read_text(path: Path) -> str:
         UnreadableError: If there is no such file, or it is not UTF-8 text.
     """
     try:
-        raw = path.read_bytes().removeprefix(BOM_UTF8)
+        with open_regular(path) as stream:
+            raw = stream.read().removeprefix(BOM_UTF8)
     except FileNotFoundError:
         raise UnreadableError("the file does not exist", hint=_example_hint()) from None
     except IsADirectoryError:

@@ -18,6 +18,7 @@ from poor_bench.evaluation.records import record_to_step, record_to_trial
 from poor_bench.evaluation.run_folder import RUN_FILE, STEPS_FILE, runs_folder
 from poor_bench.evaluation.scoring import score_case, score_suite, score_trial
 from poor_bench.result_store.journal import is_owned, read_header, read_journal
+from poor_bench.safe_files import open_regular
 
 LAST = "last"
 _LEAST_PREFIX = 4
@@ -70,7 +71,7 @@ class StoredRun:
     def trials(self) -> list[EvalTrialResult]:
         """Return the trials that ended, in the order in which they did; torn lines are left out."""
         found = []
-        with (self.folder / RUN_FILE).open("rb") as stream:
+        with open_regular(self.folder / RUN_FILE) as stream:
             for line in read_journal(stream, lambda _number: None):
                 record = line.record.get("trial_result")
                 if isinstance(record, dict):

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult, EvalTrialResult
+from poor_bench.safe_files import open_regular
 
 _MOST_FAULTS = 3
 
@@ -24,7 +25,8 @@ def read_report(path: Path) -> EvalSuiteResult:
         ConfigError: If the file cannot be read, or holds no report.
     """
     try:
-        report = TypeAdapter(EvalSuiteResult).validate_json(path.read_bytes())
+        with open_regular(path) as stream:
+            report = TypeAdapter(EvalSuiteResult).validate_json(stream.read())
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
     except ValidationError as error:

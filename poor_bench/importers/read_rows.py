@@ -14,6 +14,7 @@ from typing import Any
 from poor_bench.config.json_document import json_fault
 from poor_bench.errors import ConfigError
 from poor_bench.importers.imported import Row
+from poor_bench.safe_files import open_regular
 
 _CSV_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _MAX_BYTES = 512 * 1024 * 1024
@@ -45,8 +46,9 @@ def read_rows(path: Path) -> list[tuple[int, Row]]:
 
 def _read_text(path: Path) -> str:
     try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
-            raw = stream.read(_MAX_BYTES + 1)
+        is_packed = path.suffix.lower() == ".gz"
+        with open_regular(path) as stored, gzip.GzipFile(fileobj=stored) as unpacked:
+            raw = (unpacked if is_packed else stored).read(_MAX_BYTES + 1)
     except (OSError, EOFError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"{path} cannot be read: {reason}") from error

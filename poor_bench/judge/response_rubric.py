@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from poor_bench.config.document import UnreadableError, read_text
 from poor_bench.errors import ConfigError
 from poor_bench.judge.rubric import Dimension, Rubric, dimension_name, parse_rubric
+from poor_bench.safe_files import path_within
 from poor_bench.scoring.judging import JudgeQuestion
 
 RESPONSE_RUBRIC = Rubric(
@@ -37,9 +39,9 @@ def rubric_for(question: JudgeQuestion, folder: Path) -> tuple[Rubric, tuple[str
         return parse_rubric(question.rubric)
     path = folder / written
     try:
-        return parse_rubric(path.read_text(encoding="utf-8-sig"), name=str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        return parse_rubric(read_text(path_within(folder, written)), name=str(path))
+    except (OSError, UnreadableError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
         raise ConfigError(f"cannot read the rubric {path}: {reason}") from error
 
 

@@ -32,13 +32,13 @@ def retry_after_s(headers: Mapping[str, str], message: str, now: datetime) -> fl
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
-        return max(0.0, milliseconds / 1000)
+        return milliseconds / 1000
     value = headers.get("retry-after")
     if value is None:
         return _in_text(message)
     seconds = _number(value)
     if seconds is not None:
-        return max(0.0, seconds)
+        return seconds
     until = _date(value)
     if until is None:
         return None
@@ -50,7 +50,7 @@ def _number(value: str | None) -> float | None:
         number = float(value or "")
     except ValueError:
         return None
-    return number if math.isfinite(number) else None
+    return number if math.isfinite(number) and number >= 0 else None
 
 
 def _date(value: str | None) -> datetime | None:

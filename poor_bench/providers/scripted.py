@@ -28,6 +28,7 @@ from poor_bench.providers.scripted_script import (
     reply_in_turn,
 )
 from poor_bench.providers.services import ProviderServices
+from poor_bench.safe_files import open_regular
 
 
 class ScriptedProvider:
@@ -138,7 +139,8 @@ def _read(path: Path, where: str) -> Mapping[str, Any]:
     import yaml
 
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        with open_regular(path) as stream:
+            content = yaml.safe_load(stream.read().decode("utf-8"))
     except OSError as error:
         raise ConfigError(f"{where}: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:

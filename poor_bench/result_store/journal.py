@@ -3,8 +3,8 @@
 The first line is the run's header, every other line one result:
 
 ```
-{"run":{"run_id":"20261121T225007-3f2a","started":"2026-11-21T22:50:07Z"}}
-{"llm_id":"embedded:smollm2-135m","test_id":"math_001","score":1.0,"details":"..."}
+{"run":{"run_id":"20261121T225007-3f2a","started":"2026-11-21T22:50:07Z"},"crc":"..."}
+{"llm_id":"embedded:smollm2-135m","test_id":"math_001","score":1.0,"details":"...","crc":"..."}
 ```
 
 A line is written by one `write` call, so a process that dies leaves at most one torn line, the
@@ -25,7 +25,8 @@ from filelock import FileLock, Timeout
 
 from poor_bench.errors import StoreError
 from poor_bench.models.result import Result, result_to_record
-from poor_bench.result_store.encode import dump_record
+from poor_bench.result_store.encode import CHECKSUM, dump_record, is_intact, is_whole, stamped
+from poor_bench.safe_files import open_regular
 
 
 class JournalLine(NamedTuple):
@@ -61,7 +62,7 @@ class JournalWriter:
             self._owner.release()
             raise _cannot_write(path, error) from error
         self._size = 0
-        self._write(dump_record({"run": dict(header)}) + b"\n")
+        self._write(stamped(dump_record({"run": dict(header)})) + b"\n")
 
     def append(self, result: Result) -> None:
         """Store one result so that it survives the end of the process.
@@ -77,7 +78,7 @@ class JournalWriter:
         Raises:
             StoreError: If it could not be stored; what was stored before stays as it was.
         """
-        line = dump_record(record) + b"\n"
+        line = stamped(dump_record(record)) + b"\n"
         with self._lock:
             self._write(line)
 
@@ -126,23 +127,28 @@ def read_journal(stream: BinaryIO, report_damage: Callable[[int], None]) -> Iter
 
     Args:
         stream: The journal, at its start.
-        report_damage: Called with the number, from 1, of each unreadable line but a blank or a torn
-            last one.
+        report_damage: Called with the number, from 1, of each line that is not as it was written;
+            such lines are not yielded. A blank or a torn last one does not count.
     """
     offset = 0
     for number, line in enumerate(stream, start=1):
-        record = _parse(line)
+        record = _parse(line) if is_intact(line.rstrip()) else None
         if record is None:
-            if line.endswith(b"\n") and line.strip():
+            if _is_damaged(line):
                 report_damage(number)
         elif "run" not in record:
             yield JournalLine(offset, record)
         offset += len(line)
 
 
+def _is_damaged(line: bytes) -> bool:
+    """Tell damage from the line that a dying process left: that one lacks its last bytes."""
+    return bool(line.strip()) and (line.endswith(b"\n") or is_whole(line))
+
+
 def read_header(path: Path) -> dict[str, Any]:
     """Return the header of a journal, or an empty mapping where it is unreadable."""
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         first = _parse(stream.readline())
     header = (first or {}).get("run")
     return header if isinstance(header, dict) else {}
@@ -152,6 +158,7 @@ def read_record_at(stream: BinaryIO, offset: int) -> dict[str, Any]:
     """Return the record of the line at `offset`, as found before by `read_journal`."""
     stream.seek(offset)
     record: dict[str, Any] = orjson.loads(stream.readline())
+    record.pop(CHECKSUM, None)
     return record
 
 
@@ -185,7 +192,10 @@ def _parse(line: bytes) -> dict[str, Any] | None:
         record = orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
-    return record if isinstance(record, dict) else None
+    if not isinstance(record, dict):
+        return None
+    record.pop(CHECKSUM, None)
+    return record
 
 
 def _cannot_write(path: Path, error: Exception) -> StoreError:

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 from poor_bench.result_store.journal import read_journal, read_record_at
 from poor_bench.result_store.paths import StorePaths
 from poor_bench.result_store.snapshot import SECTIONS, SnapshotRow, read_extras, read_snapshot
+from poor_bench.safe_files import open_regular
 
 Key = tuple[str, str, int]
 
@@ -150,7 +151,7 @@ class MergedView:
 
     def _open(self, path: Path) -> BinaryIO | None:
         try:
-            return self._streams.enter_context(path.open("rb"))
+            return self._streams.enter_context(open_regular(path))
         except FileNotFoundError:
             return None
 

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import orjson
 
 from poor_bench.errors import StoreError
-from poor_bench.result_store.encode import dump_record
+from poor_bench.result_store.encode import CHECKSUM, dump_record
 from poor_bench.result_store.journal import read_journal
 from poor_bench.result_store.merge import MergedView
 from poor_bench.result_store.paths import StorePaths
-from poor_bench.result_store.snapshot import write_snapshot
+from poor_bench.result_store.snapshot import read_snapshot, write_snapshot
 from poor_bench.result_store.snapshot_lock import snapshot_locked
+from poor_bench.safe_files import open_regular
 
 SALVAGED = "00000000T000000-salvaged.jsonl"
 """Name of the journal that the readable rows go to; sorts before every run."""
@@ -34,6 +35,23 @@ class Repaired(NamedTuple):
     """Kept runs whose results were used."""
 
 
+def is_healthy(paths: StorePaths) -> bool:
+    """True if a snapshot is as it was written, so that a repair would change nothing.
+
+    Raises:
+        StoreError: If there is no snapshot.
+    """
+    _require_snapshot(paths)
+    changed: list[int] = []
+    try:
+        with open_regular(paths.snapshot) as stream:
+            for _ in read_snapshot(stream, paths.snapshot, changed.extend):
+                pass
+    except StoreError:
+        return False
+    return not changed
+
+
 def repair_snapshot(paths: StorePaths) -> Repaired:
     """Put a damaged snapshot aside and rebuild it.
 
@@ -43,14 +61,18 @@ def repair_snapshot(paths: StorePaths) -> Repaired:
     Raises:
         StoreError: If there is no snapshot, or the new one cannot be written.
     """
+    _require_snapshot(paths)
+    with snapshot_locked(paths):
+        return _rebuild(paths)
+
+
+def _require_snapshot(paths: StorePaths) -> None:
     if not paths.snapshot.is_file():
         raise StoreError(
             f"{paths.snapshot}: there is no such file to repair",
             hint="Where something else has this name, move it away; the kept runs stand in "
             f"{paths.runs_dir}.",
         )
-    with snapshot_locked(paths):
-        return _rebuild(paths)
 
 
 def _rebuild(paths: StorePaths) -> Repaired:
@@ -71,7 +93,7 @@ def _rebuild(paths: StorePaths) -> Repaired:
 def _readable_rows(path: Path) -> tuple[list[dict[str, Any]], int]:
     """Return the rows on lines of their own, each with its LLM id, and the lines given up."""
     rows, n_unreadable, llm_id = [], 0, ""
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         for line in map(bytes.strip, stream):
             if line.startswith(b'"') and line.endswith(b":["):
                 llm_id = _llm_id(line)
@@ -96,11 +118,14 @@ def _record(line: bytes) -> dict[str, Any] | None:
         record = orjson.loads(line.rstrip(b","))
     except orjson.JSONDecodeError:
         return None
-    return record if isinstance(record, dict) else None
+    if not isinstance(record, dict):
+        return None
+    record.pop(CHECKSUM, None)
+    return record
 
 
 def _records_of(journals: list[Path]) -> Iterator[dict[str, Any]]:
     for path in journals:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             for line in read_journal(stream, lambda _line: None):
                 yield line.record

@@ -14,6 +14,7 @@ from poor_bench.errors import StoreError
 from poor_bench.models.result import Result, record_to_result
 from poor_bench.result_store.journal import read_journal
 from poor_bench.result_store.snapshot import read_snapshot
+from poor_bench.safe_files import open_regular
 
 _LOG = logging.getLogger(__name__)
 
@@ -42,7 +43,8 @@ def read_results_file(
         StoreError: If it cannot be read, or is no file of results.
     """
     try:
-        content = path.read_bytes()
+        with open_regular(path) as stream:
+            content = stream.read()
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror or error}") from error
     headers, records = _parts_of(content, path)

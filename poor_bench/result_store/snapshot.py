@@ -5,8 +5,8 @@ We write each record on a line of its own, so that our files can be read and mer
 ```
 {"version":"1.0","results":{
 "embedded:smollm2-135m":[
-{"test_id":"math_001","score":1.0,"details":"...","response":"4"},
-{"test_id":"math_002","score":0.0,"details":"...","response":"5"}
+{"test_id":"math_001","score":1.0,"details":"...","response":"4","crc":"..."},
+{"test_id":"math_002","score":0.0,"details":"...","response":"5","crc":"..."}
 ]
 },"failures":{
 }}
@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -30,8 +31,9 @@ import orjson
 from poor_bench.command_line import next_command
 from poor_bench.config.json_document import json_fault
 from poor_bench.errors import StoreError
-from poor_bench.result_store.encode import dump_record
+from poor_bench.result_store.encode import CHECKSUM, dump_record, is_intact, stamped
 
+_LOG = logging.getLogger(__name__)
 VERSION = "1.0"
 SECTIONS = ("results", "failures")
 _OPEN_RESULTS = b'"results":{\n'
@@ -48,8 +50,18 @@ class SnapshotRow(NamedTuple):
     record: dict[str, Any]
 
 
-def read_snapshot(stream: BinaryIO, path: Path) -> Iterator[SnapshotRow]:
+def read_snapshot(
+    stream: BinaryIO,
+    path: Path,
+    tell_changed: Callable[[Sequence[int]], None] | None = None,
+) -> Iterator[SnapshotRow]:
     """Yield the rows of a snapshot in the order of the file.
+
+    Args:
+        stream: The snapshot, at its start.
+        path: Its name, for messages.
+        tell_changed: Called at the end with the numbers, from 1, of the lines that do not match
+            their checksum, if there are any; a warning is logged by default.
 
     Raises:
         StoreError: If the file is damaged; it is left as it is.
@@ -59,7 +71,12 @@ def read_snapshot(stream: BinaryIO, path: Path) -> Iterator[SnapshotRow]:
         stream.seek(0)
         yield from _rows_of(_load_whole(stream.read(), path), path)
         return
-    yield from _read_lines(stream, path)
+    changed: list[int] = []
+    yield from _read_lines(stream, path, changed)
+    if changed and tell_changed is not None:
+        tell_changed(changed)
+    elif changed:
+        _LOG.warning("%s", _changed_rows(path, changed))
 
 
 def read_extras(stream: BinaryIO, path: Path) -> dict[str, Any]:
@@ -123,16 +140,19 @@ def _write_rows(stream: BinaryIO, extras: dict[str, Any], rows: Iterable[Snapsho
             llm_id = row.llm_id
         else:
             stream.write(b",\n")
-        stream.write(dump_record(row.record))
+        stream.write(stamped(dump_record(row.record), row.llm_id))
     stream.write(b"\n]\n" if llm_id is not None else b"")
     stream.write((_BETWEEN if section == SECTIONS[0] else b"") + _END)
 
 
-def _read_lines(stream: BinaryIO, path: Path) -> Iterator[SnapshotRow]:
+def _read_lines(stream: BinaryIO, path: Path, changed: list[int]) -> Iterator[SnapshotRow]:
     section, llm_id, line = SECTIONS[0], "", b""
     for number, line in _without_padding(stream):
         if line.startswith(b"{"):
-            record = _load_line(line.rstrip(b","), path, number)
+            text = line.rstrip(b",")
+            record = _load_line(text, path, number)
+            if not is_intact(text, llm_id):
+                changed.append(number)
             yield SnapshotRow(section, llm_id, record)
         elif line.endswith(b":["):
             llm_id = str(_load_line(b"{" + line[:-1] + b"0}", path, number).popitem()[0])
@@ -142,6 +162,15 @@ def _read_lines(stream: BinaryIO, path: Path) -> Iterator[SnapshotRow]:
             raise _damaged(path, f"line {number} is not readable")
     if line != _END.strip():
         raise _damaged(path, "its end is missing")
+
+
+def _changed_rows(path: Path, lines: Sequence[int]) -> str:
+    """Say that rows are not as they were written; they count as they stand."""
+    rows = "1 row does" if len(lines) == 1 else f"{len(lines)} rows do"
+    return (
+        f"{path}: {rows} not match the checksum, first at line {lines[0]}: edited by hand, or "
+        f"damaged. `{next_command('results --repair')}` accepts what stands there."
+    )
 
 
 def _without_padding(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -155,10 +184,18 @@ def _without_padding(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 def _load_line(text: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         record: dict[str, Any] = orjson.loads(text)
+        record.pop(CHECKSUM, None)
     except orjson.JSONDecodeError as error:
         message, _ = json_fault(error, text.decode("utf-8", "replace"), number)
         raise _damaged(path, message) from error
     return record
+
+
+def _needs_results(document: dict[str, Any]) -> bool:
+    """True if a document holds something that results may stand in, under another name."""
+    return "results" not in document and any(
+        isinstance(value, dict | list) for key, value in document.items() if key not in SECTIONS
+    )
 
 
 def _load_whole(content: bytes, path: Path) -> dict[str, Any]:
@@ -168,9 +205,11 @@ def _load_whole(content: bytes, path: Path) -> dict[str, Any]:
         document = orjson.loads(content)
     except orjson.JSONDecodeError:
         document = _load_with_nan(content, path)
-    if not isinstance(document, dict) or not isinstance(document.get("results", {}), dict):
+    is_object = isinstance(document, dict) and isinstance(document.get("results", {}), dict)
+    if not is_object or _needs_results(document):
         raise _damaged(path, "it needs an object with the key `results`")
-    return document
+    whole: dict[str, Any] = document
+    return whole
 
 
 def _load_with_nan(content: bytes, path: Path) -> Any:
@@ -190,6 +229,7 @@ def _rows_of(document: dict[str, Any], path: Path) -> Iterator[SnapshotRow]:
             if not isinstance(records, list) or not all(isinstance(row, dict) for row in records):
                 raise _damaged(path, f"{section}[{llm_id!r}] must be a list of objects")
             for record in records:
+                record.pop(CHECKSUM, None)  # of a line that is not as it was
                 yield SnapshotRow(section, llm_id, record)
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from poor_bench.models.result import Result, record_to_result
 from poor_bench.result_store.journal import read_journal
 from poor_bench.result_store.paths import StorePaths
+from poor_bench.safe_files import open_regular
 
 _LOG = logging.getLogger(__name__)
 
@@ -55,7 +56,7 @@ class JournalTail:
 
     def _read_on(self, path: Path, results: list[Result]) -> None:
         position = self._read.get(path, 0)
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             stream.seek(position)
             added = stream.read()
         complete = added[: added.rfind(b"\n") + 1]

@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from poor_bench.errors import StoreError
 from poor_bench.result_store.encode import dump_record
+from poor_bench.safe_files import open_regular
 
 FOLDER = "tuning"
 HEADER = "tuning"
@@ -92,7 +93,7 @@ def read_lines(path: Path) -> Iterator[TuningLine]:
         StoreError: If it cannot be read.
     """
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             for line in stream:
                 parsed = _parse(line)
                 if parsed is not None:
@@ -119,7 +120,7 @@ def _parse(line: bytes) -> TuningLine | None:
 
 def _is_torn(path: Path) -> bool:
     """Return whether the last line was cut off, so that the next one needs a line of its own."""
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         if stream.seek(0, os.SEEK_END) == 0:
             return False
         stream.seek(-1, os.SEEK_END)

@@ -107,12 +107,21 @@ def test_mistakes_are_named(text: str, line: int | None, message: str) -> None:
     assert line is None or caught.value.line == line
 
 
-def test_deep_nesting_is_refused() -> None:
-    with pytest.raises(UnreadableError, match="nested too deeply"):
-        parse_yaml("[" * 2000 + "]" * 2000)
-
-
 @given(st.text(max_size=60))
 def test_any_text_is_data_or_a_clear_error(text: str) -> None:
     with contextlib.suppress(UnreadableError):
         json.dumps(parse_yaml(text).data, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 30_000, "{a: " * 30_000, "- " * 30_000, "? " * 30_000, "a: " + "[" * 30_000,
+     "\n".join(" " * depth + "a:" for depth in range(3_000))],
+)  # fmt: skip
+def test_depth_is_refused_before_the_parser_recurses(text: str) -> None:
+    with pytest.raises(UnreadableError, match="nested more than 100"):
+        parse_yaml(text)
+
+
+def test_many_brackets_side_by_side_are_no_depth() -> None:
+    assert parse_yaml("a: [" + "[], " * 30_000 + "]").data == {"a": [[]] * 30_000}

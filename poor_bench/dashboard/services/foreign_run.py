@@ -11,6 +11,7 @@ from typing import Any
 from poor_bench.dashboard.services.run_state import LLMPhase, LLMProgress, RunPhase, RunState
 from poor_bench.result_store.journal import newest_owned, read_header, read_journal
 from poor_bench.result_store.paths import StorePaths
+from poor_bench.safe_files import open_regular
 
 
 class ForeignRuns:
@@ -62,7 +63,7 @@ class _Followed:
         )
 
     def _read_on(self) -> None:
-        with self.path.open("rb") as stream:
+        with open_regular(self.path) as stream:
             stream.seek(self._position)
             added = stream.read()
         complete = added[: added.rfind(b"\n") + 1]

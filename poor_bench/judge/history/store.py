@@ -35,6 +35,7 @@ from poor_bench.result_store.journal import (
     read_journal,
 )
 from poor_bench.result_store.os_errors import os_errors_told
+from poor_bench.safe_files import open_regular
 
 _LOG = logging.getLogger(__name__)
 JUDGEMENTS_FOLDER = "judgements"
@@ -170,7 +171,7 @@ class JudgementStore:
             _LOG.warning("%s:%d cannot be read; the line is skipped", path, line)
 
         run = JudgeRun(header=header)
-        with os_errors_told(path), path.open("rb") as stream:
+        with os_errors_told(path), open_regular(path) as stream:
             for line in read_journal(stream, tell):
                 try:
                     run = with_record(run, line.record)

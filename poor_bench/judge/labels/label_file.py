@@ -13,6 +13,7 @@ from poor_bench.config.file_lock import locked_for_writing
 from poor_bench.judge.labels.label import Label, label_from_record, label_to_record
 from poor_bench.result_store.encode import dump_record
 from poor_bench.result_store.os_errors import os_errors_told
+from poor_bench.safe_files import open_regular
 
 _LOG = logging.getLogger(__name__)
 LABELS_FILE = "human_labels.jsonl"
@@ -57,7 +58,7 @@ def add_labels(data_dir: Path, labels: Iterable[Label]) -> None:
 
 def _ends_a_line(path: Path) -> bool:
     """Return whether the next line can follow: a process that died may have left half of one."""
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         size = stream.seek(0, os.SEEK_END)
         if size == 0:
             return True

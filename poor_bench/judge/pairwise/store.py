@@ -20,6 +20,7 @@ from poor_bench.result_store.journal import (
     read_journal,
 )
 from poor_bench.result_store.os_errors import os_errors_told
+from poor_bench.safe_files import open_regular
 
 _LOG = logging.getLogger(__name__)
 
@@ -100,7 +101,7 @@ def _read(path: Path) -> KeptContest | None:
     def tell(line: int) -> None:
         _LOG.warning("%s:%d cannot be read; the line is skipped", path, line)
 
-    with os_errors_told(path), path.open("rb") as stream:
+    with os_errors_told(path), open_regular(path) as stream:
         records = [line.record for line in read_journal(stream, tell)]
     try:
         header = read_header(path)

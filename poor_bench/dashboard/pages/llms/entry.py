@@ -43,10 +43,12 @@ def form_to_entry(
 def _parameter(text: str) -> tuple[str, Any]:
     import yaml
 
+    from poor_bench.config.yaml_document import load_value
+
     name, separator, value = text.partition("=")
     if not separator or not name:
         raise form_error({"parameters": f"{text!r} is not of the form temperature=0"})
     try:
-        return name, yaml.safe_load(value)
+        return name, load_value(value)
     except yaml.YAMLError as error:
         raise form_error({"parameters": f"the value of {name!r} cannot be read"}) from error

@@ -70,6 +70,13 @@ def test_rubric_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
     assert skill.rubric == "### 1. TONE (100%)\n"
 
 
+def test_rubric_file_stays_in_the_workspace(tmp_path: Path) -> None:
+    (tmp_path / "tone.md").write_text("### 1. TONE (100%)\n")
+    text = GOOD.replace('rubric: "### 1. TONE (100%)"', "rubric_file: ../../tone.md")
+    [told] = problems_of(tmp_path / "bench", bikes=text)
+    assert "leads out of" in told
+
+
 def test_problems_of_all_files_are_told_at_once_with_line_and_nearest_name(tmp_path: Path) -> None:
     wrong_llm = GOOD.replace("llm: scripted:seller", "llm: scripted:sellar")
     misspelt = GOOD.replace("expected_behavior", "expected_behaviour")

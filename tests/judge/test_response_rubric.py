@@ -43,3 +43,13 @@ def test_criteria_are_dimensions_of_one_weight(tmp_path: Path) -> None:
     assert rubric.names == ("says_hello", "criterion_2", "criterion_3", "is_short")
     assert {dimension.weight for dimension in rubric.dimensions} == {25.0}
     assert tuple(dimension.description for dimension in rubric.dimensions) == criteria
+
+
+@pytest.mark.parametrize("written", ["../secret.md", "/etc/secret.md", "link.md"])
+def test_a_file_out_of_the_workspace_is_not_read(tmp_path: Path, written: str) -> None:
+    (tmp_path / "secret.md").write_text("### 1. SECRET (100%)")
+    workspace = tmp_path / "bench"
+    workspace.mkdir()
+    (workspace / "link.md").symlink_to(tmp_path / "secret.md")
+    with pytest.raises(ConfigError, match="leads out of"):
+        rubric_for(JudgeQuestion(rubric=written), workspace)

@@ -130,7 +130,7 @@ def test_an_empty_workspace_leads_to_the_first_run(
     page = new_visitor(serve(workspace_files.write())).new_page()
     for path in ("/", "/model", "/compare", "/issues"):
         page.goto(path)
-        page.get_by_role("link", name="Run tests").first.click()
+        page.get_by_role("link", name="Choose what to run").first.click()
         heading(page, "Run")
 
 

@@ -21,7 +21,7 @@ from poor_bench.sandbox import (
 )
 
 AMPLE = Limits(case_s=20.0, total_s=60.0)
-QUICK = Limits(case_s=2.0, total_s=30.0)
+QUICK = Limits(case_s=1.0, load_s=20.0, total_s=30.0)
 """For programs that do not end by themselves."""
 
 
@@ -121,21 +121,24 @@ def test_each_case_has_a_verdict_of_its_own(sandbox: Sandbox) -> None:
     ids=str,
 )
 def test_program_that_does_not_load_says_why(sandbox: Sandbox, source: str, end: LoadEnd) -> None:
-    outcome = run(sandbox, source, 1, limits=QUICK if end is LoadEnd.TIMED_OUT else AMPLE)
+    outcome = run(
+        sandbox, source, 1, limits=AMPLE._replace(case_s=0.3) if end is LoadEnd.TIMED_OUT else AMPLE
+    )
     assert outcome.load.end is end
     assert [case.end for case in outcome.cases] == [CaseEnd.NOT_RUN]
 
 
 def test_time_in_all_is_kept(sandbox: Sandbox) -> None:
-    limits = Limits(case_s=0.5, load_s=20.0, total_s=4.0)
+    limits = Limits(case_s=0.3, load_s=20.0, total_s=2.0)
     outcome = run(sandbox, "def f(x):\n    while True: pass", *range(20), limits=limits)
     assert outcome.cases[0].end is CaseEnd.TIMED_OUT
     assert outcome.cases[-1].end is CaseEnd.NOT_RUN
 
 
+@pytest.mark.slow(reason="burns seconds of CPU time")
 def test_library_of_ours_may_load_for_longer_than_a_case_takes(sandbox: Sandbox) -> None:
     source = (
-        "import time\nwhile time.process_time() < 2.0: pass\n"
+        "import time\nwhile time.process_time() < 1.2: pass\n"
         "def f(is_endless):\n    while is_endless: pass\n    return 1"
     )
     limits = Limits(case_s=1.0, load_s=30.0, total_s=60.0)
@@ -204,13 +207,14 @@ def test_broken_check_is_no_fault_of_the_candidate(sandbox: Sandbox) -> None:
     assert sandbox.run_check(program, Check(source="def check(")).end is CheckEnd.BROKEN
 
 
+@pytest.mark.slow(reason="burns seconds of CPU time")
 def test_cpu_time_of_earlier_cases_does_not_count_against_later_ones(sandbox: Sandbox) -> None:
     source = (
         "import time\ndef f(x):\n    end = time.process_time() + x\n"
         "    while time.process_time() < end: pass\n    return x"
     )
-    inputs = [0.1] * 35
-    outcome = run(sandbox, source, *inputs, limits=Limits(case_s=3.0, total_s=120.0))
+    inputs = [0.1] * 23
+    outcome = run(sandbox, source, *inputs, limits=Limits(case_s=2.0, total_s=120.0))
     assert [case.value for case in outcome.cases] == inputs
 
 
@@ -219,7 +223,7 @@ def test_threads_cannot_use_more_cpu_than_a_case_has(sandbox: Sandbox) -> None:
         "import hashlib, threading\ndef burn():\n    while True: hashlib.sha256(bytes(10**7))\n"
         "def f():\n    for _ in range(8): threading.Thread(target=burn).start()\n    burn()"
     )
-    [case] = run(sandbox, source, [], limits=QUICK).cases
+    [case] = run(sandbox, source, [], limits=Limits(case_s=2.0, total_s=30.0)).cases
     assert case.end is CaseEnd.TIMED_OUT
 
 

@@ -12,7 +12,7 @@ from poor_bench.sandbox.host.pipe_launcher import PipeLauncher
 from poor_bench.sandbox.host.zygote_launcher import ZygoteLauncher
 
 AMPLE = Limits(case_s=20.0, total_s=60.0)
-QUICK = Limits(case_s=1.0, total_s=4.0)
+QUICK = Limits(case_s=0.3, load_s=20.0, total_s=1.0)
 """For what does not end by itself."""
 GARBAGE = """
 import os

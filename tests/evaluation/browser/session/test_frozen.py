@@ -60,8 +60,8 @@ def freeze(processes: list[Process], how: signal.Signals = signal.SIGSTOP) -> No
 
 @pytest.fixture
 def quick(trials: Trials) -> Trials:
-    """Trials that lose their patience soon, but not before a browser can start."""
-    trials.patience = Patience(answer_s=2, end_s=2, mild_s=1)
+    """Trials that lose their patience at once, but not before a browser can start."""
+    trials.patience = Patience(answer_s=0.3, end_s=0.3, mild_s=0.3)
     return trials
 
 
@@ -104,10 +104,10 @@ def test_closing_ends_what_is_frozen(quick: Trials, profiles: Path, part: Part) 
 
 @PARTS
 def test_stopping_the_run_ends_what_is_frozen(quick: Trials, profiles: Path, part: Part) -> None:
-    quick.patience = Patience(answer_s=60, end_s=2, mild_s=1)
+    quick.patience = Patience(answer_s=60, end_s=0.3, mild_s=0.3)
     with quick.session() as session:
         freeze(part(profiles))
-        threading.Timer(0.5, quick.stopped.set).start()
+        threading.Timer(0.1, quick.stopped.set).start()
         with pytest.raises(RunCancelledError), session.errors():
             session.page.evaluate("1 + 1")
 
@@ -117,9 +117,9 @@ def test_the_time_limit_ends_what_is_frozen(quick: Trials, profiles: Path, part:
     def freeze_after_first_step(_step: object) -> None:
         freeze(part(profiles))
 
-    quick.patience = Patience(answer_s=60, end_s=2, mild_s=1)
+    quick.patience = Patience(answer_s=60, end_s=0.3, mild_s=0.3)
     quick.steps = _Telling(freeze_after_first_step)
-    outcome = quick.playbook("steps:\n  - wait: {seconds: 0}\n  - press: a\n", time_limit_s=8)
+    outcome = quick.playbook("steps:\n  - wait: {seconds: 0}\n  - press: a\n", time_limit_s=3)
     assert (outcome.success, outcome.error) == (False, "the time limit is over")
 
 
@@ -141,7 +141,7 @@ class _Telling(list):  # type: ignore[type-arg]
 def test_what_freezes_while_it_starts_is_ended(
     trials: Trials, profiles: Path, part: Part, is_stopped: bool
 ) -> None:
-    trials.patience = Patience(start_s=60 if is_stopped else 8, end_s=2, mild_s=1)
+    trials.patience = Patience(start_s=60 if is_stopped else 5, end_s=0.3, mild_s=0.3)
 
     def freeze_soon() -> None:
         wait_for(lambda: bool(part(profiles)))
@@ -182,7 +182,7 @@ def test_ctrl_c_ends_a_run_whose_browser_is_frozen_with_its_report(
 def test_a_page_in_an_endless_loop_is_ended_and_the_trial_goes_on(
     trials: Trials, serve: Callable[..., object]
 ) -> None:
-    trials.patience = Patience(answer_s=5)
+    trials.patience = Patience(answer_s=4, mild_s=30)
     site = serve({"/": LOOPING, "/other": OTHER})
     address = site.address  # type: ignore[attr-defined]
     outcome: AgentOutcome = trials.playbook(

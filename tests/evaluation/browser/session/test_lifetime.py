@@ -63,7 +63,7 @@ def test_stopping_the_run_ends_a_trial_that_waits(trials: Trials, profiles: Path
 def test_the_time_limit_ends_a_trial_that_waits_and_is_a_failure_of_the_agent(
     trials: Trials,
 ) -> None:
-    outcome = trials.playbook(ENDLESS, time_limit_s=4)
+    outcome = trials.playbook(ENDLESS, time_limit_s=2)
     assert (outcome.success, outcome.error) == (False, "the time limit is over")
 
 

@@ -73,6 +73,7 @@ def test_rubric_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
 def test_rubric_file_stays_in_the_workspace(tmp_path: Path) -> None:
     (tmp_path / "tone.md").write_text("### 1. TONE (100%)\n")
     text = GOOD.replace('rubric: "### 1. TONE (100%)"', "rubric_file: ../../tone.md")
+    (tmp_path / "bench").mkdir()
     [told] = problems_of(tmp_path / "bench", bikes=text)
     assert "leads out of" in told
 

@@ -2,7 +2,8 @@
 
 With `expected_format: json` the answer is an object with a key `answer`. A wrapped object, a key in
 other case, a number written as a text, or a number that the response clearly announces without any
-JSON is found all the same; the strict score is then 0.
+JSON is found all the same; the strict score is then 0. An object with several numbers, of which
+none is named as the answer, gives no answer.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from poor_bench.extraction.answer_number import extract_number
+from poor_bench.extraction.answer_object import KEY, answer_member, holds_key, holds_objects
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.number import (
@@ -27,7 +29,6 @@ from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.format_rule import under_format_rule
 
-_KEY = "answer"
 _UNMISTAKABLE = {Found.BARE, Found.FENCED, Found.BOXED, Found.ANNOUNCED, Found.STATED}
 
 
@@ -95,7 +96,7 @@ def reference(parameters: Mapping[str, Any]) -> str:
     """Return a right answer in the right format."""
     wanted = Parameters.model_validate(parameters)
     number = f"{wanted.expected_answer:f}"
-    return f'{{"{_KEY}": {number}}}' if wanted.expected_format == "json" else number
+    return f'{{"{KEY}": {number}}}' if wanted.expected_format == "json" else number
 
 
 def _compare(number: Number | None, expected: Decimal, precision: int) -> tuple[str, bool]:
@@ -108,16 +109,23 @@ def _compare(number: Number | None, expected: Decimal, precision: int) -> tuple[
 
 
 def _json_answer(text: str) -> _Answer | None:
-    extracted = extract_json(text, _is_answer_object, exact=True)
-    if extracted is None:
+    extracted = extract_json(text, holds_key, exact=True) or extract_json(
+        text, holds_objects, exact=True
+    )
+    member = answer_member(extracted.value) if extracted else None
+    if extracted is None or member is None:
         return _announced_answer(text)
-    key, value = _answer_member(extracted.value)
     broken = (
         extracted.found.wrapping
-        or (f"key {key!r:.40} instead of {_KEY!r}" if key != _KEY else "")
-        or ("the number is a text" if isinstance(value, str) else "")
+        or (f"key {member.key!r:.40} instead of {KEY!r}" if member.key != KEY else "")
+        or ("within another value" if KEY not in _members_of(extracted.value) else "")
+        or ("the number is a text" if isinstance(member.value, str) else "")
     )
-    return _Answer(number_from_json(value), extracted.found, extracted.text, broken)
+    return _Answer(number_from_json(member.value), extracted.found, extracted.text, broken)
+
+
+def _members_of(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _announced_answer(text: str) -> _Answer | None:
@@ -133,17 +141,3 @@ def _number_answer(text: str) -> _Answer | None:
     if extracted is None:
         return None
     return _Answer(extracted.value, extracted.found, extracted.text, extracted.found.wrapping)
-
-
-def _is_answer_object(value: Any) -> bool:
-    return isinstance(value, dict) and bool(value) and _answer_member(value)[0] != ""
-
-
-def _answer_member(answer: dict[str, Any]) -> tuple[str, Any]:
-    """Return the member that holds the answer: by key, by key in other case, or the only one."""
-    if _KEY in answer:
-        return _KEY, answer[_KEY]
-    for key, value in answer.items():
-        if key.strip().casefold() == _KEY or len(answer) == 1:
-            return key, value
-    return "", None

@@ -11,6 +11,11 @@ First rule that fits:
    (`... = 18 apples`, `... equals 18`, `... costs 18 euros`, `Total: 18`): stated;
 5. the last number in the text: in prose.
 
+A response that is a JSON object gives the member that `answer_object` finds; objects with several
+numbers, of which none is named as the answer, are passed over, and so are lists that a response
+begins with. Of lines that all name a number (`a: 5`, `b: 4`), the last states the answer only if
+its name says so (`Total: 9`).
+
 After a correction ("Wait, ...", "No, ...") what follows comes first, if the rules 3 and 4 fit
 there. Numbers that are parts of something else, or denied, never count: see `meant_number`.
 """
@@ -21,15 +26,22 @@ import re
 from collections import deque
 from collections.abc import Iterator
 
+from poor_bench.extraction.answer_object import (
+    answer_member,
+    holds_objects,
+    without_ambiguous_objects,
+)
 from poor_bench.extraction.boxed import last_boxed
 from poor_bench.extraction.fences import fenced_blocks
 from poor_bench.extraction.found import Extracted, Found
+from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.meant_number import meant_numbers
 from poor_bench.extraction.number import (
     Number,
     NumberInText,
     first_number_in,
     last_number_in,
+    number_from_json,
     numbers_in,
     parse_number,
     sole_number,
@@ -61,6 +73,10 @@ _CORRECTION = re.compile(
 )
 _DIGIT = re.compile(r"\d")
 _EMPHASIS = re.compile(r"`|__|(?<!\d)\*\*|\*\*(?!\d)")
+_NAMED_NUMBER = re.compile(r"[^\w\n]{0,8}(?P<name>\w[^:\n]{0,60}):[^\w\n]{0,8}\d[^\n]{0,60}")
+_NAME_OF_ANSWER = re.compile(
+    r"\b(?:answer|total|result|sum|solution|overall|altogether|final)\b", re.IGNORECASE
+)
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
 _MAX_LINE = 200
 _MAX_ANNOUNCEMENTS = 200
@@ -81,6 +97,9 @@ def extract_number(text: str) -> Extracted[Number] | None:
     extracted = _fenced(text) or _whole(text, Found.BARE) or _boxed(text)
     if extracted is not None or _DIGIT.search(last_boxed(text) or ""):
         return extracted
+    if of_object := _object(text):
+        return of_object
+    text = without_ambiguous_objects(text)
     return (
         _corrected(text)
         or _announced(text)
@@ -110,6 +129,16 @@ def _boxed(text: str) -> Extracted[Number] | None:
         return None
     number = parse_number(content) or sole_number(content.rpartition("=")[2])
     return Extracted(number, Found.BOXED, content) if number else None
+
+
+def _object(text: str) -> Extracted[Number] | None:
+    """Return the number of a response that is nothing but a JSON object."""
+    extracted = extract_json(text, holds_objects, lenient=False, exact=True)
+    if extracted is None or extracted.found not in {Found.BARE, Found.FENCED}:
+        return None
+    member = answer_member(extracted.value)
+    number = number_from_json(member.value) if member else None
+    return Extracted(number, Found.ANNOUNCED, extracted.text) if number else None
 
 
 def _corrected(text: str) -> Extracted[Number] | None:
@@ -158,11 +187,20 @@ def _first_line(text: str) -> Extracted[Number] | None:
 
 
 def _concluded(text: str) -> Extracted[Number] | None:
+    if _is_mapping(text):
+        return None
     last_line = text.rstrip().rpartition("\n")[2][-_MAX_LINE:]
     sentences = _SENTENCE_END.split(_EMPHASIS.sub("", last_line))
     plain = plain_math(next((piece for piece in reversed(sentences) if piece.strip()), ""))
     conclusions = list(_conclusions(plain))
     return _extracted(conclusions[-1], plain, Found.STATED) if conclusions else None
+
+
+def _is_mapping(text: str) -> bool:
+    """Return whether all lines name a number, and the last one's name is not that of an answer."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    named = [match for line in lines if (match := _NAMED_NUMBER.fullmatch(line.rstrip()))]
+    return len(lines) == len(named) > 1 and not _NAME_OF_ANSWER.search(named[-1]["name"])
 
 
 def _conclusions(sentence: str) -> Iterator[NumberInText]:

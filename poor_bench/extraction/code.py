@@ -5,15 +5,29 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from itertools import islice
 
-from poor_bench.extraction.code_parts import defines, with_needed
+from poor_bench.extraction.code_parts import defines, last_function, with_needed
 from poor_bench.extraction.fences import fenced_blocks
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.thinking import without_thinking
 
-_FIRST_LINE = re.compile(r"^(?:async def|def|class|import|from|@)\s*\w", re.MULTILINE)
-_LOOKS_LIKE_CODE = re.compile(r"^[ \t]*(?:(?:async )?def|class|import|from)\s+\w", re.MULTILINE)
+_FIRST_LINE = re.compile(
+    r"^(?:(?:async[ \t]+)?def[ \t]+\w|class[ \t]+\w+[ \t]*(?:[(:]|$)|@[ \t]*\w"
+    r"|import[ \t]+[\w.]+[ \t]*(?:$|[,;#]|as\b)|from[ \t]+[\w.]+[ \t]+import\b)",
+    re.MULTILINE,
+)
+_ASSIGNMENT = re.compile(
+    r"^[A-Za-z_]\w*[ \t]{0,8}(?::[^=\n]{1,200})?=(?![=~>])[^\n]*\S", re.MULTILINE
+)
+_LOOKS_LIKE_CODE = re.compile(
+    r"^[ \t]*(?:(?:(?:async )?def|class|import|from)\s+\w"
+    r"|\w+[ \t]{0,8}(?::[^=\n]{1,200})?=[ \t]*lambda\b)",
+    re.MULTILINE,
+)
 _MOST_CUTS = 20
+_MOST_ASSIGNMENTS = 8
+_LONGEST_ASSIGNED = 20_000
 _LONGEST_PARSED = 100_000
 
 
@@ -23,8 +37,9 @@ def extract_code(text: str, function_name: str | None = None) -> Extracted[str] 
     Of several fenced blocks the largest that defines `function_name` is taken, else the largest
     that looks like Python, else the largest; of equal ones the last. Other blocks are taken as well
     where it needs what they define, such as imports or another function. Without a fenced block it
-    is the text from the first line that starts with `def`, `class`, `import`, `from` or a
-    decorator, without prose behind it.
+    is the text from the first line that begins a function, a class or an import, or from an
+    assignment before it that belongs to it (`f = lambda x: x`, `LIMIT = 9`), without prose behind
+    it.
 
     Args:
         text: The response; thinking is left out.
@@ -40,12 +55,34 @@ def extract_code(text: str, function_name: str | None = None) -> Extracted[str] 
         code = with_needed(fenced, blocks, function_name)
         return Extracted(code, Found.FENCED, code)
     answer = textwrap.dedent(answer)
-    start = _FIRST_LINE.search(answer)
-    if start is None:
+    unfenced = _from_assignment(answer, function_name) or _from_first_line(answer)
+    if not unfenced:
         return None
-    code = _without_prose_behind(answer[start.start() :].rstrip())
-    is_bare = code.strip() == answer.strip()
-    return Extracted(code, Found.BARE if is_bare else Found.IN_PROSE, code)
+    is_bare = unfenced.strip() == answer.strip()
+    return Extracted(unfenced, Found.BARE if is_bare else Found.IN_PROSE, unfenced)
+
+
+def _from_first_line(answer: str) -> str:
+    start = _FIRST_LINE.search(answer)
+    return _without_prose_behind(answer[start.start() :].rstrip()) if start else ""
+
+
+def _from_assignment(answer: str, function_name: str | None) -> str:
+    """Return code from the first assignment that stands in one piece with a function, or is one."""
+    first = _FIRST_LINE.search(answer)
+    end = first.start() if first else len(answer)
+    for assignment in islice(_ASSIGNMENT.finditer(answer, 0, end), _MOST_ASSIGNMENTS):
+        piece = answer[assignment.start() : assignment.start() + _LONGEST_ASSIGNED].rstrip()
+        if not (first or function_name or "lambda" in piece):
+            return ""
+        code = _without_prose_behind(piece)
+        if _first_bad_line(code) is None and _is_wanted(code, function_name):
+            return code
+    return ""
+
+
+def _is_wanted(code: str, function_name: str | None) -> bool:
+    return defines(code, function_name) if function_name else last_function(code) is not None
 
 
 def extract_code_blocks(text: str) -> list[str]:

@@ -13,9 +13,13 @@ _KNOWN = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 
 
 def defines(code: str, function_name: str) -> bool:
-    """Return whether code has a line that defines a function or class of this name."""
+    """Return whether code has a line that defines, assigns or imports this name."""
     name = re.escape(function_name)
-    pattern = rf"^[ \t]*(?:(?:async\s+)?def|class)\s+{name}\b|^{name}\s*="
+    pattern = (
+        rf"^[ \t]*(?:(?:async\s+)?def|class)\s+{name}\b"
+        rf"|^{name}[ \t]{{0,8}}(?::[^=\n]{{1,200}})?=(?!=)"
+        rf"|^(?:from[ \t]+[\w.]+[ \t]+)?import\b[^\n]{{0,200}}\b{name}\b"
+    )
     return re.search(pattern, code, re.MULTILINE) is not None
 
 
@@ -34,8 +38,10 @@ def last_function(code: str) -> str | None:
 def _functions_bound_by(statement: ast.stmt) -> Iterator[str]:
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
         yield statement.name
-    elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Lambda):
-        yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
+    elif isinstance(statement, ast.Assign | ast.AnnAssign):
+        if isinstance(statement.value, ast.Lambda):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
 def why_no_plain_function(code: str, name: str) -> str:

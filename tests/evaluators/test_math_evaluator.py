@@ -146,3 +146,44 @@ def test_any_response_gets_a_score(response, strict):
     verdict = evaluate(response, EIGHTEEN | {"strict": strict})
     assert 0.0 <= verdict.score <= 1.0
     assert verdict.strict_score is None or verdict.strict_score <= verdict.score
+
+
+AMBIGUOUS = {
+    "object": '{"a": 5, "b": 4}',
+    "fenced object": '```json\n{"a": 5, "b": 4}\n```',
+    "object in prose": 'Here you are: {"a": 5, "b": 4}',
+    "single quotes": "{'a': 5, 'b': 4}",
+    "cut off": '{"a": 5, "b": 4',
+    "nested objects": '{"a": {"x": 5}, "b": {"y": 4}}',
+    "list of objects": '[{"a": 5}, {"b": 4}]',
+    "list in an object": '{"values": [5, 4]}',
+    "list": "[5, 4]",
+    "texts": '{"a": "5", "b": "4 apples"}',
+    "two answers": '{"first answer": 5, "second answer": 4}',
+    "two objects with answers": '{"q1": {"answer": 5}, "q2": {"answer": 4}}',
+    "several objects": '{"a": 5, "b": 3}\n{"a": 5, "b": 4}',
+    "yaml": "a: 5\nb: 4",
+    "bullets": "- apples: 5\n- pears: 4",
+}
+
+
+@pytest.mark.parametrize("response", AMBIGUOUS.values(), ids=AMBIGUOUS)
+def test_one_of_several_numbers_is_no_answer(response):
+    assert evaluate(response, {"expected_answer": 4}).score == 0.0
+
+
+NAMED_AMONG_OTHERS = {
+    "key": '{"steps": 3, "answer": 4}',
+    "key in other case": '{"steps": 3, "Answer": 4}',
+    "word in the key": '{"final_answer": 4, "confidence": 0.9}',
+    "only number": '{"explanation": "12 boxes of 3 to 9", "result": 4, "ok": true}',
+    "in another object": '{"result": {"answer": 4}, "steps": 7}',
+    "object, then words": 'Parts: {"a": 5, "b": 9}. The answer is 4.',
+    "yaml with a total": "apples: 1\npears: 3\nTotal: 4",
+    "yaml with an answer": "steps: 2\nanswer: 4",
+}
+
+
+@pytest.mark.parametrize("response", NAMED_AMONG_OTHERS.values(), ids=NAMED_AMONG_OTHERS)
+def test_a_named_answer_counts_beside_other_numbers(response):
+    assert evaluate(response, {"expected_answer": 4}).score == 1.0

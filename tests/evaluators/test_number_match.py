@@ -50,3 +50,16 @@ def test_wrong_parameters_are_refused(parameters):
 def test_reference_is_right_strictly():
     parameters = {"expected": "1e3", "strict": True}
     assert evaluate(reference(parameters), parameters).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "response", ['{"a": 5, "b": 4}', "```json\n[5, 4]\n```", '{"a": {"x": 5}, "b": 4}']
+)
+def test_json_with_several_numbers_gives_no_answer(response):
+    assert evaluate(response, {"expected": 4}).score == 0.0
+
+
+@pytest.mark.parametrize("response", ['{"result": 4, "why": "2 + 2"}', '{"answer": 4, "steps": 2}'])
+def test_the_number_of_an_object_is_found(response):
+    verdict = evaluate(response, {"expected": 4})
+    assert (verdict.score, verdict.strict_score) == (1.0, 0.0)

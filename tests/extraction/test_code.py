@@ -140,3 +140,54 @@ def test_functions_that_would_check_nothing_are_told(definition: str, reason: st
     told = why_no_plain_function(definition, "check")
     assert (told == "") == (reason == "")
     assert reason in told
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "f = lambda x: x * 2",
+        "f: Callable[[int], int] = lambda x: x * 2",
+        "from operator import neg as f",
+        "import math; f = math.sqrt",
+        "twice = 2\nf = lambda x: x * twice",
+        "LIMIT = 9\n\ndef f(x):\n    return min(x, LIMIT)",
+        "class f:\n    pass",
+        "class f(int): ...",
+        "async def f(x): return x",
+        "@cache\ndef f(x): return x",
+        "@functools.lru_cache(maxsize=None)\ndef f(x): return x",
+    ],
+)
+@pytest.mark.parametrize("name", ["f", None])
+def test_short_code_without_a_fence_is_code(code: str, name: str | None) -> None:
+    for text, found in ((code, Found.BARE), (f"Here it is.\n\n{code}", Found.IN_PROSE)):
+        extracted = extract_code(text, name)
+        assert extracted is not None
+        assert (extracted.value, extracted.found) == (code, found)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "x = 5, so the answer is 5.",
+        "from the list we take the first",
+        "import duties are 4 %",
+        "class of 2020",
+        "total = 3 + 4 = 7",
+        "x = 5",
+        "f == 3",
+    ],
+)
+@pytest.mark.parametrize("name", ["f", None])
+def test_equations_and_words_of_python_are_no_code(response: str, name: str | None) -> None:
+    assert extract_code(response, name) is None
+
+
+def test_an_equation_before_the_function_is_left_out() -> None:
+    code = extract_code(f"x = 5 apples\nSo:\n\n{FUNCTION}", "add")
+    assert code is not None
+    assert code.value == FUNCTION
+
+
+def test_many_assignments_without_a_function_are_passed_over_quickly() -> None:
+    assert extract_code("x = (\n" * 100_000, "add") is None

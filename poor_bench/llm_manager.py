@@ -18,6 +18,7 @@ from poor_bench.calls.endpoint_gate import EndpointGate
 from poor_bench.calls.retry import RetryPolicy
 from poor_bench.errors import PoorBenchError, ProviderError
 from poor_bench.models.completion import ChatRequest, Completion, Message
+from poor_bench.models.failure import FailureScope
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Clock, Provider, Reachability
 from poor_bench.providers.registry import (
@@ -105,26 +106,37 @@ class LLMManager:
         cancelled: Callable[[], bool] = lambda: False,
         fetched: Callable[[int, int], None] = lambda _n_bytes, _of_bytes: None,
         loading: Callable[[], None] = lambda: None,
+        refused: Callable[[ProviderError], None] = lambda _error: None,
     ) -> float | None:
-        """Bring the model into memory, where the provider has such a step.
+        """Bring the model into memory, where the provider has such a step and the server agrees.
+
+        Servers that only resemble Ollama refuse to load a model without a message; the first
+        request then loads it.
 
         Args:
             llm: Whose model.
             cancelled: Asked again and again; true ends the loading.
             fetched: Told how many bytes of the model's file are there, and of how many.
             loading: Called when a model on this machine or in its network begins to load.
+            refused: Told why the server did not load it; requests may succeed all the same.
 
         Returns:
-            Milliseconds that it took; None where there is nothing to load.
+            Milliseconds that it took; None where nothing was loaded.
 
         Raises:
-            ProviderError: If it cannot be loaded.
+            ProviderError: If the LLM cannot be asked at all: no connection, key or model.
             RunCancelledError: If `cancelled()` turned true.
         """
         control = CallControl(timeouts=llm.timeouts, cancelled=cancelled, fetched=fetched)
         if self.is_local(llm):
             control = replace(control, loading=loading)
-        return self._caller(llm).preload(control)
+        try:
+            return self._caller(llm).preload(control)
+        except ProviderError as error:
+            if error.kind.scope is not FailureScope.REQUEST:
+                raise
+            refused(error)
+            return None
 
     def unload(self, llm: LLM) -> None:
         """Free the model's memory, where the provider has such a step."""

@@ -74,6 +74,21 @@ def test_busy_server_is_asked_again_also_while_loading() -> None:
     assert manager.complete(llm(), MESSAGES) is ANSWER
 
 
+def test_server_that_refuses_to_load_is_told_and_asked_all_the_same() -> None:
+    refusal = ProviderError("no messages", kind=FailureKind.BAD_REQUEST, status=400)
+    manager, told = manager_of(FakeProvider([refusal])), list[ProviderError]()
+    assert manager.preload(llm(), refused=told.append) is None
+    assert told == [refusal]
+    assert manager.complete(llm(), MESSAGES) is ANSWER
+
+
+@pytest.mark.parametrize("kind", [FailureKind.AUTH, FailureKind.MODEL_NOT_FOUND])
+def test_llm_that_cannot_be_asked_at_all_is_not_loaded_in_silence(kind: FailureKind) -> None:
+    manager = manager_of(FakeProvider([ProviderError("never", kind=kind)]))
+    with pytest.raises(ProviderError, match="never"):
+        manager.preload(llm())
+
+
 def test_endpoint_that_is_found_dead_while_loading_is_dead_for_all_its_llms() -> None:
     manager = manager_of(FakeProvider([refused()] * 4))
     with pytest.raises(ProviderError, match="refused"):

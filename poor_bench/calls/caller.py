@@ -63,9 +63,15 @@ class Caller:
             ProviderError: If it cannot be loaded; see `complete`.
             RunCancelledError: If `control.cancelled()` turned true.
         """
-        return self._repeated(lambda: self.provider.preload(control), control.cancelled)
+        policy = self._policy.for_loading()
+        return self._repeated(lambda: self.provider.preload(control), control.cancelled, policy)
 
-    def _repeated(self, ask: Callable[[], Answer], cancelled: Callable[[], bool]) -> Answer:
+    def _repeated(
+        self,
+        ask: Callable[[], Answer],
+        cancelled: Callable[[], bool],
+        policy: RetryPolicy | None = None,
+    ) -> Answer:
         attempt = 0
         while True:
             attempt += 1
@@ -73,19 +79,23 @@ class Caller:
                 with self.gate.permit(cancelled):
                     answer = ask()
             except ProviderError as error:
-                self._wait_or_give_up(error, attempt, cancelled)
+                self._wait_or_give_up(error, attempt, cancelled, policy or self._policy)
             else:
                 self.gate.succeeded()
                 return answer
 
     def _wait_or_give_up(
-        self, error: ProviderError, attempt: int, cancelled: Callable[[], bool]
+        self,
+        error: ProviderError,
+        attempt: int,
+        cancelled: Callable[[], bool],
+        policy: RetryPolicy,
     ) -> None:
         if error is self.gate.closed_by:
             raise error
         if error.kind is FailureKind.RATE_LIMITED:
             self.gate.rate_limited()
-        wait_s = next_wait(self._policy, error, attempt, self._rng.random())
+        wait_s = next_wait(policy, error, attempt, self._rng.random())
         if wait_s is None:
             error.attempts = attempt
             if error.kind.scope is FailureScope.ENDPOINT:

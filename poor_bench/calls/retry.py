@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
@@ -28,6 +28,16 @@ class RetryPolicy:
     """Longest wait that we choose ourselves."""
     longest_retry_after_s: float = 120.0
     """A server that asks for more is not asked again."""
+
+    def for_loading(self) -> RetryPolicy:
+        """Return the policy for loading a model ahead: less patient, as requests load it, too."""
+        most = self.max_attempts.get(FailureKind.SERVER_ERROR, 1)
+        fewer = {
+            FailureKind.SERVER_ERROR: min(3, most),
+            FailureKind.TIMEOUT: 1,
+            FailureKind.MALFORMED_REPLY: 1,
+        }
+        return replace(self, max_attempts={**self.max_attempts, **fewer})
 
 
 def next_wait(

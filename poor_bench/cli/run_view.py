@@ -21,6 +21,7 @@ from poor_bench.runner.events import (
     ModelFetching,
     ModelLoaded,
     ModelLoading,
+    ModelNotPreloaded,
     RunEvent,
     RunStarted,
     TrialAnswered,
@@ -68,6 +69,8 @@ class RunView:
                 self.show(llm_id, f"fetching the model {_megabytes(event)}", is_frequent=True)
             case ModelLoaded(llm_id=llm_id, load_ms=load_ms) if load_ms:
                 self.show(llm_id, f"model loaded in {load_ms / 1000:.1f} s")
+            case ModelNotPreloaded(llm_id=llm_id, failure=failure):
+                self._tell_once(llm_id, f"{failure.message} (preloading; requests are sent anyway)")
             case TrialFinished(result=result):
                 self._count(result)
             case TrialRescored(result=result, old_score=old_score):

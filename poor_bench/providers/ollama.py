@@ -26,6 +26,8 @@ from poor_bench.providers.reply_parts import count_at, mappings_at, text_at
 from poor_bench.providers.services import ProviderServices
 
 _OPENAI_PATH = "/v1"
+_LOADING_TOKENS = 1
+"""Ollama generates nothing without a message; proxies pass it on to servers that do."""
 _IN_PASSING = CallControl(timeouts=Timeouts(connect_s=2.0, first_token_s=2.0, total_s=2.0))
 
 
@@ -64,6 +66,7 @@ class OllamaProvider:
         self._lock = threading.Lock()
         self._facts: _ModelFacts | None = None
         self._is_native = True if url == self._endpoint else None
+        self._can_unload = True
         self._substitute: OpenAIProvider | None = None
 
     def complete(self, request: ChatRequest, control: CallControl) -> Completion:
@@ -87,15 +90,21 @@ class OllamaProvider:
         control.loading()
         started = self._services.clock.monotonic()
         body = {"model": self._llm.name, "messages": [], "stream": False}
-        body |= self._wire.loading(self._llm.parameters)
-        self._chat.post(self._wire, self._wire.path, control, body)
+        body |= self._wire.loading({**self._llm.parameters, "max_tokens": _LOADING_TOKENS})
+        try:
+            self._chat.post(self._wire, self._wire.path, control, body)
+        except ProviderError:
+            self._can_unload = False
+            raise
+        self._can_unload = True
         return (self._services.clock.monotonic() - started) * 1000
 
     def unload(self) -> None:
         """Let the server drop the model from memory, if it can be reached."""
-        if self._is_native is not True:
+        if self._is_native is not True or not self._can_unload:
             return
         body = {"model": self._llm.name, "messages": [], "stream": False, "keep_alive": 0}
+        body |= {"options": {"num_predict": _LOADING_TOKENS}}
         with suppress(ProviderError):
             self._chat.post(self._wire, self._wire.path, CHECKING, body)
 
@@ -163,8 +172,9 @@ def _facts_of(model: Mapping[str, Any]) -> _ModelFacts:
     """Return what the entry of a model tells; `/api/tags` tells nothing of memory."""
     in_gpu, size = count_at(model, "size_vram"), count_at(model, "size")
     is_loaded = in_gpu is not None and bool(size)
+    has_file = size != 0  # proxies in front of other servers make a digest up, some at every start
     return _ModelFacts(
-        digest=text_at(model, "digest") or None,
+        digest=(text_at(model, "digest") or None) if has_file else None,
         num_ctx=count_at(model, "context_length"),
         memory_bytes=size if is_loaded else None,
         gpu_share=round(min(1.0, (in_gpu or 0) / (size or 1)), 4) if is_loaded else None,

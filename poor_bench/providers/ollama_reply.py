@@ -2,7 +2,9 @@
 
 Source:
     https://github.com/ollama/ollama/blob/main/docs/api.md; durations are in nanoseconds, and
-    counters that are zero are left out.
+    counters that are zero are left out. Proxies in front of other servers differ:
+    `ollama-openai-proxy` 0.7.0 streams chats with the text under `response`, and
+    `ollama-proxy-plus` 0.1.0 reports all of the time as generating.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ class OllamaReplyReader:
         message = mapping_at(value, "message")
         if thinking := text_at(message, "thinking"):
             self.parts.thinking.append(thinking)
-        if text := text_at(message, "content"):
+        if text := text_at(message, "content") or text_at(value, "response"):
             self.parts.text.append(text)
         if value.get("done") is not True:
             return False
@@ -58,10 +60,18 @@ class OllamaReplyReader:
             completion_tokens=count_at(value, "eval_count"),
             cached_tokens=count_at(value, "prompt_eval_cached_count"),
         )
+        if _is_made_up(value):
+            return
         parts.load_ms = _milliseconds(value, "load_duration")
         parts.prefill_ms = _milliseconds(value, "prompt_eval_duration")
         parts.decode_ms = _milliseconds(value, "eval_duration")
         parts.queue_ms = _queue_ms(value)
+
+
+def _is_made_up(value: Mapping[str, Any]) -> bool:
+    """Return whether generating took all of the time, so that reading the prompt took none."""
+    total, generating = number_at(value, "total_duration"), number_at(value, "eval_duration")
+    return bool(total) and generating is not None and generating >= (total or 0.0)
 
 
 def _milliseconds(value: Mapping[str, Any], key: str) -> float | None:

@@ -10,6 +10,8 @@ from typing import Any
 from poor_bench.models.completion import Completion, FinishReason, Timing, Usage
 
 _LOOP_PIECES = 30
+_SLACK, _SLACK_MS = 1.05, 50.0
+"""By how much a server's times may exceed ours: clocks differ a little."""
 
 
 @dataclass(slots=True)
@@ -39,10 +41,21 @@ class ReplyParts:
         last = (self.text or self.thinking)[-_LOOP_PIECES:]
         return len(last) == _LOOP_PIECES and len(set(last)) == 1
 
+    @property
+    def _told_ms(self) -> float:
+        """Milliseconds that the server says it took."""
+        told = (self.load_ms, self.queue_ms, self.prefill_ms, self.decode_ms)
+        return sum(part for part in told if part is not None)
+
     def to_completion(
         self, total_ms: float, first_token_ms: float | None, notes: tuple[str, ...] = ()
     ) -> Completion:
-        """Return the finished reply with the times that were measured here."""
+        """Return the finished reply with the times that were measured here.
+
+        Times of the server that do not fit into those are left out: some proxies make them up.
+        """
+        if total_ms and self._told_ms > total_ms * _SLACK + _SLACK_MS:
+            self.load_ms = self.queue_ms = self.prefill_ms = self.decode_ms = None
         return Completion(
             text=_joined(self.text),
             thinking=_joined(self.thinking),

@@ -43,6 +43,14 @@ class ModelLoaded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelNotPreloaded:
+    """The server did not load the model ahead; the first request has to load it."""
+
+    llm_id: str
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrialFinished:
     """A trial ended, with a score or with a failure, and is stored."""
 
@@ -124,6 +132,7 @@ RunEvent = (
     | ModelLoading
     | ModelFetching
     | ModelLoaded
+    | ModelNotPreloaded
     | TrialFinished
     | TrialAnswered
     | TrialRescored

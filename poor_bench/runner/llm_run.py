@@ -10,7 +10,7 @@ from poor_bench.errors import PoorBenchError, ProviderError, RunCancelledError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import Failure, FailureKind, FailureScope
 from poor_bench.runner.control import RunControl
-from poor_bench.runner.events import LLMUnavailable, ModelFetching, ModelLoaded, ModelLoading
+from poor_bench.runner.events import LLMUnavailable, ModelFetching, ModelLoaded, ModelLoading, ModelNotPreloaded
 from poor_bench.runner.threads import start_thread
 from poor_bench.runner.work import Execute, Item, Sink, Work
 
@@ -81,7 +81,11 @@ class LLMRun(Generic[Item]):
             if dead is not None:
                 raise dead
             load_ms = self._manager.preload(
-                llm, self._control.cancelled, self._tell_fetched, self._tell_loading
+                llm,
+                self._control.cancelled,
+                self._tell_fetched,
+                self._tell_loading,
+                self._tell_not_preloaded,
             )
         except RunCancelledError:
             return False
@@ -98,6 +102,10 @@ class LLMRun(Generic[Item]):
     def _tell_fetched(self, n_bytes: int, of_bytes: int) -> None:
         llm_id = self._work.llm.id
         self._progress.tell(ModelFetching(llm_id=llm_id, n_bytes=n_bytes, of_bytes=of_bytes))
+
+    def _tell_not_preloaded(self, error: ProviderError) -> None:
+        failure = _failure_of(error)
+        self._progress.tell(ModelNotPreloaded(llm_id=self._work.llm.id, failure=failure))
 
     def _work_off(self) -> None:
         while (item := self._next_item()) is not None:
@@ -154,11 +162,7 @@ class LLMRun(Generic[Item]):
         return self._control.cancelled()
 
     def _tell_unavailable(self, error: PoorBenchError) -> None:
-        failure = Failure(
-            kind=getattr(error, "kind", FailureKind.SETTINGS),
-            message=str(error),
-            attempts=getattr(error, "attempts", 1),
-        )
+        failure = _failure_of(error)
         self._progress.tell(
             LLMUnavailable(
                 llm_id=self._work.llm.id,
@@ -167,3 +171,11 @@ class LLMRun(Generic[Item]):
                 n_skipped=len(self._work) - self._n_taken,
             )
         )
+
+
+def _failure_of(error: PoorBenchError) -> Failure:
+    return Failure(
+        kind=getattr(error, "kind", FailureKind.SETTINGS),
+        message=str(error),
+        attempts=getattr(error, "attempts", 1),
+    )

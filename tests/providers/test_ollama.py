@@ -148,7 +148,7 @@ def test_preloading_sends_no_message_and_the_same_options() -> None:
         took = ollama(server.url, parameters={"num_ctx": 512}).preload(CONTROL)
         body = server.requests[0].body
     assert body["messages"] == []
-    assert body["options"] == {"num_ctx": 512}
+    assert body["options"] == {"num_ctx": 512, "num_predict": 1}
     assert took == 0
 
 

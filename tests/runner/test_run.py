@@ -1,16 +1,25 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from poor_bench.errors import ConfigError
 from poor_bench.models.failure import FailureKind
 from poor_bench.runner.control import RunControl
-from poor_bench.runner.events import LLMUnavailable, RunEvent, TrialFinished, TrialRescored
+from poor_bench.runner.events import (
+    LLMUnavailable,
+    ModelNotPreloaded,
+    RunEvent,
+    TrialFinished,
+    TrialRescored,
+)
 from poor_bench.runner.llm_run import MOST_LOST_IN_A_ROW
 from poor_bench.runner.selection import Selection
 from tests.conftest import WorkspaceFiles
+from tests.providers.servers.fake_server import serving
+from tests.providers.test_ollama_proxies import openai_proxy, proxy_plus
 from tests.runner.running import RecordingListener, open_runner, run_all
 
 
@@ -348,3 +357,19 @@ def test_transport_errors_of_older_tools_are_never_scored(workspace_files: Works
     [rescored] = runner.rescore(runner.plan_rescore(Selection()))
     assert (rescored.old.test_id, rescored.new and rescored.new.score) == ("sum_002", 1.0)
     assert runner.plan().n_items == 1
+
+
+@pytest.mark.parametrize("proxy", [proxy_plus, openai_proxy])
+def test_an_llm_whose_server_refuses_to_preload_is_asked_all_the_same(
+    workspace_files: WorkspaceFiles, proxy: Any
+) -> None:
+    workspace_files.add_tests(3)
+    listener = RecordingListener()
+    with serving(proxy) as server:
+        llm = {"provider": "ollama", "name": "local/m", "endpoint": server.url}
+        workspace_files.llms.append(llm)
+        finished = run_all(workspace_files.write(), listener)
+    assert (finished.n_scored, finished.n_failed, finished.n_skipped) == (3, 0, 0)
+    [told] = listener.of_kind(ModelNotPreloaded)
+    assert "messages" in told.failure.message
+    assert not listener.of_kind(LLMUnavailable)

@@ -23,6 +23,7 @@ from poor_bench.runner.events import (
     LLMUnavailable,
     ModelLoaded,
     ModelLoading,
+    ModelNotPreloaded,
     RunEvent,
     RunFinished,
     RunStarted,
@@ -81,6 +82,9 @@ class RunWatcher:
                 self._change(llm_id, phase=LLMPhase.LOADING)
             case ModelLoaded(llm_id=llm_id):
                 self._change(llm_id, phase=LLMPhase.RUNNING)
+            case ModelNotPreloaded(llm_id=llm_id, failure=failure):
+                self._change(llm_id, phase=LLMPhase.RUNNING)
+                self._note_error(llm_id, "", failure)
             case TrialFinished(result=result):
                 self._count(result)
             case TrialRescored(result=result, old_score=old_score):

@@ -8,7 +8,7 @@ from enum import Enum, auto
 
 from poor_bench.config.report import Place
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
 class _Awaits(Enum):

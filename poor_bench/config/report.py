@@ -38,7 +38,7 @@ def parse_place(text: str) -> Place:
         >>> parse_place('tests[12].fields["a b"]')
         ('tests', 12, 'fields', 'a b')
     """
-    parts = re.findall(r'\["(.*?)"\]|\[(\d+)\]|([^.\[\]]+)', text)
+    parts = re.findall(r'\["([^"]{0,300})"\]|\[(\d+)\]|([^.\[\]]+)', text)
     return tuple(quoted or name or int(index) for quoted, index, name in parts)
 
 

@@ -14,7 +14,7 @@ from poor_bench.evaluation.playbook_files import find_playbook, playbook_names
 
 DEFAULT_PROFILE = "default"
 _ANY_SERVER = "http://127.0.0.1:80"
-_FACTORY = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_FACTORY = re.compile(r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_]\w*")
 
 

@@ -66,14 +66,14 @@ _BEFORE_CONCLUSION = re.compile(
     re.IGNORECASE,
 )
 _AFTER_NO_CONCLUSION = re.compile(
-    r"\s*(?:[-+*/^=<>]|:\d|(?:of|out of|times|plus|minus|divided|multiplied)\b)", re.IGNORECASE
+    r"\s{0,9}+(?:[-+*/^=<>]|:\d|(?:of|out of|times|plus|minus|divided|multiplied)\b)", re.IGNORECASE
 )
 _CORRECTION = re.compile(
     r"\b(?:wait|no|actually|sorry|correction|hmm)\b\s?[,.!:\N{EN DASH}\N{EM DASH}-]", re.IGNORECASE
 )
 _DIGIT = re.compile(r"\d")
 _EMPHASIS = re.compile(r"`|__|(?<!\d)\*\*|\*\*(?!\d)")
-_NAMED_NUMBER = re.compile(r"[^\w\n]{0,8}(?P<name>\w[^:\n]{0,60}):[^\w\n]{0,8}\d[^\n]{0,60}")
+_NAMED_NUMBER = re.compile(r"^[^\w\n]{0,8}(?P<name>\w[^:\n]{0,60}):[^\w\n]{0,8}\d[^\n]{0,60}")
 _NAME_OF_ANSWER = re.compile(
     r"\b(?:answer|total|result|sum|solution|overall|altogether|final)\b", re.IGNORECASE
 )

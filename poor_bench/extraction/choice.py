@@ -212,9 +212,9 @@ def _patterns(labels: tuple[str, ...]) -> _Patterns:
         set_off=re.compile(rf"(?<![\w.-])(?P<label>{label})(?=[)\]*_\"'`])"),
         word=re.compile(rf"(?<![\w'.-])(?P<label>{label})(?![\w']|[.,]\d){_NO_ARTICLE}"),
         alternative=re.compile(
-            rf"{_CLOSING}\s*(?:,?\s*\b(?i:or){_OPENING}{named}{_OPENING}(?P<either>{label})(?!\w)"
-            rf"|(?:,?\s*\b(?i:and)|[,/&+]){_OPENING}{named}{_OPENING}(?P<too>{label})(?!\w){_CLOSING}"
-            r"\s*(?=$|[.,;!?/\n]|(?i:and|or|are|both|because|since)\b))"
+            rf"{_CLOSING}\s{{0,9}}+(?:(?:,\s{{0,9}}+)?\b(?i:or){_OPENING}{named}{_OPENING}(?P<either>{label})(?!\w)"
+            rf"|(?:(?:,\s{{0,9}}+)?\b(?i:and)|[,/&+]){_OPENING}{named}{_OPENING}(?P<too>{label})(?!\w){_CLOSING}"
+            r"\s{0,9}(?=$|[.,;!?/\n]|(?i:and|or|are|both|because|since)\b))"
         ),
     )
 

@@ -66,9 +66,11 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _BARE_FUNCTION = re.compile(rf"\b(?:{'|'.join(sorted(_FUNCTIONS))})\b(?!\()")
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d+(?:\.\d+)?|\.\d+)|(?P<name>[A-Za-z]+)|(?P<operator>\*\*|[-+*/^()]))"
+    r"\s{0,9}+(?:(?P<number>\d+(?:\.\d+)?|\.\d+)|(?P<name>[A-Za-z]+)|(?P<operator>\*\*|[-+*/^()]))"
 )
-_INLINE = re.compile(r"\$\$?([^$]{1,300})\$\$?|\\\((.{1,300}?)\\\)|\\\[(.{1,300}?)\\\]")
+_INLINE = re.compile(
+    r"\$\$?([^$]{1,300})\$\$?|\\\(((?:(?!\\\().){1,300}?)\\\)|\\\[((?:(?!\\\[).){1,300}?)\\\]"
+)
 _ANNOUNCED = re.compile(
     r"\banswer\b(?:[^\n.:=]{0,60}?\bis\b|\s{0,3}[:=])(?P<rest>[^\n]{1,300})", re.I
 )

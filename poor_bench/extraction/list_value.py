@@ -23,10 +23,10 @@ _ITEM_LINE = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _SEPARATOR = re.compile(r"[,;]")
-_LAST = re.compile(r"\s+and\s+(?=\S)", re.IGNORECASE)
-_LEADING = re.compile(r"[^:,;\n]{1,80}:\s+(?P<rest>[^:\n]+)")
-_STATING = re.compile(r"[^,;:\n]{1,60}?\b(?:is|are|were)\s+(?P<rest>[^:\n]+)", re.IGNORECASE)
-_NUMBERS = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[ \t]+[-+]?\d+(?:\.\d+)?)+")
+_LAST = re.compile(r"\s{1,9}and\s{1,9}(?=\S)", re.IGNORECASE)
+_LEADING = re.compile(r"^[^:,;\n]{1,80}:\s+(?P<rest>[^:\n]+)")
+_STATING = re.compile(r"^[^,;:\n]{1,60}?\b(?:is|are|were)\s+(?P<rest>[^:\n]+)", re.IGNORECASE)
+_NUMBERS = re.compile(r"^[-+]?\d+(?:\.\d+)?(?:[ \t]+[-+]?\d+(?:\.\d+)?)+")
 _SENTENCE_ENDS = (".", "!", "?")
 _MAX_PLAIN_ITEM = 80
 _MAX_WORDS_IN_A_SENTENCE = 3

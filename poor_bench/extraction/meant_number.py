@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 _MAX_GAP = 30
 _REACH = 20
 _OPERATION = re.compile(
-    r"(?:[ \t]*(?:[-+/^]|plus|minus|times|over|divided by|multiplied by)[ \t]*"
-    r"|\*{1,2}|[ ]\*{1,2}[ ])[({]{0,2}|:",  # a star with a space on one side is emphasis
+    r"^(?:(?:[ \t]*(?:[-+/^]|plus|minus|times|over|divided by|multiplied by)[ \t]*"
+    r"|\*{1,2}|[ ]\*{1,2}[ ])[({]{0,2}|:)",  # a star with a space on one side is emphasis
     re.IGNORECASE,
 )
-_OR = re.compile(r"\s?(?P<unit>[^\W\d]*)\s+or\s+(?:[a-z]\s?=\s?)?", re.IGNORECASE)
-_TO = re.compile(r"(?:\s?[^\W\d]+)?\s+to\s+", re.IGNORECASE)
-_AND = re.compile(r"(?:\s?[^\W\d]+)?\s+and\s+", re.IGNORECASE)
+_OR = re.compile(r"^\s?(?P<unit>[^\W\d]*)\s+or\s+(?:[a-z]\s?=\s?)?", re.IGNORECASE)
+_TO = re.compile(r"^(?:\s?[^\W\d]+)?\s+to\s+", re.IGNORECASE)
+_AND = re.compile(r"^(?:\s?[^\W\d]+)?\s+and\s+", re.IGNORECASE)
 _FROM = re.compile(r"\b(?:from|by|add(?:ed|ing|s)?)\s+(?:\$\s?)?$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)
 _WITHIN = re.compile(

@@ -91,15 +91,15 @@ _END_OF_TURN = re.compile(
 _QUOTES = "`'\""
 _WORDED_FAMILIES = (
     # gpt-oss after a decoder that drops special tokens
-    (re.compile(r"\s*analysis(?=[A-Z])"), re.compile(r"assistantfinal")),
+    (re.compile(r"^\s*analysis(?=[A-Z])"), re.compile(r"assistantfinal")),
     # Granite 3.2 says it in words
     (
-        re.compile(r"\s*Here(?:'s| is) my thought process:", re.IGNORECASE),
+        re.compile(r"^\s*Here(?:'s| is) my thought process:", re.IGNORECASE),
         re.compile(r"Here(?:'s| is) my response:", re.IGNORECASE),
     ),
     # Apriel
     (
-        re.compile(r"\s*Here are my reasoning steps:", re.IGNORECASE),
+        re.compile(r"^\s*Here are my reasoning steps:", re.IGNORECASE),
         re.compile(r"\[BEGIN FINAL RESPONSE\]"),
     ),
 )

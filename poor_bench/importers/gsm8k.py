@@ -18,7 +18,7 @@ _TEMPLATE = """\
 Work it out step by step. End with the result as JSON, such as {"answer": 42}.
 """
 _ANSWER = re.compile(r"####\s*(-?[\d,]*\.?\d+)\s*$")
-_STEP = re.compile(r"<<[^>]*>>")
+_STEP = re.compile(r"<<[^<>]*>>")
 _LEVEL_BY_STEPS = (1, 1, 1, 2, 3, 4, 4)
 """Level by the number of calculation steps in the answer; 5 for more."""
 

@@ -11,7 +11,7 @@ from poor_bench.extraction.found import Extracted, Found
 from poor_bench.issues.background import Wanted
 from poor_bench.issues.trial import Trial
 
-_LOOKS_LIKE_JSON = re.compile(r"\s*(?:`{3,}[\w`]*\s*)?[\[{]")
+_LOOKS_LIKE_JSON = re.compile(r"^\s*(?:`{3,}+[\w`]*\s*)?[\[{]")
 _NO_WORDS = re.compile(r"[\W_]*")
 _BETWEEN_VALUES = re.compile(r"[,;\n]")
 _LONGEST_VALUE = 3

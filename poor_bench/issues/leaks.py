@@ -10,7 +10,7 @@ from poor_bench.issues.issue import Severity
 from poor_bench.issues.trial import Trial, quoted
 
 _THINKING_ALOUD = re.compile(
-    r"\W*(?:okay|ok|alright|hmm+|let(?:'s| me) (?:think|see|break)|wait|so,|we need to"
+    r"^\W*(?:okay|ok|alright|hmm+|let(?:'s| me) (?:think|see|break)|wait|so,|we need to"
     r"|first, i (?:need|have|should)|the user (?:wants|is asking|asks|asked))\b",
     re.IGNORECASE,
 )

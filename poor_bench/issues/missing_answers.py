@@ -11,7 +11,7 @@ from poor_bench.issues.repetition import repeated_tail
 from poor_bench.issues.trial import Trial, quoted
 
 _REFUSAL = re.compile(
-    r"""\W{0,3}
+    r"""^\W{0,3}
     (?:(?:i['\u2019]?m|i\s+am)\s+(?:very\s+|so\s+)?sorry|sorry|unfortunately|i\s+apologi[sz]e
         |as\s+an\s+ai(?:\s+language)?(?:\s+model|\s+assistant)?)?
     \W{0,3}(?:but\s+)?

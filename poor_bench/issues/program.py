@@ -11,12 +11,14 @@ from poor_bench.issues.issue import Severity
 from poor_bench.issues.trial import Trial, quoted
 from poor_bench.scoring.verdict import MAX_DETAILS
 
-_DEFINED = re.compile(r"^[ \t]*(?:async\s+)?(?:def|class)\s+(\w+)", re.MULTILINE)
+_DEFINED = re.compile(
+    r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]{0,8}=[ \t]*lambda\b", re.MULTILINE
+)
 _LONGEST_SEARCH = 100_000
-_OUTPUT = r"^Output:\n(?P<fence>`{3,})text\n(?s:.*?)^(?P=fence)$"
-_SHOWN_VALUE = r"\b(?:input|expected|got|call|at) (?P<ticks>`+).*?(?P=ticks)"
+_OUTPUT = r"^Output:\n(?P<fence>`{3,}+)text\n(?s:.*?)(?:^(?P=fence)$|\Z)"
+_SHOWN_VALUE = r"\b(?:input|expected|got|call|at) (?P<ticks>`++).{0,2000}?(?P=ticks)"
 _FROM_CODE = re.compile(f"{_OUTPUT}|{_SHOWN_VALUE}", re.MULTILINE)
-_QUOTED = re.compile(r"(?P<ticks>`+).*?(?P=ticks)")
+_QUOTED = re.compile(r"(?<!`)(?P<ticks>`++).{0,2000}?(?P=ticks)")
 
 
 class CodeFault(StrEnum):
@@ -44,7 +46,7 @@ _SAID = {
     CodeFault.SYNTAX: re.compile(r"syntax ?error|IndentationError|does not parse", re.I),
     CodeFault.SLOW: re.compile(r"timed out|time ?out|time limit|took too long", re.I),
     CodeFault.CRASH: re.compile(
-        r"EXECUTION ERROR|exception|\braised\b|\w+Error\b|crashed|\bdied\b", re.I
+        r"EXECUTION ERROR|exception|\braised\b|(?<=\w)Error\b|crashed|\bdied\b", re.I
     ),
 }
 _NEVER_QUOTED = {CodeFault.SYNTAX, CodeFault.SLOW}
@@ -77,7 +79,8 @@ def _blanked(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _defined_names(trial: Trial) -> list[str]:
-    return _DEFINED.findall(trial.answer[:_LONGEST_SEARCH])
+    found = _DEFINED.findall(trial.answer[:_LONGEST_SEARCH])
+    return [function or assigned for function, assigned in found]
 
 
 def _evidence(trial: Trial, fault: CodeFault) -> str:

@@ -19,7 +19,7 @@ DEFAULT_SCORE = 5.0
 PASSING_SCORE = 5.0
 """A case without `passed` counts as passed from this score on."""
 _MOST_TEXTS = 50
-_NUMBER_IN_TEXT = re.compile(r"\s*([+-]?\d{1,6}(?:[.,]\d{1,6})?)\s*(?:/\s*10|out of 10)?\s*")
+_NUMBER_IN_TEXT = re.compile(r"^\s*([+-]?\d{1,6}(?:[.,]\d{1,6})?)\s*(?:/\s*10|out of 10)?\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from poor_bench.models.problem import Problem
 
 _HEADING = re.compile(r"\s{0,3}(?P<level>#{1,6})\s+(?P<title>.*?)\s*#*\s*")
 _DIMENSION = re.compile(
-    r"(?:\d+\s*[.):]\s*)?(?P<title>.*?\S)\s*\(\s*(?P<weight>[+-]?\d+(?:[.,]\d+)?)\s*%\s*\)"
+    r"^(?:\d+\s*[.):]\s*)?(?P<title>.*?\S)\s*\(\s*(?P<weight>[+-]?\d+(?:[.,]\d+)?)\s*%\s*\)"
 )
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
 _DIMENSION_LEVEL = 3

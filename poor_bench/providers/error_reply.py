@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 
 _MOST_TEXT = 300
-_TAG = re.compile(r"<(script|style)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
-_TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"<(script|style)\b.*?(?:</\1\s{0,9}>|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL)
+_TITLE = re.compile(r"<title[^<>]{0,300}>([^<]{0,1000})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,7 +52,7 @@ _OPTIONS = {
     "frequency_penalty": "frequency_penalty",
 }
 _LEVEL_REFUSED = "think level"
-_NO_THINKING = re.compile(r"not support(ed)? think|think.*not support", re.IGNORECASE)
+_NO_THINKING = re.compile(r"not support(ed)? think|think.{0,200}not support", re.IGNORECASE)
 _NO_LEVEL = re.compile(r"think(ing)? (value|level)", re.IGNORECASE)
 
 

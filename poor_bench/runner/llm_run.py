@@ -10,7 +10,13 @@ from poor_bench.errors import PoorBenchError, ProviderError, RunCancelledError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import Failure, FailureKind, FailureScope
 from poor_bench.runner.control import RunControl
-from poor_bench.runner.events import LLMUnavailable, ModelFetching, ModelLoaded, ModelLoading, ModelNotPreloaded
+from poor_bench.runner.events import (
+    LLMUnavailable,
+    ModelFetching,
+    ModelLoaded,
+    ModelLoading,
+    ModelNotPreloaded,
+)
 from poor_bench.runner.threads import start_thread
 from poor_bench.runner.work import Execute, Item, Sink, Work
 

@@ -42,7 +42,9 @@ def proxy_plus(request: Request) -> Answer:
 
 
 def _plus(message: dict[str, str], *, done: bool = False, **more: Any) -> bytes:
-    return line({"model": "local/m", "created_at": CREATED, "message": message, "done": done, **more})
+    return line(
+        {"model": "local/m", "created_at": CREATED, "message": message, "done": done, **more}
+    )
 
 
 def openai_proxy(request: Request) -> Answer:

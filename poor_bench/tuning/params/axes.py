@@ -10,7 +10,7 @@ from typing import Any
 
 SYSTEM_PROMPT = "base_system_prompt"
 """Not a parameter of the request, but swept like one."""
-_RANGE = re.compile(r"(?P<low>-?\d+(?:\.\d+)?)\.\.(?P<high>-?\d+(?:\.\d+)?)")
+_RANGE = re.compile(r"^(?P<low>-?\d+(?:\.\d+)?)\.\.(?P<high>-?\d+(?:\.\d+)?)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,11 @@ def test_nothing_becomes_a_link_an_image_or_html(text: str) -> None:
     assert not kinds(safe_markdown(text)) & DANGEROUS
 
 
+def test_code_beside_an_address_stays_harmless() -> None:
+    assert not kinds(safe_markdown("`0``0`http://")) & DANGEROUS
+    assert PARSER.render(safe_markdown("`0`http://e.com")).count("<code>") == 2
+
+
 @given(TEXTS)
 def test_no_address_is_left_for_a_parser_to_link(text: str) -> None:
     outside_code = [
@@ -59,6 +64,24 @@ def test_a_table_cell_stays_harmless_too(text: str) -> None:
 )
 def test_what_is_harmless_is_rendered(text: str, html: str) -> None:
     assert PARSER.render(safe_markdown(text)).strip() == html
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_stay_lines(end: str) -> None:
+    text = end.join(["case 1: wrong", "expected `4`", "got 5"])
+    html = PARSER.render(safe_markdown(text))
+    assert html.count("<br />") == 2
+    assert "<code> 4 </code>" not in html
+
+
+def test_lines_of_code_and_paragraphs_are_as_before() -> None:
+    html = PARSER.render(safe_markdown("one\n\ntwo\n```\na\n  b\n```"))
+    assert "<br" not in html
+    assert "<code>a\n  b\n</code>" in html
+
+
+def test_lines_stay_apart_in_a_table_cell() -> None:
+    assert one_line_markdown("case 1\n\n  case 2\r\n") == "case 1 \u21b5 case 2"
 
 
 def test_a_table_survives() -> None:

@@ -8,7 +8,8 @@ from poor_bench.evaluation.browser.session.errors import ActionError
 from poor_bench.evaluation.browser.session.session import BrowserSession
 
 _CLIPBOARD_KEYS = re.compile(
-    r"(control|meta)\w*\+.*(c|x|v|insert)$|shift\w*\+(insert|delete)$|^(copy|cut|paste)$",
+    r"(control|meta)\w{0,20}\+.{0,80}(c|x|v|insert)$|shift\w{0,20}\+(insert|delete)$"
+    r"|^(copy|cut|paste)$",
     re.IGNORECASE,
 )
 _SCROLL_PIXELS = 600

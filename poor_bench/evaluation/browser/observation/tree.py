@@ -16,7 +16,7 @@ _ELEMENT = re.compile(
     r"^(?P<indent> *)- (?P<what>.*?) \[ref=(?P<ref>(?:f[0-9]+)?e[0-9]+)\](?P<rest>.*)$"
 )
 _WRAPPER = re.compile(r"^ *- generic( \[active\])? \[ref=(f[0-9]+)?e[0-9]+\]:$")
-_STATE = re.compile(r' \[(?!ref=)[a-z]+(=[^\]]*)?\]')  # fmt: skip
+_STATE = re.compile(r' \[(?!ref=)[a-z]+(=[^\[\]]*)?\]')  # fmt: skip
 _HIDDEN = "[hidden]"
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 
-_CALL_LOG = re.compile(r"\n?=*\s*Call log:.*", re.DOTALL)
+_CALL_LOG = "Call log:"
 _LONGEST = 300
 
 
@@ -18,5 +17,5 @@ class OutOfTimeError(Exception):
 
 def short_message(message: str) -> str:
     """Return what an error of Playwright says, without the log of all its attempts."""
-    first = _CALL_LOG.sub("", message).strip()
+    first = message.partition(_CALL_LOG)[0].rstrip("= \n")
     return " ".join(first.split())[:_LONGEST]

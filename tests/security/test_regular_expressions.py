@@ -1,0 +1,101 @@
+"""No text of a model, however nasty, keeps one of our regular expressions busy."""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from tests.security.patterns import Found, all_patterns, nasty_texts
+
+NEVER = float("inf")
+SHORT, LONG = 12_000, 1_000_000
+SHORT_S, LONG_S = 0.1, 2.0
+"""Seconds of CPU; linear patterns need about 0.1 s for a long text, others minutes."""
+SENTINEL = "\x00!"
+"""Ends a text, so that a pattern which wants more has to go back."""
+
+
+@pytest.fixture(scope="module")
+def patterns() -> list[Found]:
+    """All patterns of the package."""
+    return all_patterns()
+
+
+class TooSlowError(Exception):
+    """The time is up."""
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise within whatever goes on once it has taken so many seconds of CPU."""
+
+    def stop(*_: Any) -> None:
+        raise TooSlowError
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def time_of(pattern: Any, text: str, seconds: float) -> float:
+    """Return the seconds of CPU that all ways to use a pattern take."""
+    start = time.process_time()
+    try:
+        with at_most(seconds):
+            for _ in pattern.finditer(text):
+                pass
+            pattern.fullmatch(text)
+    except TooSlowError:
+        return NEVER
+    return time.process_time() - start
+
+
+def of_length(piece: str, length: int) -> str:
+    return piece * (length // len(piece)) + SENTINEL
+
+
+def slow_pieces(pattern: Any) -> list[str]:
+    """Return the pieces of text which, repeated, keep a pattern busy."""
+    pieces = nasty_texts(pattern)
+    times = {piece: time_of(pattern, of_length(piece, SHORT), SHORT_S) for piece in pieces}
+    worst = sorted(pieces, key=lambda piece: times[piece])[-1:]
+    return [
+        piece
+        for piece in worst
+        if times[piece] == NEVER or time_of(pattern, of_length(piece, LONG), LONG_S) == NEVER
+    ]
+
+
+def test_all_patterns_take_linear_time(patterns: list[Found]) -> None:
+    assert not {
+        f"{item.place} {item.pattern.pattern!r}": slow
+        for item in patterns
+        if (slow := slow_pieces(item.pattern))
+    }
+
+
+@pytest.mark.parametrize(("source", "piece"), [(r"\w+Error\b", "a"), (r"\s+$", " ")])
+def test_slow_patterns_are_found_out(source: str, piece: str) -> None:
+    pattern = re.compile(source)
+    assert piece in nasty_texts(pattern)
+    assert time_of(pattern, of_length(piece, LONG), 0.5) == NEVER
+
+
+def test_patterns_are_found_wherever_they_stand(patterns: list[Found]) -> None:
+    places = {item.place.partition(":")[0] for item in patterns}
+    assert {
+        "poor_bench.issues.program._SAID",
+        "poor_bench.extraction.code_parts",
+        "poor_bench.providers.classify._RULES",
+        "evaluators.reasoning_gym_scorer._BOARD",
+    } <= places

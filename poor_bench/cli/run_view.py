@@ -63,14 +63,8 @@ class RunView:
         match event:
             case RunStarted():
                 self._start(event)
-            case ModelLoading(llm_id=llm_id):
-                self.show(llm_id, "loading the model")
-            case ModelFetching(llm_id=llm_id):
-                self.show(llm_id, f"fetching the model {_megabytes(event)}", is_frequent=True)
-            case ModelLoaded(llm_id=llm_id, load_ms=load_ms) if load_ms:
-                self.show(llm_id, f"model loaded in {load_ms / 1000:.1f} s")
-            case ModelNotPreloaded(llm_id=llm_id, failure=failure):
-                self._tell_once(llm_id, f"{failure.message} (preloading; requests are sent anyway)")
+            case ModelLoading() | ModelFetching() | ModelLoaded() | ModelNotPreloaded():
+                self._take_of_model(event)
             case TrialFinished(result=result):
                 self._count(result)
             case TrialRescored(result=result, old_score=old_score):
@@ -116,6 +110,19 @@ class RunView:
         if event.n_skipped:
             left = counted(event.n_skipped, "test")
             self.say(f"{self.name(event.llm_id)}: {left} left pending{way_out}")
+
+    def _take_of_model(
+        self, event: ModelLoading | ModelFetching | ModelLoaded | ModelNotPreloaded
+    ) -> None:
+        match event:
+            case ModelLoading(llm_id=llm_id):
+                self.show(llm_id, "loading the model")
+            case ModelFetching(llm_id=llm_id):
+                self.show(llm_id, f"fetching the model {_megabytes(event)}", is_frequent=True)
+            case ModelLoaded(llm_id=llm_id, load_ms=load_ms) if load_ms:
+                self.show(llm_id, f"model loaded in {load_ms / 1000:.1f} s")
+            case ModelNotPreloaded(llm_id=llm_id, failure=failure):
+                self._tell_once(llm_id, f"{failure.message} (preloading; requests are sent anyway)")
 
     def _take_of_judge(self, event: TrialAnswered | JudgingStarted | JudgeUnavailable) -> None:
         if isinstance(event, TrialAnswered):

@@ -16,7 +16,7 @@ from poor_bench.errors import PoorBenchError
 if TYPE_CHECKING:
     from poor_bench.config.workspace import Workspace
 
-_STRAY = re.compile(r"unexpected extra arguments? \((.+)\)$")
+_STRAY = re.compile(r"unexpected extra arguments? \((.{1,2000})\)$")
 
 
 def option_hints(error: click.UsageError) -> list[str]:

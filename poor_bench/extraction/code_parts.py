@@ -38,10 +38,10 @@ def last_function(code: str) -> str | None:
 def _functions_bound_by(statement: ast.stmt) -> Iterator[str]:
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
         yield statement.name
-    elif isinstance(statement, ast.Assign | ast.AnnAssign):
-        if isinstance(statement.value, ast.Lambda):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            yield from (target.id for target in targets if isinstance(target, ast.Name))
+    elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Lambda):
+        yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
+    elif isinstance(statement, ast.AnnAssign) and isinstance(statement.value, ast.Lambda):
+        yield from _bound_by(statement.target)
 
 
 def why_no_plain_function(code: str, name: str) -> str:

@@ -58,20 +58,21 @@ def _patterns_in(value: Any, module: str, depth: int = 0) -> Iterator[Any]:
 
 
 def _parts(value: Any, module: str) -> list[Any]:
+    parts: list[Any] = []
     if isinstance(value, Mapping):
-        return [*value, *value.values()]
-    if isinstance(value, list | tuple | set | frozenset):
-        return list(value)
-    if inspect.isclass(value):
-        return list(vars(value).values()) if value.__module__ == module else []
-    if isinstance(value, property):
-        return [value.fget]
-    if inspect.isfunction(value):
-        return [value.__defaults__, value.__kwdefaults__]
-    if type(value).__module__.startswith(("poor_bench", "evaluators")):
+        parts = [*value, *value.values()]
+    elif isinstance(value, list | tuple | set | frozenset):
+        parts = list(value)
+    elif inspect.isclass(value):
+        parts = list(vars(value).values()) if value.__module__ == module else []
+    elif isinstance(value, property):
+        parts = [value.fget]
+    elif inspect.isfunction(value):
+        parts = [value.__defaults__, value.__kwdefaults__]
+    elif type(value).__module__.startswith(("poor_bench", "evaluators")):
         names = getattr(type(value), "__slots__", None) or getattr(value, "__dict__", ())
-        return [getattr(value, name, None) for name in names if isinstance(name, str)]
-    return []
+        parts = [getattr(value, name, None) for name in names if isinstance(name, str)]
+    return parts
 
 
 def called_in(module: ModuleType) -> Iterator[Found]:
@@ -192,22 +193,21 @@ def _sample(tree: Any, repeats: int) -> str:
 
 
 def _sample_of(operation: Any, argument: Any, repeats: int) -> str:
+    text = ""
     if operation in {sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT}:
         least, most, inner = argument
-        return _sample(inner, repeats) * max(int(least), min(repeats, int(most)))
-    if operation is sre.LITERAL:
-        return chr(argument)
-    if operation is sre.NOT_LITERAL:
-        return "a" if argument != ord("a") else "b"
-    if operation is sre.ANY:
-        return "a"
-    if operation is sre.IN:
-        return _member(argument)
-    if operation is sre.BRANCH:
-        return _sample(argument[1][repeats % len(argument[1])], repeats)
-    if operation in {sre.ASSERT, sre.ASSERT_NOT}:
-        return ""
-    return "".join(_sample(inner, repeats) for inner in _inner(operation, argument))
+        text = _sample(inner, repeats) * max(int(least), min(repeats, int(most)))
+    elif operation is sre.LITERAL:
+        text = chr(argument)
+    elif operation in {sre.NOT_LITERAL, sre.ANY}:
+        text = "b" if argument == ord("a") else "a"
+    elif operation is sre.IN:
+        text = _member(argument)
+    elif operation is sre.BRANCH:
+        text = _sample(argument[1][repeats % len(argument[1])], repeats)
+    elif operation not in {sre.ASSERT, sre.ASSERT_NOT}:
+        text = "".join(_sample(inner, repeats) for inner in _inner(operation, argument))
+    return text
 
 
 _OF_CATEGORY = {

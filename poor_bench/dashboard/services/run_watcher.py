@@ -78,13 +78,8 @@ class RunWatcher:
         match event:
             case RunStarted():
                 self._start(event)
-            case ModelLoading(llm_id=llm_id):
-                self._change(llm_id, phase=LLMPhase.LOADING)
-            case ModelLoaded(llm_id=llm_id):
-                self._change(llm_id, phase=LLMPhase.RUNNING)
-            case ModelNotPreloaded(llm_id=llm_id, failure=failure):
-                self._change(llm_id, phase=LLMPhase.RUNNING)
-                self._note_error(llm_id, "", failure)
+            case ModelLoading() | ModelLoaded() | ModelNotPreloaded():
+                self._take_of_model(event)
             case TrialFinished(result=result):
                 self._count(result)
             case TrialRescored(result=result, old_score=old_score):
@@ -99,6 +94,12 @@ class RunWatcher:
             case RunFinished(run_id=run_id, n_not_rescored=n_not_rescored):
                 self._change_all(LLMPhase.FINISHED, {LLMPhase.RUNNING, LLMPhase.JUDGING})
                 self._state = replace(self._state, run_id=run_id, n_not_rescored=n_not_rescored)
+
+    def _take_of_model(self, event: ModelLoading | ModelLoaded | ModelNotPreloaded) -> None:
+        is_loading = isinstance(event, ModelLoading)
+        self._change(event.llm_id, phase=LLMPhase.LOADING if is_loading else LLMPhase.RUNNING)
+        if isinstance(event, ModelNotPreloaded):
+            self._note_error(event.llm_id, "", event.failure)
 
     def _take_of_judge(self, event: TrialAnswered | JudgingStarted | JudgeUnavailable) -> None:
         if isinstance(event, TrialAnswered):

@@ -66,7 +66,7 @@ def _mapping_from_outside(users: str) -> Callable[[], bool]:
 
 def count_tasks_apart() -> bool:
     """Tell whether the kernel counts a user's tasks in each user namespace; Linux 5.14 does."""
-    numbers = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    numbers = re.match(r"(\d{1,9})\.(\d{1,9})", os.uname().release)
     return numbers is not None and (int(numbers[1]), int(numbers[2])) >= (5, 14)
 
 

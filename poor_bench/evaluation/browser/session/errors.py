@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 _CALL_LOG = "Call log:"
 _LONGEST = 300
 

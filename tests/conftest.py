@@ -24,14 +24,33 @@ settings.register_profile(
 )
 settings.register_profile("thorough", settings.get_profile("poor_bench"), max_examples=1000)
 settings.load_profile("poor_bench")
+_HAS_LOST_WORKERS = pytest.StashKey[bool]()
 _SLOW_KINDS = {"browser": "drives a real Chromium", "embedded": "runs the real embedded model"}
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Start no workers for a single file or test, or where its output shall be seen at once."""
     targets = [argument for argument in config.args if not argument.startswith("-")]
     is_single = len(targets) == 1 and ("::" in targets[0] or targets[0].endswith(".py"))
     return 0 if is_single or config.option.capture == "no" else None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Remember a worker that died; xdist itself forgets one that had no test left to run."""
+    node.config.stash[_HAS_LOST_WORKERS] = bool(error) or node.config.stash[_HAS_LOST_WORKERS]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """No worker is lost yet."""
+    config.stash[_HAS_LOST_WORKERS] = False
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run that lost a worker, even where every test has passed."""
+    if session.config.stash[_HAS_LOST_WORKERS] and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

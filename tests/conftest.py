@@ -30,10 +30,10 @@ _SLOW_KINDS = {"browser": "drives a real Chromium", "embedded": "runs the real e
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Start no workers for a single file or test, or where its output shall be seen at once."""
-    targets = [argument for argument in config.args if not argument.startswith("-")]
-    is_single = len(targets) == 1 and ("::" in targets[0] or targets[0].endswith(".py"))
-    return 0 if is_single or config.option.capture == "no" else None
+    """Start no workers for a single file or test, for a workspace, or for output seen at once."""
+    is_single = len(config.args) == 1 and ("::" in config.args[0] or config.args[0].endswith(".py"))
+    is_quiet = config.option.capture != "no" and not config.getoption("--poor-bench", None)
+    return None if is_quiet and not is_single else 0
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -42,9 +42,12 @@ def pytest_testnodedown(node: Any, error: object) -> None:
     node.config.stash[_HAS_LOST_WORKERS] = bool(error) or node.config.stash[_HAS_LOST_WORKERS]
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """No worker is lost yet."""
+    """Let a workspace that is asked from this folder take its time; no worker is lost yet."""
     config.stash[_HAS_LOST_WORKERS] = False
+    if config.getoption("--poor-bench", None) and config.getoption("timeout", None) is None:
+        config.option.timeout = 0.0
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -1,4 +1,4 @@
-"""`suite`: run suites of cases for computer-using agents, and look at what came of it."""
+"""`suite`: run suites of cases for computer-using agents, and show the results."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from poor_bench.command_line import examples
 
 _EPILOG = examples(
     """
-  {program} suite run example                    the suite that comes along; needs no LLM
+  {program} suite run example                    the example suite; needs no model
   {program} suite run my_suite.yaml --tag smoke --trials 3 --html report.html
   {program} suite validate my_suite.yaml
   {program} suite report last --html report.html
-  {program} suite record cancel-order            a playbook of what an agent did
-  {program} suite import miniwob                 a public benchmark
+  {program} suite record cancel-order            turn an agent's trial into a playbook
+  {program} suite import miniwob                 import a public benchmark
 """
 )
 
@@ -27,7 +27,7 @@ _EPILOG = examples(
 @click.group(invoke_without_command=True, epilog=_EPILOG)
 @click.pass_context
 def command(ctx: click.Context) -> int:
-    """Run suites of cases for computer-using agents: browser, LLM, playbooks."""
+    """Test computer-using agents with suites of cases: browser, model, playbooks."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_suites)
     return 0

@@ -1,4 +1,4 @@
-"""`suite import`: public benchmarks as suite files."""
+"""`suite import`: convert public benchmarks to suite files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from poor_bench.errors import ConfigError
 _EPILOG = examples(
     """
   pip install miniwob
-  {program} suite import miniwob                        all tasks that have a playbook
+  {program} suite import miniwob                        all tasks with a playbook
   {program} suite import miniwob --task click-button --task book-flight --seeds 5
 """
 )
@@ -22,7 +22,7 @@ _EPILOG = examples(
 
 @click.group("import")
 def import_suite() -> None:
-    """Turn a public benchmark into a suite file."""
+    """Convert a public benchmark to a suite file."""
 
 
 @import_suite.command("miniwob", epilog=_EPILOG)
@@ -32,15 +32,17 @@ def import_suite() -> None:
     type=click.IntRange(1, 1000),
     default=1,
     show_default=True,
-    help="Cases per task, each with other contents.",
+    help="Cases per task, each with different content.",
 )
-@click.option("--no-playbooks", is_flag=True, help="Leave all tasks to the LLM agent.")
+@click.option(
+    "--no-playbooks", is_flag=True, help="Omit the playbooks, so that the model does all tasks."
+)
 @click.option(
     "--output",
     type=OutputFile(".yaml", ".yml"),
-    help="By default suites/miniwob.yaml in the workspace.",
+    help="File to write; suites/miniwob.yaml in the workspace by default.",
 )
-@click.option("--force", is_flag=True, help="Replace the file.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @pass_app
 def miniwob(
     app: AppContext,
@@ -51,13 +53,13 @@ def miniwob(
     output: Path | None,
     force: bool,
 ) -> int:
-    """Write a suite of MiniWoB++ tasks; needs the package miniwob."""
+    """Write a suite of MiniWoB++ tasks; requires the package miniwob."""
     from poor_bench.evaluation.browser.miniwob.suite import miniwob_suite
     from poor_bench.evaluation.report import write_file
 
     path = output or app.data_dir / "suites" / "miniwob.yaml"
     if path.exists() and not force:
-        raise ConfigError(f"{path} is there already", hint="--force replaces it")
+        raise ConfigError(f"{path} already exists", hint="use --force to replace it")
     write_file(path, miniwob_suite(tasks, n_seeds=seeds, with_playbooks=not no_playbooks))
     click.echo(f"Wrote {path}. Next: {next_command(f'suite run {path}')}")
     return 0

@@ -1,4 +1,4 @@
-"""`suite list`: the suites that can be run by name, and the runs that are kept."""
+"""`suite list`: suites that can be run by name, and stored runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NEWEST = 10
 @json_option
 @pass_app
 def list_suites(app: AppContext, /, as_json: bool = False) -> int:
-    """List the suites that can be run by name, and the newest runs."""
+    """List suites that can be run by name, and the newest runs."""
     from poor_bench.evaluation.stored_run import stored_runs
     from poor_bench.evaluation.suite_files import suite_files
 
@@ -75,6 +75,6 @@ def _run_cells(row: dict[str, Any]) -> list[str]:
         return [row["run_id"], row["suite"], "", harmless(row["problem"])]
     words = [f"{row['failed']} failed"] if row["failed"] else []
     words += [f"{row['not_run']} not run"] if row["not_run"] else []
-    words += ["going on"] if row["is_going_on"] else ["stopped"] if row["cancelled"] else []
+    words += ["running"] if row["is_going_on"] else ["stopped"] if row["cancelled"] else []
     passed = f"{row['passed']}/{row['passed'] + row['failed']}"
-    return [row["run_id"], row["suite"], passed, ", ".join(words) or "fine"]
+    return [row["run_id"], row["suite"], passed, ", ".join(words) or "passed"]

@@ -1,4 +1,4 @@
-"""What `suite run` and `suite report` print and write."""
+"""Output of `suite run` and `suite report`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import click
 
 from poor_bench.cli.output import Column, console, harmless, plain_table, print_json
 from poor_bench.cli.output_file import HTML_FILE, OutputFile
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
-    from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult
+    from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult, EvalTagResult
     from poor_bench.evaluation.stored_run import StoredRun
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -27,7 +28,7 @@ _OPTIONS = (
 
 
 def report_file_options(function: _Command) -> _Command:
-    """Give a command the options `--html --junit --output`."""
+    """Add the options `--html --junit --output` to a command."""
     return functools.reduce(
         lambda decorated, option: option(decorated), reversed(_OPTIONS), function
     )
@@ -38,7 +39,7 @@ def write_report_files(
     run: StoredRun | None,
     files: dict[str, Path | None],
 ) -> None:
-    """Write the files that the options name, and say so on standard error."""
+    """Write the files that the options name, and list them on standard error."""
     from poor_bench.evaluation.html.page import report_to_html
     from poor_bench.evaluation.junit import report_to_junit
     from poor_bench.evaluation.report import write_file, write_report
@@ -56,7 +57,7 @@ def write_report_files(
 
 
 def show_report(report: EvalSuiteResult, *, as_json: bool) -> None:
-    """Print a report as JSON, or as a table with what failed below it."""
+    """Print a report as JSON, or as a table followed by failures and results by tag."""
     if as_json:
         from poor_bench.evaluation.report import report_to_json
 
@@ -70,11 +71,14 @@ def show_report(report: EvalSuiteResult, *, as_json: bool) -> None:
     for case in report.case_results:
         for line in _reasons(case):
             click.echo(harmless(f"{case.id}: {line}"))
-    click.echo(_headline(report))
+    if report.tag_results:
+        heads: list[Column] = ["Tag", ("Passed", "right"), ("Pass rate", "right"), "95 % CI", ""]
+        console().print(plain_table(heads, [_tag_cells(tag) for tag in report.tag_results]))
+    click.echo(harmless(_headline(report)))
 
 
 def exit_code(report: EvalSuiteResult) -> int:
-    """Return 130 where the run was stopped, 1 where a case failed, 3 where one was not run."""
+    """130 if the run was stopped, 1 if a case failed, 3 if a case was not run, else 0."""
     if report.cancelled:
         return 130
     if report.failed:
@@ -94,22 +98,41 @@ def _cells(case: EvalCaseResult) -> list[str]:
         time_text(case.avg_duration_ms),
         str(case.actions) if case.trials_run else "",
         count_text(case.input_tokens + case.output_tokens),
-        cost_text(case.avg_estimated_cost_usd),
+        cost_text(case.avg_estimated_cost_usd) or ("n/a" if case.trials_run else ""),
     ]
 
 
 def _reasons(case: EvalCaseResult) -> list[str]:
-    not_run = dict.fromkeys(f"could not be run: {failure.message}" for failure in case.failures)
-    if case.status.value == "not_run" and not not_run:
-        return ["not run: the run was stopped before its end"]
-    return [*case.failed_checks, *not_run]
+    if case.status.value == "not_run" and not case.failures:
+        return ["not run: the run was stopped first", *case.read_errors]
+    return [*case.reasons, *case.read_errors]
+
+
+def _tag_cells(tag: EvalTagResult) -> list[str]:
+    rate = f"{tag.pass_rate:.2f}" if tag.total else "n/a"
+    interval = "{:.2f} to {:.2f}".format(*tag.pass_interval) if tag.pass_interval else ""
+    not_run = f"{tag.not_run} not run" if tag.not_run else ""
+    return [tag.tag, f"{tag.passed}/{tag.total}", rate, interval, not_run]
 
 
 def _headline(report: EvalSuiteResult) -> str:
-    text = f"{report.passed} of {report.total} cases passed"
-    if report.pass_rate is not None:
+    text = f"{report.passed} of {counted(report.total, 'case')} passed"
+    if "pass_rate" in report.intervals:
         low, high = report.intervals["pass_rate"]
-        text += f" ({report.pass_rate:.2f}, 95 % interval {low:.2f} to {high:.2f})"
+        text += f" ({report.pass_rate:.2f}, 95 % CI {low:.2f} to {high:.2f})"
     if report.not_run:
-        text += f"; {report.not_run} not run, which count as neither"
-    return f"{text}. Run {report.run_id}" if report.run_id else f"{text}."
+        text += f"; {report.not_run} not run, excluded from the rate"
+    text = f"{text}. {models_text(report)}".rstrip()
+    return f"{text} Run {report.run_id}" if report.run_id else text
+
+
+def models_text(report: EvalSuiteResult) -> str:
+    """One sentence on the share of models in a result; empty where a model acted in all trials."""
+    trials = [trial for case in report.case_results for trial in case.trial_results]
+    ran = [trial for trial in trials if trial.failure is None]
+    n_playbook = sum(trial.mode == "playbook" for trial in ran)
+    if not n_playbook:
+        return ""
+    if n_playbook == len(ran):
+        return "No model was used: playbooks completed every trial."
+    return f"A model acted in {len(ran) - n_playbook} of {counted(len(ran), 'trial')}."

@@ -1,4 +1,4 @@
-"""`suite record`: make a playbook of what an agent did."""
+"""`suite record`: turn the trial of an agent into a playbook."""
 
 from __future__ import annotations
 
@@ -26,10 +26,15 @@ _EPILOG = examples(
 
 @click.command(epilog=_EPILOG)
 @click.argument("case")
-@click.option("--run", "run_reference", metavar="RUN", help="By default the newest that passed.")
-@click.option("--name", metavar="NAME", help="Of the playbook; the case's id by default.")
-@click.option("--force", is_flag=True, help="Replace a playbook of this name.")
-@click.option("--no-replay", is_flag=True, help="Do not try the playbook at once.")
+@click.option(
+    "--run",
+    "run_reference",
+    metavar="RUN",
+    help="Run to record; the newest that passed by default.",
+)
+@click.option("--name", metavar="NAME", help="Name of the playbook; the case's id by default.")
+@click.option("--force", is_flag=True, help="Replace an existing playbook.")
+@click.option("--no-replay", is_flag=True, help="Do not try the playbook after writing it.")
 @pass_app
 def record(
     app: AppContext,
@@ -40,10 +45,10 @@ def record(
     force: bool,
     no_replay: bool,
 ) -> int:
-    """Write a playbook that does what an agent did in the newest trial of CASE that passed.
+    """Write a playbook from the newest trial of CASE that an agent passed.
 
-    It is tried at once, without an LLM, against the expectations of the case; ends with 1 if it
-    fails there.
+    The playbook is then tried without a model, against the expectations of the case. Exit code: 1
+    if it fails.
     """
     from poor_bench.evaluation.recording import (
         find_recordable,

@@ -1,4 +1,4 @@
-"""`suite report`: show or export what came of a run."""
+"""`suite report`: show or export a stored run."""
 
 from __future__ import annotations
 
@@ -32,11 +32,10 @@ _EPILOG = examples(
 @json_option
 @pass_app
 def report(app: AppContext, /, run: str, as_json: bool, **files: Path | None) -> int:
-    """Show or export a RUN: `last`, the beginning of its id, its folder, or a report as JSON.
+    """Show or export a RUN: `last`, the start of its id, its folder, or a report as JSON.
 
-    Stored trials are judged by the cases as they were run. Also shows runs that are going on or
-    were broken off, as far as they came. A report that `--output` has written holds no steps and
-    no screenshots.
+    Stored trials are judged by the cases of their run. Running and interrupted runs are shown as
+    far as they are stored. A report from `--output` does not contain steps or screenshots.
     """
     stored, result = _open(app, Path(run), run)
     show_report(result, as_json=as_json)

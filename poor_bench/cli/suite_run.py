@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import json_option
+from poor_bench.cli.output import harmless, json_option
 from poor_bench.cli.stop_signals import stop_on_signal
 from poor_bench.cli.suite_output import (
     exit_code,
@@ -32,17 +32,30 @@ _EPILOG = examples(
 
 @click.command(epilog=_EPILOG)
 @click.argument("file", metavar="FILE|NAME")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only cases with this tag.")
-@click.option("--case", "cases", multiple=True, metavar="ID", help="Only this case, or a glob.")
-@click.option("--trials", type=click.IntRange(1, 1000), help="In place of each case's own number.")
+@click.option(
+    "--tag", "tags", multiple=True, metavar="TAG", help="Only cases with this tag; repeatable."
+)
+@click.option(
+    "--case",
+    "cases",
+    multiple=True,
+    metavar="ID",
+    help="Only cases with this id or glob; repeatable.",
+)
+@click.option("--trials", type=click.IntRange(1, 1000), help="Number of trials, for all cases.")
 @click.option(
     "--parallel",
     type=click.IntRange(1, 64),
     default=1,
     show_default=True,
-    help="Trials at once, each with a browser of its own.",
+    help="Parallel trials, each in a browser of its own.",
 )
-@click.option("--llm", "llm_id", metavar="ID", help="The LLM of all cases.")
+@click.option(
+    "--llm",
+    "llm_id",
+    metavar="ID",
+    help="LLM for all cases; cases that a playbook completes do not use it.",
+)
 @report_file_options
 @json_option
 @pass_app
@@ -58,10 +71,10 @@ def run(
     as_json: bool,
     **files: Path | None,
 ) -> int:
-    """Run the cases of a suite FILE, or of a suite that is named.
+    """Run the cases of a suite, given as a FILE or by NAME.
 
-    Ends with 1 if a case failed, else with 3 if one could not be run. Ctrl-C stops cleanly: what
-    is finished is kept, and `suite report` shows it.
+    Exit code: 1 if a case failed, else 3 if a case could not be run, else 0. Ctrl-C stops cleanly:
+    finished trials are kept, and `suite report` shows them.
     """
     from poor_bench.evaluation.selection import select_cases
     from poor_bench.evaluation.stored_run import find_run
@@ -73,7 +86,16 @@ def run(
     report = _run(app, suite, quiet=as_json, llm_id=llm_id, parallel=parallel)
     show_report(report, as_json=as_json)
     write_report_files(report, find_run(app.data_dir, report.run_id), files)
+    if llm_id and not report.llms:
+        click.echo(harmless(_not_used(llm_id)), err=True)
     return exit_code(report)
+
+
+def _not_used(llm_id: str) -> str:
+    return (
+        f"Warning: {llm_id} was not used, so this result says nothing about it. No trial reached "
+        "a model; to test one, set `execution_mode: agent_only` in the cases."
+    )
 
 
 def _run(app: AppContext, suite: EvalSuite, *, quiet: bool, **options: Any) -> Any:

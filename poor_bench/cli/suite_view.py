@@ -1,4 +1,4 @@
-"""What a run of a suite looks like while it goes on: a bar on a terminal, lines when piped."""
+"""Progress of a running suite: a bar on a terminal, lines when piped."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ View = Callable[[SuiteEvent], None]
 
 
 class LinesView:
-    """A line for every trial that ended."""
+    """One line per finished trial."""
 
     def __init__(self) -> None:
         self._n_trials = 0
         self._n_done = 0
 
     def __call__(self, event: SuiteEvent) -> None:
-        """Take one event."""
+        """Show one event."""
         if isinstance(event, SuiteStarted):
             self._n_trials = event.n_trials
         elif isinstance(event, TrialFinished):
@@ -40,14 +40,14 @@ class LinesView:
 
 
 class BarView:
-    """A live bar with what is being done just now."""
+    """A live bar with the current step."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._task: TaskID | None = None
 
     def __call__(self, event: SuiteEvent) -> None:
-        """Take one event."""
+        """Show one event."""
         if isinstance(event, SuiteStarted):
             self._task = self._progress.add_task(
                 harmless(event.suite), total=event.n_trials, now=""
@@ -65,7 +65,7 @@ class BarView:
 
 
 def _line(trial: EvalTrialResult) -> str:
-    name = trial.case_id if trial.trial == 1 else f"{trial.case_id} (trial {trial.trial})"
+    name = f"{trial.case_id} (trial {trial.trial})" if trial.trial_index else trial.case_id
     if trial.failure is not None:
         return f"{name}: not run: {trial.failure.message}"
     seconds = trial.duration_ms / 1000
@@ -75,7 +75,7 @@ def _line(trial: EvalTrialResult) -> str:
 
 @contextmanager
 def open_suite_view(*, quiet: bool) -> Iterator[View]:
-    """Open the view that fits where the output goes; a quiet one for `--json`."""
+    """Open the view that suits the output; a silent one for `--json`."""
     if quiet:
         yield lambda _event: None
     elif sys.stderr.isatty():

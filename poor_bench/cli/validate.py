@@ -54,7 +54,7 @@ def _problems(app: AppContext) -> list[Problem]:
             raise
         return list(error.problems)
     of_tests = (finding.problem for finding in app.config.lint())
-    return [*loading, *_agent_problems(app), *of_tests]
+    return [*loading, *_agent_problems(app), *_suite_problems(app), *of_tests]
 
 
 def _agent_problems(app: AppContext) -> list[Problem]:
@@ -64,6 +64,15 @@ def _agent_problems(app: AppContext) -> list[Problem]:
         return list(load_agent_shelf(app.data_dir).problems)
     except ConfigError as error:
         return list(error.problems)
+
+
+def _suite_problems(app: AppContext) -> list[Problem]:
+    """Problems of the suites of the workspace; those of the package are tested with it."""
+    from poor_bench.evaluation.playbook_checks import check_suite_and_playbooks
+    from poor_bench.evaluation.suite_files import suite_files
+
+    own = [path for path in suite_files(app.data_dir) if path.is_relative_to(app.data_dir)]
+    return [problem for path in own for problem in check_suite_and_playbooks(path, app.data_dir)]
 
 
 def _summary(app: AppContext, problems: list[Problem], *, has_errors: bool) -> str:

@@ -1,29 +1,35 @@
-"""The seam of agents: what an agent under test is given, and what it returns.
+"""Interface of agents: the task an agent under test receives, and the outcome it returns.
 
 An agent is any object with the one method of `Agent`. `profile` of a case names it: `default` is
 the browser, `package.module:factory` a function of yours that takes `AgentServices` and returns an
 `Agent`, and an http(s) URL an endpoint that takes the task and returns the outcome as JSON.
 
-A failure of the agent is an `AgentOutcome` without success. A failure of ours (no browser, an LLM
-that cannot be reached) is never an outcome: raise one of the errors of `poor_bench.errors`.
+A failure of the agent is an `AgentOutcome` without success; any exception that the agent raises
+counts as one. A failure that is not the agent's (no browser, an LLM that cannot be reached) is not
+an outcome: raise one of the errors of `poor_bench.errors`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, TypeVar
+
+from pydantic import Field, Strict, TypeAdapter, ValidationError
 
 from poor_bench.evaluation.models import Mode
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.ports import Clock
 
+Amount = Annotated[int, Field(ge=0)]
+_Read = TypeVar("_Read")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTask:
-    """One trial of one case, ready to be run: placeholders are filled, names are resolved."""
+    """One trial of one case, with placeholders filled and names resolved."""
 
     case_id: str
     trial: int
@@ -49,14 +55,14 @@ class AgentTask:
     """Name of an environment variable to the only origin that may receive its value."""
     allow_private_networks: bool = False
     llm: LLM | None = None
-    """Whom to ask; None where no LLM is to be had."""
+    """LLM of the case; None where none is available."""
     folder: Path
     """Exists and is empty; screenshots and downloads go here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One thing that was done, for the replay; masked and stored by the runner."""
+    """One step of an agent, for the replay; the runner redacts and stores it."""
 
     number: int
     """Counted from 1, over playbook and agent together."""
@@ -70,7 +76,7 @@ class Step:
     title: str = ""
     thought: str = ""
     result: str = ""
-    """What came of it."""
+    """Result of the action."""
     error: str = ""
     screenshot: str = ""
     """Name of an image in the trial's folder, taken after the action."""
@@ -81,47 +87,51 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialControl:
-    """How a trial is steered and watched from outside."""
+    """Control of a running trial."""
 
     cancelled: Callable[[], bool] = lambda: False
-    """Asked often; an agent raises RunCancelledError when it is true, or is given up soon."""
+    """True once the trial must end; poll it often, and raise RunCancelledError when it is true."""
     note_step: Callable[[Step], None] = lambda _step: None
-    """Told each step the moment it is done; stores it so that it survives the process."""
+    """Stores a step as soon as it is done, so that it survives the process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOutcome:
-    """What came of one trial, or of one part of it."""
+    """Outcome of one trial, or of one part of it."""
 
-    success: bool
+    success: Annotated[bool, Strict()]
     summary: str = ""
     error: str = ""
-    """Why there was no success, in a sentence."""
+    """Why the agent failed, in a sentence."""
+    traceback: str = ""
+    """Traceback of a crash, or the raw reply of an agent that answered badly."""
     data: Mapping[str, Any] = field(default_factory=dict)
     extracted_text: str = ""
-    actions: int = 0
-    """What was done to the page; thinking and `done` are no actions."""
-    input_tokens: int = 0
-    output_tokens: int = 0
+    actions: Amount = 0
+    """Actions on the page; thinking and `done` do not count."""
+    input_tokens: Amount = 0
+    output_tokens: Amount = 0
     mode: Mode = "agent"
+    read_errors: Mapping[str, str] = field(default_factory=dict)
+    """Path of `read_at_end` to the error that its JavaScript expression raised."""
 
 
 class Agent(Protocol):
     """An agent under test; called from several threads at once, once for each trial."""
 
     def run(self, task: AgentTask, control: TrialControl) -> AgentOutcome:
-        """Carry out one task; return when it is done, given up or out of budget.
+        """Carry out one task; return when it is done, failed or out of budget.
 
         Raises:
-            RecordedError: If it could not be run for a reason that is not the agent's own.
-            ConfigError: If something the user can mend keeps it from running.
+            RecordedError: If the agent could not run for a reason that is not its own.
+            ConfigError: If a setting prevents it from running.
             RunCancelledError: If `control.cancelled()` turned true.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentServices:
-    """What a factory of agents may use."""
+    """Services for factories of agents."""
 
     data_dir: Path
     """Folder of the workspace."""
@@ -130,3 +140,40 @@ class AgentServices:
     environ: Mapping[str, str]
     """Where credentials are looked up."""
     clock: Clock
+
+
+_OUTCOME = TypeAdapter(AgentOutcome)
+_STEP = TypeAdapter(Step)
+
+
+def read_outcome(values: Mapping[str, Any]) -> AgentOutcome:
+    """Read what an agent returned; null stands for a default, and 2.0 for 2.
+
+    Raises:
+        ValueError: If it is not an outcome; names the field at fault.
+    """
+    return _read(_OUTCOME, values)
+
+
+def read_step(values: Mapping[str, Any]) -> Step:
+    """Read a step that an agent reports; null stands for a default, and 2.0 for 2.
+
+    Raises:
+        ValueError: If it is not a step; names the field at fault.
+    """
+    return _read(_STEP, values)
+
+
+def plain_fields(instance: AgentOutcome | Step) -> dict[str, Any]:
+    """Fields of an outcome or a step by name, not copied."""
+    return {each.name: getattr(instance, each.name) for each in fields(instance)}
+
+
+def _read(adapter: TypeAdapter[_Read], values: Mapping[str, Any]) -> _Read:
+    given = {name: value for name, value in values.items() if value is not None}
+    try:
+        return adapter.validate_python(given)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        raise ValueError(f"{place}: {fault['msg']}") from error

@@ -1,4 +1,4 @@
-"""The public functions: what is done in threads elsewhere, for callers with an event loop."""
+"""The public functions, for callers with an event loop."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ async def load_suite(path: Path | str, data_dir: Path | str = "data") -> EvalSui
 
     Args:
         path: A YAML file.
-        data_dir: Folder of the workspace, where playbooks are looked up.
+        data_dir: Folder of the workspace, which holds playbooks.
 
     Raises:
-        ConfigError: With every problem of the file, each with its case and line.
+        ConfigError: With every problem of the file, each with its case and line. A missing
+            playbook is not one of them: its case could not be run.
     """
     return await asyncio.to_thread(read_suite, Path(path), Path(data_dir))
 
@@ -32,15 +33,15 @@ async def run_suite(
     options: SuiteOptions | None = None,
     listener: Callable[[SuiteEvent], None] = lambda _event: None,
 ) -> EvalSuiteResult:
-    """Run all cases of a suite; cancelling the task stops the run, and keeps what is finished.
+    """Run all cases of a suite; cancelling the task stops the run and keeps finished trials.
 
     Args:
-        suite: What to run.
-        options: Workspace, LLM, trials at once; the workspace `data` by default.
-        listener: Told what goes on, from other threads, one event at a time.
+        suite: Suite to run.
+        options: Workspace, LLM and parallel trials; the workspace `data` by default.
+        listener: Called with every event, from other threads, one at a time.
 
     Raises:
-        ConfigError: If an LLM that is named is not there.
+        ConfigError: If a named LLM does not exist.
         StoreError: If the run could not be stored.
     """
     control = RunControl()
@@ -56,9 +57,9 @@ async def run_suite(
 
 
 async def write_suite_report(report: EvalSuiteResult, path: Path | str) -> None:
-    """Write a report as JSON, whole or not at all; folders on the way are made.
+    """Write a report as JSON, atomically; missing folders are created.
 
     Raises:
-        ConfigError: If it cannot be written; what was there before is untouched.
+        ConfigError: If it cannot be written; the old file stays untouched.
     """
     await asyncio.to_thread(write_report, report, path)

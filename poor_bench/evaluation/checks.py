@@ -1,12 +1,12 @@
-"""Which expectations of a case a trial does not meet; pure.
+"""Check a trial against the expectations of its case; pure.
 
-A check that fails is one sentence that begins with the key of its expectation.
+A failed check is one sentence that begins with the key of its expectation.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from poor_bench.evaluation.data_path import MISSING, find_path
@@ -17,11 +17,11 @@ _SHOWN = 200
 
 
 def failed_checks(case: EvalCase, trial: EvalTrialResult) -> tuple[str, ...]:
-    """Return a sentence for every expectation that one trial does not meet.
+    """List the expectations that one trial does not meet, one sentence each.
 
     Args:
-        case: What was expected.
-        trial: With its cost; one that could not be run has nothing to be checked.
+        case: The expectations.
+        trial: With its cost; one that could not be run is not checked.
     """
     if trial.failure is not None:
         return ()
@@ -29,8 +29,8 @@ def failed_checks(case: EvalCase, trial: EvalTrialResult) -> tuple[str, ...]:
     return (
         *_success(expect, trial),
         *_texts(expect, trial),
-        *_required_keys(expect, trial.data),
-        *_values(expect, trial.data),
+        *_required_keys(expect, trial),
+        *_values(expect, trial),
         *_schema(case, trial),
         *_limits(expect, trial),
         *_handoff(expect, trial),
@@ -38,7 +38,7 @@ def failed_checks(case: EvalCase, trial: EvalTrialResult) -> tuple[str, ...]:
 
 
 def contains(text: str, part: str) -> bool:
-    r"""Return whether `part` stands in `text`; case and the kind of white space do not count.
+    r"""True if `part` occurs in `text`, ignoring case and the kind of white space.
 
     Example:
         >>> contains("Your order\n is CANCELLED.", "order is cancelled")
@@ -63,26 +63,37 @@ def _texts(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
         "error_contains": (expect.error_contains, trial.error),
         "extracted_text_contains": (expect.extracted_text_contains, trial.extracted_text),
     }
-    for key, (part, text) in wanted.items():
-        if part is not None and not contains(text, part):
-            yield f"{key}: {part!r} is not in {_shown(text)}"
+    for key, (parts, text) in wanted.items():
+        for part in parts:
+            if not contains(text, part):
+                yield f"{key}: {part!r} is not in {_shown(text)}"
 
 
-def _required_keys(expect: Expectations, data: Mapping[str, Any]) -> Iterator[str]:
+def _required_keys(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
     for path in expect.required_data_keys:
-        if find_path(data, path) in (MISSING, None):
-            yield f"required_data_keys: the data have no {path!r}"
+        _, reason = _value_at(path, trial)
+        if reason:
+            yield f"required_data_keys: {reason}"
 
 
-def _values(expect: Expectations, data: Mapping[str, Any]) -> Iterator[str]:
+def _values(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
     for path, part in expect.data_values_contain.items():
-        value = find_path(data, path)
-        if value is MISSING:
-            yield f"data_values_contain: the data have no {path!r}"
+        value, reason = _value_at(path, trial)
+        if reason:
+            yield f"data_values_contain: {reason}"
             continue
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         if not contains(text, part):
             yield f"data_values_contain: {part!r} is not in {path!r}, which is {_shown(text)}"
+
+
+def _value_at(path: str, trial: EvalTrialResult) -> tuple[Any, str]:
+    """The value at a path of the data, and why it does not exist where it does not."""
+    for read, error in trial.read_errors.items():
+        if f"{path}.".startswith(f"{read}."):
+            return None, f"{path!r} could not be read at the end: {_shortened(error)}"
+    value = find_path(trial.data, path)
+    return value, f"the data do not have {path!r}" if value is MISSING else ""
 
 
 def _schema(case: EvalCase, trial: EvalTrialResult) -> Iterator[str]:
@@ -103,10 +114,13 @@ def _limits(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
         "max_output_tokens": (expect.max_output_tokens, trial.output_tokens, "output tokens"),
         "max_estimated_cost_usd": (
             expect.max_estimated_cost_usd,
-            trial.estimated_cost_usd,
+            trial.estimated_cost_usd or 0.0,
             "US dollars",
         ),
     }
+    if expect.max_estimated_cost_usd is not None and trial.estimated_cost_usd is None:
+        model = trial.llm_id or "the model"
+        yield f"max_estimated_cost_usd: the cost is unknown: {model} has no price in llms.json"
     for key, (most, seen, unit) in limits.items():
         if most is not None and seen > most:
             yield f"{key}: {seen:.10g} {unit}, at most {most:.10g} expected"
@@ -117,9 +131,9 @@ def _limits(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
 
 def _handoff(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
     if expect.handoff == "require" and not trial.handed_off:
-        yield "handoff: the playbook did not hand off to the agent, as was required"
+        yield "handoff: required, but the playbook did not hand off to the agent"
     if expect.handoff == "forbid" and trial.handed_off:
-        yield "handoff: the playbook handed off to the agent, which was forbidden"
+        yield "handoff: forbidden, but the playbook handed off to the agent"
 
 
 def _shown(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What a run of a suite tells its listener while it goes on."""
+"""Events of a running suite."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from poor_bench.evaluation.models import EvalSuiteResult, EvalTrialResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteStarted:
-    """A run begins; nothing has been tried yet."""
+    """A run starts."""
 
     run_id: str
     suite: str
@@ -19,7 +19,7 @@ class SuiteStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialStarted:
-    """An agent is given its task."""
+    """A trial starts."""
 
     case_id: str
     trial: int
@@ -27,7 +27,7 @@ class TrialStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepDone:
-    """An agent did something; it is stored."""
+    """A step is done and stored."""
 
     case_id: str
     trial: int
@@ -36,14 +36,14 @@ class StepDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialFinished:
-    """A trial ended, with a verdict or a failure of ours, and is stored."""
+    """A trial is judged or could not be run, and is stored."""
 
     result: EvalTrialResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteFinished:
-    """The run is over, or was stopped."""
+    """The run is finished, or was stopped."""
 
     report: EvalSuiteResult
 

@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from poor_bench.errors import ConfigError, describe_crash
 
 
 def import_factory(written: str) -> Callable[..., Any]:
-    """Return the function that `package.module:function` names.
+    """Import the function that `package.module:function` names.
+
+    Modules are found in the current folder first, as `python -m` finds them, then among the
+    installed packages.
 
     Raises:
-        ConfigError: If there is no such module or function, or the module fails.
+        ConfigError: If the module cannot be imported, or does not have the function.
     """
     module_name, _, name = written.partition(":")
+    _search_current_folder()
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         hint = (
-            "modules are looked up from the folder that the command was started in; `examples` "
-            "stand in the project's folder, and do not come with an installed package"
+            "modules are searched in the folder where the command starts, then in the installed "
+            "packages; `examples` is part of the project folder, not of an installed package"
         )
-        raise ConfigError(
-            f"`{module_name}` cannot be imported: {describe_crash(error)}", hint=hint
-        ) from error
+        reason = describe_crash(error)
+        raise ConfigError(f"cannot import `{module_name}`: {reason}", hint=hint) from error
     factory = getattr(module, name, None)
     if not callable(factory):
-        raise ConfigError(f"`{module_name}` has no function `{name}`")
+        raise ConfigError(f"`{module_name}` does not have a function `{name}`")
     found: Callable[..., Any] = factory
     return found
+
+
+def _search_current_folder() -> None:
+    """Put the current folder first on the search path: `python main.py` and scripts do not."""
+    folder = str(Path.cwd())
+    if folder not in sys.path and "" not in sys.path:
+        sys.path.insert(0, folder)
+    importlib.invalidate_caches()

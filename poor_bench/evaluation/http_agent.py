@@ -1,4 +1,4 @@
-"""An agent behind an HTTP endpoint: the task goes in as JSON, the outcome comes back as JSON.
+"""An agent behind an HTTP endpoint: it receives the task as JSON and replies with the outcome.
 
 Request (POST, `application/json`):
 
@@ -8,20 +8,22 @@ Request (POST, `application/json`):
      "https://..."}, "llm": "ollama:gemma3:4b"}
 
 `credentials` names environment variables and their origins; values are never sent. Reply, status
-200; only `success` is required:
+200; only `success` is required, null stands for a default:
 
     {"success": true, "summary": "...", "error": "", "data": {}, "extracted_text": "",
      "actions": 7, "input_tokens": 1200, "output_tokens": 80,
      "steps": [{"text": "click Search", "url": "https://...", "error": ""}]}
+
+An endpoint that cannot be reached, or that a gateway or its status 4xx refuses, could not be run.
+Everything else is a failure of the agent: a crash (status 500, a connection closed before the
+reply) and a reply of another form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlsplit
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from poor_bench.errors import AgentError, ProviderError
 from poor_bench.evaluation.agent import (
@@ -30,50 +32,35 @@ from poor_bench.evaluation.agent import (
     AgentTask,
     Step,
     TrialControl,
+    read_outcome,
+    read_step,
 )
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl
 from poor_bench.providers.transport.json_text import MalformedJsonError, dump_json, load_json
+from poor_bench.providers.transport.reply import is_hang_up
 from poor_bench.providers.transport.server import HttpRequest, Server, TransportError
 
-Count = Annotated[int, Field(ge=0)]
 _SENT = (
     "case_id", "trial", "directive", "start_url", "max_steps", "time_limit_s", "token_limit",
     "thinking", "output_schema", "allow_private_networks", "credentials",
 )  # fmt: skip
+_READ = (
+    "success", "summary", "error", "data", "extracted_text", "actions", "input_tokens",
+    "output_tokens",
+)  # fmt: skip
+_READ_OF_STEP = ("text", "action", "url", "title", "thought", "result", "error", "duration_ms")
+_OWN = {"part": "agent"}
 _OK = 200
-
-
-class _StepReply(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    text: str = ""
-    action: dict[str, Any] = Field(default_factory=dict)
-    url: str = ""
-    title: str = ""
-    thought: str = ""
-    result: str = ""
-    error: str = ""
-    duration_ms: float = 0.0
-
-
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-    success: bool
-    summary: str = ""
-    error: str = ""
-    data: dict[str, Any] = Field(default_factory=dict)
-    extracted_text: str = ""
-    actions: Count = 0
-    input_tokens: Count = 0
-    output_tokens: Count = 0
-    steps: list[_StepReply] = Field(default_factory=list)
+_CRASHED = frozenset(range(500, 600)) - {502, 503, 504}
+"""5xx of the agent itself; 502 to 504 come from a gateway, or from a server that is overloaded."""
+_LONGEST_REPLY = 20_000
+_SHOWN = 200
 
 
 class HttpAgent:
-    """Asks one endpoint; called from several threads at once."""
+    """Posts tasks to one endpoint; called from several threads at once."""
 
     def __init__(self, url: str, services: AgentServices) -> None:
         self._url = url
@@ -83,19 +70,19 @@ class HttpAgent:
         """Send the task and wait for its outcome, for at most the time limit of the task.
 
         Raises:
-            AgentError: If the endpoint cannot be reached, fails or replies something else.
+            AgentError: If the endpoint cannot be reached, or refuses the request.
             RunCancelledError: If `control.cancelled()` turned true.
         """
         try:
-            reply = _parse(self._exchange(task, control), self._url)
+            reply = self._exchange(task, control)
+        except _BadReplyError as error:
+            return AgentOutcome(success=False, error=str(error), traceback=error.reply)
         except ProviderError as error:
             if error.kind is FailureKind.TIMEOUT:
                 limit = f"no outcome within the time limit of {task.time_limit_s:g} s"
                 return AgentOutcome(success=False, error=limit)
             raise AgentError(f"{self._url}: {error}", kind=error.kind) from error
-        for number, step in enumerate(reply.steps, start=1):
-            control.note_step(Step(number=number, part="agent", **step.model_dump()))
-        return AgentOutcome(**reply.model_dump(exclude={"steps"}))
+        return self._read(reply, control)
 
     def _exchange(self, task: AgentTask, control: TrialControl) -> bytes:
         limit = task.time_limit_s
@@ -106,14 +93,62 @@ class HttpAgent:
             with server.exchange(_request(task, self._url), call) as reply:
                 body = reply.read()
         except TransportError as error:
-            message = f"{self._url} cannot be reached: {error}"
-            raise AgentError(message, kind=FailureKind.CONNECTION) from error
+            raise self._unreachable(error) from error
         finally:
             server.close()
         if reply.status != _OK:
-            message = f"{self._url} answered with status {reply.status}"
-            raise AgentError(message, kind=FailureKind.SERVER_ERROR)
+            raise self._refused(reply.status, body)
         return body
+
+    def _unreachable(self, error: TransportError) -> Exception:
+        if error.replied or is_hang_up(error.cause):
+            return _BadReplyError(f"{self._url} closed the connection before its reply was whole")
+        message = f"cannot reach {self._url}: {error}"
+        return AgentError(message, kind=FailureKind.CONNECTION)
+
+    def _refused(self, status: int, body: bytes) -> Exception:
+        text = body.decode(errors="replace")
+        said = f": {' '.join(text.split())[:_SHOWN]}" if text.strip() else ""
+        message = f"{self._url} replied with status {status}{said}"
+        if status in _CRASHED:
+            return _BadReplyError(message, text)
+        return AgentError(message, kind=FailureKind.SERVER_ERROR)
+
+    def _read(self, body: bytes, control: TrialControl) -> AgentOutcome:
+        try:
+            reply = load_json(body)
+            steps = _steps(reply.get("steps") or [])
+            outcome = read_outcome({**{name: reply.get(name) for name in _READ}, "mode": "agent"})
+        except (MalformedJsonError, ValueError) as error:
+            fault = "a JSON object" if isinstance(error, MalformedJsonError) else f"valid: {error}"
+            message = f"the reply of {self._url} is not {fault}; see docs/suites.md"
+            text = body.decode(errors="replace")[:_LONGEST_REPLY]
+            return AgentOutcome(success=False, error=message, traceback=text)
+        for step in steps:
+            control.note_step(step)
+        return outcome
+
+
+class _BadReplyError(Exception):
+    """A failure of the agent under test, with what it replied."""
+
+    def __init__(self, message: str, reply: str = "") -> None:
+        super().__init__(message)
+        self.reply = reply[:_LONGEST_REPLY]
+
+
+def _steps(written: object) -> list[Step]:
+    """Read the steps of a reply.
+
+    Raises:
+        ValueError: If they have another form.
+    """
+    if not isinstance(written, list) or not all(isinstance(each, Mapping) for each in written):
+        raise ValueError("steps: must be a list of objects")
+    return [
+        read_step({**{name: each.get(name) for name in _READ_OF_STEP}, "number": number, **_OWN})
+        for number, each in enumerate(written, start=1)
+    ]
 
 
 def _request(task: AgentTask, url: str) -> HttpRequest:
@@ -130,20 +165,3 @@ def _request(task: AgentTask, url: str) -> HttpRequest:
 
 def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
-
-
-def _parse(body: bytes, url: str) -> _Reply:
-    try:
-        return _Reply.model_validate(load_json(body))
-    except MalformedJsonError as error:
-        reason = "is not a JSON object"
-        raise _malformed(url, reason) from error
-    except ValidationError as error:
-        fault = error.errors()[0]
-        place = ".".join(map(str, fault["loc"]))
-        raise _malformed(url, f"is not an outcome: {place}: {fault['msg']}") from error
-
-
-def _malformed(url: str, reason: str) -> AgentError:
-    hint = "the form of the reply is described in docs/suites.md"
-    return AgentError(f"the reply of {url} {reason}", kind=FailureKind.MALFORMED_REPLY, hint=hint)

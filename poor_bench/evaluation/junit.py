@@ -1,7 +1,7 @@
 """The report of a run as JUnit XML: one suite, a test case for every case.
 
-A case that failed is a failure, one that could not be run an error. Where there are several
-trials, each has a line in the output of its case.
+A failed case is a failure, one that could not be run an error. Every trial has a line in the output
+of its case. Results by tag are properties of the suite, such as `tag.smoke.pass_rate`.
 
 Source:
     The schema that Jenkins and pytest share (`junit-10.xsd` of the xUnit plug-in).
@@ -9,12 +9,14 @@ Source:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from poor_bench.evaluation.models import (
     CaseStatus,
     EvalCaseResult,
     EvalSuiteResult,
+    EvalTagResult,
     EvalTrialResult,
 )
 from poor_bench.reports.junit_report import xml_text
@@ -24,7 +26,7 @@ _TEXT_LIMIT = 4000
 
 
 def report_to_junit(report: EvalSuiteResult) -> str:
-    """Return a report as JUnit XML."""
+    """Convert a report to JUnit XML."""
     root = Element("testsuites", name=xml_text(report.name))
     suite = SubElement(
         root,
@@ -45,8 +47,9 @@ def report_to_junit(report: EvalSuiteResult) -> str:
 
 
 def _add_properties(suite: Element, report: EvalSuiteResult) -> None:
-    values = {
+    values: dict[str, str | float | None] = {
         "run_id": report.run_id or None,
+        "llms": report.models or None,
         "pass_rate": report.pass_rate,
         "deterministic_hit_rate": report.deterministic_hit_rate,
         "handoff_rate": report.handoff_rate,
@@ -54,12 +57,21 @@ def _add_properties(suite: Element, report: EvalSuiteResult) -> None:
         "avg_duration_ms": report.avg_duration_ms,
         "p95_duration_ms": report.p95_duration_ms,
         "avg_estimated_cost_usd": report.avg_estimated_cost_usd,
+        **_tag_properties(report.tag_results),
     }
     properties = SubElement(suite, "properties")
     for name, value in values.items():
         if value is not None:
-            text = f"{value:.10g}" if isinstance(value, float) else xml_text(value)
-            SubElement(properties, "property", name=name, value=text)
+            text = xml_text(value) if isinstance(value, str) else f"{value:.10g}"
+            SubElement(properties, "property", name=xml_text(name), value=text)
+
+
+def _tag_properties(tags: Sequence[EvalTagResult]) -> dict[str, float]:
+    return {
+        f"tag.{tag.tag}.{name}": getattr(tag, name)
+        for tag in tags
+        for name in ("passed", "failed", "not_run", "pass_rate")
+    }
 
 
 def _add_case(suite: Element, case: EvalCaseResult, suite_name: str) -> None:
@@ -73,12 +85,13 @@ def _add_case(suite: Element, case: EvalCaseResult, suite_name: str) -> None:
     if case.status is CaseStatus.FAILED:
         first = case.failed_checks[0]
         kind = first.partition(":")[0] if case.trials_run == 1 else "trials"
-        _add_problem(element, "failure", kind, first, "\n".join(case.failed_checks))
+        tracebacks = (trial.traceback for trial in case.trial_results if trial.traceback)
+        _add_problem(element, "failure", kind, first, "\n".join((*case.failed_checks, *tracebacks)))
     elif case.status is CaseStatus.NOT_RUN:
         kind = case.failures[0].kind.value if case.failures else "stopped"
-        message = case.failures[0].message if case.failures else "the run was stopped before"
+        message = case.failures[0].message if case.failures else "the run was stopped first"
         _add_problem(element, "error", kind, message, message)
-    said = "\n".join(_line(trial) for trial in case.trial_results)
+    said = "\n".join((*(_line(trial) for trial in case.trial_results), *case.read_errors))
     SubElement(element, "system-out").text = xml_text((said or case.summary)[:_TEXT_LIMIT])
 
 

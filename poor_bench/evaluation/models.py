@@ -1,4 +1,4 @@
-"""What stands in a suite file, and what a run of it finds.
+"""The suite file, and the results of a run.
 
 ```yaml
 name: shop
@@ -15,11 +15,19 @@ cases:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    computed_field,
+    model_validator,
+)
 
 from poor_bench.config.file_models import FileModel, Name, Tags
 from poor_bench.models.failure import Failure
@@ -30,23 +38,47 @@ Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 CaseId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 SERVER = "{server}"
-"""Stands for the address of the suite's own server in URLs, directives and parameters."""
+"""Placeholder for the address of the suite's own server in URLs, directives and parameters."""
+
+
+def _as_list(value: Any) -> Any:
+    """One text as a list of one text; nothing as an empty list."""
+    if value is None:
+        return []
+    if isinstance(value, tuple):
+        return list(value)
+    return [value] if isinstance(value, str) else value
+
+
+Texts = Annotated[
+    list[str],
+    BeforeValidator(_as_list),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
 
 
 class Expectations(FileModel):
-    """What must hold of every trial; what is left out is not checked."""
+    """Conditions that every trial must meet; omitted ones are not checked."""
 
-    must_succeed: bool = Field(True, description="Whether the agent must report success.")
-    summary_contains: str | None = Field(None, description="Part of the summary; any case.")
-    error_contains: str | None = Field(None, description="Part of the error; any case.")
-    extracted_text_contains: str | None = Field(
-        None, description="Part of the text that was extracted; any case."
+    must_succeed: bool = Field(True, description="The agent must report success.")
+    summary_contains: Texts = Field(
+        default_factory=list,
+        description="Texts that must all occur in the summary, ignoring case.",
+    )
+    error_contains: Texts = Field(
+        default_factory=list, description="Texts that must all occur in the error, ignoring case."
+    )
+    extracted_text_contains: Texts = Field(
+        default_factory=list,
+        description="Texts that must all occur in the extracted text, ignoring case.",
     )
     required_data_keys: list[Name] = Field(
-        default_factory=list, description="Dotted paths that the data must have."
+        default_factory=list,
+        description="Dotted paths that must exist in the data; null counts as existing.",
     )
     data_values_contain: dict[str, str] = Field(
-        default_factory=dict, description="Dotted path to a part of its value; any case."
+        default_factory=dict,
+        description="Dotted path to a text that its value must contain, ignoring case.",
     )
     max_duration_ms: Amount | None = None
     max_actions: Count | None = None
@@ -59,7 +91,7 @@ class Expectations(FileModel):
     )
     max_p95_duration_ms: Amount | None = Field(None, description="Over the trials of the case.")
     handoff: Literal["allow", "require", "forbid"] = Field(
-        "allow", description="Whether a failing playbook may, must or must not hand off."
+        "allow", description="Handoff from a failing playbook to the agent."
     )
 
 
@@ -68,7 +100,7 @@ class EvalCase(FileModel):
 
     id: CaseId = Field(description="Unique in the suite; also names a folder.")
     directive: Annotated[str, StringConstraints(min_length=1)] = Field(
-        description="What the agent is told to do."
+        description="Task of the agent, in words."
     )
     profile: Name = Field(
         "default", description="`default` (browser), `package.module:factory`, or an http(s) URL."
@@ -78,37 +110,42 @@ class EvalCase(FileModel):
     execution_mode: Literal["hybrid_auto", "playbook_only", "agent_only"] = "hybrid_auto"
     trials: Annotated[int, Field(ge=1, le=1000)] = 1
     benchmark_tags: Tags
-    credentials: dict[Name, Name] = Field(
-        default_factory=dict,
-        description="Environment variable to the origin that alone may receive its value.",
+    credentials: dict[Name, Name] | None = Field(
+        None,
+        description="Environment variable to the only origin that may receive its value.",
     )
-    allow_private_networks: bool = Field(
-        False, description="Whether loopback and private addresses may be visited."
-    )
-    start_url: Name | None = Field(None, description="Opened first; `{server}` may stand in it.")
+    allow_private_networks: bool = Field(False, description="Allow loopback and private addresses.")
+    start_url: Name | None = Field(None, description="First page; may contain `{server}`.")
     max_steps: Annotated[int, Field(ge=1, le=1000)] = 50
     time_limit_s: Annotated[float, Field(gt=0)] = Field(
-        600.0, description="The agent is stopped, and has failed, after so many seconds."
+        600.0, description="Seconds after which the agent is stopped and has failed."
     )
     token_limit: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="The agent is stopped, and has failed, after so many tokens, in and out."
+        None,
+        description="Input and output tokens after which the agent is stopped and has failed.",
     )
     read_at_end: dict[Name, Name] = Field(
         default_factory=dict,
         description="Dotted path in the data to a JavaScript expression, evaluated in the page "
-        "when the trial ends; it takes the place of what the agent says.",
+        "when the trial ends; it replaces what the agent reports.",
     )
     thinking: Literal["off", "low", "medium", "high", "max"] = "high"
     output_schema: dict[str, Any] | None = Field(None, description="JSON Schema of the data.")
     playbook_params: dict[str, Any] = Field(default_factory=dict)
-    metadata: dict[str, Any] = Field(default_factory=dict, description="Kept for you, not read.")
-    input_token_cost_per_million_usd: Amount = 0.0
-    output_token_cost_per_million_usd: Amount = 0.0
+    metadata: dict[str, Any] = Field(
+        default_factory=dict, description="Your own notes; not used by poor_bench."
+    )
+    input_token_cost_per_million_usd: Amount = Field(
+        0.0, description="By default the price of the LLM in llms.json."
+    )
+    output_token_cost_per_million_usd: Amount = Field(
+        0.0, description="By default the price of the LLM in llms.json."
+    )
     expect: Expectations = Expectations()
 
 
 class SuiteHead(FileModel):
-    """What a suite is beside its cases and LLMs."""
+    """A suite without its cases and LLMs."""
 
     version: str | float = Field("1.0", description="Version of the file format.")
     name: Name
@@ -126,60 +163,83 @@ class EvalSuite(SuiteHead):
     """LLMs of this suite alone."""
     cases: Annotated[tuple[EvalCase, ...], Field(strict=False)]
     folder: str = ""
-    """Where the suite file stands: paths of playbooks start there."""
+    """Folder of the suite file: paths of playbooks start there."""
 
 
 class CaseStatus(StrEnum):
-    """How a case ended."""
+    """Verdict on a case."""
 
     PASSED = "passed"
     FAILED = "failed"
     NOT_RUN = "not_run"
-    """A failure of ours kept it from a verdict; neither passed nor failed."""
+    """A failure of poor_bench or its surroundings prevented a verdict."""
 
 
 Mode = Literal["playbook", "agent", "handoff"]
-"""Who did it: the playbook alone, the agent alone, or a playbook that handed off to the agent."""
+"""Who acted: the playbook alone, the agent alone, or a playbook that handed off to the agent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalTrialResult:
-    """One trial of one case: scored, or failed to run."""
+class _ResultModel(BaseModel):
+    """Base of all results."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class EvalTrialResult(_ResultModel):
+    """One trial of one case, judged or not run."""
 
     case_id: str
-    trial: int = 1
-    """Counted from 1."""
+    trial_index: int = 0
+    """Position among the trials of the case, from 0."""
     passed: bool = False
-    """Whether no check failed; false where `failure` is set."""
+    """True if no check failed; false where `failure` is set."""
     success: bool = False
-    """What the agent itself reported."""
+    """True if the agent reported success."""
     mode: Mode | None = None
     summary: str = ""
     error: str = ""
-    data: Mapping[str, Any] = field(default_factory=dict)
+    traceback: str = ""
+    """Traceback of an agent that crashed, or the reply of one that answered badly."""
+    data: Mapping[str, Any] = Field(default_factory=dict)
+    read_errors: Mapping[str, str] = Field(default_factory=dict)
+    """Path of `read_at_end` to the error that its JavaScript expression raised."""
     extracted_text: str = ""
     duration_ms: float = 0.0
     """From the start of the agent to its outcome."""
     actions: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
-    estimated_cost_usd: float = 0.0
+    estimated_cost_usd: float | None = 0.0
+    """None where tokens were used and their price is unknown."""
     handed_off: bool = False
     failed_checks: tuple[str, ...] = ()
     llm_id: str = ""
-    """The LLM that was there to be asked, whether it was or not."""
+    """LLM that was available to the agent; `mode` tells if the agent acted."""
     started: str = ""
     """ISO 8601, UTC."""
     server: str = ""
-    """Address that the suite's own server had; it is gone after the trial."""
+    """Address of the suite's own server during the trial."""
     artifacts: str = ""
     """Folder of steps and screenshots, relative to the run's folder."""
     failure: Failure | None = None
-    """Why the trial could not be run; then it is in no rate and no average."""
+    """Why the trial could not be run; such a trial is in no rate and no average."""
+
+    @computed_field  # type: ignore[prop-decorator] # mypy does not know decorated properties
+    @property
+    def trial(self) -> int:
+        """Number of the trial, from 1."""
+        return self.trial_index + 1
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older_number(cls, values: Any) -> Any:
+        """Accept the results of older versions, which number trials from 1 only."""
+        if isinstance(values, dict) and "trial" in values and "trial_index" not in values:
+            return {**values, "trial_index": values["trial"] - 1}
+        return values
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalCaseResult:
+class EvalCaseResult(_ResultModel):
     """One case over all its trials.
 
     `success`, `mode`, `summary`, `error`, `duration_ms`, `actions` and the tokens are those of one
@@ -187,6 +247,7 @@ class EvalCaseResult:
     """
 
     id: str
+    benchmark_tags: tuple[str, ...] = ()
     passed: bool
     success: bool
     mode: Mode | None
@@ -197,25 +258,56 @@ class EvalCaseResult:
     input_tokens: int
     output_tokens: int
     trials_run: int
-    """Trials with a verdict; those that could not be run do not count."""
+    """Trials with a verdict."""
     trial_pass_rate: float | None
     """None where no trial ran."""
     avg_duration_ms: float | None
     p95_duration_ms: float | None
     avg_estimated_cost_usd: float | None
+    """None where no trial ran, or a price is unknown."""
     failed_checks: tuple[str, ...]
     trial_results: tuple[EvalTrialResult, ...] = ()
-    """In files only where there are several trials."""
+    """In report files only where a case has several trials."""
     status: CaseStatus
     trial_pass_interval: tuple[float, float] | None = None
-    """Wilson's 95 % interval of `trial_pass_rate`."""
+    """Wilson's 95 % confidence interval of `trial_pass_rate`."""
     failures: tuple[Failure, ...] = ()
     """Why trials could not be run."""
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Failed checks, then why trials could not be run, each once."""
+        not_run = (f"could not be run: {failure.message}" for failure in self.failures)
+        return tuple(dict.fromkeys((*self.failed_checks, *not_run)))
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalSuiteResult:
-    """One run of a suite; see `scoring.score_suite` for what each rate means."""
+    @property
+    def read_errors(self) -> tuple[str, ...]:
+        """JavaScript errors of `read_at_end` in all trials, each once."""
+        told = (
+            f"read_at_end: {path}: {error}"
+            for trial in self.trial_results
+            for path, error in trial.read_errors.items()
+        )
+        return tuple(dict.fromkeys(told))
+
+
+class EvalTagResult(_ResultModel):
+    """All cases of a suite that carry one tag."""
+
+    tag: str
+    passed: int
+    failed: int
+    not_run: int
+    total: int
+    """Cases with a verdict: `passed + failed`."""
+    pass_rate: float = 0.0
+    """0.0 where no case has a verdict."""
+    pass_interval: tuple[float, float] | None = None
+    """Wilson's 95 % confidence interval of `pass_rate`; None where no case has a verdict."""
+
+
+class EvalSuiteResult(_ResultModel):
+    """One run of a suite; `scoring.score_suite` defines each rate."""
 
     name: str
     passed: int
@@ -223,20 +315,34 @@ class EvalSuiteResult:
     not_run: int
     total: int
     """Cases with a verdict: `passed + failed`."""
-    pass_rate: float | None
-    """None where no case has a verdict."""
+    pass_rate: Annotated[float, BeforeValidator(lambda value: value or 0.0)]
+    """0.0 where no case has a verdict."""
     avg_duration_ms: float | None
     p95_duration_ms: float | None
     avg_estimated_cost_usd: float | None
+    """None where no trial ran, or a price is unknown."""
     deterministic_hit_rate: float | None
     handoff_rate: float | None
     handoff_rescue_rate: float | None
     case_results: tuple[EvalCaseResult, ...]
-    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Name of a rate to Wilson's 95 % interval; rates that are None have none."""
+    tag_results: tuple[EvalTagResult, ...] = ()
+    """One for every tag of the cases, by name."""
+    intervals: Mapping[str, tuple[float, float]] = Field(default_factory=dict)
+    """Name of a rate to its Wilson 95 % confidence interval; only rates with trials."""
+    llms: tuple[str, ...] = ()
+    """Ids of the LLMs of trials in which an agent acted; empty where playbooks did it all."""
     run_id: str = ""
     started: str = ""
     """ISO 8601, UTC."""
     folder: str = ""
     """Folder of the run."""
     cancelled: bool = False
+
+    @property
+    def models(self) -> str:
+        """Ids of the LLMs that acted; why there are none, in words; empty where nothing ran."""
+        ran = [trial for case in self.case_results for trial in case.trial_results]
+        modes = {trial.mode for trial in ran if trial.failure is None}
+        if self.llms or not modes:
+            return ", ".join(self.llms)
+        return "none (playbooks only)" if modes == {"playbook"} else "not reported"

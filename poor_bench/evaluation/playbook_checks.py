@@ -1,4 +1,4 @@
-"""Check a suite together with the playbooks that its cases use."""
+"""Check a suite with the playbooks, profiles and server that it uses."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from poor_bench.models.problem import Problem
 
 
 def check_suite_and_playbooks(path: Path, data_dir: Path) -> list[Problem]:
-    """Return everything that is wrong with a suite and with each playbook it uses."""
-    suite, problems = check_suite(path, data_dir)
+    """List all problems of a suite, and of every playbook, profile and server it uses."""
+    suite, problems = check_suite(path, data_dir, imports=True)
     if suite is None:
         return problems
     names = dict.fromkeys(case.playbook for case in suite.cases if case.playbook)

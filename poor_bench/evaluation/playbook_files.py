@@ -1,4 +1,4 @@
-"""Where playbooks stand: in the workspace, then with the program, or beside their suite."""
+"""Places of playbooks: the workspace, then the program, or beside their suite."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from pathlib import Path
 SUFFIX = ".yaml"
 _PACKAGE = Path(__file__).parents[1]
 _SHIPPED = (_PACKAGE.parent / "data" / "playbooks", _PACKAGE / "built_in_playbooks")
-"""In the project, and where `setup.py` packs them."""
+"""In the project, and in the package that `setup.py` builds."""
 
 
 def playbook_folders(data_dir: Path) -> tuple[Path, ...]:
-    """Return the folders that names of playbooks are looked up in, the first one wins."""
+    """Folders of playbooks that have a name; the first match wins."""
     return data_dir / "playbooks", *_SHIPPED
 
 
 def find_playbook(written: str, data_dir: Path, suite_folder: Path) -> Path | None:
-    """Return the file that a case means, or None where there is none.
+    """Find the playbook of a case; None if it does not exist.
 
     Args:
         written: A name such as `shop_search`; with a slash or an ending, a path that starts at
             the folder of the suite.
         data_dir: Folder of the workspace.
-        suite_folder: Where the suite file stands.
+        suite_folder: Folder of the suite file.
     """
     if "/" in written or written.endswith(SUFFIX):
         candidates = [suite_folder / written]
@@ -32,6 +32,6 @@ def find_playbook(written: str, data_dir: Path, suite_folder: Path) -> Path | No
 
 
 def playbook_names(data_dir: Path) -> list[str]:
-    """Return the names of all playbooks that can be meant by name."""
+    """Names of all playbooks."""
     folders = playbook_folders(data_dir)
     return sorted({path.stem for folder in folders for path in folder.glob(f"*{SUFFIX}")})

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import threading
+import traceback
 
-from poor_bench.errors import AgentError, PoorBenchError, describe_crash
-from poor_bench.evaluation.agent import Agent, AgentOutcome, AgentServices, AgentTask, TrialControl
+from poor_bench.errors import AgentError, PoorBenchError, RunCancelledError, describe_crash
+from poor_bench.evaluation.agent import (
+    Agent,
+    AgentOutcome,
+    AgentServices,
+    AgentTask,
+    Step,
+    TrialControl,
+    plain_fields,
+    read_outcome,
+    read_step,
+)
 from poor_bench.evaluation.case_checks import DEFAULT_PROFILE, split_web_url
 from poor_bench.evaluation.factories import import_factory
 from poor_bench.evaluation.http_agent import HttpAgent
 from poor_bench.models.failure import FailureKind
 
+_LONGEST_TRACEBACK = 20_000
+
 
 class Profiles:
-    """Makes each agent once, when it is first asked for."""
+    """Makes each agent once, at its first use."""
 
     def __init__(self, services: AgentServices) -> None:
         self._services = services
@@ -21,10 +34,10 @@ class Profiles:
         self._lock = threading.Lock()
 
     def agent(self, profile: str) -> Agent:
-        """Return the agent of a profile.
+        """The agent of a profile.
 
         Raises:
-            ConfigError: If it names a factory that is not there.
+            ConfigError: If its factory does not exist.
             MissingExtraError: If it needs a package that is not installed.
             AgentError: If its factory fails.
         """
@@ -42,15 +55,16 @@ class Profiles:
             return HttpAgent(profile, self._services)
         factory = import_factory(profile)
         try:
-            return ForeignAgent(factory(self._services), profile)
+            return CustomAgent(factory(self._services), profile)
         except PoorBenchError:
             raise
         except Exception as error:
-            raise _failed(profile, error) from error
+            message = f"the factory {profile} raised {describe_crash(error)}"
+            raise AgentError(message, kind=FailureKind.AGENT) from error
 
 
-class ForeignAgent:
-    """Somebody else's agent: whatever it raises or returns is told as what it is."""
+class CustomAgent:
+    """An agent of the user: a crash or a bad outcome is a failure of the agent under test."""
 
     def __init__(self, agent: Agent, profile: str) -> None:
         self._agent = agent
@@ -60,24 +74,45 @@ class ForeignAgent:
         """Carry out one task.
 
         Raises:
-            AgentError: If the agent raises something that is not ours, or returns no outcome.
+            PoorBenchError: If the agent raises one, to say that the failure is not its own.
+            RunCancelledError: If the run was stopped.
         """
+        checked = TrialControl(
+            cancelled=control.cancelled, note_step=lambda step: control.note_step(_checked(step))
+        )
         try:
-            outcome = self._agent.run(task, control)
+            outcome = self._agent.run(task, checked)
+        except RunCancelledError as error:
+            if control.cancelled():
+                raise
+            return self._crashed(error)
         except PoorBenchError:
             raise
-        except Exception as error:
-            raise _failed(self._profile, error) from error
-        return _outcome(outcome, self._profile)
+        except BaseException as error:  # noqa: BLE001 - even sys.exit() must not end the run
+            return self._crashed(error)
+        return self._read(outcome)
+
+    def _crashed(self, error: BaseException) -> AgentOutcome:
+        own = error.__traceback__.tb_next if error.__traceback__ else None
+        lines = traceback.format_exception(type(error), error, own)
+        return AgentOutcome(
+            success=False,
+            error=f"agent {self._profile} raised {describe_crash(error)}",
+            traceback="".join(lines)[-_LONGEST_TRACEBACK:],
+        )
+
+    def _read(self, returned: object) -> AgentOutcome:
+        if not isinstance(returned, AgentOutcome):
+            error = f"agent {self._profile} returned {type(returned).__name__}, not AgentOutcome"
+            return AgentOutcome(success=False, error=error)
+        try:
+            return read_outcome(plain_fields(returned))
+        except ValueError as error:
+            message = f"agent {self._profile} returned a bad AgentOutcome: {error}"
+            return AgentOutcome(success=False, error=message)
 
 
-def _outcome(returned: object, profile: str) -> AgentOutcome:
-    if not isinstance(returned, AgentOutcome):
-        message = f"agent {profile} returned {type(returned).__name__}, not AgentOutcome"
-        raise AgentError(message, kind=FailureKind.AGENT)
-    return returned
-
-
-def _failed(profile: str, error: Exception) -> AgentError:
-    message = f"agent {profile} raised {describe_crash(error)}"
-    return AgentError(message, kind=FailureKind.AGENT)
+def _checked(step: object) -> Step:
+    if not isinstance(step, Step):
+        raise TypeError(f"note_step() takes a Step, not {type(step).__name__}")
+    return read_step(plain_fields(step))

@@ -1,4 +1,4 @@
-"""Shares of trials and averages, with what each of them means; pure."""
+"""Shares of trials and averages, each with its meaning; pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Condition = Callable[[EvalTrialResult], bool]
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share, 0.0 to 1.0, and Wilson's interval of 95 %."""
+    """A share, 0.0 to 1.0, and Wilson's 95 % confidence interval."""
 
     value: float
     interval: tuple[float, float]
@@ -22,20 +22,20 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class TrialRate:
-    """The share of trials that `counts` among those that `among` is about."""
+    """Share of the trials that meet `counts`, of those that meet `among`."""
 
     meaning: str
     among: Condition
     counts: Condition
 
     def of(self, trials: Sequence[EvalTrialResult]) -> Rate | None:
-        """Return the share, or None where no trial is one that it is about."""
+        """Compute the share; None where no trial meets `among`."""
         chosen = [trial for trial in trials if self.among(trial)]
         return rate_of(sum(map(self.counts, chosen)), len(chosen))
 
 
 def rate_of(count: int, total: int) -> Rate | None:
-    """Return `count` of `total` as a rate, or None where there is nothing to count."""
+    """`count` of `total` as a rate; None where `total` is 0."""
     if total == 0:
         return None
     share = count / total
@@ -43,12 +43,12 @@ def rate_of(count: int, total: int) -> Rate | None:
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """Return the arithmetic mean, or None where there is no value."""
+    """Arithmetic mean; None without values."""
     return sum(values) / len(values) if values else None
 
 
 def p95(values: Sequence[float]) -> float | None:
-    """Return the 95th percentile, or None where there is no value.
+    """95th percentile; None without values.
 
     Interpolated between neighbours (Hyndman and Fan's type 7, the default of numpy and
     spreadsheets), so that it is the maximum only where all large values agree.
@@ -66,17 +66,17 @@ def _hit_deterministically(trial: EvalTrialResult) -> bool:
 
 RATES = {
     "deterministic_hit_rate": TrialRate(
-        "trials that passed by the playbook alone, of those that began with a playbook",
+        "trials that the playbook passed alone, of those that started with a playbook",
         _began_with_playbook,
         _hit_deterministically,
     ),
     "handoff_rate": TrialRate(
-        "trials whose playbook handed off to the agent, of those that began with a playbook",
+        "trials whose playbook handed off to the agent, of those that started with a playbook",
         _began_with_playbook,
         lambda trial: trial.handed_off,
     ),
     "handoff_rescue_rate": TrialRate(
-        "trials that passed after the playbook had handed off, of those that handed off",
+        "trials that passed after a handoff, of those that were handed off",
         lambda trial: trial.handed_off,
         lambda trial: trial.passed,
     ),

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from poor_bench.config.atomic_write import write_atomically
 from poor_bench.errors import ConfigError
-from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult
+from poor_bench.evaluation.models import EvalSuiteResult
 from poor_bench.result_store.encode import dump_record
 
 
 def report_to_json(report: EvalSuiteResult) -> dict[str, Any]:
-    """Return a report as plain data; trials stand in it only where a case has several."""
-    cases = [_case_to_json(case) for case in report.case_results]
-    return {**asdict(report), "case_results": cases}
+    """Convert a report to plain data; without the only trial of a case, which repeats it."""
+    plain = report.model_dump()
+    for case in plain["case_results"]:
+        if len(case["trial_results"]) < 2:
+            del case["trial_results"]
+    return plain
 
 
 def write_report(report: EvalSuiteResult, path: Path | str) -> None:
-    """Write a report as JSON, whole or not at all; folders on the way are made.
+    """Write a report as JSON, atomically; missing folders are created.
 
     Raises:
-        ConfigError: If it cannot be written; what was there before is untouched.
+        ConfigError: If it cannot be written; the old file stays untouched.
     """
     import orjson
 
@@ -32,21 +34,14 @@ def write_report(report: EvalSuiteResult, path: Path | str) -> None:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a text, whole or not at all; folders on the way are made.
+    """Write a text, atomically; missing folders are created.
 
     Raises:
-        ConfigError: If it cannot be written; what was there before is untouched.
+        ConfigError: If it cannot be written; the old file stays untouched.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        message = f"the folder {path.parent} cannot be made: {error.strerror or error}"
+        message = f"cannot create the folder {path.parent}: {error.strerror or error}"
         raise ConfigError(message) from error
     write_atomically(path, text)
-
-
-def _case_to_json(case: EvalCaseResult) -> dict[str, Any]:
-    plain = asdict(case)
-    if len(case.trial_results) < 2:
-        del plain["trial_results"]
-    return plain

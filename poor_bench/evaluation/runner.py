@@ -1,4 +1,4 @@
-"""Run a suite: all trials of all chosen cases, some at once, each stored the moment it ends."""
+"""Run a suite: all trials of all selected cases, in parallel, each stored as soon as it ends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,16 +39,16 @@ Listener = Callable[[SuiteEvent], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteOptions:
-    """How a suite is run."""
+    """Options of a run."""
 
     data_dir: Path = Path("data")
-    """Folder of the workspace: LLMs, playbooks, and where runs are stored."""
+    """Folder of the workspace: LLMs, playbooks, stored runs."""
     llm_id: str | None = None
-    """Acts in all cases; by default what the suite says."""
+    """LLM of all cases; by default the one that the suite names."""
     parallel: int = 1
-    """Trials at once, at least 1."""
+    """Parallel trials, at least 1."""
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    """Where credentials and keys are looked up."""
+    """Source of credentials and keys."""
 
 
 def run_suite_now(
@@ -57,11 +57,11 @@ def run_suite_now(
     listener: Listener = lambda _event: None,
     control: RunControl | None = None,
 ) -> EvalSuiteResult:
-    """Run all cases of a suite and return the report; returns early when it is cancelled.
+    """Run all cases of a suite; ends early when it is cancelled.
 
     Raises:
-        ConfigError: If an LLM that is named is not there.
-        StoreError: If the run could not be stored; what was stored before is kept.
+        ConfigError: If a named LLM does not exist.
+        StoreError: If the run could not be stored; finished trials are kept.
     """
     options = options or SuiteOptions()
     control = control or RunControl()
@@ -74,7 +74,7 @@ def run_suite_now(
 
 
 def _plans(suite: EvalSuite, options: SuiteOptions) -> list[TrialPlan]:
-    """Return all trials; first trials come first, so that every case is soon heard of."""
+    """All trials; first trials come first, so that every case reports early."""
     llms = choose_llms(suite, options.data_dir, options.llm_id)
     most = max((case.trials for case in suite.cases), default=0)
     return [
@@ -123,13 +123,15 @@ class _SuiteRun:
             self._work_off(plans, lambda plan: self._run_trial(plan, trials, writer))
         finally:
             writer.close()
-        report = replace(
-            report_on(self._suite.name, self._suite.cases, self._results),
-            run_id=run_id,
-            started=started,
-            folder=str(writer.folder),
-            cancelled=self._control.cancelled(),
-        )
+        prices = {plan.llm.id: plan.prices for plan in plans if plan.llm}
+        changes = {
+            "run_id": run_id,
+            "started": started,
+            "folder": str(writer.folder),
+            "cancelled": self._control.cancelled(),
+        }
+        report = report_on(self._suite.name, self._suite.cases, self._results, prices)
+        report = report.model_copy(update=changes)
         self._tell(SuiteFinished(report=report))
         return report
 
@@ -141,13 +143,14 @@ class _SuiteRun:
             "server": self._suite.server,
             "folder": self._suite.folder,
             "llms": sorted({plan.llm.id for plan in plans if plan.llm}),
+            "prices": {plan.llm.id: asdict(plan.prices) for plan in plans if plan.llm},
             "cases": [
-                case.model_dump(mode="json", exclude_defaults=True) for case in self._suite.cases
+                case.model_dump(mode="json", exclude_unset=True) for case in self._suite.cases
             ],
         }
 
     def _work_off(self, plans: Sequence[TrialPlan], run: Callable[[TrialPlan], None]) -> None:
-        """Run all trials; the first error that is not a trial's own ends the run and is raised."""
+        """Run all trials; the first error outside of a trial ends the run and is raised."""
         with ThreadPoolExecutor(self._options.parallel, thread_name_prefix="trial") as pool:
             futures = [pool.submit(run, plan) for plan in plans]
             try:
@@ -180,9 +183,10 @@ class _SuiteRun:
 
 
 def _wait_for(futures: Sequence[Future[None]]) -> None:
-    """Return when all are done; raise the first error.
+    """Wait for all; raise the first error.
 
-    The main thread handles signals only when it is awake, and a signal does not always wake it.
+    The timeout is for signals: the main thread handles them only while it is awake, and a signal
+    does not always wake it.
     """
     pending = set(futures)
     while pending:

@@ -1,12 +1,12 @@
-"""From trials to verdicts on trials, cases and a suite; pure.
+"""Verdicts on trials, cases and a suite; pure.
 
 A trial that could not be run (`failure`) is in no rate, no average and no verdict.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from poor_bench.evaluation.checks import failed_checks
 from poor_bench.evaluation.models import (
@@ -14,43 +14,71 @@ from poor_bench.evaluation.models import (
     EvalCase,
     EvalCaseResult,
     EvalSuiteResult,
+    EvalTagResult,
     EvalTrialResult,
 )
 from poor_bench.evaluation.rates import RATES, Rate, mean, p95, rate_of
+from poor_bench.models.completion import Usage
+from poor_bench.models.llm import Prices
+from poor_bench.scoring.cost import cost_usd
 
-_MILLION = 1_000_000
+_UNKNOWN = Prices()
 
 
-def score_trial(case: EvalCase, trial: EvalTrialResult) -> EvalTrialResult:
-    """Return a trial with its cost, its failed checks and its verdict.
+def score_trial(
+    case: EvalCase, trial: EvalTrialResult, prices: Prices = _UNKNOWN
+) -> EvalTrialResult:
+    """Add cost, failed checks and verdict to a trial.
 
     It passes if no check fails. One that could not be run has no verdict.
+
+    Args:
+        case: The expectations.
+        trial: What the agent did.
+        prices: Of the LLM in llms.json; those of the case precede them.
     """
-    costed = replace(trial, estimated_cost_usd=estimated_cost_usd(case, trial))
+    cost = estimated_cost_usd(case, trial, prices)
+    costed = trial.model_copy(update={"estimated_cost_usd": cost})
     failed = failed_checks(case, costed)
-    return replace(costed, failed_checks=failed, passed=not failed and trial.failure is None)
+    passed = not failed and trial.failure is None
+    return costed.model_copy(update={"failed_checks": failed, "passed": passed})
 
 
-def estimated_cost_usd(case: EvalCase, trial: EvalTrialResult) -> float:
-    """Return tokens times the case's cost per million; 0.0 where only the playbook acted."""
-    if case.execution_mode == "playbook_only" or trial.mode == "playbook":
+def estimated_cost_usd(
+    case: EvalCase, trial: EvalTrialResult, prices: Prices = _UNKNOWN
+) -> float | None:
+    """Tokens times price, in US dollars; None where a price is unknown.
+
+    A trial without tokens, such as one of a playbook alone, costs 0.0.
+    """
+    if trial.mode == "playbook" or not (trial.input_tokens or trial.output_tokens):
         return 0.0
-    cost = trial.input_tokens * case.input_token_cost_per_million_usd
-    cost += trial.output_tokens * case.output_token_cost_per_million_usd
-    return cost / _MILLION
+    usage = Usage(prompt_tokens=trial.input_tokens, completion_tokens=trial.output_tokens)
+    return cost_usd(usage, _prices_for(case, prices))
+
+
+def _prices_for(case: EvalCase, prices: Prices) -> Prices:
+    """Prices of the case where it has some, else those of its LLM."""
+    written = case.model_fields_set
+    has_input = "input_token_cost_per_million_usd" in written
+    has_output = "output_token_cost_per_million_usd" in written
+    return Prices(
+        input=case.input_token_cost_per_million_usd if has_input else prices.input,
+        output=case.output_token_cost_per_million_usd if has_output else prices.output,
+    )
 
 
 def score_case(case: EvalCase, trials: Sequence[EvalTrialResult]) -> EvalCaseResult:
-    """Return the verdict on a case.
+    """Judge a case over all its trials.
 
     A case passes if all its trials pass, or at least the share `min_trial_pass_rate`, and the
-    95th percentile of their durations keeps `max_p95_duration_ms`. It fails if it could not pass
-    any more even if every trial that was not run had passed. Else a trial that was not run leaves
+    95th percentile of their durations is at most `max_p95_duration_ms`. It fails if it could not
+    pass even if every trial that was not run had passed. Otherwise a trial that was not run leaves
     it without a verdict.
 
     Args:
-        case: What was expected.
-        trials: Its trials, scored, in their order; those that a stopped run did not come to are
+        case: The expectations.
+        trials: Its trials, scored, in their order; trials that a stopped run did not reach are
             missing, and count as not run.
     """
     ran = [trial for trial in trials if trial.failure is None]
@@ -61,6 +89,7 @@ def score_case(case: EvalCase, trials: Sequence[EvalTrialResult]) -> EvalCaseRes
     durations = [trial.duration_ms for trial in ran]
     return EvalCaseResult(
         id=case.id,
+        benchmark_tags=tuple(case.benchmark_tags),
         passed=status is CaseStatus.PASSED,
         success=shown.success,
         mode=shown.mode,
@@ -74,7 +103,7 @@ def score_case(case: EvalCase, trials: Sequence[EvalTrialResult]) -> EvalCaseRes
         trial_pass_rate=pass_rate.value if pass_rate else None,
         avg_duration_ms=mean(durations),
         p95_duration_ms=p95(durations),
-        avg_estimated_cost_usd=mean([trial.estimated_cost_usd for trial in ran]),
+        avg_estimated_cost_usd=_mean_cost(ran),
         failed_checks=failed,
         trial_results=tuple(trials),
         status=status,
@@ -84,19 +113,19 @@ def score_case(case: EvalCase, trials: Sequence[EvalTrialResult]) -> EvalCaseRes
 
 
 def score_suite(name: str, cases: Sequence[EvalCaseResult]) -> EvalSuiteResult:
-    """Return the rates and averages of a suite.
+    """Compute the rates and averages of a suite.
 
-    `pass_rate` is the share of passed cases among those with a verdict. The other rates are of
-    trials that ran, and defined in `rates.RATES`; averages and the 95th percentile are over all
-    trials that ran. What has nothing to count is None. Intervals are Wilson's, of 95 %, and take
-    cases and trials as independent of each other.
+    `pass_rate` is the share of passed cases among those with a verdict, 0.0 where no case has one.
+    The other rates are shares of trials that ran, as `rates.RATES` defines them; averages and the
+    95th percentile are over all trials that ran. They are None where there is nothing to count.
+    Confidence intervals are Wilson's, of 95 %, and treat cases and trials as independent.
     """
     counts = {status: sum(case.status is status for case in cases) for status in CaseStatus}
     total = counts[CaseStatus.PASSED] + counts[CaseStatus.FAILED]
     ran = [trial for case in cases for trial in case.trial_results if trial.failure is None]
     durations = [trial.duration_ms for trial in ran]
     rates = {key: rate.of(ran) for key, rate in RATES.items()}
-    rates["pass_rate"] = rate_of(counts[CaseStatus.PASSED], total)
+    pass_rate = rates["pass_rate"] = rate_of(counts[CaseStatus.PASSED], total)
     return EvalSuiteResult(
         name=name,
         passed=counts[CaseStatus.PASSED],
@@ -105,20 +134,55 @@ def score_suite(name: str, cases: Sequence[EvalCaseResult]) -> EvalSuiteResult:
         total=total,
         avg_duration_ms=mean(durations),
         p95_duration_ms=p95(durations),
-        avg_estimated_cost_usd=mean([trial.estimated_cost_usd for trial in ran]),
+        avg_estimated_cost_usd=_mean_cost(ran),
         case_results=tuple(cases),
         intervals={key: rate.interval for key, rate in rates.items() if rate is not None},
-        pass_rate=_value(rates["pass_rate"]),
+        pass_rate=pass_rate.value if pass_rate else 0.0,
+        tag_results=_tag_results(cases),
+        llms=_llms_that_acted(ran),
         deterministic_hit_rate=_value(rates["deterministic_hit_rate"]),
         handoff_rate=_value(rates["handoff_rate"]),
         handoff_rescue_rate=_value(rates["handoff_rescue_rate"]),
     )
 
 
+def _tag_results(cases: Sequence[EvalCaseResult]) -> tuple[EvalTagResult, ...]:
+    tags = sorted({tag for case in cases for tag in case.benchmark_tags})
+    return tuple(
+        _tag_result(tag, [case for case in cases if tag in case.benchmark_tags]) for tag in tags
+    )
+
+
+def _tag_result(tag: str, cases: Sequence[EvalCaseResult]) -> EvalTagResult:
+    counts = Counter(case.status for case in cases)
+    total = counts[CaseStatus.PASSED] + counts[CaseStatus.FAILED]
+    rate = rate_of(counts[CaseStatus.PASSED], total)
+    return EvalTagResult(
+        tag=tag,
+        passed=counts[CaseStatus.PASSED],
+        failed=counts[CaseStatus.FAILED],
+        not_run=counts[CaseStatus.NOT_RUN],
+        total=total,
+        pass_rate=rate.value if rate else 0.0,
+        pass_interval=rate.interval if rate else None,
+    )
+
+
+def _llms_that_acted(ran: Sequence[EvalTrialResult]) -> tuple[str, ...]:
+    acted = (trial for trial in ran if trial.mode in {"agent", "handoff"})
+    return tuple(sorted({trial.llm_id for trial in acted if trial.llm_id}))
+
+
+def _mean_cost(ran: Sequence[EvalTrialResult]) -> float | None:
+    """Mean cost of trials; None where one of them is unknown, since a mean of the rest misleads."""
+    known = [cost for trial in ran if (cost := trial.estimated_cost_usd) is not None]
+    return mean(known) if len(known) == len(ran) else None
+
+
 def _shown_trial(
     case: EvalCase, ran: Sequence[EvalTrialResult], trials: Sequence[EvalTrialResult]
 ) -> EvalTrialResult:
-    """Return the first trial that did not pass, else the first that ran, else the first."""
+    """The first trial that did not pass, else the first that ran, else the first."""
     not_passed = next((trial for trial in ran if not trial.passed), None)
     return not_passed or next(iter((*ran, *trials)), None) or EvalTrialResult(case_id=case.id)
 
@@ -126,7 +190,7 @@ def _shown_trial(
 def _verdict(
     case: EvalCase, ran: Sequence[EvalTrialResult], n_not_run: int
 ) -> tuple[CaseStatus, tuple[str, ...]]:
-    """Return the status and why it failed; what was not run is given the benefit of the doubt."""
+    """The status and why it failed; trials that were not run count as if they had passed."""
     failed = (*_too_few_passed(case, ran, n_not_run), *_too_slow(case, ran, n_not_run))
     if failed:
         return CaseStatus.FAILED, failed
@@ -144,7 +208,7 @@ def _too_few_passed(
         prefix = f"trial {trial.trial}: " if case.trials > 1 else ""
         yield from (f"{prefix}{check}" for check in trial.failed_checks)
     if wanted is not None:
-        yield f"min_trial_pass_rate: {n_passed} of {len(ran)} trials passed, {wanted:g} expected"
+        yield f"min_trial_pass_rate: {n_passed} of {len(ran)} trials passed, {wanted:.0%} expected"
 
 
 def _too_slow(case: EvalCase, ran: Sequence[EvalTrialResult], n_not_run: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Which cases of a suite are run."""
+"""Selection of the cases to run."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ def select_cases(
     tags: Sequence[str] = (),
     trials: int | None = None,
 ) -> EvalSuite:
-    """Return the suite with the chosen cases only, in its order.
+    """Keep the selected cases of a suite, in its order.
 
     Args:
-        suite: All there is.
-        case_patterns: Ids or globs, of which a case must fit one; empty takes all.
-        tags: Of which a case must have one; empty takes all.
-        trials: In place of each case's own number, at least 1.
+        suite: The whole suite.
+        case_patterns: Ids or globs; a case must match one of them. Empty selects all.
+        tags: A case must have one of them. Empty selects all.
+        trials: Replaces each case's own number, at least 1.
 
     Raises:
-        ConfigError: If a pattern or a tag fits no case, or all together leave none.
+        ConfigError: If a pattern or a tag matches no case, or no case matches all of them.
     """
     ids = [case.id for case in suite.cases]
     for pattern in case_patterns:
@@ -36,7 +36,7 @@ def select_cases(
         _require(tag in known_tags, "tag", tag, known_tags)
     chosen = [case for case in suite.cases if _is_chosen(case, case_patterns, tags)]
     if not chosen:
-        raise ConfigError(f"no case of {suite.name} fits all of what was chosen")
+        raise ConfigError(f"no case of {suite.name} matches all filters")
     if trials is not None:
         chosen = [case.model_copy(update={"trials": trials}) for case in chosen]
     return suite.model_copy(update={"cases": tuple(chosen)})
@@ -47,6 +47,6 @@ def _is_chosen(case: EvalCase, patterns: Sequence[str], tags: Sequence[str]) -> 
     return fits and (not tags or not set(tags).isdisjoint(case.benchmark_tags))
 
 
-def _require(is_there: bool, what: str, written: str, known: Sequence[str]) -> None:
-    if not is_there:
-        raise ConfigError(f"there is no {what} `{written}`", hint=name_hint(written, known))
+def _require(exists: bool, what: str, written: str, known: Sequence[str]) -> None:
+    if not exists:
+        raise ConfigError(f"{what} `{written}` does not exist", hint=name_hint(written, known))

@@ -1,4 +1,4 @@
-"""Steps on their way from an agent to the disk and to whoever watches."""
+"""Store the steps of an agent, and pass them on to the view."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from poor_bench.evaluation.run_folder import TrialWriter
 
 
 class StepTeller:
-    """Stores the steps of one trial without secrets, then tells of them."""
+    """Stores the steps of one trial without secrets, then passes them on."""
 
     def __init__(
         self, writer: TrialWriter, redactor: Redactor, note: Callable[[Step], None]
@@ -33,11 +33,11 @@ class StepTeller:
             raise
 
     def raise_if_broken(self) -> None:
-        """Raise what kept a step from being stored, also where the agent has swallowed it.
+        """Raise the error that prevented storing a step, even if the agent has swallowed it.
 
         Raises:
             StoreError: If a step could not be stored.
-            Exception: Whatever else failed, such as the listener.
+            Exception: Any other error, such as one of the listener.
         """
         if self._broken is not None:
             raise self._broken

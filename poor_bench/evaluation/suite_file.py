@@ -1,4 +1,4 @@
-"""Read a suite file, and tell everything that is wrong with it at once."""
+"""Read a suite file, and report all its problems at once."""
 
 from __future__ import annotations
 
@@ -17,17 +17,20 @@ from poor_bench.config.files import decode_llms_file
 from poor_bench.config.load import raise_errors
 from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml
-from poor_bench.evaluation.case_checks import CaseChecks
+from poor_bench.evaluation.case_checks import UNKNOWN_PLAYBOOK, CaseChecks
 from poor_bench.evaluation.models import EvalCase, EvalSuite, SuiteHead
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem, Severity
+
+LOADS_ANYWAY = frozenset({UNKNOWN_PLAYBOOK})
+"""Codes of errors that concern the run of one case only: the suite loads, the case is not run."""
 
 
 class SuiteFile(SuiteHead):
     """A suite: cases for agents that are run and reported together."""
 
     llms: list[LLMEntry] = Field(
-        default_factory=list, description="LLMs of this suite, as they stand in llms.json."
+        default_factory=list, description="LLMs of this suite, in the form of llms.json."
     )
     cases: list[EvalCase] = Field(json_schema_extra={"minItems": 1})
 
@@ -37,43 +40,65 @@ def read_suite(path: Path | str, data_dir: Path = Path("data")) -> EvalSuite:
 
     Args:
         path: A YAML file; JSON is YAML too.
-        data_dir: Folder of the workspace, where playbooks are looked up.
+        data_dir: Folder of the workspace, which holds playbooks.
 
     Raises:
-        ConfigError: With every problem of the file, if one of them is an error.
+        ConfigError: With every problem of the file, if one of them prevents loading. A playbook
+            that does not exist does not: its case could not be run.
     """
     suite, problems = check_suite(Path(path), data_dir)
-    raise_errors(problems)
+    raise_errors([problem for problem in problems if problem.code not in LOADS_ANYWAY])
     assert suite is not None
     return suite
 
 
-def check_suite(path: Path, data_dir: Path) -> tuple[EvalSuite | None, list[Problem]]:
-    """Return the suite and its problems; None where one of them is an error."""
+def check_suite(
+    path: Path, data_dir: Path, *, imports: bool = False
+) -> tuple[EvalSuite | None, list[Problem]]:
+    """Read a suite with all its problems.
+
+    Args:
+        path: A YAML file.
+        data_dir: Folder of the workspace.
+        imports: Import the profiles and the server, too, and warn where that fails.
+
+    Returns:
+        The suite, None if a problem prevents loading; and the problems.
+    """
     document, report = open_document(path, parse_yaml)
     suite = None
     if document is not None and isinstance(document.data, dict):
-        suite = _decode(document, path.parent, data_dir, report)
+        surroundings = CaseChecks(
+            has_server="server" in document.data,
+            data_dir=data_dir,
+            suite_folder=path.parent,
+            imports=imports,
+        )
+        suite = _decode(document, surroundings, report)
     elif document is not None:
-        report.error((), "must hold a mapping with `name` and `cases`", code="bad-type")
+        report.error((), "must be a mapping with `name` and `cases`", code="bad-type")
     problems = sorted(map(_strict, report.problems), key=lambda problem: problem.line or 0)
-    has_error = any(problem.severity is Severity.ERROR for problem in problems)
-    return (None if has_error else suite), problems
+    is_broken = any(
+        problem.severity is Severity.ERROR and problem.code not in LOADS_ANYWAY
+        for problem in problems
+    )
+    return (None if is_broken else suite), problems
 
 
-def _decode(document: Document, folder: Path, data_dir: Path, report: Report) -> EvalSuite | None:
+def _decode(document: Document, checks: CaseChecks, report: Report) -> EvalSuite | None:
     raw = document.data
     check_version(raw, report)
     llms = _decode_llms(document, report)
-    checks = CaseChecks(has_server="server" in raw, data_dir=data_dir, suite_folder=folder)
     cases = tuple(_decode_cases(document, checks, report))
     head = validate_entry(
         SuiteFile, {**raw, **({"cases": []} if "cases" in raw else {})}, (), report
     )
     if head is None:
         return None
+    if head.server is not None:
+        checks.check_import(head.server, ("server",), report)
     values = head.model_dump(exclude={"llms", "cases"})
-    return EvalSuite(**values, llms=llms, cases=cases, folder=str(folder))
+    return EvalSuite(**values, llms=llms, cases=cases, folder=str(checks.suite_folder))
 
 
 def _decode_llms(document: Document, report: Report) -> tuple[LLM, ...]:
@@ -114,10 +139,10 @@ def _decode_case(raw: Any, place: Place, checks: CaseChecks, report: Report) -> 
 
 
 def _note_doubled_id(raw: Any, place: Place, seen: set[str], report: Report) -> None:
-    """Note an id that stands twice; case does not count, since ids name folders."""
+    """Report a repeated id, ignoring case, since ids name folders."""
     case_id = _id_of(raw)
     if case_id.lower() in seen:
-        report.error((*place, "id"), "there is another case of this id", code="duplicate-id")
+        report.error((*place, "id"), "another case has this id", code="duplicate-id")
     elif case_id:
         seen.add(case_id.lower())
 
@@ -133,7 +158,7 @@ def _id_of(raw: Any) -> str:
 
 
 def _strict(problem: Problem) -> Problem:
-    """Return an unknown key as an error: what nothing reads was meant to be checked."""
+    """Make unknown keys errors: a misspelt expectation would never be checked."""
     if problem.code == "unknown-key":
         return replace(problem, severity=Severity.ERROR)
     return problem

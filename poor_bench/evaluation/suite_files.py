@@ -1,4 +1,4 @@
-"""Where suite files stand: anywhere, in the workspace, or in this package."""
+"""Places of suite files: any path, the workspace, or this package."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ SUFFIX = ".yaml"
 
 
 def suite_files(data_dir: Path) -> list[Path]:
-    """Return the suites that can be meant by name: the workspace's, then the package's."""
+    """Suites that have a name: the workspace's, then the package's."""
     folders = (data_dir / "suites", Path(__file__).parent / "suites")
     return [path for folder in folders for path in sorted(folder.glob(f"*{SUFFIX}"))]
 
 
 def find_suite(written: str, data_dir: Path) -> Path:
-    """Return the file that is meant by a path or a name, such as `example`.
+    """Find a suite by path or by name, such as `example`.
 
     Raises:
-        ConfigError: If there is no such file and no suite of that name.
+        ConfigError: If neither exists.
     """
     if Path(written).is_file():
         return Path(written)
@@ -28,5 +28,5 @@ def find_suite(written: str, data_dir: Path) -> Path:
     found = next((path for path in known if path.stem == written), None)
     if found is None:
         hint = name_hint(written, [path.stem for path in known])
-        raise ConfigError(f"there is no suite `{written}`", hint=hint)
+        raise ConfigError(f"suite `{written}` does not exist", hint=hint)
     return found

@@ -1,4 +1,4 @@
-"""Which LLM acts in which case."""
+"""Choice of the LLM for every case."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from poor_bench.models.llm_id import resolve_llm_id
 
 
 def choose_llms(suite: EvalSuite, data_dir: Path, wanted: str | None) -> dict[str, LLM | None]:
-    """Return the LLM of every case by the case's id.
+    """Choose the LLM of every case, by the case's id.
 
-    `wanted` goes before the case's own `llm`, that before the suite's. Where none is named it is
-    the suite's first one, else the first that is enabled in llms.json; None where there is none,
-    and for cases that are carried out by a playbook only.
+    `wanted` precedes the case's own `llm`, and that the suite's. Without a name it is the suite's
+    first LLM, else the first that is enabled in llms.json. Cases that only a playbook carries out
+    have None, as have all cases where no LLM exists.
 
     Args:
-        suite: Its LLMs are looked at before those of the workspace.
+        suite: Its LLMs precede those of the workspace.
         data_dir: Folder of the workspace.
-        wanted: LLM id for all cases; None leaves it to the suite.
+        wanted: LLM id for all cases; None for the choice of the suite.
 
     Raises:
-        ConfigError: If an LLM that is named is not there, or llms.json has an error.
+        ConfigError: If a named LLM does not exist, or llms.json has an error.
     """
     known = (*suite.llms, *_of_workspace(data_dir))
     default = next((llm for llm in known if llm.enabled), None)
@@ -48,12 +48,12 @@ def _choose(
     found = next((llm for llm in known if llm.id == llm_id), None)
     if found is None:
         hint = name_hint(name, [llm.id for llm in known])
-        raise ConfigError(f"case {case.id}: there is no LLM `{name}`", hint=hint)
+        raise ConfigError(f"case {case.id}: LLM `{name}` does not exist", hint=hint)
     return found
 
 
 def _of_workspace(data_dir: Path) -> tuple[LLM, ...]:
-    """Return the LLMs of the workspace; a suite may do without the file, not with a broken one."""
+    """LLMs of the workspace; llms.json may be missing, but not broken."""
     if not llms_file(data_dir).is_file():
         return ()
     loaded = load_llms(data_dir)

@@ -1,8 +1,8 @@
 """Serve a suite's own application on a free loopback port, fresh for every trial.
 
-A factory that has a parameter `environ` is given the environment variables that cases type into the
-application as credentials. Those that are not set are made up anew for every run, so that a suite
-with a server of its own needs no secret from outside.
+A factory with a parameter `environ` receives the environment variables that cases type into the
+application as credentials. Unset ones get a random value in every run, so that a suite with a
+server of its own needs no secret from outside.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from poor_bench.models.failure import FailureKind
 
 _HOST = "127.0.0.1"
 _POLL_S = 0.05
-"""How long the end of a server may take."""
+"""Longest delay at the end of a server."""
 
 
 def made_up_credentials(suite: EvalSuite, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return a value for every credential of the suite's own server that `environ` lacks."""
+    """Random values for the credentials of the suite's own server that `environ` does not set."""
     names = {
         name
         for case in suite.cases
-        for name, origin in case.credentials.items()
+        for name, origin in (case.credentials or {}).items()
         if origin.rstrip("/") == SERVER and not environ.get(name)
     }
     return {name: secrets.token_urlsafe(12) for name in sorted(names)}
@@ -42,10 +42,10 @@ def serving(written: str, environ: Mapping[str, str]) -> Iterator[str]:
 
     Args:
         written: `package.module:factory`, which returns a WSGI application.
-        environ: Given to the factory if it has a parameter of that name.
+        environ: Passed to the factory if it has a parameter of that name.
 
     Raises:
-        ConfigError: If there is no such factory, or it fails.
+        ConfigError: If the factory does not exist, or fails.
         MissingExtraError: If the application needs a package that is not installed.
         AgentError: If no port can be opened.
     """
@@ -71,7 +71,7 @@ def _create(written: str, environ: Mapping[str, str]) -> Any:
         raise
     except Exception as error:
         reason = describe_crash(error)
-        raise ConfigError(f"the server `{written}` cannot be created: {reason}") from error
+        raise ConfigError(f"the factory of the server `{written}` raised {reason}") from error
     if not callable(application):
         raise ConfigError(f"the server `{written}` is not a WSGI application")
     return application
@@ -82,10 +82,10 @@ def _open(application: Any) -> Any:
 
     class QuietHandler(WSGIRequestHandler):
         def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - as overridden
-            """Say nothing: what is served is told by the steps of the trial."""
+            """Log nothing: the steps of the trial tell what was served."""
 
     try:
         return make_server(_HOST, 0, application, threaded=True, request_handler=QuietHandler)
     except (OSError, SystemExit) as error:
-        message = f"the suite's server finds no free port: {error}"
+        message = f"the suite's server cannot open a port: {error}"
         raise AgentError(message, kind=FailureKind.AGENT) from error

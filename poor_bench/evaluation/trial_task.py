@@ -1,4 +1,4 @@
-"""From a planned trial to the task that its agent is given."""
+"""From a planned trial to the task of its agent."""
 
 from __future__ import annotations
 
@@ -7,43 +7,50 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.agent import AgentServices, AgentTask
 from poor_bench.evaluation.models import SERVER, EvalCase
-from poor_bench.evaluation.playbook_files import find_playbook
-from poor_bench.models.llm import LLM
+from poor_bench.evaluation.playbook_files import find_playbook, playbook_names
+from poor_bench.models.llm import LLM, Prices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialPlan:
-    """One trial that is to be run."""
+    """One planned trial."""
 
     case: EvalCase
     trial: int
     """Counted from 1."""
     llm: LLM | None
 
+    @property
+    def prices(self) -> Prices:
+        """Prices of its LLM; unknown ones where it has none."""
+        return self.llm.prices if self.llm else Prices()
+
 
 def build_task(
     plan: TrialPlan, services: AgentServices, server: str, folder: Path, suite_folder: Path
 ) -> AgentTask:
-    """Return the task of a trial, its placeholders filled.
+    """Make the task of a trial, with its placeholders filled.
 
     Args:
         plan: The trial.
-        services: Where credentials and playbooks are looked up.
-        server: Address of the suite's own server; empty where it has none.
-        folder: Of the trial.
-        suite_folder: Where the suite file stands.
+        services: Source of credentials and playbooks.
+        server: Address of the suite's own server; empty without one.
+        folder: Folder of the trial.
+        suite_folder: Folder of the suite file.
 
     Raises:
-        ConfigError: If a credential is not set, or the playbook is not there.
+        ConfigError: If a credential is not set, or the playbook does not exist.
     """
     case = plan.case
-    missing = [name for name in case.credentials if not services.environ.get(name)]
+    credentials = case.credentials or {}
+    missing = [name for name in credentials if not services.environ.get(name)]
     if missing:
         names = ", ".join(f"${name}" for name in missing)
-        raise ConfigError(f"case {case.id} needs {names}, which the environment does not have")
+        raise ConfigError(f"case {case.id} needs {names}: not set in the environment")
     return AgentTask(
         case_id=case.id,
         trial=plan.trial,
@@ -59,9 +66,7 @@ def build_task(
         output_schema=case.output_schema,
         playbook=_playbook(case, services.data_dir, suite_folder),
         playbook_params=_params(case.playbook_params, server),
-        credentials={
-            name: origin.replace(SERVER, server) for name, origin in case.credentials.items()
-        },
+        credentials={name: origin.replace(SERVER, server) for name, origin in credentials.items()},
         allow_private_networks=case.allow_private_networks,
         llm=plan.llm,
         folder=folder,
@@ -73,7 +78,8 @@ def _playbook(case: EvalCase, data_dir: Path, suite_folder: Path) -> Path | None
         return None
     path = find_playbook(case.playbook, data_dir, suite_folder)
     if path is None:
-        raise ConfigError(f"case {case.id}: there is no playbook {case.playbook}")
+        hint = name_hint(case.playbook, playbook_names(data_dir))
+        raise ConfigError(f"case {case.id}: playbook `{case.playbook}` does not exist", hint=hint)
     return path
 
 

@@ -1,12 +1,11 @@
-"""Read a report back that was written as JSON, such as the artefact of another machine's run."""
+"""Read a report that was written as JSON, such as an artefact of another machine's run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult, EvalTrialResult
@@ -16,23 +15,24 @@ _MOST_FAULTS = 3
 
 
 def read_report(path: Path) -> EvalSuiteResult:
-    """Return the report of a file.
+    """Read the report of a file.
 
-    Where a case has one trial, files do not hold it apart: it is what the case says, without its
+    Files do not repeat the only trial of a case: it is made from what the case says, without its
     data and its texts.
 
     Raises:
-        ConfigError: If the file cannot be read, or holds no report.
+        ConfigError: If the file cannot be read, or does not hold a report.
     """
     try:
         with open_regular(path) as stream:
-            report = TypeAdapter(EvalSuiteResult).validate_json(stream.read())
+            report = EvalSuiteResult.model_validate_json(stream.read())
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise ConfigError(f"cannot read {path}: {error.strerror or error}") from error
     except ValidationError as error:
-        message = f"{path} holds no report of a suite: {'; '.join(_faults(error))}"
-        raise ConfigError(message, hint="such as `suite run --output` writes") from error
-    return replace(report, case_results=tuple(map(_with_trial, report.case_results)))
+        message = f"{path} is not the report of a suite: {'; '.join(_faults(error))}"
+        raise ConfigError(message, hint="`suite run --output` writes one") from error
+    cases = tuple(map(_with_trial, report.case_results))
+    return report.model_copy(update={"case_results": cases})
 
 
 def _with_trial(case: EvalCaseResult) -> EvalCaseResult:
@@ -49,12 +49,12 @@ def _with_trial(case: EvalCaseResult) -> EvalCaseResult:
         actions=case.actions,
         input_tokens=case.input_tokens,
         output_tokens=case.output_tokens,
-        estimated_cost_usd=case.avg_estimated_cost_usd or 0.0,
+        estimated_cost_usd=case.avg_estimated_cost_usd,
         handed_off=case.mode == "handoff",
         failed_checks=case.failed_checks,
         failure=next(iter(case.failures), None),
     )
-    return replace(case, trial_results=(trial,))
+    return case.model_copy(update={"trial_results": (trial,)})
 
 
 def _faults(error: ValidationError) -> Iterator[str]:

@@ -14,6 +14,7 @@ import pytest
 from poor_bench.cli.main import main
 from poor_bench.evaluation.stored_run import find_run
 from poor_bench.evaluation.suite_file import read_suite
+from tests.conftest import WorkspaceFiles
 
 ROOT = Path(__file__).parents[2]
 AGENTS = "tests.evaluation.agents"
@@ -144,7 +145,11 @@ def test_report_shows_a_written_report_again(
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("nonsense", "Invalid JSON"), ("[]", "holds no report"), ('{"name": "x"}', "passed: Field")],
+    [
+        ("nonsense", "Invalid JSON"),
+        ("[]", "is not the report of a suite"),
+        ('{"name": "x"}', "passed: Field"),
+    ],
 )
 def test_report_tells_what_is_wrong_with_a_written_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, problem: str
@@ -197,6 +202,71 @@ def test_run_that_is_stopped_from_outside_keeps_what_is_finished(
     assert not stored.is_going_on
     report = stored.report()
     assert (report.passed, report.not_run, report.cancelled) == (1, 1, True)
+
+
+def test_a_result_of_playbooks_does_not_read_as_one_of_the_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = {"provider": "scripted", "name": "w", "parameters": {"responses": "hi"}}
+    (tmp_path / "llms.json").write_text(json.dumps({"llms": [entry]}))
+    path = write_suite(tmp_path, {"id": "one", "agent": "by_playbook"})
+    files = ("--html", str(tmp_path / "r.html"), "--junit", str(tmp_path / "r.xml"))
+    assert call(tmp_path, "run", str(path), "--llm", "scripted:w", *files) == 0
+    told = capsys.readouterr()
+    assert "No model was used: playbooks completed every trial." in told.out
+    assert "Warning: scripted:w was not used" in told.err
+    assert "model: none (playbooks only)" in (tmp_path / "r.html").read_text()
+    assert 'name="llms" value="none (playbooks only)"' in (tmp_path / "r.xml").read_text()
+    call(tmp_path, "run", str(write_suite(tmp_path, {"id": "one"})), "--llm", "scripted:w")
+    told = capsys.readouterr()
+    assert "Warning" not in told.err
+    assert "No model" not in told.out
+
+
+def test_a_price_that_is_unknown_is_not_zero(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_suite(tmp_path, {"id": "one", "agent": "spending"})
+    assert call(tmp_path, "run", str(path), "--html", str(tmp_path / "r.html")) == 0
+    told = capsys.readouterr().out
+    assert "n/a" in told
+    assert "$0.0000" not in told + (tmp_path / "r.html").read_text()
+
+
+def test_profiles_are_found_in_the_folder_where_the_command_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "agent_of_the_start_folder.py").write_text(
+        "from tests.evaluation.agents import echo as make\n"
+    )
+    case = {"id": "one", "directive": "go", "profile": "agent_of_the_start_folder:make"}
+    path = tmp_path / "suite.yaml"
+    path.write_text(json.dumps({"name": "demo", "cases": [case]}))
+    monkeypatch.setattr(sys, "path", [str(ROOT), *(each for each in sys.path if each)])
+    monkeypatch.chdir(tmp_path)
+    assert call(tmp_path, "validate", str(path)) == 0
+    assert call(tmp_path, "run", str(path)) == 0
+
+
+@pytest.mark.parametrize("command", [["suite", "validate"], ["validate"]])
+def test_validate_warns_of_what_cannot_be_imported_and_names_missing_playbooks(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    folder = workspace_files.write()
+    (folder / "suites").mkdir()
+    (folder / "suites" / "mine.yaml").write_text(
+        "name: mine\nserver: no_such_module:app\ncases:\n"
+        "- {id: a, directive: go, profile: 'tests.evaluation.agents:echo'}\n"
+        "- {id: b, directive: go, profile: 'tests.evaluation.agents:no_such'}\n"
+        "- {id: c, directive: go, playbook: nowhere}\n"
+    )
+    assert main(["--data", str(folder), *command]) == 2
+    told = capsys.readouterr().out
+    assert "mine.yaml:2 server\n  cannot import `no_such_module`" in told
+    assert "mine.yaml:5 cases[1].profile" in told
+    assert "does not have a function `no_such`" in told
+    assert "mine.yaml:6 cases[2].playbook" in told
+    assert "cases[0]" not in told
 
 
 def test_miniwob_becomes_a_valid_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

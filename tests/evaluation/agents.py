@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -70,6 +71,70 @@ def raising(_services: AgentServices) -> FunctionAgent:
         raise KeyError("oops")
 
     return FunctionAgent(run)
+
+
+def stubborn(_services: AgentServices) -> FunctionAgent:
+    """Works on until it is told to stop, and then claims success."""
+
+    def run(task: AgentTask, control: TrialControl) -> AgentOutcome:
+        patience = threading.Event()
+        while not control.cancelled():
+            patience.wait(0.01)
+        return AgentOutcome(success=True, actions=4, input_tokens=50)
+
+    return FunctionAgent(run)
+
+
+def leaving(_services: AgentServices) -> FunctionAgent:
+    """Ends the process, as scripts do."""
+
+    def run(task: AgentTask, control: TrialControl) -> AgentOutcome:
+        sys.exit(3)
+
+    return FunctionAgent(run)
+
+
+def giving_in(_services: AgentServices) -> FunctionAgent:
+    """Says that the run was stopped, which it was not."""
+
+    def run(task: AgentTask, control: TrialControl) -> AgentOutcome:
+        raise RunCancelledError("I had enough")
+
+    return FunctionAgent(run)
+
+
+def loose(_services: AgentServices) -> FunctionAgent:
+    """Returns nulls and numbers with a point, as plain data from elsewhere have them."""
+    fields: dict[str, Any] = {"actions": 2.0, "input_tokens": None, "summary": None, "data": None}
+    return FunctionAgent(lambda task, control: AgentOutcome(success=True, **fields))
+
+
+def counting_badly(_services: AgentServices) -> FunctionAgent:
+    """Returns a number of actions that cannot be."""
+    fields: dict[str, Any] = {"actions": 2.5}
+    return FunctionAgent(lambda task, control: AgentOutcome(success=True, **fields))
+
+
+def mumbling_steps(_services: AgentServices) -> FunctionAgent:
+    """Reports a step that is not one."""
+
+    def run(task: AgentTask, control: TrialControl) -> AgentOutcome:
+        step: Any = {"text": "did it"}
+        control.note_step(step)
+        return AgentOutcome(success=True)
+
+    return FunctionAgent(run)
+
+
+def spending(_services: AgentServices) -> FunctionAgent:
+    """Uses a million tokens each way."""
+    tokens = {"input_tokens": 1_000_000, "output_tokens": 1_000_000}
+    return FunctionAgent(lambda task, control: AgentOutcome(success=True, **tokens))
+
+
+def by_playbook(_services: AgentServices) -> FunctionAgent:
+    """Succeeds as a playbook does, without a model."""
+    return FunctionAgent(lambda task, control: AgentOutcome(success=True, mode="playbook"))
 
 
 def mumbling(_services: AgentServices) -> FunctionAgent:

@@ -32,7 +32,9 @@ MEETING = {
         ({"extracted_text_contains": "total: 12.5"}, {"extracted_text": "Total: 13"}),
         ({"required_data_keys": ["order.id"]}, {"data": {"order": {}}}),
         ({"required_data_keys": ["order.items.0.name"]}, {"data": {"order": {"items": []}}}),
-        ({"required_data_keys": ["a.b"]}, {"data": {"a.b": None}}),
+        ({"required_data_keys": ["a.b"]}, {"data": {"a": {"c": 1}}}),
+        ({"summary_contains": ["red", "teapot"]}, {"summary": "Bought a red kettle"}),
+        ({"max_estimated_cost_usd": 0.01}, {"estimated_cost_usd": None}),
         ({"data_values_contain": {"order.items.0.name": "tea"}}, {"data": {}}),
         ({"data_values_contain": {"paid": "true"}}, {"data": {"paid": False}}),
         ({"max_duration_ms": 900}, {"duration_ms": 900.5}),
@@ -88,3 +90,12 @@ def test_long_texts_are_shortened_in_checks() -> None:
     case = make_case(expect={"summary_contains": "needle"})
     (told,) = failed_checks(case, make_trial(summary="hay " * 10_000))
     assert len(told) < 300
+
+
+@pytest.mark.parametrize(
+    "expect", [{"required_data_keys": ["order.id"]}, {"data_values_contain": {"order": "null"}}]
+)
+def test_a_value_that_could_not_be_read_is_missing_with_the_reason(expect: dict[str, Any]) -> None:
+    trial = make_trial(data={"order": None}, read_errors={"order": "ReferenceError: shop"})
+    (told,) = failed_checks(make_case(expect=expect), trial)
+    assert "could not be read at the end: ReferenceError: shop" in told

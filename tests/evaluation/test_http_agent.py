@@ -22,6 +22,7 @@ class Endpoint:
 
     def __init__(self) -> None:
         self.status = 200
+        self.hangs_up = False
         self.body: bytes = b'{"success": true}'
         self.silent = threading.Event()
         self.silent.set()
@@ -39,6 +40,9 @@ class Endpoint:
                 endpoint.asked.append(json.loads(self.rfile.read(length)))
                 endpoint.paths.append(self.path)
                 endpoint.silent.wait(30)
+                if endpoint.hangs_up:
+                    self.close_connection = True
+                    return
                 self.send_response(endpoint.status)
                 self.send_header("Content-Length", str(len(endpoint.body)))
                 self.end_headers()
@@ -102,30 +106,61 @@ def test_task_goes_in_and_outcome_comes_back(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "kind"),
+    ("status", "body", "words"),
     [
-        (500, b"", FailureKind.SERVER_ERROR),
-        (404, b"{}", FailureKind.SERVER_ERROR),
-        (200, b"<html>", FailureKind.MALFORMED_REPLY),
-        (200, b"[]", FailureKind.MALFORMED_REPLY),
-        (200, b"{}", FailureKind.MALFORMED_REPLY),
-        (200, b'{"success": "yes"}', FailureKind.MALFORMED_REPLY),
-        (200, b'{"success": true, "actions": -1}', FailureKind.MALFORMED_REPLY),
+        (500, b"Traceback: oops", "status 500: Traceback: oops"),
+        (200, b"<html>", "is not a JSON object"),
+        (200, b"[]", "is not a JSON object"),
+        (200, b"{}", "success: Field required"),
+        (200, b'{"success": null}', "success: Field required"),
+        (200, b'{"success": "yes"}', "success: Input should be a valid boolean"),
+        (200, b'{"success": true, "actions": -1}', "actions: "),
+        (200, b'{"success": true, "actions": 2.5}', "actions: "),
+        (200, b'{"success": true, "steps": [3]}', "steps: "),
     ],
 )
-def test_endpoint_that_fails_is_no_failure_of_the_agent(
-    endpoint: Endpoint, status: int, body: bytes, kind: FailureKind
+def test_a_crash_or_a_bad_reply_is_a_failure_of_the_agent_with_what_it_said(
+    endpoint: Endpoint, status: int, body: bytes, words: str
 ) -> None:
     endpoint.status, endpoint.body = status, body
-    with pytest.raises(AgentError) as caught:
+    outcome = ask(endpoint.url)
+    assert not outcome.success
+    assert words in outcome.error
+    assert endpoint.url in outcome.error
+    assert outcome.traceback == body.decode()
+
+
+@pytest.mark.parametrize("status", [301, 401, 404, 429, 502, 503, 504])
+def test_an_endpoint_that_is_not_the_agent_or_not_there_could_not_be_run(
+    endpoint: Endpoint, status: int
+) -> None:
+    endpoint.status, endpoint.body = status, b"go away"
+    with pytest.raises(AgentError, match=f"status {status}: go away"):
         ask(endpoint.url)
-    assert caught.value.kind is kind
-    assert endpoint.url in str(caught.value)
+
+
+def test_a_connection_that_breaks_before_the_reply_is_a_crash_of_the_agent(
+    endpoint: Endpoint,
+) -> None:
+    endpoint.hangs_up = True
+    outcome = ask(endpoint.url)
+    assert not outcome.success
+    assert "closed the connection" in outcome.error
+
+
+def test_null_stands_for_a_default_and_whole_numbers_may_have_a_point(endpoint: Endpoint) -> None:
+    endpoint.body = (
+        b'{"success": true, "actions": 2.0, "input_tokens": null, "output_tokens": 7.0,'
+        b'"summary": null, "data": null, "steps": [{"text": null, "action": null}]}'
+    )
+    outcome = ask(endpoint.url)
+    assert outcome == AgentOutcome(success=True, actions=2, output_tokens=7)
+    assert isinstance(outcome.actions, int)
 
 
 def test_endpoint_that_is_not_there_is_told(endpoint: Endpoint) -> None:
     url = endpoint.url.replace(str(endpoint.server.server_port), "1")
-    with pytest.raises(AgentError, match="cannot be reached") as caught:
+    with pytest.raises(AgentError, match="cannot reach") as caught:
         ask(url)
     assert caught.value.kind is FailureKind.CONNECTION
 

@@ -11,6 +11,7 @@ import pytest
 
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.evaluation import load_suite, run_suite, write_suite_report
+from poor_bench.evaluation.browser.playbook.load import read_playbook
 from poor_bench.evaluation.events import (
     StepDone,
     SuiteEvent,
@@ -22,8 +23,9 @@ from poor_bench.evaluation.events import (
 from poor_bench.evaluation.models import CaseStatus, EvalSuite, EvalSuiteResult
 from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
 from poor_bench.evaluation.stored_run import find_run, stored_runs
+from poor_bench.evaluation.trial_run import _told
 from poor_bench.models.failure import FailureKind
-from poor_bench.models.llm import LLM
+from poor_bench.models.llm import LLM, Prices
 from poor_bench.runner.control import RunControl
 from tests.evaluation.agents import SECRET
 from tests.evaluation.builders import make_case
@@ -87,16 +89,14 @@ def test_server_answers_during_the_trial_and_is_gone_afterwards(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("fields", "kind", "words"),
     [
-        (
-            {"agent": "raising"},
-            FailureKind.AGENT,
-            "raised KeyError: 'oops' (tests/evaluation/agents.py:",
-        ),
-        ({"agent": "mumbling"}, FailureKind.AGENT, "returned str"),
         ({"agent": "broken"}, FailureKind.SETTINGS, "no licence (buy one)"),
-        ({"agent": "nowhere"}, FailureKind.SETTINGS, "has no function `nowhere`"),
+        ({"agent": "nowhere"}, FailureKind.SETTINGS, "does not have a function `nowhere`"),
         ({"agent": "echo", "credentials": {"NO_SUCH": "https://a.example"}}, None, "$NO_SUCH"),
-        ({"agent": "echo", "playbook": "gone"}, FailureKind.SETTINGS, "no playbook gone"),
+        (
+            {"agent": "echo", "playbook": "gone"},
+            FailureKind.SETTINGS,
+            "playbook `gone` does not exist",
+        ),
     ],
     ids=str,
 )
@@ -109,6 +109,99 @@ def test_failure_of_ours_is_not_the_agents(
     assert words in broken.error
     assert broken.failures[0].kind is (kind or FailureKind.SETTINGS)
     assert (report.passed, report.failed, report.not_run, report.pass_rate) == (1, 0, 1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        ("raising", "raised KeyError: 'oops' (tests/evaluation/agents.py:"),
+        ("leaving", "raised SystemExit: 3"),
+        ("giving_in", "raised RunCancelledError: I had enough"),
+        ("mumbling_steps", "raised TypeError: note_step() takes a Step, not dict"),
+        ("mumbling", "returned str, not AgentOutcome"),
+        ("counting_badly", "returned a bad AgentOutcome: actions: "),
+    ],
+)
+def test_a_crash_of_the_agent_under_test_is_its_failure_and_counts(
+    tmp_path: Path, agent: str, words: str
+) -> None:
+    report = run(suite_of(case_of(agent), case_of("echo", "fine")), tmp_path)
+    broken = report.case_results[0]
+    assert (broken.status, report.pass_rate) == (CaseStatus.FAILED, 0.5)
+    assert words in broken.error
+    assert find_run(tmp_path, "last").report() == report
+
+
+def test_traceback_of_a_crash_is_kept(tmp_path: Path) -> None:
+    report = run(suite_of(case_of("raising")), tmp_path)
+    (trial,) = report.case_results[0].trial_results
+    assert trial.traceback.startswith("Traceback (most recent call last):")
+    assert 'raise KeyError("oops")' in trial.traceback
+    assert "profiles.py" not in trial.traceback
+
+
+def test_time_limit_of_a_custom_agent_is_enforced(tmp_path: Path) -> None:
+    report = run(suite_of(case_of("stubborn", time_limit_s=0.05)), tmp_path)
+    (trial,) = report.case_results[0].trial_results
+    assert report.case_results[0].status is CaseStatus.FAILED
+    assert trial.error == "no outcome within the time limit of 0.05 s"
+    assert (trial.success, trial.actions, trial.input_tokens) == (False, 4, 50)
+
+
+def test_null_and_whole_numbers_with_a_point_are_accepted(tmp_path: Path) -> None:
+    report = run(suite_of(case_of("loose")), tmp_path)
+    (trial,) = report.case_results[0].trial_results
+    assert (trial.passed, trial.actions, trial.input_tokens) == (True, 2, 0)
+    assert find_run(tmp_path, "last").report() == report
+
+
+def test_reason_of_a_broken_playbook_is_told(tmp_path: Path) -> None:
+    (tmp_path / "buy.yaml").write_text("name: buy\nsteps:\n  - clik: {text: Buy}\n")
+    error = ConfigError("1 problem", problems=read_playbook(tmp_path / "buy.yaml")[1])
+    assert "buy.yaml:3" in _told(error)
+    assert "clik" in _told(error)
+
+
+PRICED = {"input_token_cost_per_million_usd": 3.0, "output_token_cost_per_million_usd": 5.0}
+
+
+@pytest.mark.parametrize(
+    ("prices", "of_case", "cost"),
+    [
+        ({}, {}, None),
+        ({"input": 1.0}, {}, None),
+        ({"input": 1.0, "output": 2.0}, {}, 3.0),
+        ({"input": 1.0, "output": 2.0}, PRICED, 8.0),
+        ({}, PRICED, 8.0),
+        ({}, dict.fromkeys(PRICED, 0.0), 0.0),
+    ],
+)
+def test_cost_is_that_of_the_case_else_of_the_llm_else_unknown(
+    tmp_path: Path, prices: dict[str, float], of_case: dict[str, float], cost: float | None
+) -> None:
+    llms = (llm("a", prices=Prices(**prices)),)
+    report = run(
+        suite_of(case_of("spending", **of_case), case_of("echo", "b"), llms=llms), tmp_path
+    )
+    assert report.case_results[0].avg_estimated_cost_usd == cost
+    assert report.avg_estimated_cost_usd == (None if cost is None else cost / 2)
+    assert find_run(tmp_path, "last").report() == report
+
+
+def test_runs_of_older_versions_are_read(tmp_path: Path) -> None:
+    report = run(suite_of(case_of("every_other", trials=2)), tmp_path)
+    path = Path(report.folder) / "run.jsonl"
+    first, *lines = [json.loads(line) for line in path.read_text().splitlines()]
+    (header,) = first.values()
+    del header["prices"]
+    header["cases"][0]["expect"] = {"summary_contains": "", "must_succeed": False}
+    for line in lines[:2]:
+        for name in ("trial_index", "traceback", "read_errors"):
+            del line["trial_result"][name]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in (first, *lines)))
+    read = find_run(tmp_path, "last").report()
+    assert [trial.trial_index for trial in read.case_results[0].trial_results] == [0, 1]
+    assert read.passed == 1
 
 
 @pytest.mark.parametrize("name", ["no_server", "missing", "raising"])
@@ -215,11 +308,11 @@ def test_two_runs_at_once_do_not_meet(tmp_path: Path) -> None:
     assert [report.case_results[0].trials_run for report in reports] == [5, 5]
 
 
-@pytest.mark.parametrize(("reference", "words"), [("zzzz", "is no run"), ("2", "several")])
+@pytest.mark.parametrize(("reference", "words"), [("zzzz", "is not a run"), ("2", "several")])
 def test_reference_that_means_no_run_names_those_there_are(
     tmp_path: Path, reference: str, words: str
 ) -> None:
-    with pytest.raises(ConfigError, match="no suite was run yet"):
+    with pytest.raises(ConfigError, match="no suite has been run yet"):
         find_run(tmp_path, "last")
     ids = [run(suite_of(case_of("echo")), tmp_path).run_id for _ in range(2)]
     with pytest.raises(ConfigError, match=words) as caught:
@@ -257,7 +350,7 @@ def test_llm_is_the_nearest_that_is_named(
 
 def test_llm_that_is_not_there_ends_the_run_before_it_begins(tmp_path: Path) -> None:
     suite = suite_of(case_of("echo"), llms=(llm("gemma"),))
-    with pytest.raises(ConfigError, match="no LLM `scripted:gema`") as caught:
+    with pytest.raises(ConfigError, match="LLM `scripted:gema` does not exist") as caught:
         run(suite, tmp_path, llm_id="scripted:gema")
     assert "scripted:gemma" in caught.value.hint
     assert not list(tmp_path.iterdir())

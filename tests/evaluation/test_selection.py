@@ -46,9 +46,9 @@ def test_number_of_trials_can_be_given_for_all() -> None:
 @pytest.mark.parametrize(
     ("options", "words", "hint"),
     [
-        ({"case_patterns": ["logn"]}, "no case `logn`", "`login`"),
-        ({"tags": ["smke"]}, "no tag `smke`", "`smoke`"),
-        ({"tags": ["slow"], "case_patterns": ["login"]}, "fits all", ""),
+        ({"case_patterns": ["logn"]}, "case `logn` does not exist", "`login`"),
+        ({"tags": ["smke"]}, "tag `smke` does not exist", "`smoke`"),
+        ({"tags": ["slow"], "case_patterns": ["login"]}, "matches all filters", ""),
     ],
     ids=str,
 )
@@ -66,6 +66,6 @@ def test_suites_are_found_by_path_and_by_name(tmp_path: Path) -> None:
     assert find_suite(str(own), tmp_path) == own
     assert find_suite("example", tmp_path).parent.name == "suites"
     assert [path.stem for path in suite_files(tmp_path)] == ["mine", "example"]
-    with pytest.raises(ConfigError, match="no suite `exampel`") as caught:
+    with pytest.raises(ConfigError, match="suite `exampel` does not exist") as caught:
         find_suite("exampel", tmp_path)
     assert "`example`" in caught.value.hint

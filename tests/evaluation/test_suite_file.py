@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from poor_bench.errors import ConfigError
-from poor_bench.evaluation.suite_file import read_suite
+from poor_bench.evaluation.suite_file import check_suite, read_suite
 
 CASE = {"id": "one", "directive": "Do it."}
 
@@ -56,7 +56,7 @@ cases:
     assert "case `first`: `playbook_only` needs the key `playbook`" in told[0]
     assert "did you mean `max_actions`?" in told[1]
     assert "case `second`: `file:///etc/passwd` is not an http(s) URL" in told[3]
-    assert "is not JSON Schema" in told[4]
+    assert "is not a JSON Schema" in told[4]
     assert "nothing reads this key" in told[5]
 
 
@@ -71,11 +71,10 @@ cases:
         ({"credentials": {"PW": "https://a.example/login"}}, "PW", "must be an origin"),
         ({"credentials": {"my pw": "https://a.example"}}, '"my pw"', "environment variable"),
         ({"profile": "no such thing"}, "profile", "is not a profile"),
-        ({"playbook": "nowhere"}, "playbook", "there is no playbook `nowhere`"),
         ({"trials": 0}, "trials", "at least 1"),
         ({"thinking": "hard"}, "thinking", "'high'"),
         ({"id": "../evil"}, "id", "must match"),
-        ({"expect": {"handoff": "require"}}, "handoff", "only a hybrid_auto case"),
+        ({"expect": {"handoff": "require"}}, "handoff", "only a `hybrid_auto` case"),
         ({"expect": {"min_actions": 3, "max_actions": 2}}, "min_actions", "`max_actions`"),
         ({"expect": {"min_trial_pass_rate": 1.5}}, "min_trial_pass_rate", "at most 1"),
     ],
@@ -97,7 +96,7 @@ def test_impossible_case_is_refused(
         ({"name": "x", "cases": [3]}, "must be a mapping"),
         ([], "`name` and `cases`"),
         ({"nmae": "x", "cases": [CASE]}, "did you mean `name`?"),
-        ({"name": "x", "cases": [CASE, {**CASE, "id": "ONE"}]}, "another case of this id"),
+        ({"name": "x", "cases": [CASE, {**CASE, "id": "ONE"}]}, "another case has this id"),
         ("name: [", "not YAML"),
     ],
     ids=str,
@@ -119,8 +118,11 @@ def test_playbooks_are_found_by_name_and_by_path(tmp_path: Path) -> None:
     for written in ("buy", "near.yaml", "./near.yaml", "playbooks/buy.yaml"):
         suite = {"name": "x", "cases": [{**CASE, "playbook": written}]}
         assert read_suite(write(tmp_path, suite), tmp_path).cases[0].playbook == written
-    (told,) = problems_of(tmp_path, {"name": "x", "cases": [{**CASE, "playbook": "buyy"}]})
-    assert "did you mean `buy`?" in told
+    path = write(tmp_path, {"name": "x", "cases": [{**CASE, "playbook": "buyy"}]})
+    suite, (problem,) = check_suite(path, tmp_path)
+    assert suite is not None
+    assert "playbook `buyy` does not exist" in problem.message
+    assert "did you mean `buy`?" in problem.hint
 
 
 def test_suite_may_bring_llms_with_their_free_parameters(tmp_path: Path) -> None:

@@ -34,10 +34,10 @@ def test_application_is_served_and_given_its_credentials(
 @pytest.mark.parametrize(
     ("written", "words"),
     [
-        ("no_such_module:app", "cannot be imported"),
-        ("tests.evaluation.agents:no_such", "has no function"),
+        ("no_such_module:app", "cannot import"),
+        ("tests.evaluation.agents:no_such", "does not have a function"),
         ("tests.evaluation.agents:no_server", "is not a WSGI application"),
-        ("tests.evaluation.agents:echo", "cannot be created: TypeError"),
+        ("tests.evaluation.agents:echo", "raised TypeError"),
     ],
 )
 def test_server_that_cannot_be_made_says_why(written: str, words: str) -> None:

@@ -1,4 +1,4 @@
-"""How the runs of a suite went: what passed, how long it took, what it cost."""
+"""Pass rate, duration and cost over the runs of a suite."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _MOST_LABELS = 8
 
 
 def suite_trends(reports: Sequence[EvalSuiteResult]) -> go.Figure:
-    """Return pass rate with its interval, duration and cost over the runs of a suite.
+    """Draw pass rate with its confidence interval, duration and cost over the runs of a suite.
 
     Args:
-        reports: Oldest first; what a run does not know leaves a gap.
+        reports: Oldest first; unknown values leave a gap.
     """
     from plotly.subplots import make_subplots
 
     parts = [[_pass_rate(reports)], _durations(reports)]
-    titles = ["Pass rate and its 95 % interval", "Seconds per trial: mean, and 95th percentile"]
+    titles = ["Pass rate with 95 % CI", "Seconds per trial: mean and p95"]
     if any(report.avg_estimated_cost_usd for report in reports):
         parts.append([_cost(reports)])
         titles.append("Dollars per trial: mean")
@@ -114,7 +114,7 @@ def _places(items: Sequence[object]) -> list[int]:
 
 
 def _run_axis(reports: Sequence[EvalSuiteResult]) -> dict[str, Any]:
-    """Return the axis of runs: evenly spaced, since days without a run say nothing."""
+    """Axis of runs: evenly spaced, since days without a run mean nothing."""
     every = -(-len(reports) // _MOST_LABELS)
     labelled = range(0, len(reports), every)
     return {

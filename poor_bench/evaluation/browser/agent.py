@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from poor_bench.evaluation.browser.output_schema import schema_fault
 from poor_bench.evaluation.browser.playbook.follow import follow
 from poor_bench.evaluation.browser.playbook.load import load_playbook
 from poor_bench.evaluation.browser.safety.network import Network
-from poor_bench.evaluation.browser.session.errors import OutOfTimeError
+from poor_bench.evaluation.browser.session.errors import ActionError, OutOfTimeError
 from poor_bench.evaluation.browser.session.opening import open_session
 from poor_bench.evaluation.browser.session.session import BrowserSession
 from poor_bench.evaluation.browser.session.watchdog import Patience
@@ -25,17 +26,17 @@ _PATIENCE = Patience()
 
 
 def browser_agent(services: AgentServices, network: Network | None = None) -> Agent:
-    """Return the agent of the profile `default`.
+    """Make the agent of the profile `default`.
 
     Args:
         services: LLMs, environment and clock.
-        network: The browser's way out; the machine's own by default.
+        network: Network of the browser; the machine's own by default.
     """
     return BrowserAgent(services, network)
 
 
 class BrowserAgent:
-    """Runs trials; each has a browser of its own. See `run_in_mode` for who acts."""
+    """Runs trials, each in a browser of its own. See `run_in_mode` for who acts."""
 
     def __init__(
         self, services: AgentServices, network: Network | None, patience: Patience = _PATIENCE
@@ -64,7 +65,7 @@ class BrowserAgent:
     def follow_playbook(
         self, session: BrowserSession, task: AgentTask, control: TrialControl
     ) -> AgentOutcome:
-        """Do what the task's playbook says; see `AgentParts`."""
+        """Follow the task's playbook; see `AgentParts`."""
         playbook = load_playbook(task.playbook or Path())
         outcome = follow(
             playbook, task.playbook_params, session, control, self._services.clock, task.max_steps
@@ -85,27 +86,37 @@ class BrowserAgent:
 
 
 def _finished(outcome: AgentOutcome, session: BrowserSession, task: AgentTask) -> AgentOutcome:
-    """Hold the data against the schema, add the facts of the page, and mask everything."""
+    """Check the data against the schema, add the facts of the page, and redact everything."""
     fault = schema_fault(outcome.data, task.output_schema) if outcome.success else ""
     if fault:
-        outcome = replace(outcome, success=False, error=f"the data break the schema: {fault}")
+        outcome = replace(
+            outcome, success=False, error=f"the data violate the output schema: {fault}"
+        )
     clean = session.redactor
+    data, errors = _with_facts(outcome.data, session, task)
     return replace(
         outcome,
         summary=clean.text(outcome.summary),
         error=clean.text(outcome.error),
         extracted_text=clean.text(outcome.extracted_text),
-        data=clean.value(_with_facts(outcome.data, session, task)),
+        data=clean.value(data),
+        read_errors={path: clean.text(error) for path, error in errors.items()},
     )
 
 
 def _with_facts(
     data: Mapping[str, Any], session: BrowserSession, task: AgentTask
-) -> dict[str, Any]:
-    facts: dict[str, Any] = dict(data)
-    try:
-        for path, value in session.read_facts(task.read_at_end).items():
-            put(facts, path, value)
-    except OutOfTimeError:
-        return facts
-    return facts
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Replace what the agent reports by what the page says; null and a reason where that fails."""
+    facts = deepcopy(dict(data))
+    errors: dict[str, str] = {}
+    for path, expression in task.read_at_end.items():
+        value = None
+        try:
+            value = session.read_fact(expression)
+        except ActionError as error:
+            errors[path] = str(error)
+        except OutOfTimeError:
+            errors[path] = "the time limit is over"
+        put(facts, path, value)
+    return facts, errors

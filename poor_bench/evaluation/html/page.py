@@ -18,11 +18,11 @@ from poor_bench.reports.number_text import cost_text, time_text
 
 
 def report_to_html(report: EvalSuiteResult, run: StoredRun | None) -> str:
-    """Return a report as one HTML page.
+    """Convert a report to one HTML page.
 
     Args:
-        report: What to show.
-        run: Where steps and screenshots stand; None leaves them out.
+        report: The report.
+        run: Source of steps and screenshots; None omits them.
     """
     environment = report_environment("poor_bench.evaluation.html", time=time_text, cost=cost_text)
     style = environment.get_template("report.css").render(heat_steps=HEAT_STEPS)
@@ -40,8 +40,8 @@ def report_to_html(report: EvalSuiteResult, run: StoredRun | None) -> str:
 
 
 def _rates(report: EvalSuiteResult) -> list[tuple[str, str, str, str]]:
-    """Return name, value, interval and meaning of every rate that there is."""
-    meanings = {"pass_rate": "cases that passed, of those with a verdict"}
+    """Name, value, confidence interval and meaning of every rate that is known."""
+    meanings = {"pass_rate": "cases that passed, of those with a verdict"} if report.total else {}
     meanings |= {name: rate.meaning for name, rate in RATES.items()}
     found = []
     for name, meaning in meanings.items():

@@ -1,4 +1,4 @@
-"""Steps of trials with their screenshots within the page, as far as there is room for them."""
+"""Steps of trials, with screenshots inside the page up to a size limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from poor_bench.evaluation.screenshots import read_screenshot
 from poor_bench.evaluation.stored_run import StoredRun
 
 _ROOM_BYTES = 24_000_000
-"""Of all screenshots together; a page beyond that is slow to open and to mail."""
+"""Limit for all screenshots together: a larger page is slow to open and to mail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,19 +20,19 @@ class ShownStep:
 
     step: Step
     image: str
-    """A data URL; empty where there is no screenshot, or no room for it."""
+    """A data URL; empty without a screenshot, or beyond the size limit."""
 
 
 class Replays:
-    """Gives out steps with images until the room for images is used up."""
+    """Adds images to steps until the size limit is reached."""
 
     def __init__(self, run: StoredRun | None) -> None:
         self._run = run
         self._left = _ROOM_BYTES
-        self.n_left_out = 0
+        self.n_omitted = 0
 
     def of(self, trial: EvalTrialResult) -> list[ShownStep]:
-        """Return the steps of a trial."""
+        """Steps of a trial."""
         if self._run is None:
             return []
         return [
@@ -44,7 +44,7 @@ class Replays:
         if image is None:
             return ""
         if len(image.data) > self._left:
-            self.n_left_out += 1
+            self.n_omitted += 1
             return ""
         self._left -= len(image.data)
         return f"data:{image.content_type};base64,{base64.b64encode(image.data).decode()}"

@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +53,8 @@ def mixed(folder: Path, **fields: Any) -> EvalSuiteResult:
 
 
 def test_before_the_first_run_the_page_says_how_to_make_one(services: Services) -> None:
-    note, _, _, cases, replay, _ = callbacks.show(services, "")
-    assert note == "nothing run yet"
+    note, _, _, cases, _, replay, _ = callbacks.show(services, "")
+    assert note == "no runs yet"
     assert "suite run example" in text_of(cases)
     assert replay is None
 
@@ -65,7 +64,7 @@ def test_the_newest_run_is_shown_with_the_first_case_that_failed(
 ) -> None:
     run(folder, make_case(id="old", profile=f"{AGENTS}:echo"))
     mixed(folder)
-    note, chips, tiles, cases, replay, runs = callbacks.show(services, "")
+    note, chips, tiles, cases, tags, replay, runs = callbacks.show(services, "")
     assert note.startswith("demo · run of")
     assert chips is None
     assert "1 of 2" in text_of(tiles)
@@ -73,6 +72,7 @@ def test_the_newest_run_is_shown_with_the_first_case_that_failed(
     assert [link.children for link in of_type(cases, "A")] == ["fine", "flaky", "broken"]
     assert "no licence" in text_of(cases)
     assert "trial 2: must_succeed: the agent did not succeed: unlucky" in text_of(replay)
+    assert tags is None
     assert len(of_type(runs, "A")) == 2
 
 
@@ -111,9 +111,24 @@ def test_trends_show_what_each_run_of_the_suite_found(folder: Path, services: Se
 def test_trends_show_costs_where_there_were_some(folder: Path) -> None:
     report = run(folder, make_case(profile=f"{AGENTS}:echo"))
     costs = [None, 0.25]
-    reports = [replace(report, avg_estimated_cost_usd=cost) for cost in costs]
+    reports = [report.model_copy(update={"avg_estimated_cost_usd": cost}) for cost in costs]
     *_, cost = suite_trends(reports).data
     assert list(cost.y) == costs
+
+
+def test_results_by_tag_costs_and_tracebacks_are_shown(folder: Path, services: Services) -> None:
+    run(
+        folder,
+        make_case(id="a", profile=f"{AGENTS}:spending", benchmark_tags=["smoke"]),
+        make_case(id="b", profile=f"{AGENTS}:raising", benchmark_tags=["smoke", "slow"]),
+    )
+    _, _, tiles, cases, tags, replay, runs = callbacks.show(services, "")
+    assert "1 of 2" in text_of(tags)
+    assert "slow" in text_of(tags)
+    assert "n/a" in text_of(tiles)
+    assert "n/a" in text_of(cases)
+    assert "Traceback (most recent call last)" in text_of(replay)
+    assert "not reported" in text_of(runs)
 
 
 def test_suites_have_their_own_runs(folder: Path, services: Services) -> None:
@@ -137,7 +152,7 @@ def test_a_damaged_run_hides_only_itself(folder: Path, services: Services) -> No
     damaged = mixed(folder)
     (Path(damaged.folder) / "run.jsonl").write_bytes(b"\xff\x00 nonsense\n")
     note, *_ = callbacks.show(services, "")
-    assert note == "nothing run yet"
+    assert note == "no runs yet"
     mixed(folder)
     note, *_ = callbacks.show(services, f"?run={damaged.run_id}&case=%00&trial=99999999")
     assert note.startswith("demo")

@@ -43,7 +43,7 @@ def test_what_an_agent_did_becomes_a_playbook_that_passes(
     case = ["--case", "agent-cancel-order"]
     assert main([*data, "suite", "run", str(EXAMPLE), *case]) == 0
     assert main([*data, "suite", "record", "agent-cancel-order", "--name", "cancel"]) == 0
-    assert "1 of 1 cases passed" in capsys.readouterr().out
+    assert "1 of 1 case passed" in capsys.readouterr().out
     assert main([*data, "suite", "record", "agent-cancel-order", "--name", "cancel"]) == 2
     shutil.rmtree(tmp_path / "suite_runs")
     assert main([*data, "suite", "record", "agent-cancel-order"]) == 2

@@ -158,6 +158,7 @@ def test_facts_of_the_page_take_the_place_of_what_the_agent_says(
         read_at_end={"page.title": "document.title", "page.none": "no.such.thing"},
     )
     assert outcome.data == {"page": {"title": "Form", "none": None}}
+    assert outcome.read_errors == {"page.none": "ReferenceError: no is not defined"}
 
 
 def test_data_that_break_the_schema_are_no_success(trials: Trials, serve: Serve) -> None:

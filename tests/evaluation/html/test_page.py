@@ -71,7 +71,7 @@ def test_screenshots_beyond_the_room_are_left_out_and_counted(
     monkeypatch.setattr(replay, "_ROOM_BYTES", 0)
     page = page_of(tmp_path, make_case(profile=f"{AGENTS}:echo"))
     assert "<img" not in page
-    assert "1 screenshots are left out" in page
+    assert "1 screenshots are omitted" in page
 
 
 def test_report_without_a_run_has_no_steps() -> None:

@@ -1,1 +1,1 @@
-"""Suites: what agents did, step by step, and how runs compare."""
+"""Suites: trials of agents step by step, and runs compared."""

@@ -1,4 +1,4 @@
-"""Handlers of the page: ask the services, call the layout."""
+"""Callbacks of the page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from poor_bench.dashboard.pages.suites.selection import (
     of_the_same_suite,
     selection_of,
 )
-from poor_bench.dashboard.pages.suites.tables import case_table, run_table, suite_tiles
+from poor_bench.dashboard.pages.suites.tables import case_table, run_table, suite_tiles, tag_card
 from poor_bench.dashboard.pages.suites.trends import trend_card
 from poor_bench.wording import counted
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
-    """Return note, suite switches, figures, cases, replay and runs."""
+    """Note, suite switches, figures, cases, tags, replay and runs."""
     reports, selection = services.suites.reports(), selection_of(search)
     report = chosen_run(reports, selection)
     if report is None:
-        return "nothing run yet", None, None, no_runs(), None, None
+        return "no runs yet", None, None, no_runs(), None, None, None
     case = chosen_case(report, selection)
     suites = list(dict.fromkeys(each.name for each in reports))
     of_suite = of_the_same_suite(reports, report)
@@ -47,33 +47,35 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
         suite_chips(suites, report.name),
         suite_tiles(report),
         case_table(report, selection, case.id if case else ""),
+        tag_card(report),
         replay(services, report, selection),
         run_table(of_suite, selection, report.run_id),
     )
 
 
 def trends(services: Services, search: str | None) -> Component | None:
-    """Return the chart of the suite that is shown."""
+    """Chart of the suite that is shown."""
     reports = services.suites.reports()
     report = chosen_run(reports, selection_of(search))
     return trend_card(of_the_same_suite(reports, report)) if report else None
 
 
 def note(services: Services, report: EvalSuiteResult) -> str:
-    """Return one line about the run that is shown."""
+    """One line about the run that is shown."""
     parts = [report.name, f"run of {report.started[:16].replace('T', ' ')} UTC"]
     parts.append(counted(len(report.case_results), "case"))
+    parts += [f"model: {report.models}"] if report.models else []
     if services.suites.is_going_on(report.run_id):
-        parts.append("going on")
+        parts.append("running")
     elif report.cancelled:
-        parts.append("stopped before its end")
+        parts.append("stopped early")
     return " · ".join(parts)
 
 
 def replay(
     services: Services, report: EvalSuiteResult, selection: SuiteSelection
 ) -> Component | None:
-    """Return the chosen case with one trial of it, step by step."""
+    """The selected case with one of its trials, step by step."""
     result = chosen_case(report, selection)
     if result is None:
         return None
@@ -96,7 +98,7 @@ def register(app: Dash, services: Services) -> None:
         note, *parts = show(services, search)
         return note, *(still(part, search=search) for part in parts)
 
-    parts = (Ids.NOTE, Ids.CHIPS, Ids.TILES, Ids.CASES, Ids.REPLAY, Ids.RUNS)
+    parts = (Ids.NOTE, Ids.CHIPS, Ids.TILES, Ids.CASES, Ids.TAGS, Ids.REPLAY, Ids.RUNS)
     bind_view(app, Ids.SEARCH, parts, draw)
     bind_view(app, Ids.SEARCH, (Ids.TRENDS,), lambda search: (trends(services, search),))
     bind_address(app, Ids.SEARCH)

@@ -1,4 +1,4 @@
-"""The tables of the page as files."""
+"""Tables of the page as files."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def cases_csv(services: Services, search: str | None) -> dict[str, Any]:
-    """Return the cases of the run that is shown."""
+    """Cases of the run that is shown."""
     report = chosen_run(services.suites.reports(), selection_of(search))
     rows = [_case_row(case) for case in report.case_results] if report else []
     return text_file("suite_cases.csv", table_csv(rows))
 
 
 def runs_csv(services: Services, search: str | None) -> dict[str, Any]:
-    """Return all runs of the suite that is shown, oldest first."""
+    """Runs of the suite that is shown, oldest first."""
     reports = services.suites.reports()
     report = chosen_run(reports, selection_of(search))
     rows = [_run_row(each) for each in of_the_same_suite(reports, report)] if report else []
@@ -33,7 +33,6 @@ def runs_csv(services: Services, search: str | None) -> dict[str, Any]:
 
 
 def _case_row(case: EvalCaseResult) -> dict[str, Any]:
-    reasons = [*case.failed_checks, *(failure.message for failure in case.failures)]
     return {
         "case": case.id,
         "verdict": case.status.value,
@@ -44,7 +43,8 @@ def _case_row(case: EvalCaseResult) -> dict[str, Any]:
         "p95_ms": case.p95_duration_ms,
         "actions": case.actions,
         "mean_cost_usd": case.avg_estimated_cost_usd,
-        "why": "; ".join(reasons),
+        "why": "; ".join((*case.reasons, *case.read_errors)),
+        "tags": ", ".join(case.benchmark_tags),
     }
 
 
@@ -57,7 +57,7 @@ def _run_row(report: EvalSuiteResult) -> dict[str, Any]:
         "passed": report.passed,
         "cases": report.total,
         "not_run": report.not_run,
-        "pass_rate": report.pass_rate,
+        "pass_rate": report.pass_rate if report.total else None,
         "low": low,
         "high": high,
         "mean_ms": report.avg_duration_ms,
@@ -66,4 +66,5 @@ def _run_row(report: EvalSuiteResult) -> dict[str, Any]:
         "by_playbook_rate": report.deterministic_hit_rate,
         "handoff_rate": report.handoff_rate,
         "stopped": report.cancelled,
+        "models": report.models,
     }

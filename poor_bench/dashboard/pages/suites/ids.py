@@ -6,13 +6,14 @@ from enum import StrEnum
 
 
 class SuitesIds(StrEnum):
-    """What callbacks of the page refer to."""
+    """Ids that callbacks refer to."""
 
     SEARCH = "suites-search-store"
     NOTE = "suites-note-text"
     CHIPS = "suites-chips-body"
     TILES = "suites-tiles-body"
     CASES = "suites-cases-body"
+    TAGS = "suites-tags-body"
     REPLAY = "suites-replay-body"
     RUNS = "suites-runs-body"
     TRENDS = "suites-trends-body"

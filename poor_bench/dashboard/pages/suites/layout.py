@@ -1,4 +1,4 @@
-"""The page without its data."""
+"""Layout of the page, without data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LINKS = StayLinks(Ids.SEARCH)
 
 
 def layout(search: Search) -> Component:
-    """Return the page without data."""
+    """The page without data."""
     return html.Div(
         [
             page_head("Suites", html.Span(id=Ids.NOTE)),
@@ -33,14 +33,15 @@ def layout(search: Search) -> Component:
             card(
                 "Cases",
                 html.Div(loading_state(6), id=Ids.CASES),
-                note="What could not be run is in no rate. Choose a case to see what was done.",
+                note="Select a case to replay it. Rates exclude cases that could not be run.",
                 tools=csv_button(Ids.CASES_CSV, "the cases"),
             ),
+            html.Div(id=Ids.TAGS),
             html.Div(id=Ids.TRENDS),
             card(
                 "Runs",
                 html.Div(loading_state(3), id=Ids.RUNS),
-                note="All runs of this suite, the newest first; choose one to look into it.",
+                note="Select a run to show its cases. The newest comes first.",
                 tools=csv_button(Ids.RUNS_CSV, "the runs"),
                 class_name="suite-runs if-filled",
             ),
@@ -53,7 +54,7 @@ def layout(search: Search) -> Component:
 
 
 def suite_chips(suites: Sequence[str], chosen: str) -> Component | None:
-    """Return the switches between suites; nothing where there is only one."""
+    """Switches between suites; None with only one."""
     if len(suites) < 2:
         return None
     members = [
@@ -64,9 +65,9 @@ def suite_chips(suites: Sequence[str], chosen: str) -> Component | None:
 
 
 def no_runs() -> Component:
-    """Return what to show before the first run."""
+    """Content before the first run."""
     return empty_state(
-        "No suite was run yet",
-        "Suites give agents tasks in a real browser. The one that comes along needs no model: "
+        "No runs yet",
+        "Suites test agents on tasks in a real browser. The example suite needs no model: "
         + next_command("suite run example"),
     )

@@ -1,4 +1,4 @@
-"""The page as the registry takes it."""
+"""Entry of the page in the registry."""
 
 from __future__ import annotations
 

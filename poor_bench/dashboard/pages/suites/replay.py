@@ -1,4 +1,4 @@
-"""One trial step by step, with what the page looked like."""
+"""One trial step by step, with screenshots."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def replay_card(
     steps: Sequence[Step],
     selection: SuiteSelection,
 ) -> Component:
-    """Return a case with one of its trials, step by step.
+    """A case with one of its trials, step by step.
 
     Args:
-        run_id: The run.
-        case: What came of the case.
+        run_id: Id of the run.
+        case: Result of the case.
         trial: The trial that is shown; None where the run was stopped before the first.
-        directive: What the agent was told.
-        steps: What it did.
-        selection: What the page shows now.
+        directive: Task of the agent.
+        steps: Steps of the agent.
+        selection: Current state of the page.
     """
     return card(
         case.id,
@@ -55,8 +55,7 @@ def replay_card(
 
 
 def _checks(case: EvalCaseResult) -> Component | None:
-    reasons = list(case.failed_checks)
-    reasons += [f"could not be run: {failure.message}" for failure in case.failures]
+    reasons = (*case.reasons, *case.read_errors)
     if not reasons:
         return None
     return html.Ul([html.Li(reason) for reason in reasons], className="suite-checks")
@@ -90,9 +89,10 @@ def _trial(
     facts = [
         ("Summary", trial.summary),
         ("Error", trial.error),
+        ("Traceback", trial.traceback),
         ("Data", json.dumps(trial.data, indent=2, ensure_ascii=False) if trial.data else ""),
         ("Extracted text", trial.extracted_text),
-        ("LLM", trial.llm_id if trial.mode != "playbook" else ""),
+        ("Model", trial.llm_id if trial.mode != "playbook" else ""),
         (
             "Tokens",
             f"{trial.input_tokens} in, {trial.output_tokens} out"
@@ -105,7 +105,10 @@ def _trial(
     ]
     parts: list[Component] = [html.Dl(shown, className="suite-facts")] if shown else []
     if not steps:
-        return [*parts, empty_state("No steps", "Nothing was done, or the agent tells no steps.")]
+        return [
+            *parts,
+            empty_state("No steps", "The agent did nothing, or does not report its steps."),
+        ]
     items = [_step(run_id, case_id, trial.trial, step) for step in steps]
     return [*parts, html.Ol(items, className="suite-steps")]
 

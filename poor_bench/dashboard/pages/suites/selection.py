@@ -1,4 +1,4 @@
-"""Which suite, run, case and trial the page shows, as its address tells."""
+"""Suite, run, case and trial that the page shows, as its address says."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from poor_bench.evaluation.models import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteSelection:
-    """The state of the page; what is empty is chosen by the page."""
+    """State of the page; the page selects what is empty."""
 
     suite: str = ""
     run: str = ""
@@ -27,7 +27,7 @@ class SuiteSelection:
 
     @property
     def search(self) -> str:
-        """The query part of the address of this state."""
+        """Query part of the address of this state."""
         return search_of(
             suite=[self.suite],
             run=[self.run],
@@ -36,12 +36,12 @@ class SuiteSelection:
         )
 
     def changed(self, **changes: Any) -> SuiteSelection:
-        """Return the state with other values."""
+        """The state with other values."""
         return replace(self, **changes)
 
 
 def selection_of(search: str | None) -> SuiteSelection:
-    """Return the state that the query part of an address describes.
+    """State that the query part of an address describes.
 
     Example:
         >>> selection_of("?case=login&trial=2").trial
@@ -51,7 +51,7 @@ def selection_of(search: str | None) -> SuiteSelection:
 
 
 def selection_in(query: Search) -> SuiteSelection:
-    """Return the state that the parts of a query describe."""
+    """State that the parts of a query describe."""
     trial = first(query, "trial", "0")
     is_number = trial.isascii() and trial.isdigit() and len(trial) < 6
     return SuiteSelection(
@@ -65,7 +65,7 @@ def selection_in(query: Search) -> SuiteSelection:
 def chosen_run(
     reports: Sequence[EvalSuiteResult], selection: SuiteSelection
 ) -> EvalSuiteResult | None:
-    """Return the run that is chosen, else the newest of the chosen suite, else the newest."""
+    """The selected run, else the newest of the selected suite, else the newest."""
     named = [report for report in reports if report.run_id == selection.run]
     of_suite = [report for report in reports if report.name == selection.suite]
     candidates = named or of_suite or reports
@@ -75,12 +75,12 @@ def chosen_run(
 def of_the_same_suite(
     reports: Sequence[EvalSuiteResult], report: EvalSuiteResult
 ) -> list[EvalSuiteResult]:
-    """Return the reports of the suite that one of them is of."""
+    """Reports of the same suite as one of them."""
     return [each for each in reports if each.name == report.name]
 
 
 def chosen_case(report: EvalSuiteResult, selection: SuiteSelection) -> EvalCaseResult | None:
-    """Return the case that is chosen, else the first that failed, else the first."""
+    """The selected case, else the first that failed, else the first."""
     cases = report.case_results
     named = [case for case in cases if case.id == selection.case]
     failed = [case for case in cases if case.status is CaseStatus.FAILED]
@@ -88,7 +88,7 @@ def chosen_case(report: EvalSuiteResult, selection: SuiteSelection) -> EvalCaseR
 
 
 def chosen_trial(case: EvalCaseResult, selection: SuiteSelection) -> EvalTrialResult | None:
-    """Return the trial that is chosen, else the first that failed, else the first."""
+    """The selected trial, else the first that failed, else the first."""
     trials = case.trial_results
     named = [trial for trial in trials if trial.trial == selection.trial]
     failed = [trial for trial in trials if not trial.passed]

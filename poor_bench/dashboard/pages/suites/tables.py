@@ -1,4 +1,4 @@
-"""Figures, cases and runs of a suite as components."""
+"""Figures, cases, tags and runs of a suite as components."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from dash import html
 
 from poor_bench.dashboard.components.attributes import aria
+from poor_bench.dashboard.components.card import card
 from poor_bench.dashboard.components.tile import tile, tiles
 from poor_bench.dashboard.pages.suites.layout import LINKS
 from poor_bench.dashboard.pages.suites.selection import SuiteSelection
 from poor_bench.dashboard.text.figures_text import dollars_text, milliseconds_text
-from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult
+from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult, EvalTagResult
 from poor_bench.evaluation.rates import RATES
 
 if TYPE_CHECKING:
@@ -28,23 +29,34 @@ _CASE_HEADS = (
     "p95",
     "Actions",
     "Cost",
-    "Why",
+    "Reason",
 )
-_RUN_HEADS = ("Run", "Passed", "Pass rate", "p95", "Cost", "By playbook", "Handed off", "Remark")
+_RUN_HEADS = (
+    "Run",
+    "Passed",
+    "Pass rate",
+    "p95",
+    "Cost",
+    "By playbook",
+    "Handed off",
+    "Model",
+    "Note",
+)
+_TAG_HEADS = ("Tag", "Passed", "Pass rate", "95 % CI", "Note")
 
 
 def suite_tiles(report: EvalSuiteResult) -> Component:
-    """Return the figures of a run."""
+    """Figures of a run."""
     interval = report.intervals.get("pass_rate")
-    note = f"95 % interval {interval[0]:.2f} to {interval[1]:.2f}" if interval else ""
+    note = f"95 % CI {interval[0]:.2f} to {interval[1]:.2f}" if interval else ""
     shown = [
         tile("Passed", f"{report.passed} of {report.total}", note, is_warning=report.failed > 0),
-        tile("Duration of a trial", milliseconds_text(report.avg_duration_ms), "mean"),
-        tile("95th percentile", milliseconds_text(report.p95_duration_ms)),
-        tile("Cost of a trial", dollars_text(report.avg_estimated_cost_usd), "mean"),
+        tile("Duration per trial", milliseconds_text(report.avg_duration_ms), "mean"),
+        tile("p95 duration", milliseconds_text(report.p95_duration_ms)),
+        tile("Cost per trial", _cost(report.avg_estimated_cost_usd), "mean"),
     ]
     if report.not_run:
-        shown.insert(1, tile("Not run", str(report.not_run), "in no rate", is_warning=True))
+        shown.insert(1, tile("Not run", str(report.not_run), "not in rates", is_warning=True))
     for name, rate in RATES.items():
         value = getattr(report, name)
         if value is not None:
@@ -54,7 +66,7 @@ def suite_tiles(report: EvalSuiteResult) -> Component:
 
 
 def case_table(report: EvalSuiteResult, selection: SuiteSelection, open_case: str) -> Component:
-    """Return the cases of a run; each leads to its replay."""
+    """Cases of a run; each links to its replay."""
     rows = [
         _case_row(case, report, selection, is_open=case.id == open_case)
         for case in report.case_results
@@ -65,18 +77,39 @@ def case_table(report: EvalSuiteResult, selection: SuiteSelection, open_case: st
 def run_table(
     reports: Sequence[EvalSuiteResult], selection: SuiteSelection, open_run: str
 ) -> Component:
-    """Return the runs of a suite, the newest first.
+    """Runs of a suite, newest first.
 
     Args:
         reports: Of one suite, oldest first.
-        selection: What the page shows now.
-        open_run: The run that is looked into.
+        selection: Current state of the page.
+        open_run: Id of the run that is shown.
     """
     rows = [
         _run_row(report, selection, is_open=report.run_id == open_run)
         for report in reversed(reports[-_SHOWN_RUNS:])
     ]
     return _sheet(_RUN_HEADS, rows)
+
+
+def tag_card(report: EvalSuiteResult) -> Component | None:
+    """Results by tag; None where no case has a tag."""
+    if not report.tag_results:
+        return None
+    sheet = _sheet(_TAG_HEADS, [_tag_row(tag) for tag in report.tag_results])
+    return card("Tags", sheet, note="A case with several tags counts in each.")
+
+
+def _tag_row(tag: EvalTagResult) -> Component:
+    interval = tag.pass_interval
+    return html.Tr(
+        [
+            html.Th(tag.tag, scope="row"),
+            html.Td(f"{tag.passed} of {tag.total}", className="number"),
+            html.Td(_percent(tag.pass_rate if tag.total else None), className="number"),
+            html.Td(f"{interval[0]:.2f} to {interval[1]:.2f}" if interval else "-"),
+            html.Td(f"{tag.not_run} not run" if tag.not_run else "", className="quiet"),
+        ]
+    )
 
 
 def _sheet(heads: Sequence[str], rows: Sequence[Component]) -> Component:
@@ -98,7 +131,7 @@ def _case_row(
 ) -> Component:
     search = selection.changed(run=report.run_id, case=case.id, trial=0).search
     n_passed = sum(trial.passed for trial in case.trial_results)
-    reasons = [*case.failed_checks, *(failure.message for failure in case.failures)]
+    reasons = (*case.reasons, *case.read_errors)
     return html.Tr(
         [
             html.Th(LINKS.link(case.id, search), scope="row"),
@@ -108,7 +141,7 @@ def _case_row(
             html.Td(milliseconds_text(case.avg_duration_ms), className="number"),
             html.Td(milliseconds_text(case.p95_duration_ms), className="number"),
             html.Td(str(case.actions), className="number"),
-            html.Td(dollars_text(case.avg_estimated_cost_usd), className="number"),
+            html.Td(_cost(case.avg_estimated_cost_usd), className="number"),
             html.Td(reasons[0] if reasons else "", className="quiet suite-why"),
         ],
         className="is-open" if is_open else None,
@@ -119,16 +152,17 @@ def _run_row(report: EvalSuiteResult, selection: SuiteSelection, *, is_open: boo
     search = selection.changed(suite=report.name, run=report.run_id, trial=0).search
     when = report.started[:16].replace("T", " ")
     words = [f"{report.not_run} not run"] if report.not_run else []
-    words += ["stopped or going on"] if report.cancelled else []
+    words += ["stopped or running"] if report.cancelled else []
     return html.Tr(
         [
             html.Th(LINKS.link(when or report.run_id, search, title=report.run_id), scope="row"),
             html.Td(f"{report.passed} of {report.total}", className="number"),
             html.Td(_pass_bar(report)),
             html.Td(milliseconds_text(report.p95_duration_ms), className="number"),
-            html.Td(dollars_text(report.avg_estimated_cost_usd), className="number"),
+            html.Td(_cost(report.avg_estimated_cost_usd), className="number"),
             html.Td(_percent(report.deterministic_hit_rate), className="number"),
             html.Td(_percent(report.handoff_rate), className="number"),
+            html.Td(report.models, className="quiet"),
             html.Td(", ".join(words), className="quiet"),
         ],
         className="is-open" if is_open else None,
@@ -136,7 +170,7 @@ def _run_row(report: EvalSuiteResult, selection: SuiteSelection, *, is_open: boo
 
 
 def _pass_bar(report: EvalSuiteResult) -> Component:
-    share = _percent(report.pass_rate)
+    share = _percent(report.pass_rate if report.total else None)
     track = html.Span(
         html.Span(className="share-fill is-good", style={"--share": share}),
         className="share-track",
@@ -146,8 +180,12 @@ def _pass_bar(report: EvalSuiteResult) -> Component:
 
 
 def verdict(status: str) -> Component:
-    """Return a verdict as a small label; its text says it all, the colour helps."""
+    """A verdict as a small label, readable without its colour."""
     return html.Span(status.replace("_", " "), className=f"suite-verdict is-{status}")
+
+
+def _cost(dollars: float | None) -> str:
+    return "n/a" if dollars is None else dollars_text(dollars)
 
 
 def _percent(share: float | None) -> str:

@@ -1,4 +1,4 @@
-"""The runs of a suite as a chart."""
+"""Chart of the runs of a suite."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from poor_bench.evaluation.models import EvalSuiteResult
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
-_TITLE = "Suite trends"
+_TITLE = "Trends"
 _MOST_RUNS = 50
 
 
 def trend_card(reports: Sequence[EvalSuiteResult]) -> Component | None:
-    """Return the chart of a suite; None where fewer than two runs have a verdict.
+    """Chart of a suite; None where fewer than two runs have a verdict.
 
     Args:
         reports: Of one suite, oldest first.
     """
-    shown = [report for report in reports if report.pass_rate is not None][-_MOST_RUNS:]
+    shown = [report for report in reports if report.total][-_MOST_RUNS:]
     if len(shown) < 2:
         return None
     graph = dcc.Graph(figure=suite_trends(shown), config=graph_config(), className="chart")
@@ -36,8 +36,7 @@ def trend_card(reports: Sequence[EvalSuiteResult]) -> Component | None:
     return card(
         _TITLE,
         described,
-        note="Run by run, the oldest at the left. Runs of other cases, or with other LLMs, are "
-        "not told apart.",
+        note="All runs of this suite by time, whatever their cases and models.",
         tools=image_buttons(_TITLE),
     )
 

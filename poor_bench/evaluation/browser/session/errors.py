@@ -1,13 +1,14 @@
-"""What can go wrong within a session, and what Playwright raises in our words."""
+"""Errors of a session, and the messages of Playwright in short."""
 
 from __future__ import annotations
 
 _CALL_LOG = "Call log:"
+_JS_STACK = "\n    at "
 _LONGEST = 300
 
 
 class ActionError(Exception):
-    """Something could not be done to a page; the agent or playbook is told why."""
+    """An action on a page failed; the agent or the playbook learns why."""
 
 
 class OutOfTimeError(Exception):
@@ -15,6 +16,6 @@ class OutOfTimeError(Exception):
 
 
 def short_message(message: str) -> str:
-    """Return what an error of Playwright says, without the log of all its attempts."""
-    first = message.partition(_CALL_LOG)[0].rstrip("= \n")
-    return " ".join(first.split())[:_LONGEST]
+    """Shorten an error of Playwright: without its log of attempts and the stack of JavaScript."""
+    first = message.partition(_CALL_LOG)[0].partition(_JS_STACK)[0].rstrip("= \n")
+    return " ".join(first.removeprefix("Page.evaluate: ").split())[:_LONGEST]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
@@ -168,14 +168,15 @@ class BrowserSession:
             taken = take_screenshot(self.page, self._folder / name, self.redactor.values)
         return name if taken else ""
 
-    def read_facts(self, expressions: Mapping[str, str]) -> dict[str, Any]:
-        """Return the values of JavaScript expressions in the page, None where they have none."""
-        return {path: self._read_fact(expression) for path, expression in expressions.items()}
+    def read_fact(self, expression: str) -> Any:
+        """Evaluate a JavaScript expression in the page; long values are cut.
 
-    def _read_fact(self, expression: str) -> Any:
-        try:
-            with self.errors():
-                value = self.page.evaluate(expression)
-        except ActionError:
-            return None
-        return value if isinstance(value, bool | int | float) else str(value)[:_LONGEST_FACT]
+        Raises:
+            ActionError: If it fails, with the error of JavaScript.
+            OutOfTimeError: If the time limit is over.
+        """
+        with self.errors():
+            value = self.page.evaluate(expression)
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        return str(value)[:_LONGEST_FACT]

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
 from poor_bench.errors import AgentError, ConfigError, RunCancelledError
 from poor_bench.evaluation.agent import AgentOutcome, Step, TrialControl
-from poor_bench.evaluation.oversight import Oversight
+from poor_bench.evaluation.supervisor import Supervisor
 from tests.providers.fake_clock import FakeClock
 
 DONE = AgentOutcome(success=True, summary="fine")
@@ -50,7 +52,7 @@ def agent(clock: FakeClock) -> Iterator[Stubborn]:
 
 def run(clock: FakeClock, agent: Callable[[TrialControl], AgentOutcome], stopped: bool) -> object:
     control = TrialControl(cancelled=lambda: stopped and clock.seconds > 0)
-    return Oversight(clock=clock).run(agent, control, 600)
+    return Supervisor(clock=clock).run_browser(agent, control, 600)
 
 
 def test_the_outcome_is_that_of_the_agent(clock: FakeClock) -> None:
@@ -67,7 +69,7 @@ def test_what_an_agent_raises_is_raised(clock: FakeClock, error: BaseException) 
     assert raised.value is error
 
 
-def test_an_agent_that_ignores_its_time_limit_is_given_up(
+def test_a_browser_that_ignores_its_time_limit_is_abandoned(
     clock: FakeClock, agent: Stubborn
 ) -> None:
     with pytest.raises(AgentError, match="time limit of 600 s"):
@@ -90,7 +92,9 @@ def test_an_agent_within_its_limits_is_waited_for(clock: FakeClock, agent: Stubb
     assert run(clock, agent, stopped=False) is DONE
 
 
-def test_an_agent_that_does_not_stop_is_given_up(clock: FakeClock) -> None:
+@contextmanager
+def ignoring_the_stop(clock: FakeClock) -> Iterator[tuple[Any, TrialControl]]:
+    """An agent that goes on after the run was stopped, and its control."""
     may_return = threading.Event()
     is_asked = threading.Event()
 
@@ -105,7 +109,65 @@ def test_an_agent_that_does_not_stop_is_given_up(clock: FakeClock) -> None:
         is_asked.set()
         return clock.seconds > 0
 
-    control = TrialControl(cancelled=cancelled)
-    with pytest.raises(RunCancelledError, match="given up"):
-        Oversight(clock=clock).run(go_on, control, 600)
+    yield go_on, TrialControl(cancelled=cancelled)
     may_return.set()
+
+
+def test_an_agent_that_does_not_stop_is_abandoned(clock: FakeClock) -> None:
+    with ignoring_the_stop(clock) as (agent, control), pytest.raises(RunCancelledError) as raised:
+        Supervisor(clock=clock).run_browser(agent, control, 600)
+    assert "abandoned" in str(raised.value)
+
+
+def run_custom(
+    clock: FakeClock, agent: Callable[[TrialControl], AgentOutcome], time_limit_s: float = 2
+) -> AgentOutcome:
+    return Supervisor(clock=clock).run_custom(agent, TrialControl(), time_limit_s)
+
+
+LIMIT = "no outcome within the time limit of 2 s"
+
+
+def test_a_custom_agent_that_blocks_has_failed_at_its_time_limit(
+    clock: FakeClock, agent: Stubborn
+) -> None:
+    agent.seconds = 2 + Supervisor(clock=clock).to_report_s
+    assert run_custom(clock, agent) == AgentOutcome(success=False, error=LIMIT)
+    assert clock.seconds < 10
+
+
+def test_a_custom_agent_is_asked_to_stop_at_its_limit_and_may_still_report(
+    clock: FakeClock,
+) -> None:
+    def late(control: TrialControl) -> AgentOutcome:
+        clock.seconds = 2
+        while not control.cancelled():
+            pass
+        return AgentOutcome(success=True, error="", actions=3, input_tokens=70)
+
+    outcome = run_custom(clock, late)
+    assert (outcome.success, outcome.error) == (False, LIMIT)
+    assert (outcome.actions, outcome.input_tokens) == (3, 70)
+
+
+@pytest.mark.parametrize("error", [RunCancelledError("stopped"), KeyError("oops")])
+def test_whatever_a_late_agent_raises_it_has_used_up_its_time(
+    clock: FakeClock, error: Exception
+) -> None:
+    def late(control: TrialControl) -> AgentOutcome:
+        clock.seconds = 2
+        while not control.cancelled():
+            pass
+        raise error
+
+    assert run_custom(clock, late) == AgentOutcome(success=False, error=LIMIT)
+
+
+def test_a_custom_agent_in_time_keeps_its_outcome(clock: FakeClock) -> None:
+    assert run_custom(clock, lambda _control: DONE) is DONE
+
+
+def test_a_custom_agent_that_swallows_the_stop_of_the_run_is_abandoned(clock: FakeClock) -> None:
+    with ignoring_the_stop(clock) as (agent, control), pytest.raises(RunCancelledError) as raised:
+        Supervisor(clock=clock).run_custom(agent, control, 600)
+    assert "abandoned" in str(raised.value)

@@ -37,7 +37,7 @@ class LLMTally:
         self.n_scored += 1
         self.score_sum += result.score or 0.0
         self.tokens += result.completion_tokens or 0
-        self.busy_ms += result.decode_ms or result.execution_time_ms or 0.0
+        self.busy_ms += result.execution_time_ms or 0.0
 
     def seconds_left(self, now: float) -> float | None:
         """Estimate when all trials will have ended, from the pace since the first one ended.

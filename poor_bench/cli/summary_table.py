@@ -62,7 +62,8 @@ def _cells(
         "Passed": f"{summary.n_passed}/{summary.n_scored}",
         "Failed": str(summary.n_failed) if summary.n_failed else "",
         "Median": f"{summary.time.median_ms / 1000:.2f} s" if summary.time else "",
-        "Tok/s": f"{summary.tokens_per_s:.0f}" if summary.tokens_per_s else "",
+        "Tokens/s": _speed(summary.tokens_per_s),
+        "Generation tokens/s": _speed(summary.generation_tokens_per_s),
         "Cost": _dollars(summary.cost_usd),
         "Judge": _dollars(summary.judge_cost_usd),
     }
@@ -76,3 +77,7 @@ def _stratified_text(estimate: Estimate | None) -> str:
     if estimate is None:
         return ""
     return f"{estimate.value:.3f} ({estimate.low:.2f}-{estimate.high:.2f})"
+
+
+def _speed(tokens_per_s: float | None) -> str:
+    return f"{tokens_per_s:.0f}" if tokens_per_s else ""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from poor_bench.comparison.wording import apart_lines, difference_text, obstacles_text, verdict
 from poor_bench.reports.report_data import ReportData
+from poor_bench.statistics import comparison
 
 Quote = Callable[[str], str]
 """Makes the name of an LLM, class or test safe for where the sentence will stand."""
@@ -30,24 +31,8 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
 
 
 def tie_letters(data: ReportData) -> dict[str, str]:
-    """Return letters by LLM id: LLMs that share one cannot be told apart; none for a single LLM.
-
-    Source:
-        Piepho 2004, "An algorithm for a letter-based representation of all-pairwise comparisons",
-        Journal of Computational and Graphical Statistics 13.
-    """
-    letters: dict[str, str] = {}
-    if len(data.standing.ranks) < 2:
-        return letters
-    for number, group in enumerate(data.standing.groups):
-        for llm_id in group:
-            letters[llm_id] = letters.get(llm_id, "") + _letter(number)
-    return letters
-
-
-def _letter(number: int) -> str:
-    cycle, place = divmod(number, 26)
-    return chr(ord("a") + place) + (str(cycle) if cycle else "")
+    """Return tie groups by LLM id: LLMs that share one are tied; none for a single LLM."""
+    return comparison.tie_letters(data.standing.groups) if len(data.standing.ranks) > 1 else {}
 
 
 def _leader(data: ReportData, quote: Quote) -> Iterator[str]:

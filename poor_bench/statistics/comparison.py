@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -16,6 +16,8 @@ from poor_bench.statistics.power import needed_tests, needed_trials, smallest_di
 from poor_bench.statistics.ranking import RankRange, rank_ranges, tie_groups
 from poor_bench.statistics.score_table import ScoreTable, score_table
 from poor_bench.statistics.sign_flip import sign_flip_p_values
+
+_LETTERS = 26
 
 if TYPE_CHECKING:
     import numpy as np
@@ -157,3 +159,33 @@ def _needed_trials(
         between_variance=max(0.0, float(differences.var(ddof=1)) - seen),
         trial_variance=math.fsum(variances),
     )
+
+
+def tie_letters(groups: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Return the names of the tie groups that each LLM stands in: a, ..., z, aa, ab, ...
+
+    Names are put together without a comma as long as each has one letter.
+
+    Args:
+        groups: LLM ids of each group, the best group first.
+
+    Source:
+        Piepho 2004, "An algorithm for a letter-based representation of all-pairwise comparisons",
+        Journal of Computational and Graphical Statistics 13.
+
+    Example:
+        >>> tie_letters([("x", "y"), ("y",)])
+        {'x': 'a', 'y': 'ab'}
+    """
+    names: dict[str, list[str]] = {}
+    for number, group in enumerate(groups):
+        for llm_id in group:
+            names.setdefault(llm_id, []).append(_group_name(number))
+    between = "," if len(groups) > _LETTERS else ""
+    return {llm_id: between.join(of_llm) for llm_id, of_llm in names.items()}
+
+
+def _group_name(number: int) -> str:
+    """Return the name of a group, as a spreadsheet names its columns."""
+    earlier, place = divmod(number, _LETTERS)
+    return (_group_name(earlier - 1) if earlier else "") + chr(ord("a") + place)

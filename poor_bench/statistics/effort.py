@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isnan, nan
 from statistics import fmean
+from typing import NamedTuple
 
 from poor_bench.models.result import Result
 from poor_bench.statistics.percentile import percentile
@@ -12,10 +14,10 @@ from poor_bench.statistics.percentile import percentile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeParts:
-    """Where the time of a trial goes, in milliseconds; means over the trials that tell it."""
+    """Where the time of a trial goes, in milliseconds; all means are over the same trials."""
 
     n: int
-    """Trials that tell how long they generated."""
+    """Trials that tell both how long they took and how long they generated."""
     queue_ms: float
     prefill_ms: float
     """Reading the prompt."""
@@ -26,6 +28,56 @@ class TimeParts:
     """The rest of generating."""
     other_ms: float
     """Network and whatever nobody tells of."""
+
+    @property
+    def generating_ms(self) -> float:
+        """Thinking and answering."""
+        return self.thinking_ms + self.answer_ms
+
+    @property
+    def execution_ms(self) -> float:
+        """All parts together: the mean time of these trials."""
+        return self.queue_ms + self.prefill_ms + self.generating_ms + self.other_ms
+
+
+class TrialTimes(NamedTuple):
+    """What a trial tells of its time, in milliseconds; NaN where it tells nothing."""
+
+    total_ms: float
+    queue_ms: float
+    prefill_ms: float
+    decode_ms: float
+    thinking_share: float = 0.0
+
+
+def time_parts(trials: Iterable[TrialTimes]) -> TimeParts | None:
+    """Return where the time goes, over the trials that tell it; None where none does.
+
+    A trial that tells how long it generated, and nothing of queueing or of reading the prompt,
+    spent no time on these: servers leave out what is zero.
+
+    Example:
+        >>> nan = float("nan")
+        >>> parts = time_parts([TrialTimes(1000, nan, 160, 800), TrialTimes(9000, nan, nan, nan)])
+        >>> parts.n, parts.prefill_ms, parts.answer_ms, parts.other_ms
+        (1, 160.0, 800.0, 40.0)
+    """
+    split = [trial for trial in trials if not isnan(trial.total_ms + trial.decode_ms)]
+    if not split:
+        return None
+    queue = fmean(_or_zero(trial.queue_ms) for trial in split)
+    prefill = fmean(_or_zero(trial.prefill_ms) for trial in split)
+    decode = fmean(trial.decode_ms for trial in split)
+    thinking = fmean(trial.decode_ms * trial.thinking_share for trial in split)
+    total = fmean(trial.total_ms for trial in split)
+    return TimeParts(
+        n=len(split),
+        queue_ms=queue,
+        prefill_ms=prefill,
+        thinking_ms=thinking,
+        answer_ms=decode - thinking,
+        other_ms=max(0.0, total - queue - prefill - decode),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +163,7 @@ def _effort_of(llm_id: str, results: Sequence[Result]) -> Effort:
         p95_ms=percentile(times, 0.95) if times else None,
         n_loads=len(loads),
         mean_load_ms=fmean(loads) if loads else None,
-        parts=_parts_of([result for result in scored if result.decode_ms is not None]),
+        parts=time_parts(map(_times_of, scored)),
         prompt_tokens=sum(result.prompt_tokens or 0 for result in scored),
         cached_tokens=sum(result.cached_tokens or 0 for result in scored),
         completion_tokens=sum(result.completion_tokens or 0 for result in scored),
@@ -129,22 +181,14 @@ def _effort_of(llm_id: str, results: Sequence[Result]) -> Effort:
     )
 
 
-def _parts_of(split: Sequence[Result]) -> TimeParts | None:
-    if not split:
-        return None
-    thinking = [(result.decode_ms or 0.0) * thinking_share(result) for result in split]
-    decode = fmean(result.decode_ms or 0.0 for result in split)
-    queue = fmean(result.queue_ms or 0.0 for result in split)
-    prefill = fmean(result.prefill_ms or 0.0 for result in split)
-    total = fmean(result.execution_time_ms or 0.0 for result in split)
-    return TimeParts(
-        n=len(split),
-        queue_ms=queue,
-        prefill_ms=prefill,
-        thinking_ms=fmean(thinking),
-        answer_ms=decode - fmean(thinking),
-        other_ms=max(0.0, total - queue - prefill - decode),
-    )
+def _times_of(result: Result) -> TrialTimes:
+    told = (result.execution_time_ms, result.queue_ms, result.prefill_ms, result.decode_ms)
+    known = (nan if value is None else value for value in told)
+    return TrialTimes(*known, thinking_share=thinking_share(result) if result.decode_ms else 0.0)
+
+
+def _or_zero(value: float) -> float:
+    return 0.0 if isnan(value) else value
 
 
 def _read_tokens(result: Result) -> int | None:

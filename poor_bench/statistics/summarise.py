@@ -98,7 +98,6 @@ def _group_of(key: tuple[str, str, int], by: GroupBy) -> Group:
 def _summary_of(group: Group, tally: Tally) -> Summary:
     tests = tally.tests.values()
     strict = [test.strict / test.n for test in tests]
-    generation_s = tally.generation_ms / 1000
     return Summary(
         group=group,
         n_tests=len(tests),
@@ -111,12 +110,17 @@ def _summary_of(group: Group, tally: Tally) -> Summary:
         time=_time_of(sorted(tally.times_ms)),
         prompt_tokens=tally.prompt_tokens,
         completion_tokens=tally.completion_tokens,
-        tokens_per_s=tally.generated_tokens / generation_s if generation_s else None,
+        tokens_per_s=_per_second(tally.timed_tokens, tally.timed_ms),
+        generation_tokens_per_s=_per_second(tally.generated_tokens, tally.generation_ms),
         cost_usd=tally.cost_usd if tally.has_cost else None,
         judge_cost_usd=tally.judge_cost_usd if tally.has_judge_cost else None,
         marks=dict(tally.marks.most_common()),
         failures=dict(tally.failures.most_common()),
     )
+
+
+def _per_second(tokens: int, milliseconds: float) -> float | None:
+    return tokens / milliseconds * 1000 if milliseconds else None
 
 
 def _time_of(ordered_ms: list[float]) -> TimeSummary | None:

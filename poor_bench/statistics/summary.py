@@ -68,7 +68,9 @@ class Summary:
     completion_tokens: int
     """Sum over the trials that tell."""
     tokens_per_s: float | None
-    """Generated tokens per second, over the trials that tell both tokens and time."""
+    """Generated tokens per second of execution time: queue, prompt processing and network count."""
+    generation_tokens_per_s: float | None
+    """Generated tokens per second of generating, over the trials whose server tells that time."""
     cost_usd: float | None
     """Sum over the trials that tell, failed ones included; None where none does."""
     judge_cost_usd: float | None

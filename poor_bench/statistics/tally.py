@@ -40,6 +40,8 @@ class Tally:
         "n_failed",
         "prompt_tokens",
         "tests",
+        "timed_ms",
+        "timed_tokens",
         "times_ms",
     )
 
@@ -53,6 +55,8 @@ class Tally:
         self.completion_tokens = 0
         self.generated_tokens = 0
         self.generation_ms = 0.0
+        self.timed_tokens = 0
+        self.timed_ms = 0.0
         self.cost_usd = 0.0
         self.has_cost = False
         self.judge_cost_usd = 0.0
@@ -89,6 +93,8 @@ class Tally:
         self.completion_tokens += other.completion_tokens
         self.generated_tokens += other.generated_tokens
         self.generation_ms += other.generation_ms
+        self.timed_tokens += other.timed_tokens
+        self.timed_ms += other.timed_ms
         self.cost_usd += other.cost_usd
         self.has_cost = self.has_cost or other.has_cost
         self.judge_cost_usd += other.judge_cost_usd
@@ -111,7 +117,9 @@ class Tally:
     def _add_tokens(self, result: Result, completion_tokens: int) -> None:
         self.completion_tokens += completion_tokens
         self.prompt_tokens += result.prompt_tokens or 0
-        spent_ms = result.decode_ms or result.execution_time_ms
-        if spent_ms:
+        if result.execution_time_ms:
+            self.timed_tokens += completion_tokens
+            self.timed_ms += result.execution_time_ms
+        if result.decode_ms:
             self.generated_tokens += completion_tokens
-            self.generation_ms += spent_ms
+            self.generation_ms += result.decode_ms

@@ -62,3 +62,13 @@ def test_thinking_share_is_by_tokens_before_text() -> None:
     counted = trial(thinking="xx", response="xx", thinking_tokens=1, completion_tokens=4)
     assert thinking_share(counted) == 0.25
     assert thinking_share(trial()) == 0.0
+
+
+def test_trials_without_server_timings_dilute_nothing() -> None:
+    told = trial(1, execution_time_ms=1000.0, prefill_ms=160.0, decode_ms=800.0)
+    silent = [trial(number, execution_time_ms=10_000.0) for number in range(2, 6)]
+    untimed = trial(6, decode_ms=1.0)
+    parts = effort(told, *silent, untimed).parts
+    assert parts is not None
+    assert (parts.n, parts.prefill_ms, parts.generating_ms, parts.other_ms) == (1, 160, 800, 40)
+    assert parts.execution_ms == 1000

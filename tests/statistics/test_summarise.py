@@ -115,7 +115,7 @@ def test_times_of_failures_are_left_out() -> None:
     assert row.time.p95_ms == pytest.approx(95.05)
 
 
-def test_speed_uses_the_time_of_generation_where_it_is_known() -> None:
+def test_speed_of_execution_and_of_generating_are_two_figures() -> None:
     [row] = summarise(
         [
             scored("a", "m1", 1.0, completion_tokens=100, decode_ms=500, execution_time_ms=9000),
@@ -123,8 +123,14 @@ def test_speed_uses_the_time_of_generation_where_it_is_known() -> None:
             scored("a", "s1", 1.0, execution_time_ms=1500),
         ]
     )
-    assert row.tokens_per_s == 100
+    assert row.tokens_per_s == pytest.approx(200 / 10.5)
+    assert row.generation_tokens_per_s == 200
     assert row.completion_tokens == 200
+
+
+def test_speed_of_generating_is_unknown_where_no_server_tells() -> None:
+    [row] = summarise([scored("a", "m1", 1.0, completion_tokens=100, execution_time_ms=1000)])
+    assert (row.tokens_per_s, row.generation_tokens_per_s) == (100, None)
 
 
 def test_cost_counts_failures_too_and_is_unknown_where_no_price_is() -> None:

@@ -18,8 +18,6 @@ from poor_bench.statistics.paired_interval import paired_interval
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.result_table import ResultTable
 
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Against:
@@ -92,20 +90,6 @@ def _turned(pair: PairedDifference) -> Against:
         is_real=pair.is_real(),
         needed_tests=pair.needed_tests,
     )
-
-
-def tie_letters(comparison: Comparison) -> dict[str, str]:
-    """Return a letter for each group that an LLM stands in: a common letter means a tie.
-
-    Example:
-        >>> tie_letters(Comparison(pairs=(), apart=(), ranks=(), groups=(("a", "b"), ("b",))))
-        {'a': 'A', 'b': 'AB'}
-    """
-    letters: dict[str, str] = {}
-    for number, group in enumerate(comparison.groups):
-        for llm_id in group:
-            letters[llm_id] = letters.get(llm_id, "") + _LETTERS[number % len(_LETTERS)]
-    return letters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

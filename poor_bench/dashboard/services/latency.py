@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from poor_bench.dashboard.services.result_table import ResultTable
+from poor_bench.dashboard.services.time_split import time_split
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencySplit:
     """Mean milliseconds of the trials that tell; loading the model stands apart."""
 
+    n: int
+    """How many tell."""
     load_ms: float | None
     """The longest, not the mean: only the first trial waits for it."""
     queue_ms: float
@@ -24,24 +27,15 @@ class LatencySplit:
 
 def latency_split(table: ResultTable, llm_id: str) -> LatencySplit | None:
     """Return where the time of an LLM goes; None where no trial tells."""
-    import numpy as np
-
-    rows = table.rows_of(llm_id)
-    rows = rows[~np.isnan(table.numbers["score"][rows])]
-    rows = rows[~np.isnan(table.numbers["decode_ms"][rows])]
-    rows = rows[~np.isnan(table.numbers["execution_time_ms"][rows])]
-    if not len(rows):
+    split = time_split(table, llm_id)
+    if split is None or not split.n:
         return None
-    queue, prefill, decode, total = (
-        float(np.nan_to_num(table.numbers[name][rows]).mean())
-        for name in ("queue_ms", "prefill_ms", "decode_ms", "execution_time_ms")
-    )
-    loads = table.numbers["load_ms"][rows]
-    loads = loads[~np.isnan(loads)]
+    loads = [ms for ms in table.numbers["load_ms"][table.rows_of(llm_id)].tolist() if ms > 0]
     return LatencySplit(
-        load_ms=float(loads.max()) if len(loads) else None,
-        queue_ms=queue,
-        prefill_ms=prefill,
-        decode_ms=decode,
-        other_ms=max(0.0, total - queue - prefill - decode),
+        n=split.n,
+        load_ms=max(loads, default=None),
+        queue_ms=split.queue_ms,
+        prefill_ms=split.prefill_ms,
+        decode_ms=split.decode_ms,
+        other_ms=split.other_ms,
     )

@@ -148,7 +148,7 @@ class RunWatcher:
             n_scored=progress.n_scored + 1,
             score_sum=progress.score_sum + (result.score or 0.0),
             tokens=progress.tokens + (result.completion_tokens or 0),
-            busy_ms=progress.busy_ms + (result.decode_ms or result.execution_time_ms or 0.0),
+            busy_ms=progress.busy_ms + (result.execution_time_ms or 0.0),
         )
 
     def _change_all(self, phase: LLMPhase, of_phases: Collection[LLMPhase]) -> None:

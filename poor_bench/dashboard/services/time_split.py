@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.result_table import ResultTable
+from poor_bench.statistics.effort import TrialTimes, time_parts
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-_PARTS = ("load_ms", "queue_ms", "prefill_ms", "decode_ms")
+_TIMES = ("execution_time_ms", "queue_ms", "prefill_ms", "decode_ms")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeSplit:
-    """Mean milliseconds per scored trial; 0.0 where no trial tells."""
+    """Mean milliseconds per scored trial that tells the time; each figure says over how many."""
 
-    load_ms: float
-    """Loading the model, which is not part of the execution time."""
+    mean_ms: float
+    """Time from request to last byte, without loading, over `n_timed` trials."""
+    n_timed: int
+    n: int
+    """Trials that tell the parts of their time; the parts below are means over these alone."""
     queue_ms: float
     prefill_ms: float
     """Reading the prompt."""
     decode_ms: float
     """Generating, thinking included."""
     other_ms: float
-    """What remains of the execution time: network, and all where the server tells no parts."""
+    """What remains of these trials' time: network; all of it where no trial tells parts."""
+    load_ms: float | None
+    """Loading the model, over `n_loads` trials that waited for it; None where none did."""
+    n_loads: int
 
     @property
     def execution_ms(self) -> float:
-        """Time from request to last byte, without loading."""
+        """All parts together."""
         return self.queue_ms + self.prefill_ms + self.decode_ms + self.other_ms
 
 
@@ -43,13 +45,19 @@ def time_split(table: ResultTable, llm_id: str) -> TimeSplit | None:
     rows = rows[~np.isnan(total) & ~np.isnan(table.numbers["score"][rows])]
     if not len(rows):
         return None
-    parts = {name: _mean(table.numbers[name][rows]) for name in _PARTS}
-    known = sum(parts.values()) - parts["load_ms"]
-    execution_ms = _mean(table.numbers["execution_time_ms"][rows])
-    return TimeSplit(**parts, other_ms=max(0.0, execution_ms - known))
-
-
-def _mean(values: NDArray[np.float64]) -> float:
-    import numpy as np
-
-    return float(np.nan_to_num(values).mean())
+    columns = [table.numbers[name][rows].tolist() for name in _TIMES]
+    parts = time_parts(TrialTimes(*times) for times in zip(*columns, strict=True))
+    mean_ms = float(np.mean(table.numbers["execution_time_ms"][rows]))
+    loads = table.numbers["load_ms"][rows]
+    loads = loads[loads > 0]
+    return TimeSplit(
+        mean_ms=mean_ms,
+        n_timed=len(rows),
+        n=parts.n if parts else 0,
+        queue_ms=parts.queue_ms if parts else 0.0,
+        prefill_ms=parts.prefill_ms if parts else 0.0,
+        decode_ms=parts.generating_ms if parts else 0.0,
+        other_ms=parts.other_ms if parts else mean_ms,
+        load_ms=float(loads.mean()) if len(loads) else None,
+        n_loads=len(loads),
+    )

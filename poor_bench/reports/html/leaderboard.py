@@ -35,6 +35,9 @@ class LeaderRow(NamedTuple):
     median_text: str
     p95_text: str
     speed_text: str
+    """Tokens per second of execution time."""
+    generation_speed_text: str
+    """Tokens per second of generating, as the server tells."""
     cost: float
     cost_text: str
     judge_cost: float
@@ -81,7 +84,8 @@ def _row(
         median_ms=effort.median_ms or 0.0,
         median_text=time_text(effort.median_ms),
         p95_text=time_text(effort.p95_ms),
-        speed_text=count_text(effort.decode_tokens_per_s or summary.tokens_per_s),
+        speed_text=count_text(summary.tokens_per_s),
+        generation_speed_text=count_text(effort.decode_tokens_per_s),
         cost=effort.cost_usd or 0.0,
         cost_text=cost_text(effort.cost_usd),
         judge_cost=effort.judge_cost_usd or 0.0,

@@ -28,6 +28,8 @@ class TimeBar(NamedTuple):
     total_text: str
     p95_text: str
     load_text: str
+    n_text: str
+    """How many trials the mean and its parts are over."""
     read_speed_text: str
     write_speed_text: str
     memory_text: str
@@ -69,6 +71,7 @@ def _bar(effort: Effort, parts: TimeParts, longest: float, data: ReportData) -> 
         total_text=time_text(start),
         p95_text=time_text(effort.p95_ms),
         load_text=load,
+        n_text=str(parts.n),
         read_speed_text=count_text(effort.prefill_tokens_per_s),
         write_speed_text=count_text(effort.decode_tokens_per_s),
         memory_text=memory_text(effort.memory_bytes, effort.gpu_share),

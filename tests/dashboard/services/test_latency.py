@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.dashboard.services.services import Services
+from poor_bench.dashboard.services.time_split import time_split
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from tests.conftest import WorkspaceFiles
@@ -40,3 +41,28 @@ def test_trials_that_do_not_tell_are_left_out(workspace_files: WorkspaceFiles) -
     )
     assert services.latency("a:b") is None
     assert services.latency("nobody") is None
+
+
+def test_trials_without_server_timings_do_not_dilute_the_parts(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    told = result("told", execution_time_ms=1000, prefill_ms=160, decode_ms=800, load_ms=8000)
+    silent = [result(f"silent {n}", execution_time_ms=10_000) for n in range(4)]
+    services = services_over(workspace_files, told, *silent)
+    split = time_split(services.table(), "a:b")
+    assert split is not None
+    assert (split.n, split.prefill_ms, split.decode_ms, split.other_ms) == (1, 160, 800, 40)
+    assert (split.n_timed, split.mean_ms) == (5, 8200)
+    assert (split.n_loads, split.load_ms) == (1, 8000)
+    latency = services.latency("a:b")
+    assert latency is not None
+    assert (latency.n, latency.decode_ms, latency.other_ms) == (1, 800, 40)
+
+
+def test_where_no_trial_tells_parts_all_of_the_time_is_other(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = services_over(workspace_files, result("one", execution_time_ms=100))
+    split = time_split(services.table(), "a:b")
+    assert split is not None
+    assert (split.n, split.decode_ms, split.other_ms, split.load_ms) == (0, 0, 100, None)

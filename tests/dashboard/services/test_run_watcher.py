@@ -57,7 +57,7 @@ def test_figures_are_counted_per_llm() -> None:
     watcher(scored("t2", 0.0))
     watcher(TrialFinished(result=Result(llm_id="a", test_id="t3", failure=FAILURE)))
     a, b = watcher.state().llms
-    assert (a.n_done, a.n_failed, a.score, a.tokens_per_s) == (3, 1, 0.5, 100.0)
+    assert (a.n_done, a.n_failed, a.score, a.tokens_per_s) == (3, 1, 0.5, 50.0)
     assert (b.n_done, b.score, b.tokens_per_s, b.phase) == (0, None, None, LLMPhase.WAITING)
 
 

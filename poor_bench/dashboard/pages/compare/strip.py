@@ -33,10 +33,11 @@ _HEADINGS = (
     ("Tie group", "LLMs with a common letter cannot be told apart"),
     ("Format", "Score that is lost to the form of the answer alone"),
     ("Time", "Mean time per trial: queue, reading the prompt, generating, other"),
-    ("Tokens / s", "Generated tokens per second"),
+    ("Tokens / s", "Generated tokens per second of execution time"),
+    ("Generation, tokens / s", "Generated tokens per second of generating, as the server tells"),
     ("Marks", "Trials that failed to run, were cut short, or hold no answer"),
 )
-_OPTIONAL = ("Format", "Tokens / s", "Marks")
+_OPTIONAL = ("Format", "Tokens / s", "Generation, tokens / s", "Marks")
 """Columns that are left out where no LLM has anything to say in them."""
 _PARTS = (
     ("queue_ms", "queue"), ("prefill_ms", "reading the prompt"), ("decode_ms", "generating"),
@@ -103,7 +104,8 @@ def _cells(
         "Tie group": html.Span(line.letters or "-", className="tie-letters"),
         "Format": _format_gap(summary),
         "Time": _time(line.time, slowest),
-        "Tokens / s": f"{summary.tokens_per_s:.1f}" if summary and summary.tokens_per_s else None,
+        "Tokens / s": _speed(summary.tokens_per_s if summary else None),
+        "Generation, tokens / s": _speed(summary.generation_tokens_per_s if summary else None),
         "Marks": _badges(summary),
     }
 
@@ -208,15 +210,31 @@ def _time(split: TimeSplit | None, slowest: float) -> Component | None:
         )
         for name, share in parts.items()
     ]
-    told = ", ".join(f"{name} {milliseconds_text(ms)}" for name, ms in parts.items() if ms)
     return html.Div(
         [
-            html.Span(milliseconds_text(split.execution_ms), className="strip-figure"),
+            html.Span(milliseconds_text(split.mean_ms), className="strip-figure"),
             html.Span(bar, className="time-bar", **aria(hidden="true")),
         ],
         className="strip-pair",
-        title=f"{told}; loading the model {milliseconds_text(split.load_ms)}",
+        title=_time_in_words(split),
     )
+
+
+def _speed(tokens_per_s: float | None) -> str | None:
+    return f"{tokens_per_s:.1f}" if tokens_per_s else None
+
+
+def _time_in_words(split: TimeSplit) -> str:
+    """Return each mean with the number of trials that it is over."""
+    said = [f"mean of {counted(split.n_timed, 'trial')}: {milliseconds_text(split.mean_ms)}"]
+    if split.n:
+        parts = [(name, getattr(split, field)) for field, name in _PARTS]
+        told = ", ".join(f"{name} {milliseconds_text(ms)}" for name, ms in parts if ms)
+        said.append(f"parts, over the {split.n} that tell them: {told}")
+    if split.load_ms is not None:
+        load = milliseconds_text(split.load_ms)
+        said.append(f"loading the model {load}, over {counted(split.n_loads, 'trial')}")
+    return "; ".join(said)
 
 
 def _badges(summary: Summary | None) -> Component | None:

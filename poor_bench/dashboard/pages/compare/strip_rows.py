@@ -10,7 +10,7 @@ from poor_bench.dashboard.pages.compare.strip import StripLine
 _FIELDS = (
     "llm_id", "score", "low", "high", "strict_score", "difference", "difference_low",
     "difference_high", "won", "tied", "lost", "p_adjusted", "is_real", "tie_group",
-    "execution_time_ms", "tokens_per_s", "failed",
+    "execution_time_ms", "tokens_per_s", "generation_tokens_per_s", "failed",
 )  # fmt: skip
 STRIP_COLUMNS = tuple((name, name) for name in _FIELDS)
 
@@ -27,6 +27,7 @@ def _row(line: StripLine) -> dict[str, Any]:
         score = summary.score
         row |= {"score": score.value, "low": score.low, "high": score.high}
         row |= {"strict_score": summary.strict_score, "tokens_per_s": summary.tokens_per_s}
+        row["generation_tokens_per_s"] = summary.generation_tokens_per_s
     if summary is not None:
         row["failed"] = summary.n_failed
     if against is not None:
@@ -35,5 +36,5 @@ def _row(line: StripLine) -> dict[str, Any]:
         row |= {"won": against.n_won, "tied": against.n_tied, "lost": against.n_lost}
         row |= {"p_adjusted": against.p_adjusted, "is_real": against.is_real}
     if line.time is not None:
-        row["execution_time_ms"] = line.time.execution_ms
+        row["execution_time_ms"] = line.time.mean_ms
     return row

@@ -13,10 +13,10 @@ from poor_bench.dashboard.pages.compare.panel import panel
 from poor_bench.dashboard.pages.compare.selection import CompareSelection
 from poor_bench.dashboard.pages.compare.strip import StripLine
 from poor_bench.dashboard.services.compared_tests import compared_tests
-from poor_bench.dashboard.services.comparisons import against_base, class_scores, tie_letters
+from poor_bench.dashboard.services.comparisons import against_base, class_scores
 from poor_bench.dashboard.services.grid_filter import Show, of_interest, ordered
 from poor_bench.dashboard.services.time_split import time_split
-from poor_bench.statistics.comparison import Comparison
+from poor_bench.statistics.comparison import Comparison, tie_letters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +45,7 @@ class CompareView:
         table, names = self._services.table(), self._services.name
         summaries = self._compare.summaries(self.columns)
         against = against_base(comparison, self.columns[0]) if comparison else {}
-        letters = tie_letters(comparison) if comparison else {}
+        letters = tie_letters(comparison.groups) if comparison else {}
         return [
             StripLine(
                 llm_id=llm_id,

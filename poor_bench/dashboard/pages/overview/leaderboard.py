@@ -9,6 +9,7 @@ from poor_bench.dashboard.services.latency import LatencySplit
 from poor_bench.dashboard.text.figures_text import milliseconds_text
 from poor_bench.models.llm import LLM
 from poor_bench.statistics.summary import Summary
+from poor_bench.wording import counted
 
 
 def _format(specifier: str) -> dict[str, str]:
@@ -83,7 +84,18 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "flex": 1,
         "headerTooltip": "Mean time: queue, reading the prompt, generating, other",
     },
-    _number("tokens_per_s", "Tokens / s", 0),
+    _number(
+        "tokens_per_s",
+        "Tokens / s",
+        0,
+        headerTooltip="Generated tokens per second of execution time",
+    ),
+    _number(
+        "generation_tokens_per_s",
+        "Generation, tokens / s",
+        0,
+        headerTooltip="Generated tokens per second of generating, as the server tells",
+    ),
     _number("cost_usd", "Cost ($)", 4),
     _number(
         "judge_cost_usd",
@@ -97,7 +109,16 @@ _LETTER = 7.2
 """Width of a letter in pixels."""
 _NARROWEST = 930
 """Width of the table in the narrowest window, in pixels."""
-_OPTIONAL = frozenset({"failed", "latency_ms", "tokens_per_s", "cost_usd", "judge_cost_usd"})
+_OPTIONAL = frozenset(
+    {
+        "failed",
+        "latency_ms",
+        "tokens_per_s",
+        "generation_tokens_per_s",
+        "cost_usd",
+        "judge_cost_usd",
+    }
+)
 
 
 def rows_of(
@@ -148,6 +169,7 @@ def _row(summary: Summary, llm: LLM | None, name_of: Callable[[str], str]) -> di
         "median_s": time.median_ms / 1000 if time else None,
         "p95_s": time.p95_ms / 1000 if time else None,
         "tokens_per_s": summary.tokens_per_s,
+        "generation_tokens_per_s": summary.generation_tokens_per_s,
         "cost_usd": summary.cost_usd,
         "judge_cost_usd": summary.judge_cost_usd,
         "size": llm.size if llm else None,
@@ -166,6 +188,7 @@ def _latency(split: LatencySplit | None) -> dict[str, Any]:
     told = [f"{name} {milliseconds_text(ms)}" for name, ms in parts.items() if ms]
     if split.load_ms:
         told.append(f"loading the model, apart: {milliseconds_text(split.load_ms)}")
+    told.append(f"means over {counted(split.n, 'trial')}")
     total = sum(parts.values())
     return {
         "latency_ms": total,

@@ -1,4 +1,4 @@
-"""Agents before their judges, from the workspace to the stored run."""
+"""Plan and run judged runs of a workspace."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class JudgeRunner:
         manager: LLMManager | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
-        """Ask nobody yet.
+        """Prepare without sending requests.
 
         Args:
             data_dir: The workspace.
@@ -51,7 +51,7 @@ class JudgeRunner:
         self._runner = AgentRunner(self._manager, self.store, budget=self.budget)
 
     def plan(self, request: JudgeRequest) -> JudgePlan:
-        """Return what a run would do; nobody is asked.
+        """Plan a run without sending requests.
 
         Raises:
             ConfigError: If there is no such agent, case or judge, or a key is missing.
@@ -75,7 +75,7 @@ class JudgeRunner:
         return self._runner.run(plan, new_run_id(self._manager.clock.now_iso()))
 
     def stop(self) -> None:
-        """End a run: what is under way is given up. May be called from any thread."""
+        """Stop a run and cancel open requests; thread-safe."""
         self._runner.stop()
 
     def close(self) -> None:

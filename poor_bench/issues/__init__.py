@@ -1,4 +1,4 @@
-"""What goes wrong, why, and what to try: pure detectors over results.
+"""Issues: pure detectors over results, with causes and fixes.
 
 `detect.detect_issues` runs the detectors of `registry.DETECTORS`; `grouping.group_issues` sums
 their findings up by cause; `format_tax.format_tax` says what format alone costs.

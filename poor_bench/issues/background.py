@@ -1,4 +1,4 @@
-"""What detectors may know beyond the results themselves; all of it is optional."""
+"""Optional context of detectors beyond the results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OF_CODE = ("function_name", "test_cases", "check_source")
 
 
 class Wanted(StrEnum):
-    """What kind of answer a test asks for."""
+    """Kind of answer that a test requests."""
 
     OBJECT = "object"
     LIST = "list"
@@ -25,19 +25,19 @@ class Wanted(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestFacts:
-    """What a test asks for, as far as it is known."""
+    """Known requirements of a test."""
 
     class_id: str = ""
     wanted: Wanted | None = None
     n_items: int | None = None
-    """Length of the list that is asked for."""
+    """Length of the requested list."""
     function_name: str = ""
     """Function that the code must define."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Background:
-    """What detectors may know beyond the results; a detector without its facts finds nothing."""
+    """Context beyond the results; a detector without its facts finds nothing."""
 
     facts: Mapping[str, TestFacts] = field(default_factory=dict)
     """By test id."""
@@ -48,13 +48,13 @@ class Background:
     suspicious_tests: Mapping[str, str] = field(default_factory=dict)
     """Test id to what item analysis says against the test."""
     pass_score: float = 1.0
-    """From which score on a trial is passed."""
+    """Lowest score that passes a trial."""
 
 
 def background_of(
     tests: Mapping[str, Test], test_classes: Mapping[str, TestClass], llms: Mapping[str, LLM]
 ) -> Background:
-    """Return what a workspace tells; use `dataclasses.replace` to add what else is known.
+    """Collect the context of a workspace; add more with `dataclasses.replace`.
 
     Args:
         tests: By test id; those whose class or evaluator is unknown are left out.
@@ -76,7 +76,7 @@ def background_of(
 
 
 def facts_of(class_id: str, evaluator: EvaluatorSpec) -> TestFacts:
-    """Return what the evaluator in force for a test tells about the answer it wants.
+    """Derive the requirements of a test from its evaluator.
 
     Args:
         class_id: The test's class.

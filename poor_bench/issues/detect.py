@@ -1,4 +1,4 @@
-"""The one function that finds issues."""
+"""Run the detectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def detect_issues(
     *,
     detectors: Sequence[Detector] = DETECTORS,
 ) -> list[Issue]:
-    """Return everything that the detectors find in some results.
+    """Find the issues of some results.
 
     Args:
         results: Scored and failed trials in any order; each trial once.

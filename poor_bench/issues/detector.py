@@ -1,4 +1,4 @@
-"""What a detector is."""
+"""Definition of a detector."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from poor_bench.issues.issue import Severity
 from poor_bench.issues.trial import Trial
 
 Check = Callable[[Trial, Background], str | None]
-"""Looks at one trial; returns the evidence, or None where all is well."""
+"""Checks one trial; returns evidence, or None."""
 
 Find = Callable[[Sequence[Trial], Background], Iterable[tuple[Trial, str]]]
-"""Looks at all trials together; yields those concerned with the evidence."""
+"""Checks all trials together; yields affected ones with evidence."""
 
 
 def always(_: Trial) -> bool:
-    """Return True: what is found explains the lost score."""
+    """Return True: the issue explains the lost score."""
     return True
 
 
 def never(_: Trial) -> bool:
-    """Return False: what is found stands beside, and costs nothing by itself."""
+    """Return False: the issue costs no score by itself."""
     return False
 
 
 class Among(StrEnum):
-    """Which trials a detector wants to see; the fewer, the faster."""
+    """Trials that a detector receives; the fewer, the faster."""
 
     ALL = "all"
     LOST = "lost"
-    """Scored, and not with a full score."""
+    """Scored below full score."""
     FAILED = "failed"
     """Failed to run."""
 
     def includes(self, trial: Trial) -> bool:
-        """Return whether a trial is among these."""
+        """True if a trial belongs to these."""
         if self is Among.LOST:
             return trial.is_lost
         return self is Among.ALL or trial.result.score is None
@@ -52,18 +52,18 @@ class Detector:
     title: str
     severity: Severity
     meaning: str
-    """What it means, in one sentence."""
+    """Meaning in one sentence."""
     advice: str
-    """What to try, in one sentence."""
+    """Fix in one sentence."""
     find: Find
     among: Among = Among.ALL
     """Which trials `find` is given."""
     explains_loss: Callable[[Trial], bool] = always
-    """Whether a trial's lost score is charged to it; otherwise it only stands beside."""
+    """True if a trial's lost score is charged to it."""
 
 
 def each(check: Check) -> Find:
-    """Return the finder that applies `check` to every trial it is given."""
+    """Build the finder that applies `check` to every trial."""
 
     def find(trials: Sequence[Trial], background: Background) -> Iterable[tuple[Trial, str]]:
         for trial in trials:

@@ -1,4 +1,4 @@
-"""What is wrong with the form of an answer."""
+"""Format faults of an answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Read = Callable[[Any, Trial], "FormFault | None"]
 
 
 class FormFault(StrEnum):
-    """What is wrong with the form of an answer; the first that applies."""
+    """Format fault of an answer; the first that applies."""
 
     ALMOST_JSON = "almost_json"
     OBJECT_FOR_LIST = "object_for_list"
@@ -32,7 +32,7 @@ class FormFault(StrEnum):
 
 
 def form_fault(trial: Trial) -> FormFault | None:
-    """Return what is wrong with the form of a trial's answer, or None.
+    """Find the format fault of a trial's answer, or None.
 
     Where the evaluator says that a rule about form was broken, what it says decides. Otherwise
     only responses that scored nothing are judged: a rule that nobody applied is no fault. An
@@ -51,7 +51,7 @@ def form_fault(trial: Trial) -> FormFault | None:
 
 
 def form_costs_score(trial: Trial) -> bool:
-    """Return whether the form of a trial's answer is why it lost score.
+    """True if the format of the answer caused the lost score.
 
     It is not where the evaluator found the answer in spite of its form and scored what it says:
     then a full score shows that form was forgiven, and a lower one that the answer is wrong.
@@ -90,12 +90,12 @@ def _read_fault(trial: Trial, read: _Read) -> FormFault | None:
 
 
 def _has_sentence(answer: str) -> bool:
-    """Whether an answer says more than a list of words would."""
+    """True if an answer is more than a list of words."""
     return any(len(piece.split()) > _LONGEST_VALUE for piece in _BETWEEN_VALUES.split(answer))
 
 
 def _is_piece_of_json(extracted: Extracted[Any], answer: str) -> bool:
-    """Whether nothing but brackets and the like stands around what could be read."""
+    """True if only brackets and the like surround the value."""
     around = answer.replace(extracted.text, "", 1)
     return extracted.found is Found.IN_PROSE and _NO_WORDS.fullmatch(around) is not None
 

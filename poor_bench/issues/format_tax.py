@@ -1,4 +1,4 @@
-"""What format alone costs: the score that strict format rules take away from right answers."""
+"""Format tax: score that correct answers lose to strict format rules."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ class FormatTax:
     """Empty where the tests are not known."""
     n_scored: int
     score: float
-    """Mean score when the answer is found wherever it stands, 0.0 to 1.0."""
+    """Mean score with the answer found anywhere, 0.0 to 1.0."""
     strict_score: float
     """Mean score under the format rules, 0.0 to `score`."""
     n_by_found: Mapping[str, int]
     """How the answers that broke a rule were found, the most frequent way first."""
     mend: str
-    """The cheapest thing to try; empty where no rule was broken."""
+    """The cheapest fix; empty if no rule was broken."""
 
     @property
     def tax(self) -> float:
-        """Score that is lost to format alone, 0.0 to 1.0."""
+        """Score lost to format alone, 0.0 to 1.0."""
         return self.score - self.strict_score
 
 
 def format_tax(
     results: Iterable[Result], facts: Mapping[str, TestFacts] | None = None
 ) -> list[FormatTax]:
-    """Return what format costs each LLM on each test class.
+    """Compute the format tax of each model on each test class.
 
     Args:
         results: Scored and failed trials; failures are left out.
@@ -96,7 +96,7 @@ def _tax_of(llm_id: str, class_id: str, results: list[Result]) -> FormatTax:
 
 
 def _mend_of(results: Sequence[Result]) -> str:
-    """Return what would mend answers that broke the rule in the same way."""
+    """Choose the fix for answers that broke the rule in the same way."""
     found = results[0].found
     if found == Found.IN_PROSE and 2 * sum(map(_begins_with_value, results)) > len(results):
         return _STOP_MEND
@@ -104,6 +104,6 @@ def _mend_of(results: Sequence[Result]) -> str:
 
 
 def _begins_with_value(result: Result) -> bool:
-    """Whether the value stands first, and other text behind it."""
+    """True if the value comes first, followed by other text."""
     value, response = result.extracted.strip(), result.response.strip()
     return bool(value) and response.startswith(value) and len(response) > len(value)

@@ -1,4 +1,4 @@
-"""Issues by cause: how many, what they cost, examples."""
+"""Issues by cause: count, lost score, examples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 def group_issues(
     issues: Iterable[Issue], *, n_examples: int = 3, detectors: Sequence[Detector] = DETECTORS
 ) -> list[IssueGroup]:
-    """Return issues grouped by detector, the most costly first.
+    """Group issues by detector, sorted by lost score.
 
     Args:
         issues: As `detect_issues` returns them, or a part of them.
@@ -60,7 +60,7 @@ def _group(detector: Detector, members: list[Issue], total: float, n_examples: i
 
 
 def _examples(members: list[Issue], n_examples: int) -> list[Issue]:
-    """Return issues of different LLMs first, the most costly first."""
+    """Sort by lost score, with different models first."""
     costly = sorted(members, key=lambda issue: -issue.lost_score)
     first_of_llm = {id(issue): issue for issue in {i.llm_id: i for i in reversed(costly)}.values()}
     others = [issue for issue in costly if id(issue) not in first_of_llm]

@@ -1,4 +1,4 @@
-"""What only shows beside other results: an earlier run, or the other LLMs."""
+"""Issues that need other results: an earlier run, or other models."""
 
 from __future__ import annotations
 

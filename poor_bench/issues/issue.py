@@ -10,9 +10,9 @@ class Severity(StrEnum):
     """How much an issue matters."""
 
     HIGH = "high"
-    """The figures cannot be trusted, or tests could not be run."""
+    """Tests failed, or figures are not reliable."""
     MEDIUM = "medium"
-    """It costs score."""
+    """Costs score."""
     LOW = "low"
     """Worth knowing."""
 
@@ -26,9 +26,9 @@ class Issue:
     test_id: str
     trial: int
     evidence: str
-    """What was seen, as plain text of at most some 200 characters; may quote the LLM."""
+    """Evidence as plain text of about 200 characters; may quote the model."""
     lost_score: float
-    """What the trial lost for this cause, 0.0 to 1.0; a loss is charged to one issue only."""
+    """Lost score for this cause, 0.0 to 1.0; charged to one issue only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class IssueGroup:
     n_by_llm: dict[str, int]
     """Most affected LLM first."""
     lost_score: float
-    """Sum over trials of what was lost for this cause."""
+    """Lost score of all trials for this cause."""
     lost_share: float
     """Share of all lost score, 0.0 to 1.0; the shares of all groups add up to one."""
     examples: tuple[Issue, ...]

@@ -1,4 +1,4 @@
-"""Thinking that stands where the answer should be."""
+"""Thinking in the place of the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responses without a usable answer: cut off, lost in thinking, refused, looping."""
+"""Responses without an answer: truncated, lost in thinking, refused, looping."""
 
 from __future__ import annotations
 

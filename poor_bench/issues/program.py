@@ -1,4 +1,4 @@
-"""Code that cannot be used as it came: named differently, broken, slow."""
+"""Code that fails: wrong name, broken, slow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _QUOTED = re.compile(r"(?<!`)(?P<ticks>`++).{0,2000}?(?P=ticks)")
 
 
 class CodeFault(StrEnum):
-    """Why code lost score, as the evaluator's details tell; the first that applies."""
+    """Cause of lost score from the evaluator's details; the first that applies."""
 
     CODE_OVERLOOKED = "code_overlooked"
     INVENTED_NAME = "invented_function_name"
@@ -54,7 +54,7 @@ _NEVER_QUOTED = {CodeFault.SYNTAX, CodeFault.SLOW}
 
 
 def code_fault(trial: Trial) -> CodeFault | None:
-    """Return why the code of a lost trial lost score; None where it just computes wrongly."""
+    """Find why code lost score; None if its result is merely wrong."""
     if trial.facts.wanted is not Wanted.CODE:
         return None
     details = trial.result.details[:MAX_DETAILS]

@@ -1,4 +1,4 @@
-"""Text that ends in a loop."""
+"""Repetition at the end of a text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _LEAST_TIMES = 5
 
 @dataclass(frozen=True, slots=True)
 class RepeatedTail:
-    """What a text repeats at its end, and how often within its last 2,000 characters."""
+    """Repeated piece at the end of a text, counted in its last 2,000 characters."""
 
     unit: str
     times: int
 
 
 def repeated_tail(text: str) -> RepeatedTail | None:
-    """Return what `text` repeats at its end, or None.
+    """Find the repetition at the end of `text`, or None.
 
     A loop is a piece of up to 300 characters that stands at the end at least 5 times in a row,
     over at least 200 characters. The time needed does not depend on the length of the text.

@@ -1,4 +1,4 @@
-"""Answers that differ where they should not, and are alike where they should not."""
+"""Answers that vary between trials, or are identical across tests."""
 
 from __future__ import annotations
 

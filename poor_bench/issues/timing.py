@@ -1,4 +1,4 @@
-"""Times that stand out."""
+"""Latency outliers."""
 
 from __future__ import annotations
 

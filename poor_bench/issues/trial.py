@@ -1,4 +1,4 @@
-"""A result with what detectors read out of it, read once and only when asked for."""
+"""A result with values that detectors derive from it, cached."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Trial:
-    """One result as detectors see it.
+    """A result as detectors see it.
 
     Attributes:
         result: The stored record.
@@ -37,7 +37,7 @@ class Trial:
         self._judged: dict[Callable[[Trial], Any], Any] = {}
 
     def once(self, judge: Callable[[Trial], T]) -> T:
-        """Return `judge(self)`, which several detectors share and only the first one computes."""
+        """Compute `judge(self)` once for all detectors."""
         if judge not in self._judged:
             self._judged[judge] = judge(self)
         verdict: T = self._judged[judge]
@@ -60,6 +60,6 @@ class Trial:
 
 
 def quoted(text: str, limit: int = 80) -> str:
-    """Return a piece of LLM text on one line, shortened, for use as evidence."""
+    """Shorten model text to one line, for use as evidence."""
     line = " ".join(text[: 4 * limit].split())
     return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -1,4 +1,4 @@
-"""LLMs as judges: rubrics, one request, and judgements that do not take the judge at its word."""
+"""Models as judges: rubrics, requests, and judgements with checked scores."""
 
 from poor_bench.judge.evaluator import Evaluator, evaluate_sync
 from poor_bench.judge.judge import Judge

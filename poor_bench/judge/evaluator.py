@@ -1,4 +1,4 @@
-"""Judge a whole agent by its test results: one call, one dictionary."""
+"""Judge an agent by its test results: one call, one dictionary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in where a judge could not be asked or understood; pure.
+"""Fallback for a judge that cannot be reached or read; pure.
 
 Every score is 5.0, and `is_fallback` is set: such a judgement approves nothing and belongs into no
 mean.
@@ -18,7 +18,7 @@ FALLBACK_SCORE = 5.0
 def fallback_judgement(
     so_far: Judgement, dimensions: Iterable[str], cases: Iterable[JudgedCase], error: str
 ) -> Judgement:
-    """Return the fallback.
+    """Build the fallback.
 
     Args:
         so_far: Who was to judge what, and what the attempts took.

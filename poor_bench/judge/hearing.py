@@ -1,4 +1,4 @@
-"""One subject before a judge: asking, one repair, and what both took."""
+"""Ask a judge about one subject, with one repair request."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _OTHER_JUDGE = "choose another judge: set `judge.model` in config.yaml, or ANTHR
 
 
 class _Answer(NamedTuple):
-    """What came of one request."""
+    """Result of one request."""
 
     reading: Reading | None
-    """None where the reply cannot be used."""
+    """None if the reply is not valid."""
     problem: str
-    """What is wrong with the reply; empty where nothing is."""
+    """Problem of the reply; empty if there is none."""
 
     @property
     def is_complete(self) -> bool:
@@ -47,7 +47,7 @@ def _n_gaps(answer: _Answer) -> float:
 
 @dataclass(slots=True)
 class Hearing:
-    """One subject before a judge: asking, one repair, and what both cost."""
+    """Asks a judge about one subject, repairs the reply once, and adds up the cost."""
 
     judge: Judge
     subject: Subject
@@ -55,14 +55,14 @@ class Hearing:
     nonce: str = field(init=False)
     so_far: Judgement = field(init=False)
     is_cut_off: bool = False
-    """Whether the last reply that could not be used ended where it had no more room."""
+    """True if the last invalid reply was truncated."""
 
     def __post_init__(self) -> None:
         self.nonce = nonce_for(self.subject.texts())
         self.so_far = self.judge.blank(self.subject)
 
     def judgement(self) -> Judgement:
-        """Return the judgement, with a repair of the reply where it needs one.
+        """Ask for the judgement, with a repair request if needed.
 
         Raises:
             JudgeError: If the judge could not be asked, or not be understood.
@@ -95,7 +95,7 @@ class Hearing:
         return _Answer(reading, " and ".join(self._gaps(reading)))
 
     def _gaps(self, reading: Reading) -> Iterator[str]:
-        """Yield what a second reply is worth asking for: a single case's score is not."""
+        """List the gaps that justify a repair request; the score of a single case does not."""
         if reading.missing:
             yield f"`scores` lacks {', '.join(reading.missing)}"
         if reading.unscored and len(self.subject.cases) > 1:
@@ -126,7 +126,7 @@ class Hearing:
         return completion
 
     def _note(self, completion: Completion) -> None:
-        """Add what an attempt took; an unknown cost makes the sum unknown."""
+        """Add usage and cost of an attempt; an unknown cost makes the sum unknown."""
         before = self.so_far
         cost = cost_usd(completion.usage, self.judge.llm.prices)
         is_first = before.attempts == 1

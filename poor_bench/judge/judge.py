@@ -1,4 +1,4 @@
-"""Ask an LLM for a judgement: the one step of judging that goes over a wire."""
+"""Ask a model for a judgement; the only step of judging that sends requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEFAULT_TEMPERATURE = 0.3
 
 
 class Judge:
-    """An LLM with a rubric; safe to use from several threads."""
+    """A model with a rubric; thread-safe."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Judge:
         max_tokens: int | None = None,
         advice: tuple[str, ...] = ADVICE,
     ) -> None:
-        """Ask nobody yet.
+        """Prepare without sending requests.
 
         Args:
             llm: Who judges.
@@ -56,7 +56,7 @@ class Judge:
         self._parameters = _parameters(llm, temperature, max_tokens)
 
     def judge(self, subject: Subject, cancelled: Callable[[], bool] = lambda: False) -> Judgement:
-        """Return the judgement of a subject; the fallback where there is none to be had.
+        """Judge a subject; a failure gives the fallback.
 
         Raises:
             ConfigError: If the settings of the judge's LLM cannot be used.
@@ -68,7 +68,7 @@ class Judge:
             return error.fallback
 
     def ask(self, subject: Subject, cancelled: Callable[[], bool] = lambda: False) -> Judgement:
-        """Return the judgement of a subject, in parts where it is too long for one request.
+        """Judge a subject, in parts if it is too long for one request.
 
         Raises:
             JudgeError: If the judge could not be asked, or not be understood after a repair.
@@ -81,7 +81,7 @@ class Judge:
     def _of_parts(
         self, subject: Subject, parts: Sequence[Subject], cancelled: Callable[[], bool]
     ) -> Judgement:
-        """Judge a subject part by part; one part that cannot be judged leaves none of the whole."""
+        """Judge a subject part by part; if one part fails, the whole judgement fails."""
         judged: list[Judgement] = []
         for part in parts:
             try:
@@ -94,7 +94,7 @@ class Judge:
         return put_together(judged, self.rubric)
 
     def _of_part(self, part: Subject, cancelled: Callable[[], bool]) -> Judgement:
-        """Judge a part, in halves where it turns out too long."""
+        """Judge a part; split it in halves if it is too long."""
         try:
             return Hearing(self, part, cancelled).judgement()
         except JudgeError as error:
@@ -121,7 +121,7 @@ class Judge:
         return self._manager.complete(self.llm, messages, cancelled, parameters)
 
     def blank(self, subject: Subject) -> Judgement:
-        """Return a judgement of the subject before anything was asked; all its scores are 0."""
+        """Build an empty judgement of the subject; all scores are 0."""
         return Judgement(
             overall_score=0.0,
             scores={},
@@ -137,7 +137,7 @@ class Judge:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether schemas limit the lengths of lists and texts, for models on own machines."""
+        """True if schemas limit the lengths of lists and texts, as for local models."""
         return self._manager.is_local(self.llm)
 
 
@@ -152,6 +152,6 @@ def _parameters(llm: LLM, temperature: float | None, max_tokens: int | None) -> 
 
 
 def _wrote(llm: LLM, writer: str) -> bool:
-    """Return whether an LLM is the writer, told by an id or as `provider:name`."""
+    """True if a model is the writer, given by id or `provider:name`."""
     names = {llm.id, base_llm_id(llm.provider, llm.name)}
     return bool(writer) and (writer in names or split_think_suffix(writer)[0] in names)

@@ -1,4 +1,4 @@
-"""What an evaluator asks a judge, answered; and what is to be stored of it."""
+"""Answer the questions of evaluators, and keep what is stored with the result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class JudgeDoor:
         written_by: str,
         cancelled: Callable[[], bool],
     ) -> None:
-        """Ask nobody yet.
+        """Prepare without sending requests.
 
         Args:
             judges: Who judges, by what.
@@ -44,7 +44,7 @@ class JudgeDoor:
         self._judgements: list[Judgement] = []
 
     def __call__(self, response: str, question: JudgeQuestion) -> JudgeAnswer:
-        """Ask the judge as often as there are samples.
+        """Ask the judge once per sample.
 
         Samples that fail are left out of the mean, and noted.
 
@@ -69,7 +69,7 @@ class JudgeDoor:
         return _answer(judgements, (*notes, *lost))
 
     def record(self) -> dict[str, Any] | None:
-        """Return what is stored of the judgements beside the score; None where there are none."""
+        """Build the record stored beside the score; None without judgements."""
         if not self._judgements:
             return None
         costs = [judgement.cost_usd for judgement in self._judgements]

@@ -1,4 +1,4 @@
-"""A judge that could not be asked or understood."""
+"""Error of a judge that cannot be reached or read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from poor_bench.models.failure import FailureKind
 
 
 class JudgeError(RecordedError):
-    """There is no judgement; recorded as a failure, never as a score.
+    """The judgement failed; recorded as a failure, never as a score.
 
     Where a provider failed, its error is the `__cause__`.
 

@@ -1,4 +1,4 @@
-"""Which LLM judges, and with what settings.
+"""Choose the judge and its settings.
 
 What comes first wins:
 
@@ -48,14 +48,14 @@ Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeOptions:
-    """Arguments that come before everything else; None leaves the choice to what follows."""
+    """Arguments with the highest priority; None means not given."""
 
     model: str | LLM | None = None
     """An LLM, its id or label in llms.json, `provider:name`, or the name of a Claude model."""
     temperature: float | None = None
     max_tokens: int | None = None
     base_url: str | None = None
-    """Where a Claude model without an entry in llms.json is asked."""
+    """API address of a Claude model without an entry in llms.json."""
 
 
 def judge_llm(
@@ -64,7 +64,7 @@ def judge_llm(
     llms: Iterable[LLM],
     environ: Mapping[str, str],
 ) -> LLM:
-    """Return the LLM that judges, ready to be asked: as `chosen_llm`, and its key is there.
+    """Choose the judge like `chosen_llm`, and check that its key is set.
 
     Raises:
         ConfigError: As `chosen_llm`, or if the key is missing; the message names its variable,
@@ -84,7 +84,7 @@ def chosen_llm(
     llms: Iterable[LLM],
     environ: Mapping[str, str],
 ) -> LLM:
-    """Return the LLM that judges, its parameters in force.
+    """Choose the judge and apply the parameters in force.
 
     Raises:
         ConfigError: If there is no such LLM, or a variable cannot be read.
@@ -120,7 +120,7 @@ def _found(name: str, llms: Sequence[LLM]) -> LLM | None:
 
 
 def _full_name(name: str, llms: Sequence[LLM]) -> str:
-    """Return `provider:name`; only names of Claude models may stand alone.
+    """Expand to `provider:name`; only names of Claude models need no provider.
 
     A mistyped name must not send what is judged to a server that nobody meant, nor be found out
     after the conversations.

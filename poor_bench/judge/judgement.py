@@ -1,4 +1,4 @@
-"""What a judge made of an agent or a response; pure."""
+"""Judgement of an agent or a response; pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from poor_bench.models.completion import Usage
 
 APPROVAL_THRESHOLD = 8.0
-"""Overall score from which on an agent is approved."""
+"""Lowest overall score that approves an agent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseEvaluation:
-    """What the judge made of one case."""
+    """Judgement of one case."""
 
     test_name: str
     score: float
@@ -41,22 +41,22 @@ class Judgement:
     strengths: tuple[str, ...] = ()
     weaknesses: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
-    """What went wrong in the cases; of a fallback, why there is no judgement."""
+    """Failures of the cases; in a fallback, the reason."""
     warnings: tuple[str, ...] = ()
     """The judge's own, then `repairs`."""
     recommendations: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
-    """What was filled in, clamped or normalised here, and what the judge's server refused."""
+    """Values filled in, clamped or normalised, and options that the judge's server rejected."""
     judge: str = ""
     """Id of the LLM that judged."""
     usage: Usage = field(default_factory=Usage)
     """Tokens of all attempts together."""
     cost_usd: float | None = None
     attempts: int = 1
-    """How often the judge was asked, at least 1; repetitions of a failed transport not counted."""
+    """Number of requests, at least 1; transport retries are not counted."""
     is_fallback: bool = False
     error: str = ""
-    """Why there is no judgement; empty where there is one."""
+    """Reason for a missing judgement; else empty."""
     threshold: float = APPROVAL_THRESHOLD
     rubric_name: str = ""
     rubric_hash: str = ""
@@ -72,16 +72,16 @@ class Judgement:
 
     @property
     def is_approved(self) -> bool:
-        """Whether the overall score reaches the threshold; never true of a fallback."""
+        """True if the overall score reaches the threshold; False for a fallback."""
         return not self.is_fallback and self.overall_score >= self.threshold
 
     @property
     def scored_cases(self) -> tuple[CaseEvaluation, ...]:
-        """The cases that the judge gave a score; those that it left out are not among them."""
+        """The cases that the judge scored."""
         return tuple(case for case in self.test_case_evaluations if not case.is_unscored)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it as plain JSON values; `judgement_from_dict` reads it again."""
+        """Convert to JSON values; `judgement_from_dict` reads them."""
         plain = asdict(self)
         plain["scores"] = dict(self.scores)
         for name in _LISTS:
@@ -104,7 +104,7 @@ _LISTS = (
 
 
 def judgement_from_dict(record: Mapping[str, Any]) -> Judgement:
-    """Return the judgement that `Judgement.as_dict` wrote; unknown keys are ignored.
+    """Read a judgement written by `Judgement.as_dict`; unknown keys are ignored.
 
     Raises:
         ValueError: If it is no such record.

@@ -1,4 +1,4 @@
-"""Subjects that are too long for one request: judged in parts, put together again; pure.
+"""Split subjects that are too long for one request, and merge their judgements; pure.
 
 A judge's reply has room for so many cases, and its context for so much text. What does not fit is
 divided into parts of whole cases. Scores by dimension are then means over the parts by their number
@@ -20,16 +20,16 @@ from poor_bench.models.completion import Usage
 from poor_bench.scoring.cost import estimated_tokens
 
 _TOKENS_PER_CASE = 100
-"""What a judge writes about one case, as a rule."""
+"""Typical length of the reply about one case."""
 _TOKENS_FOR_ALL = 600
-"""What it writes about all cases together: scores, strengths, weaknesses and so on."""
+"""Length of the reply about all cases: scores, strengths, weaknesses and so on."""
 _TOKENS_OF_FORM = 700
-"""What it is told beside rubric and subject."""
+"""Length of the prompt without rubric and subject."""
 _MOST_TEXTS = 50
 
 
 def most_cases(max_tokens: int) -> int:
-    """Return how many cases a reply of at most `max_tokens` tokens has room for, at least 1.
+    """Number of cases that fit into a reply of `max_tokens` tokens, at least 1.
 
     Example:
         >>> most_cases(4000)
@@ -39,7 +39,7 @@ def most_cases(max_tokens: int) -> int:
 
 
 def parts_of(subject: Subject, max_tokens: int, context_tokens: int | None) -> list[Subject]:
-    """Return a subject in as few parts as fit, each about as long as the others.
+    """Split a subject into as few parts as fit, of similar length.
 
     Args:
         subject: What is to be judged.
@@ -54,14 +54,14 @@ def parts_of(subject: Subject, max_tokens: int, context_tokens: int | None) -> l
 
 
 def halves_of(subject: Subject) -> list[Subject]:
-    """Return a subject of several cases in two parts."""
+    """Split a subject of several cases in two."""
     middle = math.ceil(len(subject.cases) / 2)
     cases = (subject.cases[:middle], subject.cases[middle:])
     return [replace(subject, cases=half) for half in cases]
 
 
 def put_together(parts: Sequence[Judgement], rubric: Rubric) -> Judgement:
-    """Return the judgement of a whole subject from those of its parts, in their order."""
+    """Merge the judgements of the parts, in their order."""
     if len(parts) == 1:
         return parts[0]
     first, weights = parts[0], [len(part.test_case_evaluations) for part in parts]
@@ -89,7 +89,7 @@ def put_together(parts: Sequence[Judgement], rubric: Rubric) -> Judgement:
 
 
 def with_costs_of(parts: Sequence[Judgement], whole: Judgement) -> Judgement:
-    """Return a judgement that took what all of some judgements took together.
+    """Add up usage and cost of several judgements.
 
     Requests that were never answered took nothing.
     """
@@ -109,7 +109,7 @@ def with_costs_of(parts: Sequence[Judgement], whole: Judgement) -> Judgement:
 
 
 def added(first: Usage, second: Usage) -> Usage:
-    """Return the tokens of two requests together; None where one of them is unknown."""
+    """Add the tokens of two requests; None if one is unknown."""
 
     def total(one: int | None, other: int | None) -> int | None:
         return None if one is None or other is None else one + other
@@ -123,7 +123,7 @@ def added(first: Usage, second: Usage) -> Usage:
 
 
 def _runs(cases: Iterable[JudgedCase], most: int, room: float) -> Iterator[list[JudgedCase]]:
-    """Yield cases in their order, as many at a time as there is room for."""
+    """Group cases in their order, as many as fit."""
     run: list[JudgedCase] = []
     used = 0
     for case in cases:

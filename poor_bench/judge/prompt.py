@@ -1,4 +1,4 @@
-"""What a judge is asked; pure."""
+"""Prompts of a judge; pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from poor_bench.judge.verdict_schema import ADVICE
 from poor_bench.models.completion import Message
 
 PROMPT_VERSION = "2"
-"""Changes with every word that a judge is told; part of what makes a stored judgement stale."""
+"""Increase with every change of the prompt; stored judgements then become stale."""
 
 _SYSTEM = """\
 You are a strict, fair examiner. You score the responses of an AI agent by a rubric.
@@ -46,7 +46,7 @@ _MEANINGS = {
 def judge_messages(
     subject: Subject, rubric: Rubric, nonce: str, advice: Sequence[str] = ADVICE
 ) -> tuple[Message, ...]:
-    """Return the conversation that asks a judge.
+    """Build the messages to a judge.
 
     Args:
         subject: What is judged. Names of LLMs and agents are not told.
@@ -65,7 +65,7 @@ def judge_messages(
 
 
 def repair_message(problem: str, nonce: str) -> Message:
-    """Return what a judge is told whose reply cannot be used."""
+    """Build the repair message after an invalid reply."""
     return Message("user", _REPAIR.format(problem=problem, nonce=nonce))
 
 

@@ -1,4 +1,4 @@
-"""Judged text as data: nothing in it can end its quotation or look like another voice; pure."""
+"""Quote judged text as data that cannot close its quotation or imitate a role; pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INVISIBLE = re.compile(
 
 
 def nonce_for(texts: Iterable[str]) -> str:
-    """Return 16 hexadecimal digits that occur in none of `texts`.
+    """Generate 16 hexadecimal digits that occur in none of `texts`.
 
     They are a hash of the texts, so that the same request can be repeated word by word, and yet
     nobody can write a text that holds its own code.
@@ -35,7 +35,7 @@ def nonce_for(texts: Iterable[str]) -> str:
 
 
 def as_data(text: str) -> str:
-    """Return a text in which no tag, no role marker and nothing invisible is left.
+    """Escape tags, role markers and invisible characters.
 
     `&` and `<` become `&amp;` and `&lt;`, as in XML; brackets of role markers become `&#91;`, and
     characters that do not show become their code, such as `[U+202E]`.
@@ -50,5 +50,5 @@ def as_data(text: str) -> str:
 
 
 def quoted(tag: str, nonce: str, text: str) -> str:
-    """Return a text as data between tags that it cannot know."""
+    """Quote a text between tags that it cannot contain."""
     return f"<{tag}-{nonce}>\n{as_data(text)}\n</{tag}-{nonce}>"

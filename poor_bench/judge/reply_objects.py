@@ -1,4 +1,4 @@
-"""JSON objects in a judge's reply: what it says itself, and what it only quotes; pure."""
+"""JSON objects in a judge's reply, without those it quotes; pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ObjectSearch:
     """Matches the key that every such object has."""
 
     def objects_in(self, text: str) -> list[Object]:
-        """Return the different objects, the last one first; broken ones only if need be.
+        """Find distinct objects, last first; broken ones only if no other exists.
 
         Repairing could mend a broken object with pieces of another, so it needs a text with one.
         """
@@ -40,13 +40,13 @@ class ObjectSearch:
         return []
 
     def own_objects(self, reply: str, shown: Iterable[str]) -> list[Object]:
-        """Return the objects of a reply that stand in nothing of what the judge was shown."""
+        """Find the objects of a reply that do not occur in the evidence."""
         quoted = [value for text in shown for value in self.objects_in(text)]
         return [value for value in self.objects_in(reply) if value not in quoted]
 
 
 def is_signed(value: Object, nonce: str) -> bool:
-    """Return whether an object repeats the code of the request.
+    """True if an object repeats the code of the request.
 
     Then the judge wrote it: what it judges cannot know the code.
     """

@@ -1,4 +1,4 @@
-"""From a verdict, as a judge wrote it, to scores that can be relied upon; pure."""
+"""Read a judge's verdict into checked scores; pure."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from poor_bench.judge.subject import JudgedCase
 from poor_bench.judge.verdict_schema import ADVICE, LARGEST_SCORE
 
 DEFAULT_SCORE = 5.0
-"""Stands in for a score that the judge did not give."""
+"""Default for a score that the judge did not give."""
 PASSING_SCORE = 5.0
-"""A case without `passed` counts as passed from this score on."""
+"""Lowest score that passes a case without `passed`."""
 _MOST_TEXTS = 50
 _NUMBER_IN_TEXT = re.compile(r"^\s*([+-]?\d{1,6}(?:[.,]\d{1,6})?)\s*(?:/\s*10|out of 10)?\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a verdict says, with every gap filled."""
+    """Content of a verdict, with gaps filled."""
 
     overall_score: float
     scores: Mapping[str, float]
@@ -32,7 +32,7 @@ class Reading:
     texts: Mapping[str, tuple[str, ...]]
     """Strengths, weaknesses and the other lists, by name."""
     repairs: tuple[str, ...]
-    """One sentence for everything that was filled in or clamped."""
+    """One sentence for each value filled in or clamped."""
     missing: tuple[str, ...]
     """Dimensions that the judge did not score."""
     unscored: tuple[int, ...] = ()
@@ -40,7 +40,7 @@ class Reading:
 
     @property
     def n_gaps(self) -> int:
-        """How many scores of dimensions and cases are missing."""
+        """Number of missing scores of dimensions and cases."""
         return len(self.missing) + len(self.unscored)
 
 
@@ -50,7 +50,7 @@ def read_verdict(
     cases: Sequence[JudgedCase],
     advice: Sequence[str] = ADVICE,
 ) -> Reading:
-    """Return what a verdict says of the rubric's dimensions and of the cases.
+    """Read the scores of dimensions and cases from a verdict.
 
     The lists of `advice` are expected in it; others are left empty. The overall score is the mean
     of the dimensions by weight; the judge's own is not looked at.
@@ -72,7 +72,7 @@ def read_verdict(
 
 
 def weighted_mean(scores: Mapping[str, float], rubric: Rubric) -> float:
-    """Return the mean of scores by the weights of a rubric, to two decimals.
+    """Compute the weighted mean of scores, to two decimals.
 
     Example:
         >>> from poor_bench.judge.rubric import Dimension
@@ -87,7 +87,7 @@ def weighted_mean(scores: Mapping[str, float], rubric: Rubric) -> float:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads values, and keeps what it had to mend."""
+    """Reads values and records repairs."""
 
     repairs: list[str] = field(default_factory=list)
 
@@ -136,7 +136,7 @@ class _Reader:
 def _evaluation_of(
     index: int, cases: Sequence[JudgedCase], stated: Sequence[Mapping[str, Any]]
 ) -> Mapping[str, Any]:
-    """Return what is said of a case: by its number, by its name, or else by its place."""
+    """Find the entry of a case by number, name or position."""
     for item in stated:
         if item.get("case") == index + 1 and not isinstance(item.get("case"), bool):
             return item
@@ -163,7 +163,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _number(value: Any) -> float | None:
-    """Return a score as a number; also out of `{"score": 8}` and `"8/10"`."""
+    """Parse a score, also from `{"score": 8}` and `"8/10"`."""
     if isinstance(value, Mapping):
         value = value.get("score")
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Find the judge's verdict in its reply, and no verdict that it only quotes; pure."""
+"""Find the judge's own verdict in its reply, not a quoted one; pure."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _SCORES_KEY = re.compile(r"""["']scores["']\s*:""")
 
 
 class UnusableReplyError(Exception):
-    """A judge's reply holds no verdict; one clause says why."""
+    """A judge's reply contains no verdict; the message gives the reason."""
 
 
 def find_verdict(reply: str, rubric: Rubric, nonce: str, judged_texts: Iterable[str]) -> Object:
-    """Return the verdict in a reply.
+    """Find the verdict in a reply.
 
     An object that repeats the code of the request was written by the judge, since what it judges
     cannot know the code; of several the last one counts. Without one, the only verdict counts
@@ -46,7 +46,7 @@ def find_verdict(reply: str, rubric: Rubric, nonce: str, judged_texts: Iterable[
 
 
 def scores_of(verdict: Object, rubric: Rubric) -> dict[str, Any]:
-    """Return what a verdict says of each dimension, under the names of the rubric."""
+    """Map the scores of a verdict to the names of the rubric."""
     stated = verdict.get("scores")
     listed = stated if isinstance(stated, Mapping) else verdict
     by_name = {dimension_name(str(key)): value for key, value in listed.items()}
@@ -54,7 +54,7 @@ def scores_of(verdict: Object, rubric: Rubric) -> dict[str, Any]:
 
 
 def _not_copied(verdict: Object, rubric: Rubric, judged_texts: Iterable[str]) -> Object:
-    """Return a verdict whose scores do not all stand in a verdict within the evidence.
+    """Choose a verdict whose scores are not copied from the evidence.
 
     Raises:
         UnusableReplyError: If they do.
@@ -74,7 +74,7 @@ def _has_all(quoted: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
 
 
 def _same(quoted: Any, own: Any) -> bool:
-    """Return whether two scores are the same, also where one is a text."""
+    """True if two scores are equal, also as text."""
     try:
         return float(quoted) == float(own)
     except (TypeError, ValueError, OverflowError):
@@ -95,7 +95,7 @@ def _only_unsigned(answer: str, rubric: Rubric, judged_texts: Iterable[str]) -> 
 
 
 def _unsigned_search(answer: str, rubric: Rubric) -> ObjectSearch | None:
-    """Return what finds verdicts in an answer: objects with `scores`, or else bare scores."""
+    """Build the search for verdicts: objects with `scores`, else bare scores."""
 
     def has_scores(value: Object) -> bool:
         return isinstance(value.get("scores"), Mapping) and bool(scores_of(value, rubric))

@@ -14,14 +14,14 @@ from poor_bench.models.result import Result
 
 
 class ResponseJudging:
-    """The judges of one workspace, and who asks them; safe to use from several threads.
+    """The judges of one workspace; thread-safe.
 
     Attributes:
         judges: Who judges, by what.
     """
 
     def __init__(self, folder: Path, llms: Sequence[LLM], manager: LLMManager) -> None:
-        """Ask nobody, read nothing yet.
+        """Prepare without reading files or sending requests.
 
         Args:
             folder: The workspace: its config.yaml and files of rubrics.
@@ -33,6 +33,6 @@ class ResponseJudging:
         self._models = {llm.id: base_llm_id(llm.provider, llm.name) for llm in llms}
 
     def door(self, result: Result, cancelled: Callable[[], bool]) -> JudgeDoor:
-        """Return what an evaluator asks about the response of a result."""
+        """Build the questions of an evaluator about a result."""
         writer = self._models.get(result.llm_id, result.llm_id)
         return JudgeDoor(self.judges, self._manager, result, writer, cancelled)

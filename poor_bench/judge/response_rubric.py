@@ -1,4 +1,4 @@
-"""The rubric that a single response is judged by."""
+"""Rubric for single responses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST_NAME = 40
 
 
 def rubric_for(question: JudgeQuestion, folder: Path) -> tuple[Rubric, tuple[str, ...]]:
-    """Return the rubric of a question, and what was mended in it.
+    """Read the rubric of a question, with its corrections.
 
     Args:
         question: Its rubric comes first, then its criteria, then `RESPONSE_RUBRIC`.

@@ -1,4 +1,4 @@
-"""What a judge scores: dimensions with weights, written as Markdown; pure.
+"""Rubrics: weighted dimensions, written as Markdown; pure.
 
 A rubric is Markdown in which every heading of the third level is a dimension:
 
@@ -29,13 +29,13 @@ _FENCE = re.compile(r"\s{0,3}(```|~~~)")
 _DIMENSION_LEVEL = 3
 _WHOLE = 100.0
 _ROUNDING = 0.05
-"""Weights such as three times 33.33 are taken as a whole."""
+"""Tolerance for weights such as three times 33.33."""
 _FORM = "write it as `### 1. NAME (30%)`"
 
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """One thing that a judge scores from 0 to 10."""
+    """A criterion that a judge scores from 0 to 10."""
 
     name: str
     """Key in `scores`: lower case, words joined by underscores."""
@@ -46,16 +46,16 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Rubric:
-    """What a judge scores."""
+    """Criteria of a judge."""
 
     name: str
     dimensions: tuple[Dimension, ...]
     text: str = ""
-    """What holds for all dimensions."""
+    """Text for all dimensions."""
 
     @cached_property
     def hash(self) -> str:
-        """16 hexadecimal digits that change with anything the judge is told; not with the name."""
+        """16 hexadecimal digits that change with the content, not the name."""
         parts = [[item.name, item.weight, item.description] for item in self.dimensions]
         told = json.dumps([self.text, parts])
         return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
@@ -96,7 +96,7 @@ DEFAULT_RUBRIC = Rubric(
 def parse_rubric(
     markdown: str, strict: bool = False, *, name: str = "custom"
 ) -> tuple[Rubric, tuple[str, ...]]:
-    """Return the rubric that a Markdown text describes, and what was mended.
+    """Parse a Markdown rubric.
 
     Args:
         markdown: Dimensions as `### 1. NAME (30%)`, each with its description below.
@@ -104,7 +104,7 @@ def parse_rubric(
         name: What messages call it, such as the path of its file.
 
     Returns:
-        The rubric; one sentence for everything that was mended.
+        The rubric; one sentence for each correction.
 
     Raises:
         ConfigError: With every problem of the text and its line.
@@ -132,7 +132,7 @@ def parse_rubric(
 
 
 def dimension_name(title: str) -> str:
-    """Return a title as the name of a dimension.
+    """Convert a title to the name of a dimension.
 
     Example:
         >>> dimension_name("Need & Timeline")
@@ -143,10 +143,10 @@ def dimension_name(title: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Section:
-    """A heading and what stands below it."""
+    """A heading with its text."""
 
     level: int = 0
-    """0 for what stands before the first heading."""
+    """0 for text before the first heading."""
     title: str = ""
     line: int = 1
     body: str = ""

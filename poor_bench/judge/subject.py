@@ -1,4 +1,4 @@
-"""What a judge gets to see: conversations, and what was expected of them; pure."""
+"""Evidence for a judge: conversations and expected behaviour; pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one side said."""
+    """One message."""
 
     speaker: Literal["user", "agent"]
     text: str
@@ -24,26 +24,26 @@ class JudgedCase:
     turns: tuple[Turn, ...]
     expected_behavior: str = ""
     passed: bool | None = None
-    """What other checks made of it; the judge is not told, it stands in where the judge is mute."""
+    """Result of other checks; hidden from the judge, used if the judge gives none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """All that is judged in one request."""
+    """Evidence of one request."""
 
     cases: tuple[JudgedCase, ...]
     description: str = ""
-    """What the agent is for."""
+    """Purpose of the agent."""
     system_prompt: str = ""
     """The agent's instructions."""
     skill: str = ""
-    """The skill that is looked at; empty for all of it."""
+    """The judged skill; empty for the whole agent."""
     written_by: str = ""
     """Id or `provider:name` of the LLM whose responses these are; never told to the judge, it only
     shows where an LLM judges itself."""
 
     def texts(self) -> tuple[str, ...]:
-        """Return everything that the judge is shown as evidence."""
+        """List all texts shown to the judge as evidence."""
         spoken = [
             text
             for case in self.cases
@@ -53,7 +53,7 @@ class Subject:
 
 
 def case_of(test_result: Mapping[str, Any]) -> JudgedCase:
-    """Return a test result as a case.
+    """Convert a test result to a case.
 
     Args:
         test_result: `test_name`, `input`, `agent_response`, and optionally `expected_behavior`
@@ -69,7 +69,7 @@ def case_of(test_result: Mapping[str, Any]) -> JudgedCase:
 
 
 def turns_of(inputs: Any, responses: Any) -> tuple[Turn, ...]:
-    """Return a conversation in which user and agent take turns.
+    """Build a conversation with alternating turns.
 
     Args:
         inputs: What the user said: a text, or a list of texts.

@@ -1,4 +1,4 @@
-"""How much an LLM may read and write at once, as its parameters say: pure."""
+"""Token limits of a model from its parameters; pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ DEFAULT_MAX_TOKENS = 4000
 
 
 def reply_limit(parameters: Mapping[str, Any]) -> int:
-    """Return the most tokens of a reply, 4000 where nothing is set."""
+    """Highest number of reply tokens; 4000 by default."""
     limit = parameters.get("max_tokens")
     return limit if isinstance(limit, int) else DEFAULT_MAX_TOKENS
 
 
 def context_limit(parameters: Mapping[str, Any]) -> int | None:
-    """Return the tokens of prompt and reply together; None where that is not known."""
+    """Context length in tokens; None if unknown."""
     context = parameters.get("num_ctx")
     return context if isinstance(context, int) else None

@@ -1,4 +1,4 @@
-"""The JSON schema of what a judge answers; pure."""
+"""JSON schema of a judge's answer; pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from poor_bench.judge.rubric import Rubric
 
 ADVICE = ("strengths", "weaknesses", "failures", "warnings", "recommendations")
-"""Lists of texts that go with the scores of an agent."""
+"""Lists of texts beside the scores of an agent."""
 LARGEST_SCORE = 10
 _SCORE = {"type": "integer", "enum": list(range(LARGEST_SCORE + 1))}
 _MOST_ITEMS = 3
@@ -22,7 +22,7 @@ def verdict_schema(
     *,
     is_bounded: bool,
 ) -> dict[str, Any]:
-    """Return the schema of a verdict.
+    """Build the schema of a verdict.
 
     Args:
         rubric: Its dimensions are the keys of `scores`.

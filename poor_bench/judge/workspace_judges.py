@@ -1,4 +1,4 @@
-"""Who judges the responses of a workspace, by what, and for about how much."""
+"""Judges of a workspace's responses, their rubrics and estimated cost."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _ANY_NONCE = "0" * 16
 
 
 class WorkspaceJudges:
-    """Answers what evaluators' questions amount to; reads files when they are needed."""
+    """Resolves evaluators' questions to judges and rubrics; reads files on demand."""
 
     def __init__(
         self, folder: Path, llms: Sequence[LLM], environ: Mapping[str, str] = os.environ
     ) -> None:
-        """Read nothing yet.
+        """Prepare without reading files.
 
         Args:
             folder: The workspace: its config.yaml and files of rubrics.
@@ -43,7 +43,7 @@ class WorkspaceJudges:
         self._rubrics: dict[JudgeQuestion, tuple[Rubric, tuple[str, ...]]] = {}
 
     def llm_of(self, question: JudgeQuestion) -> LLM:
-        """Return the LLM that judges.
+        """Choose the judge.
 
         Raises:
             ConfigError: If there is no such LLM.
@@ -52,7 +52,7 @@ class WorkspaceJudges:
         return chosen_llm(options, self._settings, self._llms, self._environ)
 
     def rubric_of(self, question: JudgeQuestion) -> tuple[Rubric, tuple[str, ...]]:
-        """Return the rubric of a question, and what was mended in it.
+        """Read the rubric of a question, with its corrections.
 
         Raises:
             ConfigError: If the rubric cannot be read or used.
@@ -62,7 +62,7 @@ class WorkspaceJudges:
         return self._rubrics[question]
 
     def require(self, question: JudgeQuestion) -> None:
-        """Check that a question can be asked.
+        """Check the judge and rubric of a question.
 
         Raises:
             ConfigError: If there is no such LLM, its key is missing, or the rubric is not right.
@@ -72,7 +72,7 @@ class WorkspaceJudges:
         self.rubric_of(question)
 
     def fingerprint(self, questions: Iterable[JudgeQuestion]) -> str:
-        """Return a text that changes with judges, their settings, rubrics and prompt.
+        """Hash judges, their settings, rubrics and prompt.
 
         Returns:
             16 hexadecimal digits; an empty text where nothing is asked.
@@ -90,7 +90,7 @@ class WorkspaceJudges:
         return hashlib.blake2b(told, digest_size=8).hexdigest()
 
     def estimated_cost_usd(self, question: JudgeQuestion, prompt: str) -> float | None:
-        """Return about what a question about the response to a prompt will cost.
+        """Estimate the cost of a question about the response to a prompt.
 
         Returns:
             US dollars, or None where the judge's prices are not known.

@@ -1,4 +1,4 @@
-"""Put into the workspace what a search found."""
+"""Write the result of a search to the workspace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from poor_bench.workspace_folder import WorkspaceFolder
 def accept_prompt(
     config: WorkspaceFolder, reference: str, key: str = "", *, force: bool = False
 ) -> PromptReport:
-    """Write a prompt that a search found; the one it replaces stays in the search's file.
+    """Write a prompt of a search; the replaced one stays in the search's file.
 
     Args:
         config: The workspace.
@@ -67,7 +67,7 @@ def _now() -> str:
 
 
 def accept_variant(config: WorkspaceFolder, reference: str, variant_id: str = "") -> ParamsReport:
-    """Add a variant of a sweep to llms.json, under the id that its results stand under.
+    """Add a variant of a sweep to llms.json, with the id of its results.
 
     Args:
         config: The workspace.

@@ -1,4 +1,4 @@
-"""What asks and scores in a workspace that differs from the files: other prompts, other LLMs."""
+"""Run and score a workspace with other prompts or models than its files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from poor_bench.workspace_folder import WorkspaceFolder
 
 
 class Assembly:
-    """The runner's parts for one such workspace.
+    """Components of the runner for such a workspace.
 
     Attributes:
         fingerprints: Of what would be asked in it, and of how it would be scored.
@@ -32,7 +32,7 @@ class Assembly:
     """
 
     def __init__(self, config: WorkspaceFolder, manager: LLMManager, workspace: Workspace) -> None:
-        """Put the parts together.
+        """Assemble the components.
 
         Args:
             config: Its evaluators and its store are used.
@@ -48,7 +48,7 @@ class Assembly:
         self._judges = judging.judges
 
     def cost_per_test_usd(self, llm: LLM, tests: Sequence[Test]) -> float:
-        """Return about what a test costs in the mean, its judge included; nobody is asked.
+        """Estimate the mean cost of a test with its judge, without requests.
 
         LLMs whose prices are not known count as free.
         """
@@ -57,7 +57,7 @@ class Assembly:
         return estimate.usd / max(1, len(tests))
 
     def try_once(self, llm: LLM, test: Test, cancelled: Callable[[], bool]) -> Result:
-        """Ask and score now; nothing is stored.
+        """Run and score a trial without storing it.
 
         Raises:
             RunCancelledError: If `cancelled()` turned true.

@@ -1,4 +1,4 @@
-"""The searches that a workspace keeps."""
+"""Stored searches of a workspace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LAST = "last"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptSearch:
-    """One search as its file tells it."""
+    """One stored search."""
 
     path: Path
     header: Mapping[str, Any]
@@ -44,7 +44,7 @@ class KeptSearch:
 
 
 def kept_searches(data_dir: Path) -> list[KeptSearch]:
-    """Return the searches of a workspace, oldest first.
+    """List the searches of a workspace, oldest first.
 
     Raises:
         StoreError: If one cannot be read.
@@ -53,7 +53,7 @@ def kept_searches(data_dir: Path) -> list[KeptSearch]:
 
 
 def read_search(path: Path) -> KeptSearch:
-    """Return one search.
+    """Read one search.
 
     Raises:
         StoreError: If its file cannot be read.
@@ -64,7 +64,7 @@ def read_search(path: Path) -> KeptSearch:
 
 
 def find_search(data_dir: Path, reference: str, kind: str = "") -> KeptSearch:
-    """Return the search that a reference stands for.
+    """Find a search by reference.
 
     Args:
         data_dir: Folder of the workspace.

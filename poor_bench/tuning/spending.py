@@ -1,4 +1,4 @@
-"""What a search has spent, and what it may spend.
+"""Spending of a search, and its limits.
 
 Calls are counted here, and known before they are made. Money is the matter of
 `poor_bench.calls.budget`, which every request passes.
@@ -18,7 +18,7 @@ from poor_bench.tuning.stopping import SearchStoppedError, StopReason
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a search may spend; None means as much as it takes."""
+    """Limits of a search; None means no limit."""
 
     n_calls: int | None = None
     """Calls of any LLM."""
@@ -40,17 +40,17 @@ class Spending:
         self.n_calls = n_calls
         self.cost_usd = cost_usd
         self.reserve = 0
-        """Calls that are kept back for the end of the search."""
+        """Calls reserved for the final test."""
         self._lock = threading.Lock()
 
     def note(self, cost_usd: float | None, n_calls: int = 1) -> None:
-        """Count calls; their cost is None where the LLM has no price."""
+        """Count calls; the cost is None without a price."""
         with self._lock:
             self.n_calls += n_calls
             self.cost_usd += cost_usd or 0.0
 
     def require(self, n_calls: int) -> None:
-        """Make sure that so many calls and the reserve fit into the limit.
+        """Check that the calls and the reserve fit into the limit.
 
         Raises:
             SearchStoppedError: If they do not.
@@ -64,7 +64,7 @@ class Spending:
 
     @property
     def n_left(self) -> int | None:
-        """Calls that are left beside the reserve, at least 0; None where nothing limits them."""
+        """Remaining calls without the reserve, at least 0; None without a limit."""
         if self.limits.n_calls is None:
             return None
         return max(0, self.limits.n_calls - self.n_calls - self.reserve)
@@ -73,7 +73,7 @@ class Spending:
 def limit_money(
     limits: Limits, manager: LLMManager, llms: Iterable[LLM], spent_usd: float = 0.0
 ) -> None:
-    """Let a manager spend no more than what is left of the money, if that is limited.
+    """Limit a manager to the remaining money, if there is a limit.
 
     Raises:
         ConfigError: If one of the LLMs costs money and nobody knows how much.

@@ -1,4 +1,4 @@
-"""Why a search ends."""
+"""Reasons for the end of a search."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from enum import StrEnum
 
 
 class StopReason(StrEnum):
-    """Why a search ended."""
+    """Reason for the end of a search."""
 
     FINISHED = "finished"
-    """All that was to be tried was tried."""
+    """Everything planned was run."""
     THRESHOLD = "threshold"
-    """The score that the user wants is reached."""
+    """The target score is reached."""
     NO_GAIN = "no_gain"
-    """Nothing better was found for a while."""
+    """No gain in the last rounds."""
     BUDGET = "budget"
-    """The calls that were allowed are used up."""
+    """The call budget is used up."""
     COST = "cost"
-    """The money that was allowed is used up."""
+    """The next step would exceed the cost limit."""
     LLM_FAILED = "llm_failed"
-    """An LLM could not be asked, or what it said could not be scored."""
+    """A model cannot be reached, or its answers cannot be scored."""
     CANCELLED = "cancelled"
     """The user stopped it."""
 
     @property
     def can_go_on(self) -> bool:
-        """Whether the same search would go on if it were started again."""
+        """True if the same search can continue."""
         return self in _UNFINISHED
 
 
@@ -35,7 +35,7 @@ _UNFINISHED = frozenset(
 
 
 class SearchStoppedError(Exception):
-    """A search cannot go on; what it found so far is kept.
+    """A search cannot continue; its results so far are stored.
 
     Attributes:
         reason: Why.

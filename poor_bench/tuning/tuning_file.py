@@ -1,4 +1,4 @@
-"""The file of one search: a header and what happened, one JSON object a line, only appended to.
+"""File of one search: a header and events, one JSON object per line, append-only.
 
 ```
 {"tuning":{"run_id":"20261122T025007-3f2a91","kind":"prompt","started":"2026-11-22T02:50:07Z"}}
@@ -69,7 +69,7 @@ class TuningFile:
             self._write(line)
 
     def close(self) -> None:
-        """Give the file up."""
+        """Close the file."""
         with self._lock:
             if self._fd >= 0:
                 os.close(self._fd)
@@ -87,7 +87,7 @@ class TuningFile:
 
 
 def read_lines(path: Path) -> Iterator[TuningLine]:
-    """Yield the readable lines of a search's file, its header first.
+    """Read the valid lines of a search's file, header first.
 
     Raises:
         StoreError: If it cannot be read.
@@ -103,7 +103,7 @@ def read_lines(path: Path) -> Iterator[TuningLine]:
 
 
 def tuning_folder(data_dir: Path) -> Path:
-    """Return where the searches of a workspace are kept."""
+    """Folder of the searches of a workspace."""
     return data_dir / FOLDER
 
 
@@ -119,7 +119,7 @@ def _parse(line: bytes) -> TuningLine | None:
 
 
 def _is_torn(path: Path) -> bool:
-    """Return whether the last line was cut off, so that the next one needs a line of its own."""
+    """True if the last line is incomplete, so that a newline is needed."""
     with open_regular(path) as stream:
         if stream.seek(0, os.SEEK_END) == 0:
             return False

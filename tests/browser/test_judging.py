@@ -58,7 +58,9 @@ def test_runs_are_read_compared_and_scored_by_a_person(
     form.get_by_label("Your name").fill("Ann")
     form.get_by_role("button", name="Save score").click()
     expect(form.get_by_text("Saved: bye.")).to_be_visible()
-    expect(page.get_by_role("region", name="Trust").get_by_text("only 1 labelled")).to_be_visible()
+    expect(
+        page.get_by_role("region", name="Agreement with people").get_by_text("only 1 labelled")
+    ).to_be_visible()
     assert [(label.case_id, label.score) for label in read_labels(folder)] == [("bye", 6.5)]
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong with each LLM, looked for again only when its results changed."""
+"""Cache of the issues of each model, by version of its results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class IssueCache:
-    """Keeps the issues of every LLM that was asked for, for its newest results."""
+    """Caches the issues of each requested model."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

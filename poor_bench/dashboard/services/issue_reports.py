@@ -1,4 +1,4 @@
-"""What goes wrong in the results of a workspace, found in the background."""
+"""Issues of a workspace, computed in the background."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ NEED_ALL_LLMS = frozenset({"suspicious_test"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueReport:
-    """All that the detectors found."""
+    """All findings of the detectors."""
 
     n_results: int
-    """Trials that were looked at."""
+    """Number of checked trials."""
     issues: tuple[Issue, ...]
     """In the order of the detectors."""
     detectors: Sequence[Detector]

@@ -1,4 +1,4 @@
-"""Agents before their judges, started from the dashboard: one run at a time, whoever looks."""
+"""Judged runs started from the dashboard, one at a time."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class JudgeService:
         clock: Callable[[], float] = monotonic,
         starting: threading.Lock | None = None,
     ) -> None:
-        """Start nothing yet.
+        """Prepare without starting a run.
 
         Args:
             data_dir: Returns the folder of the workspace.
@@ -78,7 +78,7 @@ class JudgeService:
         return load_agent_shelf(self._data_dir())
 
     def preview(self, request: JudgeRequest) -> JudgePreview:
-        """Return what a run would do and cost; nobody is asked.
+        """Plan a run and estimate its cost, without requests.
 
         Raises:
             ConfigError: If there is no such agent or judge, or a key is missing.
@@ -116,7 +116,7 @@ class JudgeService:
         return state
 
     def wait(self, timeout_s: float | None = None) -> None:
-        """Return as soon as no run of ours is under way."""
+        """Wait until our run has ended."""
         self._own_run.wait(timeout_s)
 
     def _require_nothing_else(self) -> None:

@@ -1,4 +1,4 @@
-"""What is to be seen of a run of an agent before its judges: immutable."""
+"""State of a judged run, immutable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from poor_bench.dashboard.services.run_state import ACTIVE_PHASES, RunPhase
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeState:
-    """One look at a run."""
+    """State of a run at one moment."""
 
     phase: RunPhase = RunPhase.IDLE
     agent_name: str = ""

@@ -1,4 +1,4 @@
-"""Listens to a run of an agent and keeps what is to be seen of it."""
+"""Collects the state of a judged run from its events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents before their judges as they stand on the disk, read again only when something changed."""
+"""Judged runs on disk, reread after changes."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ class JudgedRuns:
         return compare_runs(before, after, history)
 
     def is_under_way(self, run_id: str) -> bool:
-        """Return whether a process works on a run just now."""
+        """True if a process is working on the run."""
         return self._store().is_under_way(run_id)
 
     def under_way(self) -> str:
-        """Return the id of a run that some process works on just now; empty for none."""
+        """Id of a run that a process is working on; empty if none."""
         return self._store().under_way()
 
     def agreement(self) -> dict[str, Agreement]:

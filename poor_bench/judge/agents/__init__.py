@@ -1,1 +1,1 @@
-"""Agents of a workspace before their judges: load them, talk to them, have them judged."""
+"""Agents of a workspace: load them, talk to them, have them judged."""

@@ -1,4 +1,4 @@
-"""What the conversations and judgements of a plan will cost at most; pure.
+"""Highest cost of the conversations and judgements of a plan; pure.
 
 Nobody knows a tokenizer for every LLM, so four characters count as a token, which is what English
 text comes to; a reply counts as long as it may become.
@@ -19,11 +19,11 @@ from poor_bench.scoring.cost import cost_usd
 
 CHARACTERS_PER_TOKEN = 4
 FORM_CHARACTERS = 3000
-"""What a judge is told beside rubric and conversations."""
+"""Length of the prompt without rubric and conversations."""
 
 
 def conversation_usd(plan: JudgePlan, case: AgentCase) -> float:
-    """Return US dollars for one conversation; 0.0 for LLMs without prices."""
+    """Highest cost of one conversation in US dollars; 0.0 without prices."""
     user, agent_llm = case.simulated_user, plan.llms[plan.agent.llm_id]
     n_answers = _n_answers(case)
     said = sum(map(len, case.turns)) + len(plan.agent.system_prompt)
@@ -39,7 +39,7 @@ def conversation_usd(plan: JudgePlan, case: AgentCase) -> float:
 
 
 def judgement_usd(plan: JudgePlan, judge: LLM, subject: Subject) -> float:
-    """Return US dollars for one judgement without a repair; 0.0 for a judge without prices.
+    """Highest cost of one judgement without repair in US dollars; 0.0 without prices.
 
     What is too long for one request is judged in parts, each of which tells rubric and instructions
     again and gets a reply of its own.
@@ -53,7 +53,7 @@ def judgement_usd(plan: JudgePlan, judge: LLM, subject: Subject) -> float:
 
 
 def plan_usd(plan: JudgePlan) -> float:
-    """Return US dollars for a whole plan, before anything was said."""
+    """Highest cost of a plan in US dollars."""
     cases = () if plan.conversations else plan.cases
     total = sum(conversation_usd(plan, case) for case in cases)
     subject = plan.subject(plan.conversations)
@@ -63,13 +63,13 @@ def plan_usd(plan: JudgePlan) -> float:
 
 
 def request_usd(llm: LLM, n_characters: float) -> float:
-    """Return US dollars for a request of some length and its longest reply; 0.0 without prices."""
+    """Cost of a request and its longest reply in US dollars; 0.0 without prices."""
     usage = _usage(n_characters / CHARACTERS_PER_TOKEN, reply_limit(llm.parameters))
     return cost_usd(usage, llm.prices) or 0.0
 
 
 def _longest(plan: JudgePlan, case: AgentCase) -> JudgedCase:
-    """Return a conversation that is as long as it may become."""
+    """Build the longest possible conversation."""
     answer = "x" * _most_characters(plan.llms[plan.agent.llm_id])
     user = case.simulated_user
     n_more = _n_answers(case) - len(case.turns)

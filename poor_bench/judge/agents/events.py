@@ -1,4 +1,4 @@
-"""What a listener hears of an agent's run, in the thread that started it."""
+"""Events of a judged run, sent in the thread that started it."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from poor_bench.judge.judgement import Judgement
 
 @dataclass(frozen=True, slots=True)
 class ModelLoading:
-    """An LLM is brought into memory, if it is not there."""
+    """A model is being loaded, unless it is in memory."""
 
     llm_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationHeld:
-    """A conversation came to its end and is stored."""
+    """A conversation ended and is stored."""
 
     conversation: Conversation
 
 
 @dataclass(frozen=True, slots=True)
 class JudgementMade:
-    """A judge came to a judgement, or to its fallback, and it is stored."""
+    """A judgement or fallback is stored."""
 
     judgement: Judgement
 

@@ -1,4 +1,4 @@
-"""The agents of a workspace, their rubrics checked."""
+"""Load the agents of a workspace and check their rubrics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from poor_bench.models.problem import Problem, Severity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentShelf:
-    """The agents of a workspace and the LLMs that play their parts."""
+    """The agents of a workspace and their models."""
 
     agents: Mapping[str, Agent]
     llms: Mapping[str, LLM]
@@ -27,7 +27,7 @@ class AgentShelf:
     """Warnings about the agents' files."""
 
     def agent(self, agent_id: str) -> Agent:
-        """Return an agent by its id.
+        """Look up an agent by id.
 
         Raises:
             ConfigError: If there is none; the nearest one is named.
@@ -53,7 +53,7 @@ def load_agent_shelf(data_dir: Path) -> AgentShelf:
 
 
 def rubric_of(agent: Agent) -> tuple[Rubric, tuple[str, ...]]:
-    """Return what an agent is judged by, and what had to be mended in it.
+    """Read the rubric of an agent, with its corrections.
 
     Raises:
         ConfigError: If its rubric cannot be used.
@@ -64,7 +64,7 @@ def rubric_of(agent: Agent) -> tuple[Rubric, tuple[str, ...]]:
 
 
 def rubric_problems(markdown: str) -> list[Problem]:
-    """Return what is wrong with a rubric, and as a warning what was mended in it."""
+    """List the problems of a rubric; corrections are warnings."""
     try:
         _, mended = parse_rubric(markdown, name="the rubric")
     except ConfigError as error:

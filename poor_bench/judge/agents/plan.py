@@ -1,4 +1,4 @@
-"""What is to be done in a run of an agent; pure."""
+"""Plan of a judged run; pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from poor_bench.models.llm_id import base_llm_id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgePlan:
-    """Which conversations are held, and who judges them by what."""
+    """Conversations, judges and rubric of a run."""
 
     agent: Agent
     cases: tuple[AgentCase, ...]
@@ -28,10 +28,10 @@ class JudgePlan:
     """LLMs by id: the agent's and those of its simulated users."""
     rubric: Rubric
     threshold: float = APPROVAL_THRESHOLD
-    """Overall score, 0.0 to 10.0, from which on the agent is approved."""
+    """Lowest overall score, 0.0 to 10.0, that approves the agent."""
     judges: tuple[LLM, ...]
     repeat: int = 1
-    """How often each judge is asked, at least 1."""
+    """Judgements per judge, at least 1."""
     decision: Decision = Decision.MEAN
     conversations: tuple[Conversation, ...] = ()
     """Conversations of an earlier run, to be judged instead of new ones."""
@@ -42,7 +42,7 @@ class JudgePlan:
 
     @property
     def asked(self) -> tuple[LLM, ...]:
-        """Everybody whom the run asks: the agent's LLM, its simulated users and the judges."""
+        """All models of the run: the agent's, its simulated users' and the judges."""
         users = [case.simulated_user for case in self.cases if case.simulated_user is not None]
         ids = dict.fromkeys([self.agent.llm_id, *(user.llm_id for user in users)])
         talking = () if self.conversations else tuple(self.llms[llm_id] for llm_id in ids)
@@ -50,21 +50,21 @@ class JudgePlan:
 
     @property
     def n_steps(self) -> int:
-        """How many conversations and judgements there will be, those of an earlier run included."""
+        """Number of conversations and judgements, including those of an earlier run."""
         return self.n_conversations + len(self.conversations) + self.n_judgements
 
     @property
     def n_conversations(self) -> int:
-        """How many conversations are to be held."""
+        """Number of conversations to hold."""
         return 0 if self.conversations else len(self.cases)
 
     @property
     def n_judgements(self) -> int:
-        """How many judgements are wanted."""
+        """Number of judgements to make."""
         return len(self.judges) * self.repeat
 
     def header(self, run_id: str, started: str) -> RunHeader:
-        """Return what is known of the run before anybody is asked."""
+        """Build the header of the run."""
         agent, rubric = self.agent, self.rubric
         return RunHeader(
             run_id=run_id,
@@ -86,7 +86,7 @@ class JudgePlan:
         )
 
     def subject(self, conversations: Sequence[Conversation]) -> Subject:
-        """Return what the judges get to see."""
+        """Build the evidence for the judges."""
         agent, llm = self.agent, self.llms[self.agent.llm_id]
         return Subject(
             cases=tuple(conversation.as_case() for conversation in conversations),
@@ -98,7 +98,7 @@ class JudgePlan:
 
 
 def choose_cases(agent: Agent, case_ids: Sequence[str]) -> tuple[AgentCase, ...]:
-    """Return the named cases of an agent in its order; all of them where none is named.
+    """Select cases of an agent by id, in its order; all if no id is given.
 
     Raises:
         ConfigError: If the agent has no such case.

@@ -1,4 +1,4 @@
-"""From what a user asks for to a plan: which agent, which cases, which judges."""
+"""Turn a request into a plan: agent, cases, judges."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from poor_bench.models.llm import LLM
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeRequest:
-    """What a user asks for."""
+    """Request for a judged run."""
 
     agent_id: str
     case_ids: tuple[str, ...] = ()
-    """All cases where empty."""
+    """Empty for all cases."""
     judges: tuple[str, ...] = ()
     """LLM ids, labels or names of Claude models; the judge of the settings where empty."""
     repeat: int = 1
@@ -37,7 +37,7 @@ class JudgeRequest:
 def prepare_plan(
     request: JudgeRequest, shelf: AgentShelf, data_dir: Path, environ: Mapping[str, str]
 ) -> JudgePlan:
-    """Return the plan of a run; nobody is asked.
+    """Plan a run without sending requests.
 
     Raises:
         ConfigError: If there is no such agent, case or judge, a judge is named twice or its key is
@@ -69,7 +69,7 @@ def judges_of(
     settings: JudgeSettings,
     environ: Mapping[str, str],
 ) -> tuple[LLM, ...]:
-    """Return the LLMs that judge, the default one where none is named.
+    """Choose the judges; the default one if none is named.
 
     Raises:
         ConfigError: If there is no such LLM, one is named twice, or its key is missing.

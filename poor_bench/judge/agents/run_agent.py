@@ -1,4 +1,4 @@
-"""Talk to an agent, have the conversations judged, keep everything."""
+"""Talk to an agent, have the conversations judged, store everything."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Outcome = TypeVar("_Outcome", Conversation, Judgement)
 
 @dataclass(frozen=True, slots=True)
 class _Job(Generic[_Outcome]):
-    """A piece of work that costs money."""
+    """A unit of work with a cost."""
 
     do: Callable[[], _Outcome]
     estimate_usd: float
@@ -43,7 +43,7 @@ class _Job(Generic[_Outcome]):
 
 @dataclass(slots=True)
 class AgentRunner:
-    """Runs agents before their judges, one LLM at a time.
+    """Runs conversations and judgements, one model at a time.
 
     Attributes:
         manager: Asks the LLMs.
@@ -84,17 +84,17 @@ class AgentRunner:
         )
 
     def stop(self) -> None:
-        """End the run: what is under way is given up, and `run` raises RunCancelledError."""
+        """Stop the run: open requests are cancelled, and `run` raises RunCancelledError."""
         self._stopped.set()
 
     def _require_usable(self, plan: JudgePlan) -> None:
-        """Open every LLM, so that settings that cannot be used are told before anybody is asked."""
+        """Open every model, so that invalid settings are reported before the first request."""
         for llm in (plan.llms[plan.agent.llm_id], *plan.judges):
             self.manager.concurrency(llm)
 
     @contextlib.contextmanager
     def _stopping_on_error(self) -> Iterator[None]:
-        """End what other threads still ask where one of them, or the user, broke off."""
+        """Cancel the other threads' requests if one fails or the user stops."""
         try:
             yield
         except BaseException:
@@ -143,7 +143,7 @@ class AgentRunner:
         return self.manager.complete(llm, messages, self._stopped.is_set)
 
     def _each(self, llm: LLM, jobs: Sequence[_Job[_Outcome]]) -> Iterator[_Outcome]:
-        """Yield what comes of each job that is affordable, as many at once as the LLM takes."""
+        """Yield the results of affordable jobs, run in parallel up to the model's concurrency."""
         n_threads = self.manager.concurrency(llm)
         with ThreadPoolExecutor(max_workers=n_threads) as pool, self._stopping_on_error():
             for future in as_completed([pool.submit(self._do, job) for job in jobs]):

@@ -1,1 +1,1 @@
-"""How far judges and people agree, and how far a judge agrees with itself; pure statistics."""
+"""Agreement among judges and people, and of a judge with itself; pure statistics."""

@@ -1,4 +1,4 @@
-"""What a judge's scores are worth, measured by people's."""
+"""Agreement of a judge's scores with people's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ScoredItem:
     """One conversation with its scores, each 0.0 to 10.0."""
 
     judge: float
-    """The judge's score; the mean where it judged several times."""
+    """The judge's score; the mean of several judgements."""
     humans: tuple[float, ...]
     """Each person's score, at least one."""
     length: int
@@ -34,7 +34,7 @@ class ScoredItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """How far a judge agrees with people; None where there is too little to say so."""
+    """Agreement of a judge with people; None where data are too few."""
 
     n: int
     """Items with a score of the judge and of at least one person."""
@@ -45,19 +45,19 @@ class Agreement:
     alpha: float | None
     """Krippendorff's alpha of the judge and all people, interval scale."""
     human_alpha: float | None
-    """The same among people alone: what a judge can be expected to reach."""
+    """The same among people alone: the limit for a judge."""
     pearson: Estimate | None
     spearman: Estimate | None
     bias: Estimate | None
-    """Mean of judge minus people, in points; above 0 the judge is too kind."""
+    """Mean of judge minus people, in points; positive if the judge scores too high."""
     length_correlation: Estimate | None
     """Rank correlation of the judge's score and the answer's length."""
     length_bias: Estimate | None
-    """The same among answers that people like equally well."""
+    """The same, given people's scores."""
 
 
 def measure_agreement(items: Sequence[ScoredItem], pass_score: float) -> Agreement:
-    """Return how far a judge agrees with people.
+    """Compute the agreement of a judge with people.
 
     Args:
         items: What both scored; may be empty.
@@ -81,7 +81,7 @@ def measure_agreement(items: Sequence[ScoredItem], pass_score: float) -> Agreeme
 
 
 def mean_difference(first: Sequence[float], second: Sequence[float]) -> Estimate | None:
-    """Return the mean of first minus second with its 95 % interval by Student's t.
+    """Compute the mean of first minus second with its 95 % CI (Student's t).
 
     Args:
         first: Scores of items.

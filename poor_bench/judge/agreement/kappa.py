@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 
 
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
-    """Return Cohen's kappa of two raters who sort the same items into categories.
+    """Compute Cohen's kappa of two raters for categories.
 
     Args:
         first: The first rater's category of each item, at least one item.
@@ -39,7 +39,7 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float 
 
 
 def weighted_kappa(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Return the kappa of two raters who give numbers, with quadratic weights.
+    """Compute the quadratically weighted kappa of two raters for numbers.
 
     Large differences count more than small ones. The scores need not be whole: with quadratic
     weights kappa is the concordance correlation of the numbers themselves.

@@ -1,4 +1,4 @@
-"""Agreement of any number of raters, of whom not every one rated every item."""
+"""Agreement of any number of raters, with missing ratings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 
 def krippendorff_alpha(items: Iterable[Sequence[float]]) -> float | None:
-    """Return Krippendorff's alpha of scores on an interval scale.
+    """Compute Krippendorff's alpha of scores on an interval scale.
 
     Args:
         items: Per item, the scores that it got from those who rated it, in any order. Items with
@@ -36,7 +36,7 @@ def krippendorff_alpha(items: Iterable[Sequence[float]]) -> float | None:
 
 
 def _squares(scores: Sequence[float]) -> float:
-    """Return the sum of squared distances from the mean; exactly 0 where all are the same."""
+    """Compute the sum of squared deviations; exactly 0 if all values are equal."""
     if min(scores) == max(scores):
         return 0.0
     mean = math.fsum(scores) / len(scores)

@@ -1,4 +1,4 @@
-"""Whether a judge likes long answers for being long."""
+"""Length bias of a judge."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LEAST = 5
 def partial_rank_correlation(
     x: Sequence[float], y: Sequence[float], given: Sequence[float]
 ) -> Estimate | None:
-    """Return the rank correlation of `x` and `y` among items that are alike in `given`.
+    """Compute the partial rank correlation of `x` and `y`, given `given`.
 
     With a judge's scores, the lengths of the answers and people's scores, it tells what length
     does to the judge beyond what it does to people.

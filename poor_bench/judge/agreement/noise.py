@@ -1,4 +1,4 @@
-"""The noise floor of a judge: which differences it would also show between twins."""
+"""Noise floor of a judge: differences that occur by chance."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from poor_bench.statistics.quantiles import t_quantile_95
 
 _IN_THOUGHT = 1.0
-"""How far the repeat that is added in thought lies off, in points."""
+"""Distance of the additional hypothetical repeat, in points."""
 
 
 def noise_floor(repeats: Iterable[Sequence[float]], n_judgements: float = 1) -> float | None:
-    """Return the difference that a judge's chance alone exceeds in 5 % of all comparisons.
+    """Compute the difference that chance alone exceeds in 5 % of comparisons.
 
     It is the repeatability limit of measuring instruments, with Student's quantile as the standard
     deviation is estimated from few repeats. A repeat that lies a point off is added in thought:
@@ -53,7 +53,7 @@ def noise_floor(repeats: Iterable[Sequence[float]], n_judgements: float = 1) -> 
 
 
 def within_noise(difference: float, floor: float | None) -> bool:
-    """Return whether a difference of two scores may be the judge's chance alone.
+    """True if a difference of two scores is within noise.
 
     Args:
         difference: Of two scores of one judge, in either direction.

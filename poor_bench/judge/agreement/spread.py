@@ -1,4 +1,4 @@
-"""How far judgements of the same thing lie apart."""
+"""Spread of repeated judgements."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Spread:
 
     @property
     def width(self) -> float:
-        """Distance of the highest from the lowest score."""
+        """Highest minus lowest score."""
         return self.high - self.low
 
 
 def spread_of(scores: Sequence[float]) -> Spread:
-    """Return mean, range and standard deviation of repeated scores.
+    """Compute mean, range and standard deviation of repeated scores.
 
     Raises:
         ValueError: If there is no score.

@@ -1,1 +1,1 @@
-"""Talk to an agent: with written messages, and with a user that an LLM plays."""
+"""Conversations with an agent: written messages and simulated users."""

@@ -1,4 +1,4 @@
-"""What was said between a user and an agent; pure."""
+"""Conversation of a user and an agent; pure."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _EMPHASIS = str.maketrans("", "", "*`")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """One case as it was talked through."""
+    """Conversation of one case."""
 
     case_id: str
     turns: tuple[Turn, ...]
     """From the first message of the user on; an answer without text is a turn, too."""
     expected_behavior: str = ""
     passed: bool | None = None
-    """What the case's rules say of it; None where it has none."""
+    """True if all rules hold; None without rules."""
     broken_rules: tuple[str, ...] = ()
-    """One sentence for each rule that was broken."""
+    """One sentence per broken rule."""
     prompt_tokens: int | None = None
     """Of all requests to the agent's and the user's LLM together; None where one is not known."""
     completion_tokens: int | None = None
@@ -38,21 +38,21 @@ class Conversation:
     timestamp: str = ""
     """When it ended, ISO 8601, UTC."""
     failure: Failure | None = None
-    """Why it broke off before its end; such a conversation is not judged."""
+    """Reason for an early stop; such a conversation is not judged."""
 
     @property
     def hash(self) -> str:
-        """16 hexadecimal digits that change with anything that was said."""
+        """16 hexadecimal digits that change with the messages."""
         said = json.dumps([[turn.speaker, turn.text] for turn in self.turns])
         return hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
 
     @property
     def n_characters(self) -> int:
-        """How much the agent said."""
+        """Number of characters of the agent's messages."""
         return sum(len(text) for text in agent_texts(self.turns))
 
     def as_case(self) -> JudgedCase:
-        """Return it as a judge gets to see it."""
+        """Convert to evidence for a judge."""
         return JudgedCase(
             name=self.case_id,
             turns=self.turns,
@@ -61,7 +61,7 @@ class Conversation:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it as plain JSON values; `conversation_from_dict` reads it again."""
+        """Convert to JSON values; `conversation_from_dict` reads them."""
         plain = asdict(self)
         plain["turns"] = [{"speaker": turn.speaker, "text": turn.text} for turn in self.turns]
         plain["broken_rules"] = list(self.broken_rules)
@@ -69,7 +69,7 @@ class Conversation:
 
 
 def conversation_from_dict(record: Mapping[str, Any]) -> Conversation:
-    """Return the conversation that `Conversation.as_dict` wrote.
+    """Read a conversation written by `Conversation.as_dict`.
 
     Raises:
         ValueError: If it is no such record.
@@ -87,7 +87,7 @@ def conversation_from_dict(record: Mapping[str, Any]) -> Conversation:
 
 
 def agent_texts(turns: tuple[Turn, ...]) -> list[str]:
-    """Return what the agent said, in order."""
+    """List the agent's messages in order."""
     return [turn.text for turn in turns if turn.speaker == _AGENT]
 
 

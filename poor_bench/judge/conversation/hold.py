@@ -21,12 +21,12 @@ from poor_bench.models.llm import LLM
 from poor_bench.scoring.cost import cost_usd
 
 Ask = Callable[[LLM, tuple[Message, ...]], Completion]
-"""Asks an LLM; raises RecordedError where there is no answer to be had."""
+"""Sends a request to a model; raises RecordedError on failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Talker:
-    """Whom conversations are held with."""
+    """Holds conversations with one agent."""
 
     agent: Agent
     llms: Mapping[str, LLM]
@@ -35,7 +35,7 @@ class Talker:
     now_iso: Callable[[], str]
 
     def hold(self, case: AgentCase) -> Conversation:
-        """Talk through one case to its end, or to where an LLM could not be asked."""
+        """Hold the conversation of a case, until its end or a failure."""
         talk = _Talk(self, case)
         failure: Failure | None = None
         try:
@@ -48,7 +48,7 @@ class Talker:
 
 @dataclass(slots=True)
 class _Talk:
-    """One conversation while it goes on."""
+    """A conversation in progress."""
 
     talker: Talker
     case: AgentCase
@@ -87,7 +87,7 @@ class _Talk:
         )
 
     def _say(self, text: str) -> None:
-        """Say something to the agent, and hear its answer."""
+        """Send a message to the agent and keep its answer."""
         self.turns += (Turn("user", text),)
         agent = self.talker.agent
         llm = self.talker.llms[agent.llm_id]
@@ -113,7 +113,7 @@ _Figure = TypeVar("_Figure", int, float)
 
 
 def _sum(values: Iterable[_Figure | None]) -> _Figure | None:
-    """Return the sum; None where one of the values, or every one, is not known."""
+    """Compute the sum; None if a value is unknown."""
     figures = list(values)
     known = [figure for figure in figures if figure is not None]
     return sum(known) if known and len(known) == len(figures) else None

@@ -1,4 +1,4 @@
-"""The user that an LLM plays: what it is told, and how its message is read; pure."""
+"""Prompts and replies of simulated users; pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ behind the last words."""
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """What a simulated user says next."""
+    """Next message of a simulated user."""
 
     text: str
     """May be empty where the conversation is over."""
@@ -29,14 +29,14 @@ class UserMessage:
 
 
 def user_messages(user: SimulatedUser, turns: tuple[Turn, ...]) -> tuple[Message, ...]:
-    """Return what the LLM behind a simulated user is asked: the conversation with roles swapped."""
+    """Build the prompt of a simulated user: the conversation with swapped roles."""
     task = _TASK.format(persona=user.persona, stop=user.stop_phrase)
     said = [Message("assistant" if turn.speaker == "user" else "user", turn.text) for turn in turns]
     return Message("system", task), *said
 
 
 def read_user_message(reply: str, stop_phrase: str) -> UserMessage:
-    """Return what a simulated user says, and whether that ends the conversation.
+    """Read the message of a simulated user, and whether it is the last.
 
     A reply without text ends it, too: there is nothing that the agent could answer.
 

@@ -1,4 +1,4 @@
-"""Two runs side by side, with the judges' noise beside every difference; pure."""
+"""Compare two runs, with the judges' noise; pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ScoreChange:
 
     @property
     def is_noise(self) -> bool:
-        """Whether the difference may be the judges' chance alone."""
+        """True if the difference is within the judges' noise."""
         return within_noise(self.difference, self.floor)
 
 
@@ -40,14 +40,14 @@ class RunComparison:
     before: RunSummary
     after: RunSummary
     obstacles: tuple[str, ...]
-    """Why their scores should not be compared; empty where they may be."""
+    """Reasons against a comparison; empty if comparable."""
     scores: tuple[ScoreChange, ...]
     """The overall score, then the dimensions that both runs have."""
     cases: tuple[ScoreChange, ...]
     """Cases that both runs have."""
 
     def is_comparable(self, change: ScoreChange) -> bool:
-        """Whether both sides of one of the changes were measured alike.
+        """True if both runs measured this score in the same way.
 
         A case is, wherever rubric and judges are the same; the scores over all cases only where
         nothing is in the way.
@@ -62,7 +62,7 @@ class RunComparison:
 def compare_runs(
     before: RunSummary, after: RunSummary, history: Iterable[JudgeRun] = ()
 ) -> RunComparison:
-    """Return what differs between two runs.
+    """Compare two runs.
 
     Args:
         before: The run that is compared with.

@@ -1,4 +1,4 @@
-"""One run of an agent before its judges; pure."""
+"""A judged run; pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from poor_bench.judge.judgement import Judgement, judgement_from_dict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunHeader:
-    """What is known of a run before anybody is asked."""
+    """Settings of a run, known before the first request."""
 
     run_id: str
     started: str
@@ -25,26 +25,26 @@ class RunHeader:
     """The agent's, without that of its LLM."""
     skill: str = ""
     threshold: float
-    """Overall score, 0.0 to 10.0, from which on the agent is approved."""
+    """Lowest overall score, 0.0 to 10.0, that approves the agent."""
     rubric_name: str = ""
     rubric_hash: str = ""
     weights: Mapping[str, float] = field(default_factory=dict)
     """Dimension to percent, in the rubric's order."""
     n_cases: int = 0
-    """How many conversations are wanted."""
+    """Number of planned conversations."""
     judges: tuple[str, ...] = ()
     """LLM ids."""
     repeat: int = 1
-    """How often each judge is asked."""
+    """Judgements per judge."""
     decision: str = "mean"
-    """How several judges decide together."""
+    """Method of combining several judges."""
     conversations_of: str = ""
     """The run whose conversations were judged again; empty where they were held anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeRun:
-    """One run of an agent before its judges, as far as it has come."""
+    """A judged run with its results so far."""
 
     header: RunHeader
     conversations: tuple[Conversation, ...] = ()
@@ -59,7 +59,7 @@ class JudgeRun:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all conversations were held and all judgements that were wanted are there."""
+        """True if all planned conversations and judgements exist."""
         wanted = len(self.header.judges) * self.header.repeat
         return (
             bool(self.conversations)
@@ -81,7 +81,7 @@ class JudgeRun:
 
     @property
     def is_cost_whole(self) -> bool:
-        """Whether the cost of every conversation and judgement is known."""
+        """True if the cost of every conversation and judgement is known."""
         return None not in self._costs
 
     @property
@@ -90,18 +90,18 @@ class JudgeRun:
         return [*costs, *(judgement.cost_usd for judgement in self.judgements)]
 
     def conversation(self, case_id: str) -> Conversation | None:
-        """Return the conversation of a case; None where there is none."""
+        """Find the conversation of a case; None if missing."""
         return next((item for item in self.conversations if item.case_id == case_id), None)
 
 
 def header_to_record(header: RunHeader) -> dict[str, Any]:
-    """Return what stands in the first line of a run's file."""
+    """Convert to the first line of a run's file."""
     plain = asdict(header)
     return {**plain, "weights": dict(header.weights), "judges": list(header.judges)}
 
 
 def header_from_record(record: Mapping[str, Any]) -> RunHeader:
-    """Return the header that `header_to_record` wrote; unknown keys are ignored.
+    """Read a header written by `header_to_record`; unknown keys are ignored.
 
     Raises:
         ValueError: If it is no such record.
@@ -115,7 +115,7 @@ def header_from_record(record: Mapping[str, Any]) -> RunHeader:
 
 
 def with_record(run: JudgeRun, record: Mapping[str, Any]) -> JudgeRun:
-    """Return a run with what a further line of its file tells; an unknown line changes nothing.
+    """Add a line of the file to a run; unknown lines are ignored.
 
     Raises:
         ValueError: If the line holds a conversation or judgement that cannot be read.

@@ -1,4 +1,4 @@
-"""Where judged agents are kept: one append-only file for each run.
+"""Store of judged runs: one append-only file per run.
 
 ```
 judgements/<run id>.jsonl    header, then each conversation and judgement the moment it exists
@@ -47,12 +47,12 @@ LAST = "last"
 
 @dataclass(frozen=True, slots=True)
 class RunWriter:
-    """Keeps what comes of one run the moment it exists; may be called from several threads."""
+    """Appends results of a run at once; thread-safe."""
 
     journal: JournalWriter
 
     def add_conversation(self, conversation: Conversation) -> None:
-        """Keep a conversation.
+        """Append a conversation.
 
         Raises:
             StoreError: If it could not be stored.
@@ -60,7 +60,7 @@ class RunWriter:
         self.journal.append_record({"conversation": conversation.as_dict()})
 
     def add_judgement(self, judgement: Judgement) -> None:
-        """Keep a judgement.
+        """Append a judgement.
 
         Raises:
             StoreError: If it could not be stored.
@@ -68,7 +68,7 @@ class RunWriter:
         self.journal.append_record({"judgement": judgement.as_dict()})
 
     def end(self, now_iso: str) -> None:
-        """Note that the run came to its end.
+        """Append the end of the run.
 
         Raises:
             StoreError: If it could not be stored.
@@ -98,7 +98,7 @@ class JudgementStore:
             owner_lock_path(path).unlink(missing_ok=True)
 
     def headers(self) -> list[RunHeader]:
-        """Return the headers of all runs, oldest first, without reading what came of them.
+        """Read the headers of all runs, oldest first, without results.
 
         Raises:
             StoreError: If a file cannot be read.
@@ -112,7 +112,7 @@ class JudgementStore:
         return sorted(headers, key=lambda item: (item.started, item.run_id))
 
     def runs(self, agent_id: str | None = None) -> list[JudgeRun]:
-        """Return all runs, or those of one agent, oldest first.
+        """Read all runs, or those of one agent, oldest first.
 
         Raises:
             StoreError: If a file cannot be read.
@@ -123,7 +123,7 @@ class JudgementStore:
         return [self._read(header) for header in chosen]
 
     def find(self, reference: str) -> JudgeRun:
-        """Return the run that a reference stands for.
+        """Find a run by reference.
 
         Args:
             reference: `last`, an agent's id (its newest run), the id of a run, or at least 4
@@ -148,17 +148,17 @@ class JudgementStore:
         raise ConfigError(f"{reference!r} {what}", hint=hint)
 
     def is_under_way(self, run_id: str) -> bool:
-        """Return whether a process works on a run just now."""
+        """True if a process is working on the run."""
         path = self.folder / f"{run_id}.jsonl"
         return owner_lock_path(path).exists() and is_owned(path)
 
     def under_way(self) -> str:
-        """Return the id of a run that some process works on just now; empty for none."""
+        """Id of a run that a process is working on; empty if none."""
         locked = (path.stem for path in sorted(self.folder.glob("*.lock")))
         return next((run_id for run_id in locked if self.is_under_way(run_id)), "")
 
     def fingerprint(self) -> tuple[tuple[str, int], ...]:
-        """Return what changes whenever something is added: name and size of every file."""
+        """Name and size of every file; changes with every new line."""
         return tuple((path.name, path.stat().st_size) for path in self._files())
 
     def _files(self) -> list[Path]:

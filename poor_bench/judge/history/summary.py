@@ -1,4 +1,4 @@
-"""What one run says of an agent; pure."""
+"""Summary of a judged run; pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OVERALL = "overall"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseFeedback:
-    """What one judgement says of one case."""
+    """Feedback of one judgement on one case."""
 
     judge: str
     score: float
@@ -27,7 +27,7 @@ class CaseFeedback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseSummary:
-    """One conversation, and what all judgements say of it."""
+    """A conversation with all feedback."""
 
     conversation: Conversation
     score: float | None
@@ -36,13 +36,13 @@ class CaseSummary:
 
     @property
     def n_passed(self) -> int:
-        """In how many judgements it passed."""
+        """Number of judgements that passed it."""
         return sum(item.passed for item in self.feedback)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """What one run says of an agent."""
+    """Summary of a judged run."""
 
     run: JudgeRun
     panel: Panel
@@ -63,7 +63,7 @@ class RunSummary:
 
 
 def summarise_run(run: JudgeRun) -> RunSummary:
-    """Return what a run says."""
+    """Summarise a run."""
     panel = panel_of(run.judgements, run.header.threshold, Decision(run.header.decision))
     return RunSummary(
         run=run,
@@ -74,7 +74,7 @@ def summarise_run(run: JudgeRun) -> RunSummary:
 
 
 def repeats_of(runs: Iterable[JudgeRun], name: str) -> list[list[float]]:
-    """Return the scores that the same judge gave to the same conversations, group by group.
+    """Group repeated scores of the same judge for the same conversations.
 
     Args:
         runs: Fallbacks in them are left out.

@@ -1,1 +1,1 @@
-"""What people think of judged conversations: kept, exchanged as CSV, set against the judges."""
+"""Labels by people: stored, exchanged as CSV, compared with judges."""

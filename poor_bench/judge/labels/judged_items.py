@@ -1,4 +1,4 @@
-"""Set the scores of a judge beside those of people; pure."""
+"""Pair the scores of judges and people; pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Scope(StrEnum):
 def judged_items(
     runs: Iterable[JudgeRun], labels: Iterable[Label], scope: Scope = Scope.CASES
 ) -> dict[str, tuple[ScoredItem, ...]]:
-    """Return by judge what both it and at least one person scored.
+    """Collect by judge the items that a person scored, too.
 
     Where a judge scored one thing several times, also in several runs, its mean counts. Fallbacks
     count nothing.

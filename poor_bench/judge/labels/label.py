@@ -46,12 +46,12 @@ class Label:
 
 
 def label_to_record(label: Label) -> dict[str, Any]:
-    """Return a label as it stands in its file."""
+    """Convert a label to its line in the file."""
     return {"version": _VERSION, **asdict(label)}
 
 
 def label_from_record(record: Mapping[str, Any]) -> Label:
-    """Return the label that `label_to_record` wrote; unknown keys are ignored.
+    """Read a label written by `label_to_record`; unknown keys are ignored.
 
     Raises:
         ValueError: If it is no such record, or its score is out of range.
@@ -67,7 +67,7 @@ def label_from_record(record: Mapping[str, Any]) -> Label:
 
 
 def check_score(score: Any) -> float:
-    """Return a score as a number.
+    """Parse a score.
 
     Raises:
         ValueError: If it is no number from 0 to 10.
@@ -82,7 +82,7 @@ def check_score(score: Any) -> float:
 
 
 def current_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
-    """Return the newest label of each person on each thing, without those taken back.
+    """Keep the newest label of each person and item, without withdrawn ones.
 
     Args:
         labels: In the order in which they were given.
@@ -92,7 +92,7 @@ def current_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
 
 
 def run_hash(run: JudgeRun) -> str:
-    """Return 16 hexadecimal digits that stand for all conversations of a run together."""
+    """Hash all conversations of a run to 16 hexadecimal digits."""
     said = "".join(sorted(talk.hash for talk in run.conversations))
     return hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
 
@@ -101,7 +101,7 @@ def label_on(
     run: JudgeRun, *, case_id: str, dimension: str, score: float | None, who: str, when: str,
     note: str = "",
 ) -> Label:  # fmt: skip
-    """Return a person's label on a part of a run.
+    """Build a person's label for a part of a run.
 
     Args:
         run: What the person looks at.

@@ -34,7 +34,7 @@ FindRun = Callable[[str], JudgeRun]
 
 
 def labels_to_csv(runs: Iterable[JudgeRun], labels: Iterable[Label]) -> str:
-    """Return a sheet with a row for each label, and one to fill in where there is none.
+    """Build a sheet: one row per label, and empty rows for items without one.
 
     The judges' scores are not in it, so that they do not sway the people.
 
@@ -78,7 +78,7 @@ def _rows(run: JudgeRun) -> Iterator[tuple[str, dict[str, str]]]:
 def labels_from_csv(
     text: str, find_run: FindRun, *, file: str, who: str, when: str
 ) -> tuple[Label, ...]:
-    """Return the labels of a sheet.
+    """Read the labels of a sheet.
 
     Args:
         text: The sheet; the columns `run_id` and `score` are needed, `case_id`, `dimension`, `who`

@@ -20,7 +20,7 @@ LABELS_FILE = "human_labels.jsonl"
 
 
 def read_labels(data_dir: Path) -> list[Label]:
-    """Return all labels of a workspace in the order in which they were given.
+    """Read all labels of a workspace, oldest first.
 
     Lines that cannot be read are left out and logged.
 

@@ -1,1 +1,1 @@
-"""Which of two conversations is better: asked in both orders, since judges like the first one."""
+"""Pairwise comparison in both orders, because judges prefer the first position."""

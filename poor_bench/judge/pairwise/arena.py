@@ -23,7 +23,7 @@ _UNUSABLE = 'it contains no JSON object with a "winner" of 1, 2 or tie'
 
 @dataclass(slots=True)
 class _Asked:
-    """What came of one order."""
+    """Result in one order."""
 
     preference: Preference | None = None
     error: str = ""
@@ -32,7 +32,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class Arena:
-    """Lets conversations compete before one judge."""
+    """Compares conversations with one judge."""
 
     judge: Judge
     instructions: str = ""
@@ -40,7 +40,7 @@ class Arena:
     cancelled: Callable[[], bool] = lambda: False
 
     def duel(self, a: Conversation, b: Conversation) -> Duel:
-        """Return what the judge prefers in both orders.
+        """Ask for the judge's preference in both orders.
 
         Raises:
             ConfigError: If the settings of the judge's LLM cannot be used.

@@ -1,4 +1,4 @@
-"""Two runs before one or several judges, case by case, within a budget."""
+"""Pairwise comparison of two runs, case by case, within a budget."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Pair = tuple[Conversation, Conversation]
 
 @dataclass(slots=True)
 class Contest:
-    """Has the conversations of two runs compete.
+    """Compares the conversations of two runs.
 
     Attributes:
         a: The run whose conversations are called A.

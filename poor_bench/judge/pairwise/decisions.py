@@ -1,4 +1,4 @@
-"""What several judges of the same duels say together; pure."""
+"""Combined decisions of several judges; pure."""
 
 from __future__ import annotations
 

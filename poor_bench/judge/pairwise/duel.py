@@ -1,4 +1,4 @@
-"""Two conversations about one case, and which one a judge prefers; pure."""
+"""Pairwise comparison of two conversations by one judge; pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from poor_bench.statistics.wilson import wilson_interval
 
 
 class Place(StrEnum):
-    """What a judge prefers in one request."""
+    """Preference in one request."""
 
     FIRST = "1"
     """The conversation that was shown first."""
@@ -20,7 +20,7 @@ class Place(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What comes of a duel of A and B."""
+    """Outcome of a comparison of A and B."""
 
     A = "A"
     """A is preferred in both orders."""
@@ -28,9 +28,9 @@ class Outcome(StrEnum):
     TIE = "tie"
     """Neither is preferred in both orders, or one in one order and neither in the other."""
     SWAYED = "swayed"
-    """The order decided: the judge prefers a place, not a conversation."""
+    """The order decided: the judge prefers a position, not a conversation."""
     FAILED = "failed"
-    """The judge could not be asked or understood in one of the orders."""
+    """The judge failed in one of the orders."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Duel:
 
     @property
     def outcome(self) -> Outcome:
-        """What the two orders say together."""
+        """Outcome of both orders."""
         if self.a_first is None or self.b_first is None:
             return Outcome.FAILED
         places = self.a_first, self.b_first

@@ -1,4 +1,4 @@
-"""What a judge is asked about two conversations; pure."""
+"""Prompts of a pairwise comparison; pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ One JSON object of this form:
 def pairwise_messages(
     instructions: str, first: JudgedCase, second: JudgedCase, rubric: Rubric, nonce: str
 ) -> tuple[Message, ...]:
-    """Return the conversation that asks a judge which of two conversations is better.
+    """Build the messages that ask which of two conversations is better.
 
     Args:
         instructions: What both agents were to do; empty where they had different orders.
@@ -74,7 +74,7 @@ def winner_schema(nonce: str, *, is_bounded: bool) -> dict[str, Any]:
 
 
 def shown_texts(instructions: str, cases: Sequence[JudgedCase]) -> tuple[str, ...]:
-    """Return everything that the judge is shown as evidence."""
+    """List all texts shown to the judge as evidence."""
     said = [text for case in cases for text in (case.expected_behavior, *_spoken(case))]
     return (instructions, *said)
 

@@ -1,4 +1,4 @@
-"""Find the judge's preference in its reply, and none that it only quotes; pure."""
+"""Find the judge's own preference in its reply, not a quoted one; pure."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _PREFERENCES = ObjectSearch(
 
 
 class Preference(NamedTuple):
-    """What a judge prefers, and why."""
+    """Preference of a judge, with its reason."""
 
     place: Place
     reason: str
 
 
 def find_preference(reply: str, nonce: str, shown: Iterable[str]) -> Preference | None:
-    """Return the preference in a reply; None where it cannot be told.
+    """Find the preference in a reply; None if unclear.
 
     An object that repeats the code of the request was written by the judge; of several the last
     one counts. Without one, the only different preference counts that stands in nothing of what

@@ -1,1 +1,1 @@
-"""Several judgements of one thing, by one judge or by a panel of them; pure."""
+"""Several judgements of one subject, by one judge or a panel; pure."""

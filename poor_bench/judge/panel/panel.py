@@ -1,4 +1,4 @@
-"""What several judges, each asked once or more often, say together; pure."""
+"""Combine the judgements of several judges; pure."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from poor_bench.judge.judgement import Judgement
 
 
 class Decision(StrEnum):
-    """How several judges decide together."""
+    """Method of combining several judges."""
 
     MEAN = "mean"
     """The mean of the judges' scores, each judge's own mean counting once."""
     MEDIAN = "median"
-    """Their median: one strange judge among three changes little."""
+    """The median: robust against one outlier."""
     MAJORITY = "majority"
     """Scores by their median, approval by more than half of the judges."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelMember:
-    """One judge: what it says over all its judgements, fallbacks left out."""
+    """All judgements of one judge, without fallbacks."""
 
     judge: str
     n_fallbacks: int
@@ -38,7 +38,7 @@ class PanelMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """What the judges say together; a single judge is a panel of one."""
+    """Combined result of all judges; a single judge is a panel of one."""
 
     decision: Decision
     threshold: float
@@ -64,17 +64,17 @@ class Panel:
 
     @property
     def n_fallbacks(self) -> int:
-        """Judgements that could not be had."""
+        """Failed judgements."""
         return sum(member.n_fallbacks for member in self.members)
 
     @property
     def is_self_judged(self) -> bool:
-        """Whether a judge judged what it had written itself."""
+        """True if a judge judged its own model."""
         return any(member.is_self_judged for member in self.members)
 
     @property
     def is_approved(self) -> bool:
-        """Whether the agent is approved; never while a judge is missing altogether."""
+        """True if the agent is approved; False while a judge is missing."""
         if self.overall_score is None or len(self.voters) < len(self.members):
             return False
         if self.decision is Decision.MAJORITY:
@@ -85,7 +85,7 @@ class Panel:
 def panel_of(
     judgements: Iterable[Judgement], threshold: float, decision: Decision = Decision.MEAN
 ) -> Panel:
-    """Return what judgements of one and the same thing say together.
+    """Combine judgements of the same subject.
 
     A judge that was asked more often than others does not count more than they do. Fallbacks are
     counted and enter no figure.

@@ -1,1 +1,1 @@
-"""What runs of agents say, as sentences, JSON and one HTML file; pure."""
+"""Reports of judged runs: text, JSON and HTML; pure."""

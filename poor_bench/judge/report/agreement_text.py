@@ -1,4 +1,4 @@
-"""What agreement figures mean, in words; pure."""
+"""Agreement in words; pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Source:
 
 
 def trust_text(agreement: Agreement) -> str:
-    """Return in one line what a judge's agreement with people is worth."""
+    """Rate a judge's agreement with people in one line."""
     if agreement.n == 0:
         return "no labels yet"
     few = f" (only {agreement.n} labelled)" if agreement.n < FEW_ITEMS else ""
@@ -33,7 +33,7 @@ def trust_text(agreement: Agreement) -> str:
 
 
 def biases_of(agreement: Agreement) -> Iterator[str]:
-    """Yield what leans to one side beyond chance."""
+    """List significant biases."""
     bias, length = agreement.bias, agreement.length_bias
     if bias is not None and not bias.low <= 0 <= bias.high:
         side = "kinder" if bias.value > 0 else "stricter"

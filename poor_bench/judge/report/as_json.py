@@ -1,4 +1,4 @@
-"""A run of an agent for machines; pure."""
+"""A judged run as JSON; pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from poor_bench.judge.report.wording import notes_on
 
 
 def run_to_json(summary: RunSummary, *, with_parts: bool = False) -> dict[str, Any]:
-    """Return a run with its figures.
+    """Convert a run with its figures.
 
     Args:
         summary: The run.

@@ -1,4 +1,4 @@
-"""What happens in a run of an agent, in one line; pure."""
+"""Events of a judged run as text; pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from poor_bench.wording import counted
 
 
 def event_text(event: AgentEvent) -> str:
-    """Return an event in one line."""
+    """Format an event as one line."""
     match event:
         case ModelLoading(llm_id=llm_id):
             return f"{llm_id}: loading"

@@ -13,7 +13,7 @@ from poor_bench.reports.html.page import content_security_policy
 
 
 def runs_to_html(summaries: Sequence[RunSummary], created: str) -> str:
-    """Return a page on one or several runs.
+    """Render a page for one or several runs.
 
     Args:
         summaries: At least one; the chart lays them over one another.

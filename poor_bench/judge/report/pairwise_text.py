@@ -1,4 +1,4 @@
-"""What duels say, in sentences; pure."""
+"""Pairwise comparisons in sentences; pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from poor_bench.statistics.estimate import Estimate
 
 
 def duels_text(duels: Duels) -> Iterator[str]:
-    """Yield who won, whether that is more than chance, and how much the order decides."""
+    """Describe the winner, its significance, and the position bias."""
     yield (
         f"A better: {duels.count(Outcome.A)}, B better: {duels.count(Outcome.B)}, "
         f"tie: {duels.count(Outcome.TIE)}, decided by order: {duels.count(Outcome.SWAYED)}, "
@@ -28,7 +28,7 @@ def duels_text(duels: Duels) -> Iterator[str]:
 
 
 def panel_text(decisions: Decisions) -> Iterator[str]:
-    """Yield what several judges decide together, and how often they all say the same."""
+    """Describe the panel's decision and its unanimity."""
     said = list(decisions.by_case.values())
     yield (
         f"Together: A better: {said.count(Outcome.A)}, B better: {said.count(Outcome.B)}, "

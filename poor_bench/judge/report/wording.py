@@ -1,4 +1,4 @@
-"""What a run says, in sentences; pure."""
+"""A judged run in sentences; pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_REPAIRS = 4
 
 
 def verdict_text(summary: RunSummary) -> str:
-    """Return in one line whether an agent is approved, and why.
+    """State in one line whether an agent is approved, and why.
 
     The first words are `Approved`, `Not approved` or `Incomplete`.
     """
@@ -35,7 +35,7 @@ def verdict_text(summary: RunSummary) -> str:
 
 
 def notes_on(summary: RunSummary) -> tuple[str, ...]:
-    """Return what has to be known beside the scores: what failed, noise, disagreement."""
+    """List notes beside the scores: failures, noise, disagreement."""
     return (
         *_failures(summary),
         *_noise(summary),
@@ -51,7 +51,7 @@ def notes_on(summary: RunSummary) -> tuple[str, ...]:
 
 
 def change_text(comparison: RunComparison, change: ScoreChange) -> str:
-    """Return what a difference of two runs means; only sure ones are `better` or `worse`."""
+    """Classify a difference; only those beyond noise are `better` or `worse`."""
     if not comparison.is_comparable(change):
         return "not comparable"
     if change.floor is None:
@@ -62,13 +62,13 @@ def change_text(comparison: RunComparison, change: ScoreChange) -> str:
 
 
 def run_cost_text(run: JudgeRun) -> str:
-    """Return what a run cost, as far as prices are known; nothing where none is."""
+    """Format the known cost of a run; empty if unknown."""
     apart = "" if run.is_cost_whole else ", without models that have no prices"
     return f"{cost_text(run.cost_usd)}{apart}" if run.cost_usd is not None else ""
 
 
 def spread_text(spread: Spread) -> str:
-    """Return range and deviation of repeated scores, or nothing for a single one.
+    """Format range and deviation of repeated scores; empty for a single score.
 
     Example:
         >>> from poor_bench.judge.agreement.spread import spread_of
@@ -111,7 +111,7 @@ def _noise(summary: RunSummary) -> Iterator[str]:
 
 
 def _repetitions(summary: RunSummary) -> Iterator[str]:
-    """Name judges whose repeats cannot differ: nothing of their noise is seen."""
+    """Name judges whose repeats are identical, so that noise cannot be measured."""
     for member in summary.panel.voters:
         judgements = [
             judgement
@@ -126,7 +126,7 @@ def _repetitions(summary: RunSummary) -> Iterator[str]:
 
 
 def _repairs(summary: RunSummary) -> Iterator[str]:
-    """Tell what was filled in or clamped, or that a judge was asked in parts."""
+    """List values filled in or clamped, and judgements in parts."""
     told = dict.fromkeys(
         f"{judgement.judge}: {repair}"
         for judgement in summary.run.usable_judgements

@@ -1,4 +1,4 @@
-"""What a sweep tries: parameters and their values; pure."""
+"""Parameters and values of a sweep; pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Axis:
 
     @property
     def is_range(self) -> bool:
-        """Whether any value between two may be tried."""
+        """True if the axis is a range."""
         return self.low is not None
 
     @property
@@ -34,7 +34,7 @@ class Axis:
 
 
 def axis_of(name: str, values: Sequence[Any]) -> Axis:
-    """Return the axis that some values describe.
+    """Build an axis from values.
 
     Args:
         name: The parameter, or `SYSTEM_PROMPT`.

@@ -12,7 +12,7 @@ from poor_bench.tuning.params.variants import Variant, is_like, variant_of
 
 
 def grid_variants(base: LLM, axes: Sequence[Axis]) -> list[Variant]:
-    """Return a variant for every combination of values, but for those that are like the base.
+    """Build a variant per combination, except those equal to the baseline.
 
     Raises:
         ConfigError: If there are none, or an axis is a range.
@@ -28,7 +28,7 @@ def grid_variants(base: LLM, axes: Sequence[Axis]) -> list[Variant]:
 
 
 def run_grid(sweep: Sweep, variants: Sequence[Variant]) -> None:
-    """Let variants race: after each step of tests the losers are dropped.
+    """Race the variants; losers are dropped after each step.
 
     Raises:
         SearchStoppedError: If it cannot go on.

@@ -20,7 +20,7 @@ _DECIMALS = 3
 
 
 def require_optuna() -> None:
-    """Make sure that Optuna is there.
+    """Check that Optuna is installed.
 
     Raises:
         MissingExtraError: If it is not.
@@ -35,7 +35,7 @@ def require_optuna() -> None:
 
 
 def run_optuna(sweep: Sweep, axes: Sequence[Axis], n_trials: int, seed: int) -> None:
-    """Try so many variants as Optuna's tree-structured Parzen estimator chooses.
+    """Run variants chosen by Optuna's tree-structured Parzen estimator.
 
     Raises:
         SearchStoppedError: If it cannot go on.
@@ -69,7 +69,7 @@ def _variant(sweep: Sweep, choice: dict[str, Any]) -> Variant:
 
 
 def _run_alone(sweep: Sweep, variant: Variant, trial: optuna.Trial) -> None:
-    """Run a variant until it is surely beaten, or cannot be asked."""
+    """Run a variant until it is significantly behind, or fails."""
     whole = {name: sweep.scores(name) for name in sweep.variants if sweep.is_whole(name)}
     best = best_of(whole)
     rivals = [sweep.variants[best]] if best is not None else []

@@ -24,7 +24,7 @@ from poor_bench.workspace_folder import WorkspaceFolder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepTools:
-    """What a sweep works with."""
+    """Components of a sweep."""
 
     config: WorkspaceFolder
     manager: LLMManager
@@ -42,7 +42,7 @@ class Race:
         self.results: dict[str, dict[str, Result]] = {}
         """Variant id to test id to its newest result."""
         self.unavailable: dict[str, str] = {}
-        """Variant id to why it could not be asked."""
+        """Variant id to the reason of its failure."""
 
     @property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
@@ -55,7 +55,7 @@ class Race:
         }
 
     def advance(self, variants: Sequence[Variant], tests: Sequence[Test]) -> None:
-        """Run some tests with some variants; what is stored already is not asked again.
+        """Run some tests with some variants; stored results are reused.
 
         Raises:
             SearchStoppedError: If the limits allow no more tests, no variant could be asked, or
@@ -78,7 +78,7 @@ class Race:
     def _affordable(
         self, variants: Sequence[Variant], tests: Sequence[Test], parts: Assembly
     ) -> Sequence[Test]:
-        """Return the first tests, as many as the calls that are left do for."""
+        """Limit the tests to the remaining calls."""
         n_left = self._tools.spending.n_left
         per_test = _n_calls_per_test(tests, parts)
         if n_left is None or self._plan(variants, tests, parts).n_items * per_test <= n_left:
@@ -107,7 +107,7 @@ class Race:
     def _take_results(
         self, variants: Sequence[Variant], tests: Sequence[Test], parts: Assembly
     ) -> None:
-        """Take the results that belong to the present prompts and parameters."""
+        """Use stored results of the current prompts and parameters."""
         states = TrialStates([variant.llm for variant in variants], tests, 1)
         stored = list(self._tools.config.store.results())
         states.note_all(stored, parts.fingerprints)

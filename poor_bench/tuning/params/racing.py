@@ -19,12 +19,12 @@ Scores = Mapping[str, Mapping[str, float]]
 """Variant id to test id to score."""
 
 LEAST_TESTS = 4
-"""Nobody is dropped for fewer tests."""
+"""Lowest number of tests before a variant is dropped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dropped:
-    """A variant that need not go on."""
+    """A dropped variant."""
 
     variant_id: str
     leader_id: str
@@ -33,7 +33,7 @@ class Dropped:
 
 
 def losers(scores: Scores, kept: Collection[str] = ()) -> list[Dropped]:
-    """Return the variants that the best one so far surely beats.
+    """Find variants that are significantly behind the best one.
 
     Args:
         scores: Of the variants that are still in the race.
@@ -64,7 +64,7 @@ def losers(scores: Scores, kept: Collection[str] = ()) -> list[Dropped]:
 
 
 def best_of(scores: Scores) -> str | None:
-    """Return the variant with the highest mean score among those with most tests, or None."""
+    """Choose the variant with the highest mean score among those with most tests, or None."""
     ran = {variant_id: own for variant_id, own in scores.items() if own}
     most = max((len(own) for own in ran.values()), default=0)
     full = {variant_id: mean(own) for variant_id, own in ran.items() if len(own) == most}

@@ -1,4 +1,4 @@
-"""What came of a sweep."""
+"""Report of a sweep."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ class ParamsReport:
 
     @property
     def base_id(self) -> str:
-        """Id of the LLM as it is."""
+        """Id of the baseline model."""
         return str(self.header["llm"])
 
     @property
     def verdict(self) -> str:
-        """Whether the best variant can be told apart from the LLM as it is."""
+        """Statement on the significance of the best variant."""
         return verdict_on(self.standings, self.base_id)
 
     @property
     def best(self) -> Standing | None:
-        """The best variant that ran all tests, if it scores above the LLM as it is."""
+        """The best complete variant, if it scores above the baseline."""
         first = next(iter(self.standings), None)
         is_above = first is not None and first.gain is not None and first.gain.value > 0
         return first if first is not None and first.is_complete and is_above else None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report for machines."""
+        """Convert the report to JSON values."""
         return {
             "run_id": self.run_id,
             "llm": self.base_id,

@@ -1,4 +1,4 @@
-"""In which order and in how many steps the tests of a sweep are run: pure."""
+"""Order and steps of the tests of a sweep; pure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from poor_bench.models.test import Test
 
 FIRST_RUNG = 6
-"""Tests before anybody can be dropped for the first time."""
+"""Tests before the first variant can be dropped."""
 GROWTH = 2
 
 
 def rungs_of(tests: Sequence[Test], seed: int) -> list[list[Test]]:
-    """Return the tests in steps, each about as large as all before it.
+    """Split the tests into steps, each about as large as all before.
 
     Every step mixes classes and levels as the whole does: tests of each class and level are put in
     the order of a hash of seed and id, and are dealt out evenly.

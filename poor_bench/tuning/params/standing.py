@@ -1,4 +1,4 @@
-"""How the variants of a sweep stand, and whether any is better than the base: pure."""
+"""Scores of the variants, and their significance; pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from poor_bench.wording import counted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """One variant with all that was measured of it."""
+    """Measurements of one variant."""
 
     variant_id: str
     score: Estimate | None
@@ -40,7 +40,7 @@ class Standing:
 
     @property
     def is_better(self) -> bool:
-        """Whether its gain is established, given all that was tried."""
+        """True if the gain is significant, corrected for all variants."""
         return (
             self.gain is not None
             and self.gain.value > 0
@@ -52,7 +52,7 @@ class Standing:
 def standings(
     results: Mapping[str, Sequence[Result]], base_id: str, n_tests: int
 ) -> list[Standing]:
-    """Return how all variants stand, the highest mean score first, complete ones before others.
+    """Rank all variants: complete ones first, then by mean score.
 
     Args:
         results: Variant id to its results, one for each test; the base's among them.

@@ -1,4 +1,4 @@
-"""What both ways of a sweep share: variants, their race, who is dropped."""
+"""Common state of both searches: variants, race, dropped variants."""
 
 from __future__ import annotations
 

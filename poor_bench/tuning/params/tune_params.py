@@ -1,4 +1,4 @@
-"""A sweep from beginning to end: variants, race, standings."""
+"""Run a sweep: variants, race, ranking."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from poor_bench.workspace_folder import WorkspaceFolder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParamsTask:
-    """What a sweep is to try."""
+    """Task of a sweep."""
 
     llm: LLM
     name: str
@@ -44,7 +44,7 @@ class ParamsTask:
 
 
 def estimated_cost_usd(task: ParamsTask, config: WorkspaceFolder, manager: LLMManager) -> float:
-    """Return about what a sweep costs if nobody is dropped; 0 where no price is known.
+    """Estimate the cost of a sweep without dropping; 0 without prices.
 
     Raises:
         ConfigError: If there is nothing to try.

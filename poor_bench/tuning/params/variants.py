@@ -1,4 +1,4 @@
-"""An LLM with other parameters is an LLM of its own: pure."""
+"""Variants: a model with other parameters is a separate model; pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """An LLM of a sweep."""
+    """A model of a sweep."""
 
     llm: LLM
     choice: Mapping[str, Any]
@@ -61,7 +61,7 @@ def variant_of(base: LLM, choice: Mapping[str, Any]) -> Variant:
 
 
 def variant_name(variant_id: str, base_id: str) -> str:
-    """Return what screens that are about one LLM call its variants.
+    """Short name of a variant on screens about one model.
 
     Example:
         >>> variant_name("ollama:a:think=true,seed=1", "ollama:a"), variant_name("x", "x")
@@ -73,7 +73,7 @@ def variant_name(variant_id: str, base_id: str) -> str:
 
 
 def is_like(one: LLM, other: LLM) -> bool:
-    """Return whether two LLMs of one model are asked in the same way."""
+    """True if two entries of a model send the same requests."""
     return one.parameters == other.parameters and one.base_system_prompt == other.base_system_prompt
 
 

@@ -1,4 +1,4 @@
-"""What came of tuning a prompt."""
+"""Report of prompt tuning."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PromptReport:
         return str(self.header["base_text"])
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report for machines."""
+        """Convert the report to JSON values."""
         return {
             "run_id": self.run_id,
             "subject": self.header["name"],

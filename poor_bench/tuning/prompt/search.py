@@ -1,4 +1,4 @@
-"""The search itself: GEPA proposes, we try, until something ends it."""
+"""The search: GEPA proposes prompts, we test them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def candidate_of(record: Mapping[str, Any]) -> Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """How a search goes about it."""
+    """Settings of a search."""
 
     seed: int = 0
     threshold: float = 1.0
@@ -64,7 +64,7 @@ class Effort:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchEnd:
-    """What came of a search."""
+    """Result of a search."""
 
     candidates: tuple[Candidate, ...]
     """In the order in which they were found; the first is the prompt in use."""
@@ -187,7 +187,7 @@ class _Silence:
 
 
 def require_gepa() -> None:
-    """Make sure that GEPA is there.
+    """Check that GEPA is installed.
 
     Raises:
         MissingExtraError: If it is not.

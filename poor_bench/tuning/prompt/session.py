@@ -1,4 +1,4 @@
-"""One search from the prompt in use to the proof of a better one."""
+"""One search: from the current prompt to the final test of a better one."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class PromptSession:
         return problem
 
     def _hold_money(self) -> None:
-        """Keep a part of the money back for the proof."""
+        """Reserve money for the final test."""
         if self._budget is not None:
             self._budget.limit_usd *= 1 - MONEY_FOR_PROOF
 

@@ -1,4 +1,4 @@
-"""Which cases train a search, which choose among its candidates, which prove the gain: pure."""
+"""Split cases into training, validation and held-out parts; pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Split:
     validation: tuple[str, ...]
     """Their scores choose among candidates."""
     held_out: tuple[str, ...]
-    """Only used at the end, to prove the gain."""
+    """Used only for the final test."""
 
 
 def proof_calls(split: Split, n_calls_per_case: int) -> int:

@@ -1,4 +1,4 @@
-"""From names to what is tuned."""
+"""Resolve names to subjects of tuning."""
 
 from __future__ import annotations
 

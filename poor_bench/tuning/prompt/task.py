@@ -1,4 +1,4 @@
-"""What a search for a better prompt is to do, and how far it is."""
+"""Task and progress of prompt tuning."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from poor_bench.tuning.spending import Limits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptProgress:
-    """How far a search is."""
+    """Progress of a search."""
 
     n_calls: int
     n_candidates: int
@@ -30,13 +30,13 @@ class PromptProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptTask:
-    """What is to be tuned, by whom, within what limits."""
+    """Subject, models and limits of a search."""
 
     subject: Subject
     llm: LLM
-    """Whom the prompt is for."""
+    """The model that the prompt is for."""
     reflection_llm: LLM
-    """Who writes new prompts, if somebody does."""
+    """The model that writes prompts, if any."""
     ideas: IdeaSource = IdeaSource.BOTH
     limits: Limits
     effort: Effort = field(default_factory=Effort)

@@ -1,4 +1,4 @@
-"""Tuning a prompt: start a search, or go on with one."""
+"""Tune a prompt: start or continue a search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from poor_bench.tuning.tuning_file import TuningFile, tuning_folder
 
 
 class PromptTuner:
-    """Runs one search and keeps all of it in one file of the workspace."""
+    """Runs one search and stores it in a file of the workspace."""
 
     def __init__(self, surroundings: Surroundings, data_dir: Path) -> None:
         self._surroundings = surroundings
@@ -42,7 +42,7 @@ class PromptTuner:
         return self._search(task, TuningFile(path, header), split)
 
     def resume(self, task: PromptTask, search: KeptSearch) -> PromptReport:
-        """Go on with a search: what it knows already costs nothing.
+        """Continue a search; stored answers are reused.
 
         Raises:
             ConfigError: If the workspace changed since, so that scores would not compare.
@@ -89,7 +89,7 @@ def split_of(task: PromptTask) -> Split:
 
 
 def _require_calls(task: PromptTask, split: Split) -> None:
-    """Refuse a search whose calls do not even do for the prompt in use and the proof."""
+    """Refuse a budget too small for the current prompt and the final test."""
     per_case = task.subject.n_calls_per_case
     n_first, n_proof = len(split.validation) * per_case, proof_calls(split, per_case)
     most = task.limits.n_calls

@@ -1,1 +1,1 @@
-"""Issues: what goes wrong, why, and what to try."""
+"""Issues page: causes of lost score, with fixes."""

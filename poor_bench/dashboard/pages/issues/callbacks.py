@@ -1,4 +1,4 @@
-"""Handlers of the page: ask the services, call the layout."""
+"""Callbacks of the page: query services, build components."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def tax_csv(reports: IssueReports, search: str | None) -> Any:
 
 
 def register(app: Dash, services: Services) -> None:
-    """Bind the handlers."""
+    """Register the callbacks."""
     reports = services.issue_reports
 
     @app.callback(

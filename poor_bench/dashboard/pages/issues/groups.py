@@ -16,14 +16,14 @@ from poor_bench.wording import counted
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
-_HEADINGS = ("", "Severity", "Cause", "Concerned", "Share of lost score")
+_HEADINGS = ("", "Severity", "Cause", "Trials", "Share of lost score")
 _SHOWN_LLMS = 12
 
 
 def issue_groups(
     groups: Sequence[IssueGroup], name_of: Callable[[str], str], *, n_results: int
 ) -> Component:
-    """Return the causes, or why there are none.
+    """Build the list of causes, or a note if there are none.
 
     Args:
         groups: The causes, the most costly first.

@@ -1,4 +1,4 @@
-"""Ids of the page."""
+"""Element ids of the page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class IssuesIds(StrEnum):
-    """What callbacks of the page refer to."""
+    """Elements used by callbacks."""
 
     SEARCH = "issues-search-store"
     NOTE = "issues-note-text"

@@ -1,4 +1,4 @@
-"""The page as the registry takes it."""
+"""The page for the registry."""
 
 from __future__ import annotations
 

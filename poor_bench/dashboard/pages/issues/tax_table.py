@@ -1,4 +1,4 @@
-"""The format tax: what the form of right answers costs."""
+"""Table of the format tax."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN_ROWS = 60
 
 
 def tax_table(rows: Sequence[FormatTax], name_of: Callable[[str], str]) -> Component:
-    """Return the rows that pay a tax, the highest first.
+    """Build the table, highest tax first.
 
     Args:
         rows: LLMs and classes with a tax above 0.

@@ -1,1 +1,1 @@
-"""Judge: agents' conversations, what judges make of them, and what the judges are worth."""
+"""Judge page: conversations, judgements and agreement with people."""

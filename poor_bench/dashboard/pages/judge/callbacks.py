@@ -1,4 +1,4 @@
-"""Handlers of the page: ask the services, call the layout."""
+"""Callbacks of the page: query services, build components."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _graph(title: str, figure: Figure, label: str) -> Component:
 
 
 def register(app: Dash, services: Services) -> None:
-    """Bind the handlers."""
+    """Register the callbacks."""
 
     def draw(search: str) -> tuple[Any, ...]:
         note, head, chart, sheet, cases, case = show(services, search)

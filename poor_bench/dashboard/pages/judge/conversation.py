@@ -1,4 +1,4 @@
-"""One conversation, and what judges and people make of it, as components."""
+"""A conversation with feedback of judges and people."""
 
 from __future__ import annotations
 

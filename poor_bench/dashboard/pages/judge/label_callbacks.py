@@ -51,7 +51,7 @@ def save(
 
 
 def register(app: Dash, services: Services) -> None:
-    """Bind the handlers."""
+    """Register the callbacks."""
 
     @app.callback(
         Output(LabelIds.ABOUT, "data"),

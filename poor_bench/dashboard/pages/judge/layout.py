@@ -30,7 +30,7 @@ THIS_CASE = "this conversation"
 
 
 def layout(search: Search) -> Component:
-    """Return the page without data."""
+    """Build the page without data."""
     return html.Div(
         [
             page_head("Judge", html.Span(id=Ids.NOTE)),
@@ -60,9 +60,9 @@ def layout(search: Search) -> Component:
                 class_name="if-filled",
             ),
             card(
-                "Trust",
+                "Agreement with people",
                 html.Div(loading_state(4), id=Ids.TRUST),
-                note="Agreement with people on single conversations. Alpha and kappa: "
+                note="Based on single conversations. Alpha and kappa: "
                 "1 is full agreement, 0 is chance.",
                 tools=csv_button(Ids.TRUST_CSV, "the agreement"),
                 class_name="if-filled",
@@ -84,7 +84,7 @@ def label_form() -> Component:
             [
                 dmc.Select(
                     id=LabelIds.ABOUT,
-                    label="Of",
+                    label="Subject",
                     data=[THIS_CASE],
                     value=THIS_CASE,
                     allowDeselect=False,

@@ -1,4 +1,4 @@
-"""A run of an agent while it goes on, and what came of it."""
+"""Progress and result of a judged run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TITLES = {
 
 
 def run_frame() -> Component:
-    """Return the place of the run, with its button."""
+    """Build the frame of the run, with its button."""
     return live_card(
         "Judged run in progress",
         frame_id=Ids.FRAME,
@@ -53,7 +53,7 @@ def run_class(state: JudgeState) -> str:
 
 
 def run_head(state: JudgeState) -> list[Component]:
-    """Return what is judged, for how long and how much so far."""
+    """Build the heading: agent, elapsed time, progress."""
     parts = [
         state.agent_name,
         duration_text(state.elapsed_s),
@@ -63,7 +63,7 @@ def run_head(state: JudgeState) -> list[Component]:
 
 
 def run_body(state: JudgeState) -> list[Component]:
-    """Return how far the run is, and what happened last."""
+    """Build progress bar and latest events."""
     parts = (
         html.P(ticked_text(state.message), className="failure-box") if state.message else None,
         _progress(state) if state.n_steps else None,

@@ -71,4 +71,4 @@ def run_sheet(
             html.Td(None if run_id == open_run else compare),
         ]
         rows.append(html.Tr(cells, className="is-open" if run_id == open_run else None))
-    return sheet(["Run", "Agent", "LLM", "Judges", "Score", "Verdict", "Compare"], rows)
+    return sheet(["Run", "Agent", "Model", "Judges", "Score", "Verdict", "Compare"], rows)

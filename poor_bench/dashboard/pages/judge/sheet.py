@@ -1,4 +1,4 @@
-"""The form that all tables of the page have."""
+"""Tables of the page."""
 
 from __future__ import annotations
 

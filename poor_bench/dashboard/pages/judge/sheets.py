@@ -19,6 +19,7 @@ from poor_bench.judge.history.judge_run import JudgeRun
 from poor_bench.judge.history.summary import RunSummary
 from poor_bench.judge.report.wording import change_text, notes_on, spread_text, verdict_text
 from poor_bench.judge.verdict_schema import LARGEST_SCORE
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -49,7 +50,7 @@ def run_tiles(summary: RunSummary) -> Component:
     noise = "-" if summary.noise is None else f"{min(summary.noise, LARGEST_SCORE):.2f}"
     shown = [
         tile("Overall", score, f"threshold {panel.threshold:g}"),
-        tile("Verdict", verdict, is_warning=not summary.is_approved),
+        tile("Verdict", verdict, _rules_note(summary), is_warning=not summary.is_approved),
         tile(
             "Judgements",
             f"{len(run.usable_judgements)} of {n_wanted}",
@@ -62,6 +63,10 @@ def run_tiles(summary: RunSummary) -> Component:
         apart = f"{panel.disagreement:.2f}"
         shown.insert(3, tile("Judge spread", apart, "points, highest minus lowest"))
     return tiles(*shown)
+
+
+def _rules_note(summary: RunSummary) -> str:
+    return f"{counted(summary.n_broken, 'case')} broke a rule" if summary.n_broken else ""
 
 
 def _cost_note(run: JudgeRun) -> str:

@@ -68,7 +68,7 @@ def start(services: Services, order: JudgeOrder) -> tuple[Any, str, Any, bool]:
 
 
 def register(app: Dash, services: Services) -> None:
-    """Bind the handlers."""
+    """Register the callbacks."""
     _register_form(app, services)
     _register_run(app, services)
 

@@ -108,7 +108,7 @@ def _fields() -> list[Component]:
             clearable=True,
             hidePickedOptions=True,
         ),
-        count_choice(Ids.REPEAT, "Judgements each", most=MOST_REPEATS),
+        count_choice(Ids.REPEAT, "Repeats", most=MOST_REPEATS),
         dmc.Select(
             id=Ids.DECISION,
             label="Combine by",

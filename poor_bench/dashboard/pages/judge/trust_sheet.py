@@ -1,4 +1,4 @@
-"""How far judges agree with people, as a table."""
+"""Table of agreement with people."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from poor_bench.judge.workspace_judges import WorkspaceJudges
 from poor_bench.lint.evaluator_facts import JudgeFault
 from poor_bench.models.evaluator_spec import EvaluatorSpec
 from poor_bench.plugins.registry import EvaluatorRegistry
+from poor_bench.sandbox import running_own_code
 from poor_bench.scoring.answer_format import AnswerFormat
 
 
@@ -66,4 +67,5 @@ class RegistryFacts:
         Raises:
             RecordedError: If it could not be scored.
         """
-        return self._evaluators.get(spec.name).evaluate(response, spec.parameters).score
+        with running_own_code():
+            return self._evaluators.get(spec.name).evaluate(response, spec.parameters).score

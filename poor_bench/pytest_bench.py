@@ -8,7 +8,9 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from poor_bench.cli.context import AppContext
 from poor_bench.cli.run_view import open_run_view
+from poor_bench.cli.sandbox_option import agree_on_sandbox
 from poor_bench.command_line import next_command, use_workspace
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
@@ -44,6 +46,7 @@ class Bench:
             StoreError: If the stored results cannot be read.
         """
         use_workspace(folder)
+        self._folder = folder
         self._trials = trials
         self._runner = WorkspaceRunner(WorkspaceFolder(folder))
         self._selection = Selection(llms=tuple(llms), trials=trials)
@@ -95,6 +98,7 @@ class Bench:
     def _run(self, selection: Selection) -> None:
         plan = self._runner.plan(selection)
         if not plan.is_empty:
+            agree_on_sandbox(AppContext(self._folder), plan.states.tests)
             with open_run_view(self._runner.workspace, quiet=False) as view:
                 self._runner.run(plan, view)
 

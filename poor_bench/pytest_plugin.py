@@ -12,7 +12,9 @@ Without `--poor-bench` the plug-in does nothing.
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +38,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--poor-bench-run", action="store_true", help="Ask the LLMs what is pending first."
     )
     group.addoption(
+        "--poor-bench-sandbox",
+        type=_sandbox_level,
+        metavar="LEVEL",
+        help="Lowest sandbox level to accept: process, limits, isolated (default) or full.",
+    )
+    group.addoption(
         "--poor-bench-llm", action="append", default=[], metavar="ID", help="LLM id, label or glob."
     )
     group.addoption(
@@ -48,6 +56,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--poor-bench-trials", type=_trials, default=1, metavar="N", help="Trials of every test."
     )
+
+
+def _sandbox_level(name: str) -> str:
+    from poor_bench.sandbox import parse_level
+
+    try:
+        return parse_level(name).label
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -73,8 +90,22 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     items = [item for item in session.items if isinstance(item, BenchItem)]
     if items and config.getoption("--poor-bench-run") and not config.option.collectonly:
-        with _uncaptured(config):
+        with _uncaptured(config), _refusing(config):
             items[0].bench.run_pending((item.llm, item.test) for item in items)
+
+
+@contextmanager
+def _refusing(config: pytest.Config) -> Iterator[None]:
+    """End the session where code of models may not be run."""
+    from poor_bench.cli.sandbox_option import choose_sandbox
+    from poor_bench.errors import ConfigError
+
+    try:
+        choose_sandbox(config.getoption("--poor-bench-sandbox"))
+        yield
+    except ConfigError as error:
+        hint = error.hint.replace("--sandbox", "--poor-bench-sandbox")
+        raise pytest.UsageError(f"{error}\n{hint}") from error
 
 
 class TestsFile(pytest.File):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from poor_bench.config.judge_settings import load_settings
 from poor_bench.config.llm_names import llm_named
 from poor_bench.config.nearest_name import names_hint
 from poor_bench.errors import ConfigError
@@ -41,6 +43,7 @@ from poor_bench.runner.run import Run
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.states import TrialStates
+from poor_bench.sandbox import accept_level, parse_level, sandbox_terms
 from poor_bench.sides import SideOpener
 
 if TYPE_CHECKING:
@@ -69,6 +72,7 @@ class WorkspaceRunner:
         """
         self.config = config
         self.workspace = config.workspace
+        accept_level_of(config.data_dir)
         self.manager = manager or LLMManager(config.data_dir)
         evaluators = config.evaluators
         self._judging = ResponseJudging(config.data_dir, self.workspace.llms, self.manager)
@@ -125,13 +129,24 @@ class WorkspaceRunner:
         """Run a plan; blocks until it ended or `control` stopped it.
 
         Raises:
-            ConfigError: If a judge, its key or a rubric is missing; nobody was asked then.
+            ConfigError: If a judge, its key or a rubric is missing, or the sandbox is weaker than
+                what was accepted; nobody was asked then.
             StoreError: If a result could not be stored; all that was stored before is kept.
         """
         self.scorer.require_judges(plan.tests())
+        self._require_sandbox(plan.states.tests)
         executor = Executor(self.workspace, self.manager, self.scorer, judge_later=True)
         run = Run(plan, self.config.store, self.manager, self.scorer, executor)
         return run.run(listener, control or RunControl())
+
+    def _require_sandbox(self, tests: Iterable[Test]) -> None:
+        """Make sure that code of models is locked in as well as it has to be.
+
+        Raises:
+            ConfigError: If it is not, and some tests run such code.
+        """
+        if self.scorer.runs_code(tests) and (terms := sandbox_terms()).is_refused:
+            raise ConfigError(terms.refusal, hint=terms.way_out)
 
     def run_test(self, test_id: str, llm_id: str) -> Result:
         """Run one test by one LLM now, whatever is stored, and store its result.
@@ -176,6 +191,7 @@ class WorkspaceRunner:
             StoreError: If the stored results cannot be read.
         """
         self.scorer.require_judges(item.test for item in plan.judged)
+        self._require_sandbox(select(self.workspace, plan.selection).tests)
         waiting = {item.result.key for item in plan.judged}
         items = (i for i in self._to_rescore(plan.selection) if i.result.key not in waiting)
         yield from rescore(items, self.scorer)
@@ -259,6 +275,16 @@ class WorkspaceRunner:
     def close(self) -> None:
         """Free the models and connections."""
         self.manager.close()
+
+
+def accept_level_of(data_dir: Path) -> None:
+    """Let code of models run from the sandbox level on that a workspace's config.yaml names.
+
+    Raises:
+        ConfigError: With every problem of the file.
+    """
+    accepted = load_settings(data_dir).sandbox
+    accept_level(parse_level(accepted) if accepted else None, by_workspace=True)
 
 
 def _require_something(states: TrialStates) -> None:

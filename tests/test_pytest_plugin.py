@@ -140,3 +140,26 @@ def test_workers_of_one_session_ask_once(
     monkeypatch.setenv("PYTEST_XDIST_TESTRUNUID", "session-2")
     run_pytest(files, "--poor-bench", "bench", "--poor-bench-run")
     assert len(list((files.folder / "runs").iterdir())) == 2
+
+
+WEAK = """
+from functools import partial
+from poor_bench.sandbox import Mechanism, Sandbox, default
+from poor_bench.sandbox.host.zygote_launcher import ZygoteLauncher
+avoided = (Mechanism.BARE_ROOT, Mechanism.FILE_RULES)
+default._shared.append(Sandbox(partial(ZygoteLauncher, avoided=avoided)))
+"""
+
+
+def test_weak_sandbox_is_refused_unless_accepted(workspace_files: WorkspaceFiles) -> None:
+    evaluation = {"name": "python_evaluator", "parameters": {"test_cases": [{
+        "input": 1, "expected_output": 2}]}}  # fmt: skip
+    workspace_files.add_tests(1, evaluation_module=evaluation)
+    workspace_files.add_llm("coder", "```python\ndef f(x):\n    return x + 1\n```")
+    (workspace_files.write().parent / "weak.py").write_text(WEAK)
+    run = ("-p", "weak", "--poor-bench", "bench", "--poor-bench-run")
+    code, output = run_pytest(workspace_files, *run)
+    assert (code, "level isolated is required" in output) == (USAGE, True)
+    assert "--poor-bench-sandbox" in output
+    code, output = run_pytest(workspace_files, *run, "--poor-bench-sandbox", "limits")
+    assert (code, "Warning: sandbox level limits only" in output) == (PASSED, True)

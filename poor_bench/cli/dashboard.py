@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.sandbox_option import choose_sandbox, sandbox_option
 from poor_bench.cli.workspace_option import DEFAULT_FOLDER
 from poor_bench.command_line import examples, use_workspace
 
@@ -36,6 +37,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     default=None,
     help="Open the link in a browser. Default: on a terminal of a desktop.",
 )
+@sandbox_option
 @pass_app
 def command(
     app: AppContext,
@@ -45,6 +47,7 @@ def command(
     is_opened: bool | None,
     results: Path | None,
     llms: Path | None,
+    sandbox_level: str | None,
 ) -> int:
     """Serve the dashboard on this machine: browse results, compare LLMs, run tests.
 
@@ -54,6 +57,7 @@ def command(
     """
     from poor_bench.dashboard.web.server import serve
 
+    choose_sandbox(sandbox_level)
     for variable, path in (("POOR_BENCH_RESULTS", results), ("POOR_BENCH_LLMS", llms)):
         if path is not None:
             os.environ[variable] = str(path)

@@ -121,13 +121,21 @@ def _results(app: AppContext) -> list[Finding]:
     return [Finding("results", "ok", message)]
 
 
-def _sandbox(_app: AppContext) -> list[Finding]:
-    from poor_bench.sandbox import sandbox_status
+def _sandbox(app: AppContext) -> list[Finding]:
+    from poor_bench.sandbox import sandbox_terms, weakness_of
+    from poor_bench.workspace_runner import accept_level_of
 
-    status = sandbox_status()
+    accept_level_of(app.data_dir)
+    terms = sandbox_terms()
+    status = terms.status
     missing = [f"without {name}: {reason}" for name, reason in status.missing.items()]
+    in_force = Finding("sandbox", "ok", f"isolation level in force: {status.level.label}")
+    if terms.is_refused:
+        in_force = Finding("sandbox", "problem", f"{terms.refusal}. To go on, {terms.way_out}.")
+    elif weakness := weakness_of(status):
+        in_force = Finding("sandbox", "problem", f"{weakness}; config.yaml accepts it.")
     return [
-        Finding("sandbox", "ok", f"isolation level in force: {status.level.label}"),
+        in_force,
         *(Finding("sandbox", "note", line) for line in missing),
     ]
 

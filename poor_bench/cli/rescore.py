@@ -12,7 +12,7 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.cost_limit import limit_cost, print_cost_estimate
 from poor_bench.cli.output import console, json_option, print_json
 from poor_bench.cli.rescore_view import moves_table, print_problems, rescored_record
-from poor_bench.cli.sandbox_option import demand_sandbox, require_sandbox_option
+from poor_bench.cli.sandbox_option import agree_on_sandbox, choose_sandbox, sandbox_option
 from poor_bench.cli.selection_options import selection_from, selection_options
 from poor_bench.command_line import examples, next_command
 from poor_bench.wording import counted
@@ -46,7 +46,7 @@ Exit codes:
     metavar="USD",
     help="Stop before the cost of judges exceeds this; the rest keeps its earlier scores.",
 )
-@require_sandbox_option
+@sandbox_option
 @json_option
 @pass_app
 def command(
@@ -55,7 +55,7 @@ def command(
     dry_run: bool,
     undo: bool,
     max_cost: float | None,
-    require_sandbox: str | None,
+    sandbox_level: str | None,
     as_json: bool,
     **filters: Any,
 ) -> int:
@@ -65,14 +65,17 @@ def command(
     parameters, rubric or judge changed, also with --dry-run; that may cost money. The earlier
     scores are kept: `compare previous last` shows the difference, --undo brings them back.
     """
+    from poor_bench.runner.selection import select
     from poor_bench.workspace_runner import WorkspaceRunner
 
-    demand_sandbox(require_sandbox)
+    choose_sandbox(sandbox_level)
     runner = WorkspaceRunner(app.config)
     try:
         if undo:
             return _undo(runner, filters, dry_run=dry_run, as_json=as_json)
-        plan = runner.plan_rescore(selection_from(filters))
+        selection = selection_from(filters)
+        agree_on_sandbox(app, select(app.workspace, selection).tests)
+        plan = runner.plan_rescore(selection)
         _tell_judging(runner, plan, max_cost, quiet=as_json)
         rescored: list[Rescored] = []
         items = runner.rescore(plan)

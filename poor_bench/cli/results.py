@@ -28,7 +28,7 @@ _EPILOG = examples(
 _DETAIL_FIELDS = (
     "score", "strict_score", "found", "extracted", "expected", "got", "finish_reason", "marks",
     "execution_time_ms", "first_token_ms", "load_ms", "prompt_tokens", "completion_tokens",
-    "thinking_tokens", "cost_usd", "timestamp", "run_id",
+    "thinking_tokens", "cost_usd", "sandbox", "timestamp", "run_id",
 )  # fmt: skip
 
 

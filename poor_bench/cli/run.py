@@ -10,7 +10,7 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.cost_limit import limit_cost, print_cost_estimate
 from poor_bench.cli.output import json_option, print_json
 from poor_bench.cli.run_checks import check_before_run, take_turn
-from poor_bench.cli.sandbox_option import demand_sandbox, require_sandbox_option
+from poor_bench.cli.sandbox_option import agree_on_sandbox, choose_sandbox, sandbox_option
 from poor_bench.cli.selection_options import selection_from, selection_options
 from poor_bench.cli.stop_signals import stop_on_signal
 from poor_bench.command_line import examples
@@ -58,7 +58,7 @@ Exit codes:
 @click.option("--dry-run", is_flag=True, help="Show what would be run; ask nobody.")
 @click.option("--beside", is_flag=True, help="Do not wait for the run of another process.")
 @click.option("--unchecked", is_flag=True, help="Do not check the tests themselves before.")
-@require_sandbox_option
+@sandbox_option
 @json_option
 @pass_app
 def command(
@@ -68,7 +68,7 @@ def command(
     dry_run: bool,
     beside: bool,
     unchecked: bool,
-    require_sandbox: str | None,
+    sandbox_level: str | None,
     as_json: bool,
     **choice: Any,
 ) -> int:
@@ -81,10 +81,12 @@ def command(
     from poor_bench.result_store.run_turn import RunTurn
     from poor_bench.workspace_runner import WorkspaceRunner
 
-    demand_sandbox(require_sandbox)
+    choose_sandbox(sandbox_level)
     runner = WorkspaceRunner(app.config)
     selection = selection_from(choice, trials=choice["trials"], force=choice["force"])
     plan = runner.plan(selection)
+    if not plan.is_empty and not dry_run:
+        agree_on_sandbox(app, plan.states.tests)
     if dry_run:
         return _print_plan(runner, plan, as_json=as_json)
     turn = RunTurn(app.store.paths)

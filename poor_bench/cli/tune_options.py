@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from poor_bench.cli.output import json_option
+from poor_bench.cli.sandbox_option import sandbox_option
 
 if TYPE_CHECKING:
     from poor_bench.tuning.spending import Limits
@@ -18,9 +19,10 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def search_options(default_calls: int) -> Callable[[_Command], _Command]:
-    """Add the options `--seed`, `--budget-calls`, `--max-cost` and `--json`."""
+    """Add the options `--sandbox`, `--seed`, `--budget-calls`, `--max-cost` and `--json`."""
     options = (
         json_option,
+        sandbox_option,
         click.option(
             "--budget-calls",
             type=click.IntRange(1),

@@ -12,6 +12,7 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.llm_lookup import llm_named
 from poor_bench.cli.output import print_json
 from poor_bench.cli.output_file import HTML_FILE
+from poor_bench.cli.sandbox_option import agree_on_sandbox, choose_sandbox
 from poor_bench.cli.stop_signals import stop_on_signal
 from poor_bench.cli.tune_axes import axes_in
 from poor_bench.cli.tune_options import exit_code, limits_of, search_options
@@ -66,7 +67,13 @@ _EPILOG = examples(
 @search_options(default_calls=1000)
 @pass_app
 def tune_params(
-    app: AppContext, /, keep: bool, html: Path | None, as_json: bool, **options: Any
+    app: AppContext,
+    /,
+    keep: bool,
+    html: Path | None,
+    sandbox_level: str | None,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Try a model with other parameters.
 
@@ -76,7 +83,10 @@ def tune_params(
     """
     from poor_bench.cli.tune_params_view import print_report
 
-    report = _run(app, _task(app, **options), quiet=as_json)
+    choose_sandbox(sandbox_level)
+    task = _task(app, **options)
+    agree_on_sandbox(app, task.tests)
+    report = _run(app, task, quiet=as_json)
     if keep and report.best is not None and report.best.is_better:
         from poor_bench.tuning.accepting import accept_variant
 

@@ -10,6 +10,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.llm_lookup import llm_among, llm_named
 from poor_bench.cli.output import print_json
+from poor_bench.cli.sandbox_option import agree_on_sandbox, choose_sandbox
 from poor_bench.cli.stop_signals import stop_on_signal
 from poor_bench.cli.tune_options import exit_code, limits_of, search_options
 from poor_bench.command_line import examples
@@ -90,7 +91,13 @@ _SHARE = click.FloatRange(0.01, 0.98)
 @search_options(default_calls=300)
 @pass_app
 def tune_prompt(
-    app: AppContext, /, resume: str | None, yes: bool, as_json: bool, **options: Any
+    app: AppContext,
+    /,
+    resume: str | None,
+    yes: bool,
+    sandbox_level: str | None,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Rewrite a prompt until it scores higher.
 
@@ -103,6 +110,7 @@ def tune_prompt(
     from poor_bench.cli.tune_prompt_view import print_report
     from poor_bench.llm_manager import LLMManager
 
+    choose_sandbox(sandbox_level)
     with closing(LLMManager(app.data_dir)) as manager:
         task = _task(app, manager, **options)
         report = _run(app, manager, task, resume, quiet=as_json)
@@ -164,6 +172,7 @@ def _named(app: AppContext, manager: LLMManager, **options: Any) -> Named:
     if name in classes:
         if not llm_name:
             raise click.UsageError("--llm is missing: give the model that the prompt is for")
+        agree_on_sandbox(app, (test for test in app.workspace.tests if test.class_id == name))
         return class_named(app.config, manager, llm_named(app, llm_name), name, options["part"])
     if name not in agents:
         message = f"no test class or agent {name!r} exists"

@@ -1,9 +1,9 @@
-"""config.yaml: settings of the judge that belong to a workspace."""
+"""config.yaml: settings that belong to a workspace: its judge, its sandbox."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -41,23 +41,31 @@ class ConfigFile(FileModel):
 
     version: str | float = Field("1.0", description="Version of the file format.")
     judge: JudgeSettings = Field(default_factory=JudgeSettings)
+    sandbox: Literal["process", "limits", "isolated", "full"] | None = Field(
+        None, description="Lowest sandbox level for code of models; isolated by default."
+    )
 
 
 def load_judge_settings(data_dir: Path) -> JudgeSettings:
-    """Return the section `judge` of a workspace's config.yaml; empty where there is no such file.
+    """Load the section `judge` of a workspace's config.yaml; see `load_settings`."""
+    return load_settings(data_dir).judge
+
+
+def load_settings(data_dir: Path) -> ConfigFile:
+    """Load a workspace's config.yaml; all settings are at their defaults where it does not exist.
 
     Raises:
         ConfigError: With every problem of the file, if one of them is an error.
     """
     path = data_dir / CONFIG_FILE
     if not path.exists():
-        return JudgeSettings()
+        return ConfigFile()
     document, report = open_document(path, parse_yaml)
     settings = None
     if document is not None and isinstance(document.data, dict):
         settings = validate_entry(ConfigFile, document.data, (), report)
     elif document is not None:
-        report.error((), "must hold a mapping with the key `judge`", code="bad-type")
+        report.error((), "must hold a mapping with the keys `judge` and `sandbox`", code="bad-type")
     raise_errors(report.problems)
     assert settings is not None
-    return settings.judge
+    return settings

@@ -44,6 +44,8 @@ class Result:
     """The answer that was found, as text."""
     expected: str = ""
     got: str = ""
+    sandbox: str = ""
+    """Level of isolation at which code of the response ran; empty where none ran."""
     finish_reason: str = ""
     marks: tuple[str, ...] = ()
     """What is remarkable: no_answer, truncated, prompt_truncated, refusal, loop, ..."""

@@ -23,6 +23,9 @@ from poor_bench.scoring.verdict import Verdict, verdict_of
 
 T = TypeVar("T")
 
+_SANDBOX = "poor_bench.sandbox"
+"""Named by the source of evaluators that run code."""
+
 
 class LoadedEvaluator:
     """One evaluator module behind the contract that the rest of the package relies on.
@@ -129,6 +132,22 @@ class LoadedEvaluator:
         """Return `code_digest`, or for an evaluator of evaluators one hash of them all."""
         digests = list(self._code_digests(parameters))
         return digests[0] if len(digests) == 1 else digest_of_digests(digests)
+
+    def runs_code(self, parameters: Mapping[str, Any]) -> bool:
+        """Tell whether it runs code of responses in the sandbox, or one of its parts does.
+
+        Raises:
+            PluginError: If the evaluator's function `parts` fails.
+        """
+        return self._names_sandbox or any(
+            self._find(part.name).runs_code(part.parameters)
+            for part in self._parts(parameters).values()
+        )
+
+    @cached_property
+    def _names_sandbox(self) -> bool:
+        file = getattr(self._module, "__file__", None)
+        return file is not None and _SANDBOX in Path(file).read_text("utf-8", "replace")
 
     def questions(self, parameters: Mapping[str, Any]) -> tuple[JudgeQuestion, ...]:
         """Return what it asks judges, and what its parts ask; nothing for most evaluators.

@@ -14,7 +14,7 @@ _FIELDS = (
     "response", "failure", "execution_time_ms", "first_token_ms", "load_ms", "queue_ms",
     "prefill_ms", "decode_ms", "prompt_tokens", "cached_tokens", "completion_tokens",
     "thinking_tokens", "cost_usd", "judge_cost_usd", "finish_reason", "marks", "model_digest",
-    "memory_bytes", "gpu_share", "timestamp", "run_id",
+    "memory_bytes", "gpu_share", "timestamp", "run_id", "sandbox",
 )  # fmt: skip
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 

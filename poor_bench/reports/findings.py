@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from poor_bench.comparison.wording import apart_lines, difference_text, obstacles_text, verdict
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics import comparison
+from poor_bench.wording import counted
 
 Quote = Callable[[str], str]
 """Makes the name of an LLM, class or test safe for where the sentence will stand."""
 _ALL_NAMED_UP_TO = 4
+_WEAK_LEVELS = frozenset({"process", "limits"})
 _WITHOUT_CAUSE = frozenset({"score_zero", "partly_wrong"})
 """Detectors that say no more than that the answer is wrong."""
 
@@ -28,6 +31,7 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
     if with_cause:
         yield from _main_cause(data)
     yield from _missing(data)
+    yield from _weakly_isolated(data)
 
 
 def tie_letters(data: ReportData) -> dict[str, str]:
@@ -81,3 +85,10 @@ def _missing(data: ReportData) -> Iterator[str]:
     if data.failures:
         n_failed, n_all = len(data.failures), len(data.results)
         yield f"{n_failed} of {n_all} trials could not be run; they count in no score."
+
+
+def _weakly_isolated(data: ReportData) -> Iterator[str]:
+    """Warn of scores of code that could reach beyond its sandbox."""
+    counts = Counter(result.sandbox for result in data.results if result.sandbox in _WEAK_LEVELS)
+    for level, count in sorted(counts.items()):
+        yield f"{counted(count, 'score')} of code that ran at sandbox level {level} only."

@@ -15,6 +15,7 @@ from poor_bench.models.test import Test
 from poor_bench.plugins import EvaluatorRegistry
 from poor_bench.runner.identity import spec_of
 from poor_bench.runner.states import Fingerprints
+from poor_bench.sandbox import Level, noting_levels
 from poor_bench.scoring.judging import JudgeQuestion
 from poor_bench.scoring.no_answer import (
     PROMPT_TRUNCATED,
@@ -47,6 +48,11 @@ class Scorer:
     def is_judged(self, test: Test) -> bool:
         """Return whether an LLM judges the responses to a test."""
         return bool(self.questions(test))
+
+    def runs_code(self, tests: Iterable[Test]) -> bool:
+        """Tell whether code of responses to some tests is run."""
+        specs = (spec_of(self._workspace, test) for test in tests)
+        return any(self._evaluators.get(spec.name).runs_code(spec.parameters) for spec in specs)
 
     def judge_of(self, test: Test) -> LLM:
         """Return the LLM that judges a test; the first one, where there are several.
@@ -97,11 +103,13 @@ class Scorer:
             split.answer, finish=finish, thinking_is_unclosed=split.is_unclosed
         )
         has_answer = verdict is None
+        levels: list[Level] = []
         door = self._judging.door(result, cancelled)
         if verdict is None:
             spec = spec_of(self._workspace, test)
             evaluator = self._evaluators.get(spec.name)
-            evaluated = evaluator.evaluate(split.answer, spec.parameters, door)
+            with noting_levels() as levels:
+                evaluated = evaluator.evaluate(split.answer, spec.parameters, door)
             verdict = explain_cut_off(evaluated, finish)
         return replace(
             result,
@@ -112,6 +120,7 @@ class Scorer:
             extracted=verdict.extracted,
             expected=verdict.expected,
             got=verdict.got,
+            sandbox=min(levels).label if levels else "",
             evaluator_fingerprint=self._fingerprints.of_evaluator(test),
             judgement=door.record(),
             marks=marks_of(

@@ -4,14 +4,25 @@ What it guarantees, at which level, is in `levels`; `selftest` tries to break it
 """
 
 from poor_bench.sandbox.default import (
+    accept_level,
+    noting_levels,
     require_level,
     run_cases,
     run_check,
+    running_own_code,
     sandbox_status,
+    sandbox_terms,
     shared_sandbox,
 )
 from poor_bench.sandbox.describing import describe_value
-from poor_bench.sandbox.levels import Level, Mechanism, SandboxStatus, parse_level
+from poor_bench.sandbox.levels import (
+    Level,
+    Mechanism,
+    SandboxStatus,
+    SandboxTerms,
+    parse_level,
+    weakness_of,
+)
 from poor_bench.sandbox.limits import Limits
 from poor_bench.sandbox.outcomes import (
     CaseEnd,
@@ -44,11 +55,17 @@ __all__ = [
     "ProgramOutcome",
     "Sandbox",
     "SandboxStatus",
+    "SandboxTerms",
+    "accept_level",
     "describe_value",
+    "noting_levels",
     "parse_level",
     "require_level",
     "run_cases",
     "run_check",
+    "running_own_code",
     "sandbox_status",
+    "sandbox_terms",
     "shared_sandbox",
+    "weakness_of",
 ]

@@ -54,6 +54,59 @@ class SandboxStatus(NamedTuple):
     """Each mechanism that is not in force, and why."""
 
 
+USUAL_LEVEL = Level.ISOLATED
+"""Below this level, code of models runs only where somebody has accepted it."""
+
+
+class SandboxTerms(NamedTuple):
+    """How well programs are locked in, and how well they have to be.
+
+    Attributes:
+        status: What is in force on this machine.
+        lowest: The lowest level at which code of models is run.
+        is_chosen: Somebody chose that level.
+    """
+
+    status: SandboxStatus
+    lowest: Level
+    is_chosen: bool
+
+    @property
+    def is_refused(self) -> bool:
+        """True if code of models is not run here."""
+        return self.status.level < self.lowest
+
+    @property
+    def refusal(self) -> str:
+        """Why code of models is not run here."""
+        found = weakness_of(self.status) or f"sandbox level {self.status.level.label} only"
+        return f"{found}; level {self.lowest.label} is required, so code of models is not run"
+
+    @property
+    def way_out(self) -> str:
+        """What to do about it."""
+        level = self.status.level.label
+        return (
+            "run in a container on Linux (see docs/security.md), or accept the risk: "
+            f"--sandbox {level}, or `sandbox: {level}` in config.yaml"
+        )
+
+
+def weakness_of(status: SandboxStatus) -> str:
+    """Say how weak a sandbox is; empty from `USUAL_LEVEL` on.
+
+    Example:
+        >>> weakness_of(SandboxStatus(Level.LIMITS, {Mechanism.BARE_ROOT: "not here"}))
+        'sandbox level limits only: code can read and change your files (missing: bare root)'
+    """
+    if status.level >= USUAL_LEVEL:
+        return ""
+    is_closed = {Mechanism.FILE_RULES, Mechanism.BARE_ROOT} - status.missing.keys()
+    reach = "start programs and use the network" if is_closed else "read and change your files"
+    missing = ", ".join(status.missing)
+    return f"sandbox level {status.level.label} only: code can {reach} (missing: {missing})"
+
+
 def status_of(missing: Mapping[Mechanism, str]) -> SandboxStatus:
     """Return the level that is left without some mechanisms."""
     return SandboxStatus(level=_level_without(frozenset(missing)), missing=missing)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.command_line import next_command
 from poor_bench.comparison.side import RunFacts, Side
+from poor_bench.config.llm_names import find_llm, names_of
 from poor_bench.config.nearest_name import nearest_name
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.models.llm_id import resolve_llm_id
@@ -144,9 +145,9 @@ class SideOpener:
         return Side(name=name, results=tuple(results), runs=runs, is_llm=is_llm)
 
     def _llm_id(self, reference: str) -> str | None:
-        for llm in self._config.workspace.llms:
-            if reference in {llm.id, llm.label}:
-                return llm.id
+        llm = find_llm(reference, self._config.workspace.llms)
+        if llm is not None:
+            return llm.id
         return reference if any(reference == result.llm_id for result in self.present) else None
 
     def _llm_side(self, llm_id: str) -> Side:
@@ -186,7 +187,7 @@ class SideOpener:
         return resolve_llm_id(key, self._config.workspace.llms) or key
 
     def _unknown(self, reference: str) -> ConfigError:
-        llms = [name for llm in self._config.workspace.llms for name in (llm.id, llm.label) if name]
+        llms = names_of(self._config.workspace.llms)
         nearest = nearest_name(reference, [NOW, LAST, PREVIOUS, *llms])
         hint = f"did you mean `{nearest}`? " if nearest else ""
         hint += f"runs: {run_names(self.kept_runs)}" if self.kept_runs else "no run is kept yet"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.comparison.compare import compare_sides
 from poor_bench.comparison.obstacle import MEASURED_CHANGES
+from poor_bench.config.llm_names import ids_named
 from poor_bench.gates.evidence import Evidence
 from poor_bench.gates.gate import Gate
 from poor_bench.runner.selection import Selection, select
@@ -51,7 +52,7 @@ def gather_evidence(
             baseline: _compared(opener.open_base(baseline), now, tests, config, pass_score)
             for baseline in baselines
         },
-        named=frozenset(llm.id for llm in chosen.llms if {llm.id, llm.label} & set(selection.llms)),
+        named=ids_named(selection.llms, chosen.llms),
         pass_score=pass_score,
     )
 

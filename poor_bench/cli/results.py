@@ -34,7 +34,7 @@ _DETAIL_FIELDS = (
 
 @click.command(epilog=_EPILOG)
 @click.argument("test_id", required=False)
-@click.option("--llm", "llm_glob", metavar="ID", help="LLM id or glob.")
+@click.option("--llm", "llm_glob", metavar="ID", help="LLM id, label or glob.")
 @click.option("--failed", is_flag=True, help="Only trials that could not be run.")
 @click.option("--repair", is_flag=True, help="Rebuild a damaged results file; keeps it beside.")
 @json_option
@@ -69,14 +69,18 @@ def command(
 def _chosen(
     app: AppContext, test_id: str | None, llm_glob: str | None, *, failed: bool
 ) -> Iterator[Result]:
-    from fnmatch import fnmatchcase
+    from poor_bench.config.llm_names import stored_ids_matching
 
     if test_id is not None:
         _require_test(app, test_id)
+    llm_ids = None
+    if llm_glob:
+        stored = dict.fromkeys(result.llm_id for result in app.store.results())
+        llm_ids = stored_ids_matching(llm_glob, app.workspace.llms, stored)
     for result in app.store.results():
         if test_id is not None and result.test_id != test_id:
             continue
-        if llm_glob and result.llm_id != llm_glob and not fnmatchcase(result.llm_id, llm_glob):
+        if llm_ids is not None and result.llm_id not in llm_ids:
             continue
         if not failed or result.failure is not None:
             yield result

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.llm_lookup import llm_among, llm_named
+from poor_bench.cli.llm_lookup import llm_named
 from poor_bench.cli.output import print_json
 from poor_bench.cli.sandbox_option import agree_on_sandbox, choose_sandbox
 from poor_bench.cli.stop_signals import stop_on_signal
@@ -135,6 +135,7 @@ def _task(
     threshold: float | None,
     **options: Any,
 ) -> PromptTask:
+    from poor_bench.config import llm_names
     from poor_bench.tuning.prompt.ideas import IdeaSource
     from poor_bench.tuning.prompt.search import Effort
     from poor_bench.tuning.prompt.split import Shares
@@ -144,7 +145,9 @@ def _task(
     return PromptTask(
         subject=named.subject,
         llm=named.llm,
-        reflection_llm=llm_among(named.llms, reflection_llm) if reflection_llm else named.llm,
+        reflection_llm=(
+            llm_names.llm_named(reflection_llm, named.llms) if reflection_llm else named.llm
+        ),
         ideas=IdeaSource(options["ideas"]),
         limits=limits_of(budget_calls, max_cost),
         shares=Shares(train=options["train"], validation=options["validation"]),

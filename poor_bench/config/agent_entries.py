@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,11 +15,12 @@ from poor_bench.config.agent_file_models import (
 from poor_bench.config.document import Document, UnreadableError, open_document, read_text
 from poor_bench.config.entries import check_version
 from poor_bench.config.entry_validation import validate_entry
+from poor_bench.config.llm_names import find_llm, unknown_llm
 from poor_bench.config.load import raise_errors
-from poor_bench.config.nearest_name import name_hint
 from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.models.agent import Agent, AgentCase, SimulatedUser, Skill
+from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem, Severity
 from poor_bench.safe_files import path_within
 
@@ -39,14 +40,12 @@ class LoadedAgents:
     """Warnings about their files."""
 
 
-def load_agents(
-    data_dir: Path, llm_ids: Collection[str], check_rubric: CheckRubric
-) -> LoadedAgents:
+def load_agents(data_dir: Path, llms: Sequence[LLM], check_rubric: CheckRubric) -> LoadedAgents:
     """Read and check the agents of a workspace.
 
     Args:
         data_dir: The workspace; its folder `agents` may be missing.
-        llm_ids: The LLMs that agents and simulated users may name.
+        llms: The LLMs that agents and simulated users may name.
         check_rubric: Says what is wrong with a rubric.
 
     Raises:
@@ -56,7 +55,7 @@ def load_agents(
     problems: list[Problem] = []
     for path in sorted((data_dir / AGENTS_FOLDER).glob("*.yaml")):
         document, report = open_document(path, parse_yaml)
-        agent = _decode(document, path, llm_ids, check_rubric, report) if document else None
+        agent = _decode(document, path, llms, check_rubric, report) if document else None
         if agent is not None and agents.setdefault(agent.id, agent) is not agent:
             report.error(("id",), f"the id `{agent.id}` is taken by another file", code="taken-id")
         problems += report.problems
@@ -67,7 +66,7 @@ def load_agents(
 def _decode(
     document: Document,
     path: Path,
-    llm_ids: Collection[str],
+    llms: Sequence[LLM],
     check_rubric: CheckRubric,
     report: Report,
 ) -> Agent | None:
@@ -78,20 +77,20 @@ def _decode(
     entry = validate_entry(AgentFile, document.data, (), report)
     if entry is None:
         return None
-    _check_llms(entry, llm_ids, report)
+    _check_llms(entry, llms, report)
     _check_cases(entry, report)
-    return _to_agent(entry, path, _rubric_of(entry.skill, path, check_rubric, report))
+    return _to_agent(entry, path, llms, _rubric_of(entry.skill, path, check_rubric, report))
 
 
-def _check_llms(entry: AgentFile, llm_ids: Collection[str], report: Report) -> None:
+def _check_llms(entry: AgentFile, llms: Sequence[LLM], report: Report) -> None:
     named: dict[Place, str] = {("llm",): entry.llm}
     for index, case in enumerate(entry.cases):
         if case.simulated_user is not None and case.simulated_user.llm:
             named["cases", index, "simulated_user", "llm"] = case.simulated_user.llm
-    for place, llm_id in named.items():
-        if llm_id not in llm_ids:
-            hint = name_hint(llm_id, llm_ids)
-            report.error(place, f"there is no LLM `{llm_id}`", hint=hint, code="unknown-llm")
+    for place, name in named.items():
+        if find_llm(name, llms) is None:
+            hint = unknown_llm(name, llms).hint
+            report.error(place, f"unknown LLM `{name}`", hint=hint, code="unknown-llm")
 
 
 def _check_cases(entry: AgentFile, report: Report) -> None:
@@ -134,7 +133,11 @@ def _rubric_of(
     return rubric
 
 
-def _to_agent(entry: AgentFile, path: Path, rubric: str | None) -> Agent:
+def _to_agent(entry: AgentFile, path: Path, llms: Sequence[LLM], rubric: str | None) -> Agent:
+    def id_of(name: str) -> str:
+        llm = find_llm(name, llms)
+        return name if llm is None else llm.id
+
     agent_id = entry.id or path.stem
     skill = None if entry.skill is None else Skill(name=entry.skill.name, rubric=rubric)
     return Agent(
@@ -142,20 +145,20 @@ def _to_agent(entry: AgentFile, path: Path, rubric: str | None) -> Agent:
         name=entry.name or agent_id,
         description=entry.description,
         system_prompt=entry.system_prompt.strip(),
-        llm_id=entry.llm,
+        llm_id=id_of(entry.llm),
         skill=skill,
         threshold=entry.threshold,
-        cases=tuple(_to_case(case, entry.llm) for case in entry.cases),
+        cases=tuple(_to_case(case, entry.llm, id_of) for case in entry.cases),
     )
 
 
-def _to_case(entry: AgentCaseEntry, llm_id: str) -> AgentCase:
+def _to_case(entry: AgentCaseEntry, llm: str, id_of: Callable[[str], str]) -> AgentCase:
     user = entry.simulated_user
     return AgentCase(
         id=entry.id,
         turns=tuple(entry.turns or [entry.input or ""]),
         expected_behavior=entry.expected_behavior.strip(),
-        simulated_user=None if user is None else _to_user(user, llm_id),
+        simulated_user=None if user is None else _to_user(user, id_of(user.llm or llm)),
         contains=tuple(entry.contains),
         contains_not=tuple(entry.contains_not),
     )
@@ -164,7 +167,7 @@ def _to_case(entry: AgentCaseEntry, llm_id: str) -> AgentCase:
 def _to_user(entry: SimulatedUserEntry, llm_id: str) -> SimulatedUser:
     return SimulatedUser(
         persona=entry.persona.strip(),
-        llm_id=entry.llm or llm_id,
+        llm_id=llm_id,
         max_turns=entry.max_turns,
         stop_phrase=entry.stop_phrase,
     )

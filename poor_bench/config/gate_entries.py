@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,12 +12,14 @@ from poor_bench.config.document import Document, open_document
 from poor_bench.config.entries import entries_in
 from poor_bench.config.entry_validation import validate_entry
 from poor_bench.config.file_models import FileModel, Name
+from poor_bench.config.llm_names import is_match, llms_matching, names_of, unknown_llm
 from poor_bench.config.load import raise_errors
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.config.report import Place, Report
 from poor_bench.config.workspace import Workspace
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.gates.gate import EVERY, Gate, GateKind
+from poor_bench.models.llm import LLM
 
 GATES_FILE = "gates.yaml"
 
@@ -79,14 +81,17 @@ def _decode(document: Document, path: Path, workspace: Workspace, report: Report
         entry = validate_entry(GateEntry, raw, place, report)
         if entry is not None:
             _check_patterns(entry, place, workspace, report)
-            gates = list(_gates_of(entry, place, path, report))
+            llms = llms_matching(entry.llm_id or EVERY, workspace.llms)
+            gates = list(_gates_of(entry, llms, place, path, report))
             if not gates and len(report.problems) == n_problems:
                 hint = f"one of {', '.join(f'`{kind.value}`' for kind in GateKind)}"
                 report.error(place, "this gate has no limit", hint=hint, code="no-limit")
             yield from gates
 
 
-def _gates_of(entry: GateEntry, place: Place, path: Path, report: Report) -> Iterator[Gate]:
+def _gates_of(
+    entry: GateEntry, llms: Sequence[LLM], place: Place, path: Path, report: Report
+) -> Iterator[Gate]:
     limits = {
         kind: float(limit)
         for kind in GateKind
@@ -99,10 +104,16 @@ def _gates_of(entry: GateEntry, place: Place, path: Path, report: Report) -> Ite
         yield Gate(
             kind=kind,
             limit=limit,
-            llm_pattern=entry.llm_id or EVERY,
+            llm_pattern=_pattern_of(entry.llm_id or EVERY, llms),
             class_pattern=entry.class_id,
             baseline=_beside(path, entry.baseline) if is_regression else "",
         )
+
+
+def _pattern_of(written: str, llms: Sequence[LLM]) -> str:
+    """Return a pattern as it stands, or today's id for one that an older tool wrote."""
+    is_old = len(llms) == 1 and not any(is_match(name, written) for name in names_of(llms))
+    return llms[0].id if is_old else written
 
 
 def _beside(path: Path, baseline: str | None) -> str:
@@ -113,16 +124,12 @@ def _beside(path: Path, baseline: str | None) -> str:
 
 
 def _check_patterns(entry: GateEntry, place: Place, workspace: Workspace, report: Report) -> None:
-    names = [name for llm in workspace.llms for name in (llm.id, llm.label) if name]
-    _require_match(entry.llm_id, names, (*place, "llm_id"), report)
-    _require_match(entry.class_id, workspace.test_classes, (*place, "class_id"), report)
-
-
-def _require_match(
-    pattern: str | None, names: Collection[str], place: Place, report: Report
-) -> None:
-    gate = Gate(kind=GateKind.MIN_SCORE, llm_pattern=pattern or EVERY)
-    if pattern and not gate.is_about(*names):
-        report.error(
-            place, f"`{pattern}` matches nothing", hint=name_hint(pattern, names), code="no-match"
-        )
+    if entry.llm_id and not llms_matching(entry.llm_id, workspace.llms):
+        hint = unknown_llm(entry.llm_id, workspace.llms).hint
+        message = f"`{entry.llm_id}` matches nothing"
+        report.error((*place, "llm_id"), message, hint=hint, code="no-match")
+    classes = workspace.test_classes
+    if entry.class_id and not any(is_match(name, entry.class_id) for name in classes):
+        hint = name_hint(entry.class_id, classes)
+        message = f"`{entry.class_id}` matches nothing"
+        report.error((*place, "class_id"), message, hint=hint, code="no-match")

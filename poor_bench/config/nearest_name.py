@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 _ALIKE_RATIO = 0.75
 _NEAR_RATIO = 0.6
@@ -46,10 +46,18 @@ def names_hint(written: str, valid: Collection[str], limit: int = 12) -> str:
         >>> names_hint("nope", ["math_001", "code_001"])
         'known: `code_001`, `math_001`'
     """
-    near = difflib.get_close_matches(written, valid, n=3, cutoff=_NEAR_RATIO)
-    if near:
-        return "nearest: " + ", ".join(f"`{name}`" for name in near)
-    return known_names(valid, limit)
+    near = near_names(written, valid)
+    return nearest_hint(near) if near else known_names(valid, limit)
+
+
+def near_names(written: str, valid: Collection[str]) -> list[str]:
+    """List up to three valid names like `written`, the most alike first."""
+    return difflib.get_close_matches(written, valid, n=3, cutoff=_NEAR_RATIO)
+
+
+def nearest_hint(names: Iterable[str]) -> str:
+    """Make the hint that names the nearest names."""
+    return "nearest: " + ", ".join(f"`{name}`" for name in names)
 
 
 def name_hint(written: str, valid: Collection[str]) -> str:

@@ -12,12 +12,15 @@ from poor_bench.dashboard.components.attributes import aria
 from poor_bench.dashboard.components.card import page_head
 from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.states import empty_state
+from poor_bench.dashboard.components.ticked_text import ticked_text
 from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.pages.page import Page
 from poor_bench.dashboard.theme import MANTINE_THEME
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
+
+    from poor_bench.errors import PoorBenchError
 
 CLOCK_BUSY_MS = 1500
 CLOCK_IDLE_MS = 4000
@@ -89,6 +92,16 @@ def navigation(pages: Sequence[Page], path: str) -> list[Component]:
         )
         for page in pages
     ]
+
+
+def llm_not_found(error: PoorBenchError) -> Component:
+    """Make what stands at an address that names an unknown LLM."""
+    nothing = empty_state(
+        "Unknown model",
+        ticked_text(f"The address may be mistyped: {error} ({error.hint})."),
+        dcc.Link("To the overview", href="/", className="button-link"),
+    )
+    return html.Div([page_head("Not found"), nothing], className="page-body")
 
 
 def page_not_found() -> Component:

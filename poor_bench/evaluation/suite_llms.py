@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from poor_bench.config.files import llms_file, load_llms
+from poor_bench.config.llm_names import find_llm, unknown_llm
 from poor_bench.config.load import raise_errors
-from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.models import EvalCase, EvalSuite
 from poor_bench.models.llm import LLM
-from poor_bench.models.llm_id import resolve_llm_id
 
 
 def choose_llms(suite: EvalSuite, data_dir: Path, wanted: str | None) -> dict[str, LLM | None]:
@@ -44,10 +43,9 @@ def _choose(
     name = wanted or case.llm or suite.llm
     if name is None:
         return None
-    llm_id = resolve_llm_id(name, known)
-    found = next((llm for llm in known if llm.id == llm_id), None)
+    found = find_llm(name, known)
     if found is None:
-        hint = name_hint(name, [llm.id for llm in known])
+        hint = unknown_llm(name, known).hint
         raise ConfigError(f"case {case.id}: LLM `{name}` does not exist", hint=hint)
     return found
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from poor_bench.config.judge_settings import JudgeSettings
-from poor_bench.config.nearest_name import name_hint
+from poor_bench.config.llm_names import find_llm, unknown_llm
 from poor_bench.errors import ConfigError, ProviderError
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.models.llm_id import base_llm_id
@@ -93,7 +93,7 @@ def chosen_llm(
     listed = list(llms)
     if isinstance(wanted, LLM):
         llm = wanted
-    elif (found := _found(wanted, listed)) is not None:
+    elif (found := find_llm(wanted, listed)) is not None:
         llm = _with(found, settings.temperature, settings.max_tokens)
     else:
         llm = _unlisted(_full_name(wanted, listed), options, settings, environ)
@@ -111,14 +111,6 @@ def _with(llm: LLM, temperature: float | None, max_tokens: int | None) -> LLM:
     return replace(llm, parameters={**llm.parameters, **set_ones})
 
 
-def _found(name: str, llms: Sequence[LLM]) -> LLM | None:
-    for llm in llms:
-        if llm.id == name:
-            return llm
-    labelled = [llm for llm in llms if llm.label == name]
-    return labelled[0] if len(labelled) == 1 else None
-
-
 def _full_name(name: str, llms: Sequence[LLM]) -> str:
     """Expand to `provider:name`; only names of Claude models need no provider.
 
@@ -130,8 +122,8 @@ def _full_name(name: str, llms: Sequence[LLM]) -> str:
     provider, _, model = name.partition(":")
     is_unknown = provider == _EMBEDDED and model not in MODEL_SOURCES
     if provider not in PROVIDERS or not model or is_unknown:
-        known = [llm.id for llm in llms]
-        raise ConfigError(f"the judge {name!r} does not exist", hint=name_hint(name, known))
+        hint = unknown_llm(name, llms).hint
+        raise ConfigError(f"the judge {name!r} does not exist", hint=hint)
     return name
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from poor_bench.command_line import next_command
+from poor_bench.config.llm_names import ids_named, is_match, llms_matching, unknown_llm
 from poor_bench.config.nearest_name import names_hint
 from poor_bench.config.workspace import Workspace
 from poor_bench.errors import ConfigError
@@ -21,6 +21,7 @@ class Selection:
     """Filters of a run; an empty filter lets everything through.
 
     LLM, class, test and tag filters are names or globs (`ollama:*`), and several widen the choice.
+    `poor_bench.config.llm_names` tells which names an LLM has.
     """
 
     llms: tuple[str, ...] = ()
@@ -51,8 +52,7 @@ def select(workspace: Workspace, selection: Selection) -> Selected:
     Raises:
         ConfigError: If a filter matches nothing; it names the nearest existing name.
     """
-    llms = [llm for llm in workspace.llms if _is_chosen(llm, selection.llms)]
-    _require_match("--llm", selection.llms, _llm_names(workspace.llms))
+    llms = _chosen_llms(workspace.llms, selection.llms)
     _require_match("--class", selection.classes, workspace.test_classes)
     _require_match("--test", selection.tests, [test.test_id for test in workspace.tests])
     tags_of = _tags_of(workspace)
@@ -81,17 +81,20 @@ def _require_level(wanted: Collection[int], levels: Collection[int]) -> None:
         raise ConfigError("--level matches nothing", hint=f"Levels here: {known}")
 
 
-def _is_chosen(llm: LLM, patterns: Sequence[str]) -> bool:
+def _chosen_llms(llms: Sequence[LLM], patterns: Sequence[str]) -> list[LLM]:
     if not patterns:
-        return llm.enabled
-    names = _llm_names([llm])
-    if llm.enabled:
-        return any(_matches(name, patterns) for name in names)
-    return any(name in patterns for name in names)
+        return [llm for llm in llms if llm.enabled]
+    chosen = {llm.id for pattern in patterns for llm in _matching(pattern, llms)}
+    named = ids_named(patterns, llms)
+    return [llm for llm in llms if llm.id in chosen and (llm.enabled or llm.id in named)]
 
 
-def _llm_names(llms: Iterable[LLM]) -> list[str]:
-    return [name for llm in llms for name in (llm.id, llm.label) if name]
+def _matching(pattern: str, llms: Sequence[LLM]) -> list[LLM]:
+    matching = llms_matching(pattern, llms)
+    if not matching:
+        unknown = unknown_llm(pattern, llms)
+        raise ConfigError(f"--llm {pattern!r} matches nothing", hint=unknown.hint)
+    return matching
 
 
 def _tags_of(workspace: Workspace) -> Callable[[Test], tuple[str, ...]]:
@@ -100,7 +103,7 @@ def _tags_of(workspace: Workspace) -> Callable[[Test], tuple[str, ...]]:
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:
-    return not patterns or any(name == glob or fnmatchcase(name, glob) for glob in patterns)
+    return not patterns or any(is_match(name, glob) for glob in patterns)
 
 
 def _require_match(option: str, patterns: Iterable[str], names: Collection[str]) -> None:

@@ -155,7 +155,7 @@ def test_rescore_shows_what_a_new_evaluator_makes_of_old_answers(
         (["run", "--trials", "0"], 2, "--trials"),
         (["results", "sum_999"], 2, "there is no test 'sum_999'"),
         (["results", "--repair"], 4, "no such file"),
-        (["llms", "test", "scripted:c"], 2, "there is no LLM"),
+        (["llms", "test", "scripted:c"], 2, "unknown LLM"),
         (["llms", "add", "ollama", "x", "--set", "broken"], 2, "KEY=VALUE"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,

@@ -7,9 +7,12 @@ import pytest
 from poor_bench.config.agent_entries import LoadedAgents, load_agents
 from poor_bench.errors import ConfigError
 from poor_bench.models.agent import SimulatedUser
+from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem
 
-LLMS = ("scripted:seller", "scripted:buyer")
+LLMS = tuple(
+    LLM(id=f"scripted:{name}", provider="scripted", name=name) for name in ("seller", "buyer")
+)
 GOOD = """\
 llm: scripted:seller
 system_prompt: You sell bicycles.
@@ -45,6 +48,14 @@ def test_agent_is_read_with_its_cases(tmp_path: Path) -> None:
     assert agent.cases[1].simulated_user == SimulatedUser(
         persona="In a hurry", llm_id="scripted:buyer", max_turns=5
     )
+
+
+def test_llms_may_be_named_by_the_ids_of_older_tools(tmp_path: Path) -> None:
+    text = GOOD.replace("scripted:seller", "scripted:seller:false")
+    text = text.replace("scripted:buyer", "scripted:buyer:true")
+    agent = load(tmp_path, bikes=text).by_id["bikes"]
+    user = agent.cases[1].simulated_user
+    assert (agent.llm_id, user.llm_id if user else "") == ("scripted:seller", "scripted:buyer")
 
 
 def test_simulated_user_is_played_by_the_agents_llm_by_default(tmp_path: Path) -> None:
@@ -83,7 +94,10 @@ def test_problems_of_all_files_are_told_at_once_with_line_and_nearest_name(tmp_p
     misspelt = GOOD.replace("expected_behavior", "expected_behaviour")
     told = problems_of(tmp_path, a=wrong_llm, b=misspelt, c=GOOD.replace("TONE", "BAD"))
     assert told == [
-        "a.yaml:1 llm: there is no LLM `scripted:sellar` (did you mean `scripted:seller`?)",
+        (
+            "a.yaml:1 llm: unknown LLM `scripted:sellar` "
+            "(nearest: `scripted:seller`, `scripted:buyer`)"
+        ),
         (
             "b.yaml:5 cases[0].expected_behaviour: there is no key `expected_behaviour` "
             "(did you mean `expected_behavior`? Keys that begin with `_` are comments)"

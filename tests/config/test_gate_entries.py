@@ -58,7 +58,7 @@ gates:
     assert len(told) == 5
     assert "gates[0].min_score: must be at most 1" in told[0]
     assert "did you mean `min_score`" in told[1]
-    assert "did you mean `scripted:demo`" in told[2]
+    assert "nearest: `scripted:demo`" in told[2]
     assert "gates[2]: this gate has no limit" in told[3]
     assert "gates[3].llm_id" in told[4]
     assert all(f"{tmp_path}/gates.yaml:" in line for line in told)

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import json
+
+import pytest
 from dash import no_update
+from plotly.utils import PlotlyJSONEncoder
 
 from poor_bench.dashboard import live
 from poor_bench.dashboard.app import told_about
@@ -12,7 +16,7 @@ from poor_bench.dashboard.services.run_state import RunPhase, RunState
 from poor_bench.dashboard.shell import CLOCK_BUSY_MS, CLOCK_IDLE_MS
 from poor_bench.errors import ConfigError, StoreError
 from tests.conftest import WorkspaceFiles
-from tests.dashboard.results_written import services_of, services_with
+from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import of_type, text_of
 
 
@@ -39,6 +43,57 @@ def test_an_unknown_address_leads_back(workspace_files: WorkspaceFiles) -> None:
     page, _ = show_page(services_of(workspace_files.write()), "/<script>", "?x=1")
     assert "There is no such page" in text_of(page)
     assert [link.href for link in of_type(page, "Link")] == ["/"]
+
+
+@pytest.mark.parametrize("path", ["/model", "/compare", "/issues", "/run"])
+def test_an_address_may_name_an_llm_by_the_id_of_an_older_tool(
+    workspace_files: WorkspaceFiles, path: str
+) -> None:
+    services = services_with(workspace_files, {"one": [1], "two": [0]})
+    old, _ = show_page(services, path, "?llm=scripted%3Aone%3Afalse&llm=scripted%3Atwo")
+    new, _ = show_page(services, path, "?llm=scripted%3Aone&llm=scripted%3Atwo")
+    assert "scripted:one:false" not in json.dumps(old.to_plotly_json(), cls=PlotlyJSONEncoder)
+    assert json.dumps(old.to_plotly_json(), cls=PlotlyJSONEncoder) == json.dumps(
+        new.to_plotly_json(), cls=PlotlyJSONEncoder
+    )
+
+
+def test_the_base_of_a_comparison_may_be_named_by_an_old_id(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = services_with(workspace_files, {"one": [1], "two": [0]})
+    page, _ = show_page(services, "/compare", "?base=scripted%3Atwo%3Atrue")
+    [search] = [store.data for store in of_type(page, "Store") if "base=" in str(store.data)]
+    assert search == "?base=scripted%3Atwo"
+
+
+@pytest.mark.parametrize("path", ["/model", "/compare", "/issues", "/run"])
+def test_an_address_with_an_unknown_llm_names_the_nearest(
+    workspace_files: WorkspaceFiles, path: str
+) -> None:
+    services = services_with(workspace_files, {"one": [1]})
+    page, links = show_page(services, path, "?llm=scripted%3Aonne")
+    assert "Unknown model" in text_of(page)
+    assert "scripted:one" in text_of(page)
+    assert [link.href for link in links if "is-active" in link.className] == [path]
+
+
+def test_an_address_may_name_an_llm_that_only_has_results(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"one": [1]})
+    write_results(services.config().data_dir, {"gone:model": [scored("sum_001", 1.0)]})
+    services.refresh()
+    page, _ = show_page(services, "/model", "?llm=gone%3Amodel")
+    assert "Unknown model" not in text_of(page)
+
+
+def test_an_address_names_no_llm_while_files_cannot_be_read(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = services_with(workspace_files, {"one": [1]})
+    (services.config().data_dir / "llms.json").write_text("{")
+    services.refresh()
+    page, _ = show_page(services, "/model", "?llm=scripted%3Aone")
+    assert "Unknown model" not in text_of(page)
 
 
 def test_pages_hear_only_of_what_is_new(workspace_files: WorkspaceFiles) -> None:

@@ -50,6 +50,8 @@ def test_claude_opus_judges_by_default() -> None:
         ({"model": "embedded:smollm2-135m"}, {}, {}, "smollm2-135m"),
         ({"model": "ollama:gemma3:1b"}, {}, {}, "gemma3:1b"),
         ({"model": "Gemma"}, {}, {}, "gemma3:1b"),
+        ({"model": "ollama:gemma3:1b:false"}, {}, {}, "gemma3:1b"),
+        ({}, {"model": "ollama:gemma3:1b:true"}, {}, "gemma3:1b"),
     ],
 )
 def test_arguments_come_before_environment_before_config(

@@ -55,6 +55,11 @@ def test_override_with_think_suffix_comes_before_one_without() -> None:
     assert template_for(make_class(overrides=overrides), llm) == "deep {x}"
 
 
+def test_override_under_the_id_of_an_older_tool_serves_its_llm() -> None:
+    test_class = make_class(overrides={"ollama:a:1b:false": "old {x}"})
+    assert template_for(test_class, make_llm(id="ollama:a:1b", name="a:1b")) == "old {x}"
+
+
 def test_other_llms_get_the_default() -> None:
     test_class = make_class(overrides={"ollama:a:1b": "base {x}"})
     assert template_for(test_class, make_llm()) == "Solve {problem}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import dash_mantine_components as dmc
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 _SHOWN_PROBLEMS = 20
 
 
-def empty_state(title: str, text: str, *actions: Component) -> Component:
+def empty_state(
+    title: str, text: str | Sequence[str | Component], *actions: Component
+) -> Component:
     """Return what to show where there is nothing yet: what it means and what to do."""
     return html.Div(
         [

@@ -27,6 +27,8 @@ class Page:
     start: Callable[[Services, Search], Search] = lambda _services, search: search
     """Completes what an address says by what the page cannot be without; never raises
     PoorBenchError."""
+    llm_keys: tuple[str, ...] = ("llm",)
+    """Names in the query of its address whose values are LLMs."""
     parts: Callable[[], Sequence[Component]] = tuple
     """Returns one of each component with an id that callbacks put into the page later."""
     register: Callable[[Dash, Services], None]

@@ -6,8 +6,9 @@ from collections.abc import Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+from poor_bench.config.llm_names import llm_named
 from poor_bench.dashboard.services.background import Answer, Background
-from poor_bench.errors import ConfigError, RunRefusedError
+from poor_bench.errors import RunRefusedError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
 from poor_bench.models.llm import LLM
@@ -68,9 +69,7 @@ class LLMService:
         """
         if self._services.runs.state().is_active:
             raise RunRefusedError("a run is under way", hint="Wait until it ends, or cancel it.")
-        llm = self._services.llm(llm_id)
-        if llm is None:
-            raise ConfigError(f"there is no LLM {llm_id!r}")
+        llm = llm_named(llm_id, self._services.workspace().llms)
         system = [Message("system", llm.base_system_prompt)] if llm.base_system_prompt else []
         manager = self._manager()
         try:

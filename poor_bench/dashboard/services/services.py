@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
+from poor_bench.config.llm_names import find_llm, unknown_llm
 from poor_bench.config.workspace import Workspace
 from poor_bench.dashboard.services.background import Answer
 from poor_bench.dashboard.services.class_means import ClassMeans
@@ -233,6 +234,25 @@ class Services:
     def llm(self, llm_id: str) -> LLM | None:
         """Return a configured LLM; None where the results are all that is left of it."""
         return self.workspace().llms_by_id.get(llm_id)
+
+    def llm_id_named(self, name: str) -> str:
+        """Find the id of the LLM that a name means, also of one that only has results.
+
+        Args:
+            name: See `poor_bench.config.llm_names`.
+
+        Raises:
+            ConfigError: If the workspace is not valid, or the name means no LLM, or several.
+            StoreError: If the results cannot be read.
+        """
+        llms = self.workspace().llms
+        llm = find_llm(name, llms)
+        if llm is not None:
+            return llm.id
+        stored = self.table().llm_ids
+        if name in stored:
+            return name
+        raise unknown_llm(name, llms, stored)
 
     def name(self, llm_id: str) -> str:
         """Return what screens call an LLM."""

@@ -48,7 +48,7 @@ def load_agent_shelf(data_dir: Path) -> AgentShelf:
     require_workspace_folder(data_dir)
     llms = load_llms(data_dir)
     raise_errors(llms.report.problems)
-    loaded = load_agents(data_dir, llms.by_id, rubric_problems)
+    loaded = load_agents(data_dir, llms.items, rubric_problems)
     return AgentShelf(agents=loaded.by_id, llms=llms.by_id, problems=loaded.problems)
 
 

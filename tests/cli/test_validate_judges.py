@@ -34,7 +34,7 @@ def test_judged_tests_are_valid_without_being_judged(
     [
         ({"judge": "scriptd:a"}, "the judge 'scriptd:a' does not exist"),
         ({"rubric": "### 1. A (50%)\n### 2. B"}, "custom:2"),
-        ({"rubric": "missing.md"}, "missing.md: No such file"),
+        ({"rubric": "missing.md"}, "missing.md: the file does not exist"),
     ],
 )
 def test_a_judge_or_rubric_that_cannot_be_used_is_told_once(

@@ -110,7 +110,7 @@ def test_any_address_can_be_read(search: str) -> None:
 def test_the_page_opens_with_the_filters_of_its_address() -> None:
     search = {"llm": ["a:b"], "class": ["sums"], "outcome": ["passed"], "test": ["sum_001"]}
     page = layout(search)
-    assert of_type(page, "Select")[0].value == "scripted:one"
+    assert of_type(page, "Select")[0].value == "a:b"
     assert of_type(page, "MultiSelect")[0].value == ["sums"]
     stores = {store.id: getattr(store, "data", None) for store in of_type(page, "Store")}
     assert stores["model-selected-store"] == ["sum_001", 1, False]

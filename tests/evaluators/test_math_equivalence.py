@@ -27,6 +27,7 @@ def test_numbers_and_equal_expressions_need_no_algebra(response, expected, monke
     assert evaluate(response, {"expected": expected}).score == 1.0
 
 
+@pytest.mark.slow(reason="loads sympy in the sandbox")
 @pytest.mark.parametrize(
     ("response", "expected"),
     [
@@ -43,6 +44,7 @@ def test_equivalent_expressions_are_right(response, expected):
     assert verdict.score == 1.0, verdict.details
 
 
+@pytest.mark.slow(reason="loads sympy in the sandbox")
 @pytest.mark.parametrize(("response", "expected"), [("x+2", "x+1"), ("0.33", "1/3")])
 def test_other_expressions_are_wrong(response, expected):
     verdict = evaluate(response, {"expected": expected})
@@ -50,6 +52,7 @@ def test_other_expressions_are_wrong(response, expected):
     assert verdict.details.startswith("not equivalent")
 
 
+@pytest.mark.slow(reason="loads sympy in the sandbox")
 def test_endless_expression_is_not_right_and_ends_in_time():
     verdict = evaluate("9**9**9**9**9 + x", {"expected": "x+1", "timeout_s": 1})
     assert verdict.score == 0.0
@@ -62,6 +65,7 @@ def test_sympy_that_does_not_load_is_no_fault_of_the_answer(monkeypatch):
         evaluate("x+2", {"expected": "x+1"})
 
 
+@pytest.mark.slow(reason="loads sympy in the sandbox")
 def test_sympy_is_loaded_whole_before_the_time_of_a_comparison_begins():
     source = math_equivalence._SOURCE + (
         "import sys\nknown = set(sys.modules)\n"

@@ -11,6 +11,8 @@ from poor_bench.extraction.thinking import split_thinking
 from poor_bench.extraction.unified_diff import extract_diff
 from tests.extraction.growth import assert_linear
 
+pytestmark = pytest.mark.slow(reason="measures how time grows with length")
+
 
 def choose(text):
     return extract_choice(text, ["A", "B"], ["one", "other one"])

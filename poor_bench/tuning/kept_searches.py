@@ -34,11 +34,11 @@ class KeptSearch:
         return str(self.header.get("kind", ""))
 
     def of_kind(self, kind: str) -> list[dict[str, Any]]:
-        """Return the content of the lines of one kind, oldest first."""
+        """Records of one kind, oldest first."""
         return [line.content for line in self.lines if line.kind == kind]
 
     def last(self, kind: str) -> dict[str, Any] | None:
-        """Return the newest line of one kind, or None."""
+        """Newest record of one kind, or None."""
         found = self.of_kind(kind)
         return found[-1] if found else None
 

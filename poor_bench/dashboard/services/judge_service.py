@@ -25,7 +25,7 @@ from poor_bench.judge_runner import JudgeRunner
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeOrder:
-    """What is to be run, and for how much money at most."""
+    """A run request with its cost limit."""
 
     request: JudgeRequest
     max_cost_usd: float = math.inf
@@ -33,11 +33,11 @@ class JudgeOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgePreview:
-    """What a run would do."""
+    """Preview of a run."""
 
     plan: JudgePlan
     most_usd: float
-    """What it costs at most, repairs of judges' replies apart; 0.0 where no price is known."""
+    """Highest cost without repairs; 0.0 without prices."""
 
 
 class JudgeService:
@@ -70,7 +70,7 @@ class JudgeService:
         self._runner: JudgeRunner | None = None
 
     def shelf(self) -> AgentShelf:
-        """Return the agents of the workspace and the LLMs that can judge.
+        """Load the agents and models of the workspace.
 
         Raises:
             ConfigError: With every problem of llms.json or of the agents' files.
@@ -108,7 +108,7 @@ class JudgeService:
         return self.state()
 
     def state(self) -> JudgeState:
-        """Return how far our run is, or our last one."""
+        """State of our active or last run."""
         watcher = self._watcher
         state = watcher.state() if watcher is not None else JudgeState()
         if state.is_active and self._cancelled.is_set():

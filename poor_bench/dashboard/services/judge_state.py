@@ -17,7 +17,7 @@ class JudgeState:
     """Conversations and judgements of the run."""
     n_done: int = 0
     events: tuple[str, ...] = ()
-    """What happened last, the newest first; LLMs' words may be in it."""
+    """Latest events, newest first; may quote models."""
     cost_usd: float | None = None
     """Of everything so far; None where no price is known."""
     elapsed_s: float = 0.0
@@ -26,5 +26,5 @@ class JudgeState:
 
     @property
     def is_active(self) -> bool:
-        """Whether the run goes on."""
+        """True while the run is active."""
         return self.phase in ACTIVE_PHASES

@@ -16,7 +16,7 @@ _KEPT_EVENTS = 8
 
 
 class JudgeWatcher:
-    """A listener of one run; `state` may be asked from any thread at any time."""
+    """Listens to one run; `state` is thread-safe."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
@@ -52,7 +52,7 @@ class JudgeWatcher:
             self._state = replace(self._state, phase=phase, message=message)
 
     def state(self) -> JudgeState:
-        """Return how far the run is."""
+        """Current state of the run."""
         with self._lock:
             now = self._monotonic() if self._ended is None else self._ended
             return replace(self._state, elapsed_s=now - self._started)

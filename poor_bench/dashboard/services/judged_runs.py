@@ -29,13 +29,13 @@ class JudgedRuns:
         self._kept: tuple[tuple[Path, _Fingerprint], tuple[RunSummary, ...]] | None = None
 
     def version(self) -> str:
-        """Return a text that changes whenever a run or label is new or grew, or a run ended."""
+        """Version text that changes with every new run, label or end of a run."""
         labels = self._data_dir() / LABELS_FILE
         size = labels.stat().st_size if labels.exists() else 0
         return f"{hash((self._store().fingerprint(), size, self.under_way())) & 0xFFFFFFFF:x}"
 
     def summaries(self) -> tuple[RunSummary, ...]:
-        """Return what all runs say, oldest first.
+        """Summarise all runs, oldest first.
 
         Raises:
             StoreError: If a file cannot be read.
@@ -48,7 +48,7 @@ class JudgedRuns:
             return self._kept[1]
 
     def comparison(self, before: RunSummary, after: RunSummary) -> RunComparison:
-        """Return two runs side by side, with the noise that all runs tell of.
+        """Compare two runs, with the noise of all runs.
 
         Raises:
             StoreError: If a file cannot be read.
@@ -65,7 +65,7 @@ class JudgedRuns:
         return self._store().under_way()
 
     def agreement(self) -> dict[str, Agreement]:
-        """Return how far each judge agrees with people on single conversations.
+        """Agreement of each judge with people on single conversations.
 
         Raises:
             StoreError: If a file cannot be read.
@@ -75,7 +75,7 @@ class JudgedRuns:
         return {judge: measure_agreement(both, APPROVAL_THRESHOLD) for judge, both in items.items()}
 
     def labels_on(self, about: str) -> tuple[Label, ...]:
-        """Return what people gave a conversation, or an agent as a whole, that is known by a hash.
+        """Labels of a conversation or whole agent, by hash.
 
         Raises:
             StoreError: If the file cannot be read.

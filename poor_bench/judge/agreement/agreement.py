@@ -24,7 +24,7 @@ class ScoredItem:
     humans: tuple[float, ...]
     """Each person's score, at least one."""
     length: int
-    """Characters that the agent said."""
+    """Number of characters of the agent's messages."""
 
     @property
     def human(self) -> float:

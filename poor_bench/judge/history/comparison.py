@@ -97,7 +97,7 @@ class _Floors:
 
 
 def _n_judgements(before: RunSummary, after: RunSummary) -> float:
-    """Return the harmonic mean of how many judgements each score is a mean of, at least 1."""
+    """Harmonic mean of the numbers of judgements per score, at least 1."""
     counts = [max(1, len(side.run.usable_judgements)) for side in (before, after)]
     return 2 / sum(1 / count for count in counts)
 

@@ -13,13 +13,13 @@ from poor_bench.judge.judgement import Judgement
 from poor_bench.judge.labels.label import Label, current_labels, run_hash
 
 _Thing = tuple[str, str]
-"""Hash of what was said, and a dimension."""
+"""Hash of a conversation, and a dimension."""
 _Scored = tuple[_Thing, float, int]
-"""A thing, its score, and how many characters the agent said."""
+"""Item, score and number of characters of the agent."""
 
 
 class Scope(StrEnum):
-    """What people and judges score."""
+    """Kinds of scored items."""
 
     CASES = "cases"
     """Single conversations."""

@@ -41,7 +41,7 @@ class Label:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What a newer label of the same person replaces."""
+        """Key: a newer label of the same person replaces this one."""
         return self.about, self.dimension, self.who
 
 

@@ -42,7 +42,7 @@ def read_labels(data_dir: Path) -> list[Label]:
 
 
 def add_labels(data_dir: Path, labels: Iterable[Label]) -> None:
-    """Add labels to those of a workspace; what stands in the file is never touched.
+    """Append labels to those of a workspace.
 
     Raises:
         StoreError: If they cannot be written.
@@ -57,7 +57,7 @@ def add_labels(data_dir: Path, labels: Iterable[Label]) -> None:
 
 
 def _ends_a_line(path: Path) -> bool:
-    """Return whether the next line can follow: a process that died may have left half of one."""
+    """True if the file ends with a complete line; a killed process may leave half of one."""
     with open_regular(path) as stream:
         size = stream.seek(0, os.SEEK_END)
         if size == 0:

@@ -36,7 +36,7 @@ class Arena:
 
     judge: Judge
     instructions: str = ""
-    """What both agents were to do; empty where they had different orders."""
+    """Common instructions of both agents; empty if they differ."""
     cancelled: Callable[[], bool] = lambda: False
 
     def duel(self, a: Conversation, b: Conversation) -> Duel:

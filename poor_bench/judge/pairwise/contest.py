@@ -59,7 +59,7 @@ class Contest:
         return [case_id for case_id in ids if case_id not in paired]
 
     def estimated_cost_usd(self) -> float:
-        """Return what it costs at most, second attempts apart; 0.0 for judges without prices."""
+        """Highest cost in US dollars without repairs; 0.0 without prices."""
         return sum(self._duel_usd(judge, pair) for judge in self.judges for pair in self.pairs)
 
     def duels(self) -> Iterator[Duel]:
@@ -107,6 +107,6 @@ class Contest:
 
     @property
     def _instructions(self) -> str:
-        """What both agents were to do; empty where they had different orders."""
+        """Common instructions of both agents; empty if they differ."""
         orders = self.a.header.system_prompt, self.b.header.system_prompt
         return orders[0] if orders[0] == orders[1] else ""

@@ -27,12 +27,12 @@ class Decisions:
 
     @property
     def is_panel(self) -> bool:
-        """Whether there are several judges."""
+        """True for several judges."""
         return len(self.by_judge) > 1
 
 
 def decisions_of(duels: Iterable[Duel]) -> Decisions:
-    """Return what duels of any number of judges say, in any order."""
+    """Combine comparisons by any number of judges."""
     by_judge: dict[str, list[Duel]] = {}
     by_case: dict[str, list[Outcome]] = {}
     for duel in duels:
@@ -46,7 +46,7 @@ def decisions_of(duels: Iterable[Duel]) -> Decisions:
 
 
 def _together(said: Sequence[Outcome]) -> Outcome:
-    """Return what judges decide; one judge decides alone."""
+    """Decide by majority of the judges."""
     if len(set(said)) == 1:
         return said[0]
     for_a, for_b = said.count(Outcome.A), said.count(Outcome.B)

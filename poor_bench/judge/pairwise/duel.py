@@ -40,9 +40,9 @@ class Duel:
     case_id: str
     judge: str
     a_first: Place | None
-    """What was preferred while A was shown first; None where there is no answer."""
+    """Preference with A shown first; None if failed."""
     b_first: Place | None
-    """What was preferred while B was shown first."""
+    """Preference with B shown first."""
     reasons: tuple[str, ...] = ()
     """The judge's, in the same order."""
     error: str = ""
@@ -62,7 +62,7 @@ class Duel:
 
 
 def share_of_a(outcomes: Iterable[Outcome]) -> Estimate | None:
-    """Return how often A wins among the duels with a winner; None where there is none."""
+    """Share of A among comparisons with a winner; None without any."""
     listed = list(outcomes)
     won, lost = listed.count(Outcome.A), listed.count(Outcome.B)
     return _share(won, won + lost)
@@ -75,7 +75,7 @@ class Duels:
     duels: tuple[Duel, ...]
 
     def count(self, outcome: Outcome) -> int:
-        """Return how many duels ended like that."""
+        """Number of comparisons with this outcome."""
         return sum(duel.outcome is outcome for duel in self.duels)
 
     @property
@@ -98,7 +98,7 @@ class Duels:
 
 
 def duels_of(duels: Sequence[Duel]) -> Duels:
-    """Return duels with their figures; intervals are Wilson's, the duel as unit."""
+    """Summarise comparisons, with Wilson intervals."""
     return Duels(duels=tuple(duels))
 
 

@@ -58,7 +58,7 @@ def pairwise_messages(
 
 
 def winner_schema(nonce: str, *, is_bounded: bool) -> dict[str, Any]:
-    """Return the JSON schema of the answer; `is_bounded` as in `verdict_schema`."""
+    """Build the JSON schema of the answer; `is_bounded` as in `verdict_schema`."""
     reason: dict[str, Any] = {"type": "string"} | ({"maxLength": 240} if is_bounded else {})
     properties = {
         "verdict_id": {"type": "string", "enum": [nonce]},

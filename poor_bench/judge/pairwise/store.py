@@ -65,7 +65,7 @@ def keeping_duels(
 
 
 def kept_contests(data_dir: Path) -> list[KeptContest]:
-    """Return what was compared, oldest first; files that cannot be understood are left out.
+    """Read all comparisons, oldest first; invalid files are skipped.
 
     Raises:
         StoreError: If a file cannot be read.
@@ -75,7 +75,7 @@ def kept_contests(data_dir: Path) -> list[KeptContest]:
 
 
 def find_contest(data_dir: Path, reference: str) -> KeptContest:
-    """Return what was compared under an id, the beginning of one, or `last`.
+    """Find a comparison by id, the start of one, or `last`.
 
     Raises:
         ConfigError: If there is no such comparison, or there are several.

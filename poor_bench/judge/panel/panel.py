@@ -139,7 +139,7 @@ def _member(judge: str, judgements: Sequence[Judgement]) -> PanelMember:
 def _by_name(
     members: Iterable[PanelMember], spreads_of: Callable[[PanelMember], Mapping[str, Spread]]
 ) -> dict[str, list[float]]:
-    """Return every judge's mean under each name."""
+    """Collect every judge's mean by name."""
     means: dict[str, list[float]] = {}
     for member in members:
         for name, spread in spreads_of(member).items():

@@ -44,12 +44,12 @@ def biases_of(agreement: Agreement) -> Iterator[str]:
 
 
 def figure_text(figure: float | None) -> str:
-    """Return a figure with two decimals, or a dash where there is none."""
+    """Format a figure with two decimals, or a dash."""
     return "-" if figure is None else f"{figure:.2f}"
 
 
 def estimate_text(estimate: Estimate | None) -> str:
-    """Return an estimate with its interval, or a dash where there is none.
+    """Format an estimate with its interval, or a dash.
 
     Example:
         >>> estimate_text(Estimate(value=0.5, low=0.1, high=0.8, n=9))

@@ -51,7 +51,7 @@ class Radar(NamedTuple):
 
 
 def radar(series: Sequence[tuple[str, Mapping[str, float]]]) -> Radar | None:
-    """Return the chart of the dimensions that all series have.
+    """Build the chart of the dimensions common to all series.
 
     Args:
         series: Label, and dimension to score (0.0 to 10.0), of each run.

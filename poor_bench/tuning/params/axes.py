@@ -29,7 +29,7 @@ class Axis:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the range is one of whole numbers."""
+        """True for a range of whole numbers."""
         return isinstance(self.low, int) and isinstance(self.high, int)
 
 

@@ -139,5 +139,5 @@ class Race:
 
 
 def _n_calls_per_test(tests: Sequence[Test], parts: Assembly) -> int:
-    """Return how many LLMs a test asks: one, and a judge where there is one."""
+    """Requests per test: one, and one for a judge."""
     return 2 if any(map(parts.scorer.is_judged, tests)) else 1

@@ -72,11 +72,11 @@ def best_of(scores: Scores) -> str | None:
 
 
 def lead(one: Mapping[str, float], other: Mapping[str, float]) -> Estimate | None:
-    """Return the mean of `one` minus `other` on their common tests; None where there are none."""
+    """Mean of `one` minus `other` on common tests; None without any."""
     differences = [score - other[test_id] for test_id, score in one.items() if test_id in other]
     return paired_interval(differences) if differences else None
 
 
 def mean(scores: Mapping[str, float]) -> float:
-    """Return the mean of some scores, at least one."""
+    """Mean of at least one score."""
     return math.fsum(scores.values()) / len(scores)

@@ -73,7 +73,7 @@ class ParamsReport:
 
 
 def kept_report(search: KeptSearch) -> ParamsReport:
-    """Return the report of a sweep from its file."""
+    """Read the report of a sweep from its file."""
     end = search.last("end") or {}
     accepted = search.last("accepted") or {}
     return ParamsReport(

@@ -34,9 +34,9 @@ class Standing:
     """Generated tokens."""
     cost_usd: float | None
     is_complete: bool
-    """Whether it has a score for every test of the sweep."""
+    """True if every test of the sweep has a score."""
     is_on_frontier: bool
-    """Whether no other complete variant is at least as good and faster, or better and as fast."""
+    """True if no other complete variant is at least as good and faster, or better and as fast."""
 
     @property
     def is_better(self) -> bool:
@@ -128,7 +128,7 @@ def _p_values(scores: Mapping[str, Mapping[str, float]], base_id: str) -> dict[s
 
 
 def _speed(own: Sequence[Result], scores: Mapping[str, float]) -> tuple[float, float]:
-    """Return median time and negative mean score: less is better in both."""
+    """Median time and negative mean score; lower is better."""
     times = [item.execution_time_ms for item in own if item.failure is None]
     median = _median(times)
     return (median if median is not None else float("inf"), -sum(scores.values()) / len(scores))

@@ -46,11 +46,11 @@ class Sweep:
         }
 
     def scores(self, variant_id: str) -> Mapping[str, float]:
-        """Return the scores of a variant by test; empty before its first."""
+        """Scores of a variant by test; empty before the first."""
         return self._race.scores.get(variant_id, {})
 
     def is_whole(self, variant_id: str) -> bool:
-        """Return whether a variant has a score for every test."""
+        """True if a variant has a score for every test."""
         return len(self.scores(variant_id)) == sum(len(rung) for rung in self.rungs)
 
     def add(self, variant: Variant) -> None:
@@ -61,7 +61,7 @@ class Sweep:
         self._tools.file.append("variant", record)
 
     def advance(self, running: Sequence[Variant], rung: Sequence[Test]) -> list[Variant]:
-        """Run some tests; return the variants that could be asked.
+        """Run some tests; return the variants that could run.
 
         Raises:
             SearchStoppedError: If it cannot go on. That the LLM as it is cannot be asked is a
@@ -75,7 +75,7 @@ class Sweep:
         return [variant for variant in running if self.scores(variant.id)]
 
     def drop_losers(self, running: Sequence[Variant]) -> list[Variant]:
-        """Return the variants that go on; that the others do not is kept with its reason."""
+        """Select the remaining variants; record why others are dropped."""
         scores = {variant.id: self.scores(variant.id) for variant in running}
         dropped = losers(scores, kept={self.base.id})
         for loser in dropped:

@@ -34,7 +34,7 @@ class ParamsTask:
 
     llm: LLM
     name: str
-    """What the tests are called, such as the class."""
+    """Name of the tests, such as the class."""
     tests: Sequence[Test]
     axes: Sequence[Axis]
     limits: Limits
@@ -101,7 +101,7 @@ def tune_params(
 
 
 def _checked(task: ParamsTask) -> list[Variant]:
-    """Return the variants of a grid; none where Optuna chooses them later."""
+    """Build the variants of a grid; none with Optuna."""
     if task.n_trials is None:
         return grid_variants(task.llm, task.axes)
     require_optuna()

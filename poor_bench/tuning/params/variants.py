@@ -12,7 +12,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.tuning.params.axes import SYSTEM_PROMPT
 
 FREE_FORMAT = "text"
-"""The `response_format` that stands for none."""
+"""The `response_format` for no format."""
 _TAG = "tuned"
 _LONGEST = 40
 
@@ -23,7 +23,7 @@ class Variant:
 
     llm: LLM
     choice: Mapping[str, Any]
-    """What differs from the base; empty for the base itself."""
+    """Differences from the baseline; empty for the baseline."""
 
     @property
     def id(self) -> str:
@@ -32,7 +32,7 @@ class Variant:
 
 
 def variant_of(base: LLM, choice: Mapping[str, Any]) -> Variant:
-    """Return an LLM with some values put in the place of its own.
+    """Apply values to a model.
 
     Its id is the base's with a suffix that says what differs, such as
     `ollama:gemma3:1b:temperature=0.4,top_p=0.9`. A value of None takes a parameter away.
@@ -78,7 +78,7 @@ def is_like(one: LLM, other: LLM) -> bool:
 
 
 def value_text(value: Any) -> str:
-    """Return a value as it stands in an id: short, in one word, no two alike.
+    """Short text of a value for ids, unique and without spaces.
 
     Example:
         >>> value_text(0.40), value_text(True), value_text(None), value_text("Be brief.")
@@ -97,7 +97,7 @@ def value_text(value: Any) -> str:
 
 
 def entry_of(llm: LLM) -> dict[str, Any]:
-    """Return an LLM as an entry of llms.json, without what is at its default."""
+    """Convert a model to an entry of llms.json, without defaults."""
     entry: dict[str, Any] = {"provider": llm.provider, "name": llm.name, "id": llm.id}
     bare = LLM(id=llm.id, provider=llm.provider, name=llm.name)
     for field in fields(LLM):

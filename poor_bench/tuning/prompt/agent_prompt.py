@@ -71,7 +71,7 @@ class AgentPrompt:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def estimated_cost_usd(self) -> float:
-        """Return about what a conversation and its judgement cost; 0 where no price is known.
+        """Estimate the cost of a conversation and its judgement; 0 without prices.
 
         Each call is taken to send the agent's prompt, and to get a reply of usual length.
         """
@@ -80,7 +80,7 @@ class AgentPrompt:
         return self.n_calls_per_case * sum(costs) / len(costs)
 
     def solved(self, _case_id: str, _answers: Sequence[str]) -> Solved | None:
-        """Return None: what an agent was once praised for is no model for other people's cases."""
+        """Return None: a praised answer is not an example for other cases."""
         return None
 
     def attempt(self, text: str, case_id: str, cancelled: Callable[[], bool]) -> Attempt:
@@ -139,7 +139,7 @@ class AgentPrompt:
 
 
 def _n_calls(case: AgentCase) -> int:
-    """Return how many answers and messages of a simulated user a case takes at most."""
+    """Highest number of answers and simulated messages of a case."""
     user = case.simulated_user
     if user is None:
         return len(case.turns)
@@ -147,7 +147,7 @@ def _n_calls(case: AgentCase) -> int:
 
 
 def _feedback(conversation: Conversation, judgement: Judgement) -> str:
-    """Return what the judge said, and which rules of the case were broken."""
+    """Collect the judge's feedback and the broken rules of the case."""
     parts = [evaluation.feedback for evaluation in judgement.test_case_evaluations]
     parts += [f"{name}: {score:g} of 10" for name, score in judgement.scores.items()]
     parts += [*judgement.weaknesses, *judgement.recommendations, *conversation.broken_rules]

@@ -17,7 +17,7 @@ MOST_FAILED_IN_A_ROW = 3
 
 
 def text_key(text: str) -> str:
-    """Return what a file calls a text: 12 hexadecimal digits."""
+    """Key of a text in the file: 12 hexadecimal digits."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
@@ -61,7 +61,7 @@ class Attempts:
                 self._known[content["text"], content["case_id"]] = attempt_of(content)
 
     def of(self, text: str, case_ids: Sequence[str]) -> list[Attempt]:
-        """Return one attempt for each case; those that are known are not made again.
+        """Run each case; known attempts are reused.
 
         Raises:
             CaseFailedError: If a case could not be tried; the attempts that could are kept.
@@ -81,13 +81,13 @@ class Attempts:
         return [self._known[key, case_id] for case_id in case_ids]
 
     def scores(self, text: str, case_ids: Sequence[str]) -> dict[str, float]:
-        """Return the scores of the attempts that are known, by case."""
+        """Scores of known attempts, by case."""
         key = text_key(text)
         known = ((case_id, self._known.get((key, case_id))) for case_id in case_ids)
         return {case_id: attempt.score for case_id, attempt in known if attempt is not None}
 
     def _make(self, text: str, key: str, case_ids: Sequence[str]) -> CaseFailedError | None:
-        """Make the missing attempts, until the LLM is gone; return the first that failed."""
+        """Run the missing attempts until the model fails; return the first failure."""
 
         def make(case_id: str) -> CaseFailedError | None:
             if self._gone is not None:

@@ -1,4 +1,4 @@
-"""What a prompt is tried on, and what came of one attempt."""
+"""Cases and attempts of prompt tuning."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ class Attempt:
     score: float
     """0.0 to 1.0."""
     given: str
-    """What the LLM was given beside the prompt."""
+    """Input beside the prompt."""
     answer: str
     feedback: str
-    """What the evaluator or judge said."""
+    """Feedback of the evaluator or judge."""
     cost_usd: float | None = None
     time_ms: float | None = None
     n_calls: int | None = None
     """Calls of LLMs that it took; None where that is as many as the subject says."""
 
     def as_record(self) -> dict[str, Any]:
-        """Return the attempt as it stands in a file."""
+        """Convert the attempt to its record in a file."""
         return asdict(self)
 
 
 def attempt_of(record: Mapping[str, Any]) -> Attempt:
-    """Return the attempt that a record of a file describes."""
+    """Read an attempt from its record."""
     return Attempt(**{name: record[name] for name in Attempt.__slots__ if name in record})
 
 
@@ -66,7 +66,7 @@ class Ideas(Protocol):
     """Has ideas for better texts."""
 
     def propose(self, text: str, attempts: Sequence[Attempt]) -> Idea | None:
-        """Return another text; None where there is no idea.
+        """Propose another text, or None.
 
         Args:
             text: The text to be made better.
@@ -79,7 +79,7 @@ class Ideas(Protocol):
 
 
 class CaseFailedError(Exception):
-    """A case could not be tried; that is no score of the prompt.
+    """A case failed to run; this is not a score of the prompt.
 
     Attributes:
         case_id: Which case.
@@ -93,16 +93,16 @@ class CaseFailedError(Exception):
 
 
 class Subject(Protocol):
-    """A text that an LLM is told, and the cases that show how well it does with it."""
+    """A prompt text, and the cases that score it."""
 
     name: str
     """Such as `prompt template of class math_problems`."""
     what: str
     """Such as `prompt template`."""
     reference: Mapping[str, str]
-    """What finds the subject again: its kind and its names."""
+    """Kind and names that identify the subject."""
     base_text: str
-    """The text as it stands in the workspace."""
+    """The current text of the workspace."""
     placeholders: tuple[str, ...]
     """Names that must stay in the text in braces; empty where braces mean nothing in it."""
     cases: Sequence[Case]
@@ -112,14 +112,14 @@ class Subject(Protocol):
     """Calls of LLMs that one attempt takes at most."""
 
     def estimated_cost_usd(self) -> float:
-        """Return about what an attempt costs; 0 where no price is known. Nobody is asked."""
+        """Estimate the cost of an attempt without requests; 0 without prices."""
 
     @property
     def fingerprint(self) -> str:
-        """Changes with everything but the text: who is asked, with what parameters, how scored."""
+        """Hash of models, parameters and scoring, without the text."""
 
     def solved(self, case_id: str, answers: Sequence[str]) -> Solved | None:
-        """Return a case with an answer that gets full marks; None where none is known.
+        """Find a correct answer to a case, or None.
 
         Nobody is asked.
 

@@ -49,7 +49,7 @@ class ClassPrompt:
         class_id: str,
         part: ClassPart = ClassPart.TEMPLATE,
     ) -> None:
-        """Choose the text of a class and the LLM that is told it.
+        """Choose the text of a class and its model.
 
         Raises:
             ConfigError: If the class has no such text, or another text is in force for the LLM.
@@ -94,12 +94,12 @@ class ClassPrompt:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def estimated_cost_usd(self) -> float:
-        """Return about what an attempt costs, its judge included; 0 where no price is known."""
+        """Estimate the cost of an attempt with its judge; 0 without prices."""
         tests = list(self._tests.values())
         return self._parts(self.base_text).cost_per_test_usd(self._llm, tests)
 
     def solved(self, case_id: str, answers: Sequence[str]) -> Solved | None:
-        """Return a test with an answer that its evaluator gives full marks, its form included.
+        """Find an answer with full score and correct format.
 
         Returns:
             The first of `answers`, of the test's own reference response and of the evaluator's
@@ -185,7 +185,7 @@ def _given(test: Test) -> str:
 
 
 def _feedback(result: Result) -> str:
-    """Return what the evaluator said, and what else shows why."""
+    """Collect the evaluator's details and other evidence."""
     parts = [result.details[:MAX_DETAILS]]
     if result.strict_score is not None:
         parts.append(f"The form of the answer was not kept: {result.strict_score:g} under its rule")

@@ -6,7 +6,7 @@ import difflib
 
 
 def unified_diff(base: str, new: str) -> str:
-    r"""Return how `new` differs from `base`; empty where it does not.
+    r"""Diff of `new` against `base`; empty if equal.
 
     Example:
         >>> print(unified_diff("Solve:\n{problem}", "Compute:\n{problem}"))

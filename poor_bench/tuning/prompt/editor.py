@@ -12,11 +12,11 @@ from poor_bench.tuning.prompt.edits import shortened, with_example, with_form, w
 LONGEST = 4000
 """Characters from which on a prompt gets no further examples: small models have small contexts."""
 _ORDER = ("example", "form", "example", "input last", "example", "shorter")
-"""What is tried of one prompt after the other; examples gain most, so they come most often."""
+"""Order of the edits; examples gain most, so they are tried most often."""
 
 
 class Editor:
-    """Edits prompts with the help of the training cases; asks nobody.
+    """Edits prompts by rule with training cases, without requests.
 
     A worked example has an answer of the LLM itself that got full marks, or else the reference of
     its test. It is never one of the cases that the new prompt is tried on next: a prompt that
@@ -39,7 +39,7 @@ class Editor:
                     known.append(attempt.answer)
 
     def propose(self, text: str, attempts: Sequence[Attempt]) -> Idea | None:
-        """Return a changed text that was not proposed before; None where there is no more."""
+        """Propose a new edit, or None if none is left."""
         tried_on = {attempt.case_id for attempt in attempts}
         first = self._n_edits[text] % len(_ORDER)
         self._n_edits[text] += 1

@@ -1,4 +1,4 @@
-"""Changes of a prompt that nobody has to write: pure.
+"""Edits of prompts by rule; pure.
 
 Source:
     Worked examples out of the training cases: DSPy's bootstrapped demonstrations, Khattab et al.
@@ -14,7 +14,7 @@ from poor_bench.tuning.prompt.cases import Solved
 
 
 def with_example(text: str, solved: Solved, placeholders: Sequence[str]) -> str:
-    r"""Return a prompt with a worked example before the place of the input.
+    r"""Insert a worked example before the input.
 
     The example looks as the input will look: its line is that of the placeholder, filled in. A
     prompt with several placeholders, or with none, gets it in words at its beginning.
@@ -37,12 +37,12 @@ def with_example(text: str, solved: Solved, placeholders: Sequence[str]) -> str:
 
 
 def with_form(text: str, solved: Solved, placeholders: Sequence[str]) -> str:
-    """Return a prompt that begins with what an answer looks like."""
+    """State the answer format at the start of a prompt."""
     return f"{_literal(f'Answer in this form: {solved.answer}', placeholders)}\n\n{text}"
 
 
 def with_input_last(text: str, placeholders: Sequence[str]) -> str:
-    r"""Return a prompt whose input stands at its end; unchanged where it does so already.
+    r"""Move the input to the end of a prompt.
 
     Example:
         >>> with_input_last("Solve: {problem}\n\nReply with a number.", ["problem"])
@@ -60,7 +60,7 @@ def with_input_last(text: str, placeholders: Sequence[str]) -> str:
 
 
 def shortened(text: str, placeholders: Sequence[str]) -> list[str]:
-    r"""Return the prompts that lack one line, placeholders never; nothing is left out of one line.
+    r"""Build the prompts without one line; lines with placeholders stay.
 
     Example:
         >>> shortened("Be brief.\nSolve: {problem}", ["problem"])
@@ -76,10 +76,10 @@ def shortened(text: str, placeholders: Sequence[str]) -> list[str]:
 
 
 def _place_of(lines: Sequence[str], name: str) -> int:
-    """Return the last line that holds a placeholder; earlier ones may talk about it."""
+    """Find the last line with a placeholder; earlier ones may describe it."""
     return max(place for place, line in enumerate(lines) if name in placeholders_of(line))
 
 
 def _literal(shown: str, placeholders: Sequence[str]) -> str:
-    """Return a text whose braces mean nothing in a template; other prompts have no such braces."""
+    """Escape braces for a template; other prompts need no escape."""
     return with_only_placeholders(shown, ()) if placeholders else shown

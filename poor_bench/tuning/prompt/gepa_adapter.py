@@ -40,7 +40,7 @@ class GepaAdapter:
         self._learn = learn
         self._origins: dict[str, str] = {}
         self.ended_by: Exception | None = None
-        """What the search cannot go on after."""
+        """Errors that end the search."""
 
     def evaluate(
         self, batch: list[str], candidate: dict[str, str], capture_traces: bool = False
@@ -66,7 +66,7 @@ class GepaAdapter:
         eval_batch: EvaluationBatch[Attempt, Attempt],
         components_to_update: list[str],
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return the attempts that the next candidate is made from."""
+        """Attempts for the next candidate."""
         return {COMPONENT: [{"attempt": attempt} for attempt in eval_batch.outputs]}
 
     def propose_new_texts(
@@ -75,7 +75,7 @@ class GepaAdapter:
         reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
         components_to_update: list[str],
     ) -> dict[str, str]:
-        """Return the next candidate; the old one where nobody has another idea."""
+        """Propose the next candidate; the old one without a new idea."""
         text = candidate[COMPONENT]
         attempts = [row["attempt"] for row in reflective_dataset[COMPONENT]]
         idea = self.guarded(lambda: self._ideas.propose(text, attempts)) or Idea(text, "")
@@ -83,11 +83,11 @@ class GepaAdapter:
         return {COMPONENT: idea.text}
 
     def origin_of(self, text: str) -> str:
-        """Return how a candidate came about; empty for the prompt in use."""
+        """Origin of a candidate; empty for the current prompt."""
         return self._origins.get(text, "")
 
     def guarded(self, make: Callable[[], _Made]) -> _Made:
-        """Return what is made; remember what went wrong, since GEPA forgets it.
+        """Propose a text and keep errors, which GEPA would drop.
 
         Raises:
             CaseFailedError: As `make`; the search goes on after it.

@@ -1,4 +1,4 @@
-"""Who has ideas for better prompts, and whose turn it is."""
+"""Sources of prompts, and their order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class IdeaSource(StrEnum):
     WRITER = "writer"
     """An LLM writes them."""
     EDITS = "edits"
-    """They are edited by rule; nobody is asked."""
+    """Edits by rule, without requests."""
     BOTH = "both"
     """By turns."""
 
@@ -27,7 +27,7 @@ class TakingTurns:
         self._turn = 0
 
     def propose(self, text: str, attempts: Sequence[Attempt]) -> Idea | None:
-        """Return the first idea; None where nobody has one."""
+        """First idea of any source, or None."""
         first = self._turn % len(self._sources)
         self._turn += 1
         for source in (*self._sources[first:], *self._sources[:first]):

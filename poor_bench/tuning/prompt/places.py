@@ -1,4 +1,4 @@
-"""Where a tuned text stands in the workspace, and how another one gets there."""
+"""Places of tuned texts in the workspace, and how to replace them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Place:
 
 
 def place_of(reference: Mapping[str, str], config: WorkspaceFolder) -> Place:
-    """Return the place of a subject.
+    """Find the place of a subject.
 
     Args:
         reference: As `Subject.reference`.

@@ -1,4 +1,4 @@
-"""Whether a new prompt is better on cases that nobody saw during the search: pure."""
+"""Significance test of a new prompt on held-out cases; pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Proof:
 
     @property
     def is_proven(self) -> bool:
-        """Whether the whole interval lies above 0."""
+        """True if the whole interval is above 0."""
         return self.gain.low > 0
 
     @property

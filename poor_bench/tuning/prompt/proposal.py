@@ -37,7 +37,7 @@ _MARKED = re.compile(r"<(?:new_)?prompt>(.*?)(?:</(?:new_)?prompt>|\Z)", re.DOTA
 
 
 def proposal_in(reply: str) -> str:
-    r"""Return the prompt that a reply proposes; empty where there is none.
+    r"""Extract the proposed prompt from a reply; empty if none.
 
     A reply of the form of `PROPOSAL_SCHEMA` is taken at its word. Of others, what stands between
     the marks counts, the last such part if there are several; without marks a single block of
@@ -63,7 +63,7 @@ def proposal_in(reply: str) -> str:
 
 
 def is_usable(proposed: str, base: str) -> bool:
-    """Return whether a proposed text says something else than the old one, and not over and over.
+    """True if a proposed text is new and not repetitive.
 
     Example:
         >>> is_usable("Be exact. " * 200, "Solve it."), is_usable("Be exact.", "Solve it.")
@@ -77,7 +77,7 @@ def is_usable(proposed: str, base: str) -> bool:
 
 
 def with_placeholders(text: str, placeholders: Sequence[str]) -> str:
-    r"""Return a proposed template in which exactly the given placeholders are filled in.
+    r"""Keep exactly the given placeholders in a proposed template.
 
     Others become literal braces, and those that are missing are put at the end, a line each. A
     text without placeholders stays as it is: its braces mean nothing.

@@ -59,7 +59,7 @@ class Proposer:
                 self._known[content["key"]] = content["reply"]
 
     def propose(self, text: str, attempts: Sequence[Attempt]) -> Idea | None:
-        """Return a new text; None where the LLM wrote nothing that can be used, twice.
+        """Ask for a new text; None after two unusable replies.
 
         The second time it can reply with nothing but a prompt, where its server has JSON schemas:
         small models forget what they were to write.
@@ -102,7 +102,7 @@ class Proposer:
 
 
 def _parameters(llm: LLM) -> dict[str, Any]:
-    """Return the LLM's parameters without those that suit the answers of tests."""
+    """Parameters of the model, without those for answers to tests."""
     kept = {key: value for key, value in llm.parameters.items() if key not in _OF_TESTS_ONLY}
     limit = llm.parameters.get("max_tokens")
     enough = max(limit, LEAST_TOKENS) if isinstance(limit, int) else LEAST_TOKENS

@@ -1,4 +1,4 @@
-"""What the LLM that writes new prompts is asked: pure."""
+"""Prompts to the reflection model; pure."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ other name in braces."""
 
 
 def example_of(attempt: Attempt) -> dict[str, Any]:
-    """Return what is shown of an attempt."""
+    """Text of an attempt for the reflection model."""
     return {
         "given": _cut(attempt.given),
         "answer": _cut(attempt.answer),
@@ -51,7 +51,7 @@ def example_of(attempt: Attempt) -> dict[str, Any]:
 def reflection_messages(
     what: str, text: str, examples: Sequence[Mapping[str, Any]], placeholders: Sequence[str]
 ) -> tuple[Message, ...]:
-    """Return the conversation that asks for a better prompt.
+    """Build the messages that ask for a better prompt.
 
     Args:
         what: What the text is, such as `prompt template`.
@@ -77,7 +77,7 @@ def _example_text(example: Mapping[str, Any]) -> str:
 
 
 def _unmarked(text: str) -> str:
-    """Return `text` without marks that could end an example or look like a reply."""
+    """Remove marks that could end an example or imitate a reply."""
     return text.replace("<", "&lt;") if any(mark in text for mark in _MARKS) else text
 
 

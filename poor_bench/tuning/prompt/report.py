@@ -64,7 +64,7 @@ class PromptReport:
 
 
 def kept_report(search: KeptSearch) -> PromptReport:
-    """Return the report of a search from its file."""
+    """Read the report of a search from its file."""
     found = {record["key"]: candidate_of(record) for record in search.of_kind("candidate")}
     end = search.last("end") or {}
     accepted = search.last("accepted") or {}
@@ -84,7 +84,7 @@ def kept_report(search: KeptSearch) -> PromptReport:
 
 
 def spent(search: KeptSearch) -> dict[str, Any]:
-    """Return the calls and the money that a search took, as its file tells."""
+    """Calls and cost of a search, from its file."""
     per_case = int(search.header.get("n_calls_per_case", 1))
     attempts, reflections = search.of_kind("attempt"), search.of_kind("reflection")
     costs = [record.get("cost_usd") or 0.0 for record in [*attempts, *reflections]]

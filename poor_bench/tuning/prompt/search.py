@@ -34,7 +34,7 @@ class Candidate:
     """Such as `writer`, or the edit; empty for the prompt in use."""
 
     def as_record(self) -> dict[str, Any]:
-        """Return the candidate as it stands in a file."""
+        """Convert the candidate to its record in a file."""
         return {
             "key": self.key,
             "text": self.text,
@@ -45,7 +45,7 @@ class Candidate:
 
 
 def candidate_of(record: Mapping[str, Any]) -> Candidate:
-    """Return the candidate that a record of a file describes."""
+    """Read a candidate from its record."""
     return Candidate(**{**record, "parents": tuple(record["parents"])})
 
 
@@ -180,7 +180,7 @@ class PromptSearch:
 
 
 class _Silence:
-    """GEPA's log goes nowhere: what matters of it is told by its callbacks."""
+    """Discards GEPA's log; its callbacks report what matters."""
 
     def log(self, message: str) -> None:
         """Drop a line."""
@@ -202,7 +202,7 @@ def require_gepa() -> None:
 
 
 def _gepa_optimize() -> Callable[..., object]:
-    """Return GEPA's entry without its types: it wants optional parts that we leave out."""
+    """GEPA's entry point without its types, which require optional parts."""
     from gepa.api import optimize
 
     return optimize

@@ -96,7 +96,7 @@ class PromptSession:
         self._file.append("end", {"reason": end.reason.value, "message": message, **self._lost()})
 
     def _lost(self) -> dict[str, Any]:
-        """Return what was paid, but stands in no attempt and no reply of the writer.
+        """Cost that belongs to no stored attempt or reply.
 
         Known only where money is limited: then an attempt may break off in the middle.
         """

@@ -38,12 +38,12 @@ class Split:
 
 
 def proof_calls(split: Split, n_calls_per_case: int) -> int:
-    """Return how many calls the proof takes: two prompts, each on all held-out cases."""
+    """Calls of the final test: two prompts on all held-out cases."""
     return 2 * len(split.held_out) * n_calls_per_case
 
 
 def kept_split(header: Mapping[str, Any]) -> Split:
-    """Return the parts that a search's header tells."""
+    """Read the split from a search's header."""
     return Split(**{part: tuple(ids) for part, ids in header["split"].items()})
 
 

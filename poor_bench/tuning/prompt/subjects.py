@@ -35,7 +35,7 @@ class Named:
 def class_named(
     config: WorkspaceFolder, manager: LLMManager, llm: LLM, class_id: str, part: str
 ) -> Named:
-    """Return a text of a test class as a subject.
+    """Build the subject for a text of a test class.
 
     Args:
         config: The workspace.
@@ -59,7 +59,7 @@ def class_named(
 def agent_named(
     config: WorkspaceFolder, manager: LLMManager, agent_id: str, judge: str | None
 ) -> Named:
-    """Return the system prompt of an agent as a subject.
+    """Build the subject for the system prompt of an agent.
 
     Args:
         config: The workspace.

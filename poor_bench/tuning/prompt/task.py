@@ -25,7 +25,7 @@ class PromptProgress:
     """Mean of the prompt in use on the validation cases; None until it is known."""
     best_score: float | None
     is_writing: bool = False
-    """Whether the writer is being asked, which may take minutes."""
+    """True while a prompt is being written, which may take minutes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class PromptTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What a search works with."""
+    """Components of a search."""
 
     manager: LLMManager
     cancelled: Callable[[], bool] = lambda: False
@@ -60,7 +60,7 @@ class Surroundings:
 
 
 def header_of(task: PromptTask, split: Split) -> dict[str, Any]:
-    """Return what the file of a search says first of all."""
+    """Build the header of a search's file."""
     subject = task.subject
     return {
         "kind": "prompt",

@@ -77,7 +77,7 @@ class PromptTuner:
 
 
 def split_of(task: PromptTask) -> Split:
-    """Return the parts that the cases of a new search are divided into.
+    """Split the cases of a new search.
 
     Raises:
         ConfigError: If there are too few cases, or a share is too small.

@@ -39,7 +39,7 @@ _TAX_COLUMNS = ("llm_id", "class_id", "n_scored", "score", "strict_score", "tax"
 def choices(
     services: Services, chosen: Sequence[str]
 ) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """Return the LLMs and the classes that can be chosen, LLMs that are chosen among them."""
+    """List the choices of models and classes."""
     return (
         llm_options(services.table().llm_ids, chosen, services.name),
         options_of((class_id, class_id) for class_id in services.workspace().test_classes),
@@ -47,13 +47,13 @@ def choices(
 
 
 def search_after(search: str | None, llm_ids: list[str], classes: list[str]) -> str:
-    """Return the query part of the address after a choice."""
+    """Build the query part of the address after a choice."""
     selection = selection_of(search)
     return selection.changed(llm_ids=tuple(llm_ids), classes=tuple(classes)).search
 
 
 def show(services: Services, reports: IssueReports, search: str | None) -> tuple[Any, ...]:
-    """Return note, severity switches, causes, format tax, and whether all of it is up to date."""
+    """Build note, severity switches, causes and format tax."""
     answer = reports.report()
     if answer.value is None:
         return no_update, no_update, no_update, no_update, False
@@ -73,7 +73,7 @@ def show(services: Services, reports: IssueReports, search: str | None) -> tuple
 
 
 def note(report: IssueReport, selection: IssueSelection) -> str:
-    """Return one line about what was found."""
+    """Summarise the findings in one line."""
     issues = chosen_issues(report.issues, selection, report.class_of)
     lost = sum(issue.lost_score for issue in issues)
     found = f"{counted(len(issues), 'finding')} in {counted(report.n_results, 'result')}"
@@ -81,7 +81,7 @@ def note(report: IssueReport, selection: IssueSelection) -> str:
 
 
 def issues_csv(reports: IssueReports, search: str | None) -> Any:
-    """Return the chosen issues as a file, one line each."""
+    """Export the selected issues."""
     report = reports.report().value
     if report is None:
         return no_update
@@ -91,7 +91,7 @@ def issues_csv(reports: IssueReports, search: str | None) -> Any:
 
 
 def tax_csv(reports: IssueReports, search: str | None) -> Any:
-    """Return the chosen rows of the format tax as a file."""
+    """Export the selected rows of the format tax."""
     report = reports.report().value
     if report is None:
         return no_update

@@ -32,7 +32,7 @@ SEVERITY_TEXTS = {
 
 
 def layout(search: Search) -> Component:
-    """Return the page without data, its filters set as the address says."""
+    """Build the page without data, with the filters of the address."""
     selection = selection_in(search)
     filters = html.Div(
         [
@@ -67,7 +67,7 @@ def layout(search: Search) -> Component:
 
 
 def severity_chips(groups: Sequence[IssueGroup], selection: IssueSelection) -> Component:
-    """Return the switches of the severities with how many trials each concerns."""
+    """Build the severity switches with the number of trials."""
     counts: Counter[Severity] = Counter()
     for group in groups:
         counts[group.severity] += group.n_trials

@@ -26,12 +26,12 @@ class IssueSelection:
         return search_of(llm=self.llm_ids, class_=self.classes, severity=[self.severity])
 
     def changed(self, **changes: Any) -> IssueSelection:
-        """Return the selection with other values."""
+        """Copy the selection with other values."""
         return replace(self, **changes)
 
 
 def selection_of(search: str | None) -> IssueSelection:
-    """Return the selection that the query part of an address describes.
+    """Parse the query part of an address.
 
     Example:
         >>> selection_of("?llm=a&severity=high").severity
@@ -41,7 +41,7 @@ def selection_of(search: str | None) -> IssueSelection:
 
 
 def selection_in(query: Search) -> IssueSelection:
-    """Return the selection that the parts of a query describe."""
+    """Read the selection from a parsed query."""
     severity = first(query, "severity")
     return IssueSelection(
         llm_ids=tuple(query.get("llm", ())),
@@ -53,7 +53,7 @@ def selection_in(query: Search) -> IssueSelection:
 def chosen_issues(
     issues: Sequence[Issue], selection: IssueSelection, class_of: Mapping[str, str]
 ) -> list[Issue]:
-    """Return the issues of the chosen LLMs and classes; severity is a matter of their group."""
+    """Filter issues by models and classes; severity belongs to the group."""
     return [
         issue
         for issue in issues
@@ -63,7 +63,7 @@ def chosen_issues(
 
 
 def chosen_tax(rows: Sequence[FormatTax], selection: IssueSelection) -> list[FormatTax]:
-    """Return the rows of the chosen LLMs and classes that pay a format tax."""
+    """Filter rows with a format tax by models and classes."""
     return [
         row
         for row in rows

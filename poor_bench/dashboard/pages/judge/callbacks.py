@@ -41,7 +41,7 @@ _RADAR, _HISTORY = "Scores by dimension", "Scores from run to run"
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
-    """Return note, head, chart and sheet of the scores, cases, and the open case."""
+    """Build note, head, scores, cases and the open case."""
     summaries, selection = services.judged.summaries(), selection_of(search)
     summary = chosen_run(summaries, selection)
     if summary is None:
@@ -67,7 +67,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
 
 
 def note(services: Services, summary: RunSummary) -> str:
-    """Return one line about the run that is shown."""
+    """Describe the open run in one line."""
     header = summary.run.header
     when = f"run of {header.started[:16].replace('T', ' ')} UTC"
     parts = [header.agent_name, header.llm_id, when]
@@ -79,7 +79,7 @@ def note(services: Services, summary: RunSummary) -> str:
 def scores(
     services: Services, summary: RunSummary, base: RunSummary | None
 ) -> tuple[Component | None, Component]:
-    """Return radar and table of one run, or of two side by side."""
+    """Build radar and table of one or two runs."""
     shown = [base, summary] if base is not None else [summary]
     series = [(_label(item), item.panel.scores) for item in shown]
     n_axes = len(shown[0].panel.scores.keys() & shown[-1].panel.scores.keys())
@@ -92,7 +92,7 @@ def scores(
 
 
 def context(services: Services, search: str | None) -> tuple[Any, Any, Any]:
-    """Return chart and runs of the agent, and what the judges are worth."""
+    """Build history, runs and agreement."""
     summaries, selection = services.judged.summaries(), selection_of(search)
     summary = chosen_run(summaries, selection)
     if summary is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def case_card(case: CaseSummary, labels: Sequence[Label]) -> Component:
-    """Return a conversation with all feedback on it.
+    """Build a conversation with all feedback.
 
     Args:
         case: The case.

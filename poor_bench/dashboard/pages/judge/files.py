@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def scores_csv(services: Services, search: str | None) -> dict[str, Any]:
-    """Return the scores of the run that is shown, beside those of the one it is compared with."""
+    """Export the scores of the open run and its baseline."""
     summaries, selection = services.judged.summaries(), selection_of(search)
     summary, base = chosen_run(summaries, selection), run_with_id(summaries, selection.base)
     rows: list[dict[str, Any]] = []
@@ -39,14 +39,14 @@ def scores_csv(services: Services, search: str | None) -> dict[str, Any]:
 
 
 def cases_csv(services: Services, search: str | None) -> dict[str, Any]:
-    """Return the cases of the run that is shown, with all that the judges say."""
+    """Export the cases of the open run, with feedback."""
     summary = chosen_run(services.judged.summaries(), selection_of(search))
     rows = [_case_row(case) for case in summary.cases] if summary else []
     return text_file("judge_cases.csv", table_csv(rows))
 
 
 def runs_csv(services: Services, _search: str | None) -> dict[str, Any]:
-    """Return all runs of all agents, oldest first."""
+    """Export all runs, oldest first."""
     rows = [_run_row(summary) for summary in services.judged.summaries()]
     return text_file("judge_runs.csv", table_csv(rows))
 

@@ -24,7 +24,7 @@ class JudgeIds(StrEnum):
 
 
 class LabelIds(StrEnum):
-    """What the form for a person's score is made of."""
+    """Elements of the form for a person's score."""
 
     ABOUT = "judge-about-select"
     SCORE = "judge-score-input"
@@ -35,7 +35,7 @@ class LabelIds(StrEnum):
 
 
 class StartIds(StrEnum):
-    """What the form that starts a run, and the run under way, are made of."""
+    """Elements of the start form and the active run."""
 
     AGENT = "judge-agent-select"
     JUDGES = "judge-judges-select"

@@ -23,7 +23,7 @@ _DIMENSION = "the agent: "
 
 
 def choices(services: Services, search: str | None) -> list[str]:
-    """Return what can be scored of the run that is shown."""
+    """Choices of the score form for the open run."""
     summary = chosen_run(services.judged.summaries(), selection_of(search))
     weights = summary.run.header.weights if summary else {}
     return [THIS_CASE, WHOLE, *(f"{_DIMENSION}{name}" for name in weights)]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CLOCK_MS = 1000
 LINKS = StayLinks(Ids.SEARCH)
 THIS_CASE = "this conversation"
-"""What the form is about unless something else is chosen."""
+"""Default subject of the form."""
 
 
 def layout(search: Search) -> Component:
@@ -77,7 +77,7 @@ def layout(search: Search) -> Component:
 
 
 def label_form() -> Component:
-    """Return the form in which a person scores the open case, or the agent as a whole."""
+    """Build the form to score the open case or the whole agent."""
     return card(
         "Your score",
         html.Div(

@@ -42,7 +42,7 @@ def run_frame() -> Component:
 
 
 def run_class(state: JudgeState) -> str:
-    """Return the class of the frame: whether it is there, and whether it can be cancelled."""
+    """CSS class of the frame: visible, cancellable."""
     if state.phase is RunPhase.IDLE:
         return ABSENT
     marks = {

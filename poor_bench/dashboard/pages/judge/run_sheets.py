@@ -22,7 +22,7 @@ _SHOWN_RUNS = 50
 def case_sheet(
     cases: Sequence[CaseSummary], run_id: str, selection: JudgeSelection, open_case: str
 ) -> Component:
-    """Return the cases of a run; each leads to its conversation."""
+    """Build the table of cases, with links to conversations."""
     rows = []
     for case in cases:
         talk = case.conversation
@@ -44,7 +44,7 @@ def case_sheet(
 def run_sheet(
     summaries: Sequence[RunSummary], selection: JudgeSelection, open_run: str
 ) -> Component:
-    """Return runs, the newest first; each can be looked into, or compared with.
+    """Build the table of runs, newest first.
 
     Args:
         summaries: Oldest first.

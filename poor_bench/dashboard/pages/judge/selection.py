@@ -27,12 +27,12 @@ class JudgeSelection:
         return search_of(agent=[self.agent], run=[self.run], case=[self.case], base=[self.base])
 
     def changed(self, **changes: Any) -> JudgeSelection:
-        """Return the state with other values."""
+        """Copy the state with other values."""
         return replace(self, **changes)
 
 
 def selection_of(search: str | None) -> JudgeSelection:
-    """Return the state that the query part of an address describes.
+    """Parse the query part of an address.
 
     Example:
         >>> selection_of("?agent=sales&case=hello").case
@@ -42,13 +42,13 @@ def selection_of(search: str | None) -> JudgeSelection:
 
 
 def selection_in(query: Search) -> JudgeSelection:
-    """Return the state that the parts of a query describe."""
+    """Read the state from a parsed query."""
     names = ("agent", "run", "case", "base")
     return JudgeSelection(**{name: first(query, name) for name in names})
 
 
 def chosen_run(summaries: Sequence[RunSummary], selection: JudgeSelection) -> RunSummary | None:
-    """Return the run that is chosen, else the newest of the chosen agent, else the newest."""
+    """Select the chosen run, else the newest of the agent, else the newest."""
     named = run_with_id(summaries, selection.run)
     if named is not None:
         return named
@@ -58,12 +58,12 @@ def chosen_run(summaries: Sequence[RunSummary], selection: JudgeSelection) -> Ru
 
 
 def run_with_id(summaries: Sequence[RunSummary], run_id: str) -> RunSummary | None:
-    """Return the run of an id; None where there is none."""
+    """Find a run by id, or None."""
     return next((item for item in summaries if item.run.run_id == run_id), None)
 
 
 def chosen_case(summary: RunSummary, selection: JudgeSelection) -> CaseSummary | None:
-    """Return the case that is chosen, else the one with the lowest score."""
+    """Select the chosen case, else the one with the lowest score."""
     named = [case for case in summary.cases if case.conversation.case_id == selection.case]
     worst = sorted(summary.cases, key=lambda case: 11.0 if case.score is None else case.score)
     return next(iter((*named, *worst)), None)

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def sheet(heads: Sequence[str], rows: Sequence[Component]) -> Component:
-    """Return a table that scrolls sideways where it is too wide."""
+    """Build a table that scrolls sideways."""
     head = html.Thead(html.Tr([html.Th(text, scope="col") for text in heads]))
     table = html.Table([head, html.Tbody(list(rows))], className="sheet")
     return html.Div(table, className="sheet-frame", tabIndex="0")
 
 
 def row(head: str, *cells: str, class_name: str = "") -> Component:
-    """Return a row; what looks like a figure is set as one."""
+    """Build a row; figures are aligned right."""
     shown = [
         html.Td(cell, className="number" if cell.lstrip("+-")[:1].isdigit() else None)
         for cell in cells

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def agent_chips(agents: Mapping[str, str], chosen: str) -> Component | None:
-    """Return the switches between agents; nothing where there is only one.
+    """Build the agent switches; None for a single agent.
 
     Args:
         agents: Id to name.
@@ -42,7 +42,7 @@ def agent_chips(agents: Mapping[str, str], chosen: str) -> Component | None:
 
 
 def run_tiles(summary: RunSummary) -> Component:
-    """Return the figures of a run."""
+    """Build the tiles of a run."""
     panel, run = summary.panel, summary.run
     verdict, _, _ = verdict_text(summary).partition(":")
     score = "-" if panel.overall_score is None else f"{panel.overall_score:.2f}"
@@ -80,12 +80,12 @@ def _cost_note(run: JudgeRun) -> str:
 
 
 def notes_list(summary: RunSummary) -> Component:
-    """Return what has to be known beside the scores."""
+    """Build the notes of a run."""
     return html.Ul([html.Li(note) for note in notes_on(summary)], className="judge-notes")
 
 
 def dimension_sheet(summary: RunSummary) -> Component:
-    """Return the dimensions of one run, with the spread of each judge."""
+    """Build the table of dimensions, with each judge's spread."""
     heads = ["Dimension", "Weight", "Score", *(item.judge for item in summary.panel.voters)]
     rows = []
     for name, score in summary.panel.scores.items():
@@ -102,7 +102,7 @@ def _spread(spread: Spread) -> str:
 
 
 def change_sheet(comparison: RunComparison) -> Component:
-    """Return the scores of two runs; differences that may be noise are grey."""
+    """Build the table of two runs; differences within noise are grey."""
     heads = ["What", "Before", "After", "Change", "Noise", "Meaning"]
     changes = (*comparison.scores, *comparison.cases)
     obstacles = [html.Li(f"Not comparable: {text}") for text in comparison.obstacles]

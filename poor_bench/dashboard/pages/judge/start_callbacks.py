@@ -28,7 +28,7 @@ Options = list[dict[str, str]]
 
 
 def options(services: Services) -> tuple[Options, Options]:
-    """Return the agents, and the LLMs that can judge; none where a file has a mistake."""
+    """List agents and judges; empty if a file is not valid."""
     try:
         shelf = services.judge_runs.shelf()
     except PoorBenchError:
@@ -39,7 +39,7 @@ def options(services: Services) -> tuple[Options, Options]:
 
 
 def preview(services: Services, *values: Any) -> tuple[Any, bool]:
-    """Return what the choice would do, and whether it cannot be started."""
+    """Build the preview of a choice; disable Start if not valid."""
     if services.judge_runs.state().is_active:
         text = "Wait until the current run has finished."
         return html.P(text, className="quiet"), True
@@ -53,7 +53,7 @@ def preview(services: Services, *values: Any) -> tuple[Any, bool]:
 
 
 def run(services: Services) -> tuple[Any, str, Any, bool]:
-    """Return body, class and head of the run, and whether there is nothing to follow."""
+    """Build body, class and head of the active run."""
     state = services.judge_runs.state()
     return run_body(state), run_class(state), run_head(state), not state.is_active
 

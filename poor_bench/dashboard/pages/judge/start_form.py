@@ -29,7 +29,7 @@ MOST_REPEATS = 100
 
 
 def start_form() -> Component:
-    """Return the form without its choices."""
+    """Build the form without its choices."""
     return card(
         "Judge an agent",
         html.Div(_fields(), className="judge-start", role="form", **aria(label="Judge an agent")),
@@ -41,7 +41,7 @@ def start_form() -> Component:
 
 
 def fields(kind: type[Input | State]) -> list[Any]:
-    """Return the fields of the form, as inputs or states of a callback."""
+    """List the fields of the form as inputs or states."""
     names = (Ids.AGENT, Ids.JUDGES, Ids.REPEAT, Ids.DECISION, Ids.MAX_COST)
     return [kind(name, "value") for name in names]
 
@@ -49,7 +49,7 @@ def fields(kind: type[Input | State]) -> list[Any]:
 def order_of(
     agent_id: str | None, judges: list[str] | None, repeat: Any, decision: str, max_cost: Any
 ) -> JudgeOrder:
-    """Return what the values of `fields` describe.
+    """Parse the values of `fields`.
 
     Raises:
         ConfigError: If no agent is chosen, or a number cannot be used.
@@ -68,7 +68,7 @@ def order_of(
 
 
 def preview_tiles(preview: JudgePreview) -> Component:
-    """Return what a run would do, and what it costs at most."""
+    """Build the tiles of a plan and its highest cost."""
     plan = preview.plan
     judges = ", ".join(judge.id for judge in plan.judges)
     most = dollars_text(preview.most_usd) if preview.most_usd else "-"
@@ -80,7 +80,7 @@ def preview_tiles(preview: JudgePreview) -> Component:
 
 
 def cases_note(preview: JudgePreview) -> str:
-    """Return which rubric an agent is judged by."""
+    """Describe the rubric of an agent."""
     dimensions = counted(len(preview.plan.rubric.dimensions), "dimension")
     return f"Rubric {preview.plan.rubric.name}: {dimensions}; threshold {preview.plan.threshold:g}."
 

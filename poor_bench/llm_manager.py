@@ -21,6 +21,7 @@ from poor_bench.models.completion import ChatRequest, Completion, Message
 from poor_bench.models.failure import FailureScope
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Clock, Provider, Reachability
+from poor_bench.providers.api_keys import hide_key_in_answer, known_key
 from poor_bench.providers.registry import (
     ProviderServices,
     create_provider,
@@ -137,6 +138,10 @@ class LLMManager:
                 raise
             refused(error)
             return None
+
+    def without_key(self, llm: LLM, text: str) -> str:
+        """Return text of or for an LLM without its key, to be stored."""
+        return hide_key_in_answer(text, known_key(llm, self._services.environ))
 
     def unload(self, llm: LLM) -> None:
         """Free the model's memory, where the provider has such a step."""

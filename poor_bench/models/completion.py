@@ -86,5 +86,7 @@ class Completion:
     """Share of it that lies in GPU memory, 0.0 to 1.0."""
     prompt_truncated: bool = False
     """The server's counters show that the beginning of the prompt was dropped."""
+    key_hidden: bool = False
+    """The key was echoed, and `[key]` stands in its place."""
     notes: tuple[str, ...] = ()
     """What was adapted on the way, such as a parameter that the server refused."""

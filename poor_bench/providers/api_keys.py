@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import urlsplit
 
-from poor_bench.errors import ProviderError
+from poor_bench.errors import ConfigError, ProviderError
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.providers.catalog import entry_of
 from poor_bench.providers.endpoint import endpoint_of, is_local_host
 
 _SHORTEST_SECRET = 4
+_SHORTEST_IN_ANSWERS = 8
+_LONGER_THAN_WORDS = 20
 _HIDDEN = "[key]"
 _KEY_SHAPES = re.compile(r"\b(?:sk|pk|gsk|xai|hf|key)[-_][\w*.-]{8,}|(?<=Bearer )\S+")
 
@@ -62,11 +66,62 @@ def read_key(llm: LLM, environ: Mapping[str, str]) -> str | None:
     return key
 
 
+def known_key(llm: LLM, environ: Mapping[str, str]) -> str | None:
+    """Return the key of an LLM as the environment has it, usable or not; None without one."""
+    try:
+        variable = key_variable(llm, environ)
+    except ConfigError:
+        return None
+    return environ.get(variable, "").strip() or None if variable else None
+
+
 def hide_keys(text: str, key: str | None) -> str:
-    """Return text without the key, and without anything else that looks like one."""
-    if key and len(key) >= _SHORTEST_SECRET:
-        text = text.replace(key, _HIDDEN)
-    return _KEY_SHAPES.sub(_HIDDEN, text)
+    """Return text without the key, and without anything else that looks like one.
+
+    Hide first and cut afterwards: half a key is not found any more.
+    """
+    return _KEY_SHAPES.sub(_HIDDEN, hide_key(text, key))
+
+
+def hide_key(text: str, key: str | None) -> str:
+    """Return text without the key: in any case, escaped for JSON, URLs and HTML, and in base64."""
+    if not key or len(key) < _SHORTEST_SECRET:
+        return text
+    return _spellings(key).sub(_HIDDEN, text)
+
+
+def hide_key_in_answer(text: str, key: str | None) -> str:
+    """Return what an LLM answered without the key.
+
+    Placeholders that local servers are given for a key, such as `ollama`, are ordinary words and
+    stay.
+    """
+    if not key or len(key) < _SHORTEST_IN_ANSWERS:
+        return text
+    is_random = any(character.isdigit() for character in key) or len(key) >= _LONGER_THAN_WORDS
+    return hide_key(text, key) if is_random else text
+
+
+@lru_cache(maxsize=64)
+def _spellings(key: str) -> re.Pattern[str]:
+    escaped = "".join(
+        rf"(?:{re.escape(character)}|\\u00{ord(character):02x}|%{ord(character):02x}"
+        rf"|&\#{ord(character)};|&\#x{ord(character):x};|\\{re.escape(character)})"
+        for character in key
+    )
+    return re.compile("|".join([escaped, *map(re.escape, _in_base64(key))]), re.IGNORECASE)
+
+
+def _in_base64(key: str) -> list[str]:
+    """Return what stands in base64 for the key, wherever in the coded text the key begins."""
+    found = set()
+    for before in range(3):
+        coded = base64.b64encode(b"x" * before + key.encode()).decode().rstrip("=")
+        n_shared = (4 * before + 2) // 3  # characters that also code what stands before
+        whole = coded[n_shared : len(coded) - bool((before + len(key)) % 3)]
+        if len(whole) >= _SHORTEST_IN_ANSWERS:
+            found |= {whole, whole.replace("+", "-").replace("/", "_")}
+    return sorted(found, key=len, reverse=True)
 
 
 def _needs_key(llm: LLM, environ: Mapping[str, str]) -> bool:

@@ -9,6 +9,8 @@ from typing import Any
 
 import orjson
 
+from poor_bench.providers.api_keys import hide_key, hide_keys
+
 _MOST_TEXT = 300
 _TAG = re.compile(r"<(script|style)\b.*?(?:</\1\s{0,9}>|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 _TITLE = re.compile(r"<title[^<>]{0,300}>([^<]{0,1000})", re.IGNORECASE)
@@ -39,6 +41,19 @@ def parse_error_reply(status: int | None, body: bytes) -> ErrorReply:
     return error_in(value, status)
 
 
+def hide_key_in_reply(value: Any, key: str | None) -> Any:
+    """Return a reply, as bytes or decoded, without the key."""
+    if isinstance(value, bytes):
+        return hide_key(value.decode("latin-1"), key).encode("latin-1")
+    if isinstance(value, str):
+        return hide_key(value, key)
+    if isinstance(value, Mapping):
+        return {name: hide_key_in_reply(item, key) for name, item in value.items()}
+    if isinstance(value, list):
+        return [hide_key_in_reply(item, key) for item in value]
+    return value
+
+
 def error_in(value: Any, status: int | None = None) -> ErrorReply:
     """Return the error that a decoded reply, or one object of a stream, holds."""
     if isinstance(value, list) and value:
@@ -61,7 +76,11 @@ def error_in(value: Any, status: int | None = None) -> ErrorReply:
 
 
 def one_line(text: str) -> str:
-    """Return text as one printable line of at most 300 characters."""
+    """Return text as one printable line of at most 300 characters, without what looks like a key.
+
+    The key of the LLM is hidden before: see `hide_key_in_reply`.
+    """
+    text = hide_keys(text, None)
     printable = "".join(character if character.isprintable() else " " for character in text)
     line = " ".join(printable.split())
     return line if len(line) <= _MOST_TEXT else line[: _MOST_TEXT - 3] + "..."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 from collections.abc import Mapping
@@ -45,7 +46,7 @@ def refusal_to_error(
     status = f"HTTP {error.status}" if error.status else "an error"
     location = headers.get("location")
     if location and error.status and error.status < 400:
-        said = f"it sends us on to {one_line(location)}"
+        said = f"it sends us on to {one_line(hide_keys(_without_query(location), key))}"
     return ProviderError(
         f"{asked.server} answered {status}: {said}",
         kind=kind,
@@ -53,6 +54,12 @@ def refusal_to_error(
         retry_after_s=retry_after_s(headers, error.message, now),
         hint=_way_out(kind, error, asked),
     )
+
+
+def _without_query(location: str) -> str:
+    """Return an address without what may hold a secret: user, query and fragment."""
+    address = re.split(r"[?#]", location, maxsplit=1)[0]
+    return re.sub(r"//[^/@]{0,1000}@", "//", address)
 
 
 def transport_to_error(error: TransportError, asked: Asked) -> ProviderError:

@@ -13,9 +13,15 @@ from poor_bench.models.completion import ChatRequest, Completion, FinishReason
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl
-from poor_bench.providers.api_keys import hide_keys, read_key
+from poor_bench.providers.api_keys import hide_key_in_answer, hide_keys, read_key
 from poor_bench.providers.chat_wire import ChatWire, Refused, ReplyReader
-from poor_bench.providers.error_reply import ErrorReply, error_in, one_line, parse_error_reply
+from poor_bench.providers.error_reply import (
+    ErrorReply,
+    error_in,
+    hide_key_in_reply,
+    one_line,
+    parse_error_reply,
+)
 from poor_bench.providers.failures import Asked, refusal_to_error, transport_to_error
 from poor_bench.providers.reply_parts import ReplyParts, mappings_at
 from poor_bench.providers.services import ProviderServices
@@ -23,6 +29,8 @@ from poor_bench.providers.transport.json_text import MalformedJsonError, dump_js
 from poor_bench.providers.transport.reply import Reply
 from poor_bench.providers.transport.server import HttpRequest, Server, TransportError
 from poor_bench.providers.transport.streams import read_objects
+
+_LONGEST_START = 200
 
 
 class HttpChat:
@@ -49,7 +57,7 @@ class HttpChat:
             with self._exchange(wire, body, key, control) as reply:
                 if reply.status < 300:
                     return self._read(wire, wire.reader(request, body), reply, refused, key)
-                error = parse_error_reply(reply.status, reply.read())
+                error = parse_error_reply(reply.status, hide_key_in_reply(reply.read(), key))
             without = wire.refusal(error, body) if error.status in {400, 422} else None
             if without is None or without in refused:
                 raise self._refusal(error, reply.headers, key)
@@ -77,7 +85,8 @@ class HttpChat:
         with self._reached(request, in_one_piece(control)) as reply:
             content = reply.read()
         if reply.status >= 300:
-            raise self._refusal(parse_error_reply(reply.status, content), reply.headers, key)
+            hidden = hide_key_in_reply(content, key)
+            raise self._refusal(parse_error_reply(reply.status, hidden), reply.headers, key)
         try:
             return load_json(content)
         except MalformedJsonError as error:
@@ -122,12 +131,14 @@ class HttpChat:
             raise self._incomplete(parts)
         watch = reply.watch
         notes = tuple(wire.note(item) for item in sorted(refused))
-        return parts.to_completion(watch.elapsed_ms(), watch.first_text_ms, notes)
+        completion = parts.to_completion(watch.elapsed_ms(), watch.first_text_ms, notes)
+        return _without_key(completion, key)
 
     def _feed(self, wire: ChatWire, reader: ReplyReader, reply: Reply, key: str | None) -> bool:
         for value in read_objects(reply.pieces(), wire.framing):
             if error := _error_of(value):
-                raise self._refusal(error_in({"error": error}), reply.headers, key)
+                hidden = hide_key_in_reply({"error": error}, key)
+                raise self._refusal(error_in(hidden), reply.headers, key)
             if reader.feed(value):
                 return True
             if reader.parts.has_begun:
@@ -148,12 +159,25 @@ class HttpChat:
         return refusal_to_error(error, headers, self._asked, key, now)
 
     def _malformed(self, error: MalformedJsonError, key: str | None) -> ProviderError:
-        start = hide_keys(one_line(error.start.decode("utf-8", "replace")), key)
+        start = one_line(hide_keys(error.start.decode("utf-8", "replace"), key))[:_LONGEST_START]
         what = f"with {start!r}" if start else "with nothing"
         return ProviderError(
             f"{self._asked.server} answered {what} where JSON was expected",
             kind=FailureKind.MALFORMED_REPLY,
         )
+
+
+def _without_key(completion: Completion, key: str | None) -> Completion:
+    """Return a completion without the key, should the server or the LLM echo it."""
+    clean = replace(
+        completion,
+        text=hide_key_in_answer(completion.text, key),
+        thinking=hide_key_in_answer(completion.thinking, key),
+        model_digest=hide_key_in_answer(completion.model_digest or "", key) or None,
+    )
+    if clean == completion:
+        return completion
+    return replace(clean, key_hidden=True, notes=(*clean.notes, "the key was hidden"))
 
 
 def in_one_piece(control: CallControl) -> CallControl:

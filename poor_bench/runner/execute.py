@@ -19,7 +19,7 @@ from poor_bench.runner.recording import recorded
 from poor_bench.runner.scorer import Scorer
 from poor_bench.scoring.cost import cost_usd
 from poor_bench.scoring.fingerprint import request_fingerprint
-from poor_bench.scoring.no_answer import PROMPT_TRUNCATED
+from poor_bench.scoring.no_answer import KEY_HIDDEN, PROMPT_TRUNCATED
 
 
 class Executor:
@@ -66,7 +66,8 @@ class Executor:
         }
 
         def failed(kind: FailureKind, message: str, attempts: int) -> Result:
-            failure = Failure(kind=kind, message=message, attempts=attempts)
+            hidden = self._manager.without_key(item.llm, message)
+            failure = Failure(kind=kind, message=hidden, attempts=attempts)
             base.setdefault("timestamp", self._manager.clock.now_iso())
             return Result(**base, failure=failure)
 
@@ -79,8 +80,10 @@ class Executor:
         request = build_request(item.llm, test_class, item.test)
         messages = request.messages
         base |= {
-            "prompt": messages[-1].content,
-            "system_prompt": messages[0].content if len(messages) > 1 else "",
+            "prompt": self._manager.without_key(item.llm, messages[-1].content),
+            "system_prompt": self._manager.without_key(
+                item.llm, messages[0].content if len(messages) > 1 else ""
+            ),
             "request_fingerprint": request_fingerprint(item.llm, request),
         }
         completion = self._manager.complete(item.llm, messages, cancelled, request.parameters)
@@ -95,12 +98,12 @@ class Executor:
 def _facts_of(completion: Completion, prices: Prices) -> dict[str, Any]:
     """Return what a completion tells beyond its score, as fields of a result."""
     usage, timing = completion.usage, completion.timing
-    marks = (PROMPT_TRUNCATED,) if completion.prompt_truncated else ()
+    marks = {PROMPT_TRUNCATED: completion.prompt_truncated, KEY_HIDDEN: completion.key_hidden}
     return {
         "response": completion.text,
         "thinking": completion.thinking,
         "finish_reason": completion.finish_reason.value,
-        "marks": marks,
+        "marks": tuple(mark for mark, applies in marks.items() if applies),
         "execution_time_ms": round(timing.total_ms - (timing.load_ms or 0.0), 3),
         "first_token_ms": timing.first_token_ms,
         "load_ms": timing.load_ms,

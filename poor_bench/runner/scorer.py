@@ -18,6 +18,7 @@ from poor_bench.runner.states import Fingerprints
 from poor_bench.sandbox import Level, noting_levels
 from poor_bench.scoring.judging import JudgeQuestion
 from poor_bench.scoring.no_answer import (
+    KEY_HIDDEN,
     PROMPT_TRUNCATED,
     explain_cut_off,
     marks_of,
@@ -115,7 +116,7 @@ class Scorer:
             result,
             score=verdict.score,
             strict_score=verdict.strict_score,
-            details=verdict.details,
+            details=_details(verdict.details, result),
             found=verdict.found,
             extracted=verdict.extracted,
             expected=verdict.expected,
@@ -126,7 +127,15 @@ class Scorer:
             marks=marks_of(
                 finish=finish,
                 prompt_truncated=PROMPT_TRUNCATED in result.marks,
+                key_hidden=KEY_HIDDEN in result.marks,
                 thinking_is_unclosed=split.is_unclosed,
                 has_answer=has_answer,
             ),
         )
+
+
+def _details(details: str, result: Result) -> str:
+    """Return the details of a verdict, with what was changed in the response before."""
+    if KEY_HIDDEN not in result.marks:
+        return details
+    return f"{details}\n\nThe response held the key of its LLM; `[key]` stands in its place."

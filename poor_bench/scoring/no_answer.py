@@ -8,6 +8,7 @@ from poor_bench.scoring.verdict import Verdict
 NO_ANSWER = "no_answer"
 UNCLOSED_THINKING = "unclosed_thinking"
 PROMPT_TRUNCATED = "prompt_truncated"
+KEY_HIDDEN = "key_hidden"
 _MARKS = {
     FinishReason.LENGTH: "truncated",
     FinishReason.REFUSAL: "refusal",
@@ -60,6 +61,7 @@ def marks_of(
     *,
     finish: FinishReason,
     prompt_truncated: bool,
+    key_hidden: bool = False,
     thinking_is_unclosed: bool,
     has_answer: bool,
 ) -> tuple[str, ...]:
@@ -71,4 +73,6 @@ def marks_of(
         marks.append(UNCLOSED_THINKING)
     if prompt_truncated:
         marks.append(PROMPT_TRUNCATED)
+    if key_hidden:
+        marks.append(KEY_HIDDEN)
     return tuple(marks)

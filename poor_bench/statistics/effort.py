@@ -183,8 +183,9 @@ def _effort_of(llm_id: str, results: Sequence[Result]) -> Effort:
 
 def _times_of(result: Result) -> TrialTimes:
     told = (result.execution_time_ms, result.queue_ms, result.prefill_ms, result.decode_ms)
-    known = (nan if value is None else value for value in told)
-    return TrialTimes(*known, thinking_share=thinking_share(result) if result.decode_ms else 0.0)
+    total, queue, prefill, decode = (nan if value is None else value for value in told)
+    share = thinking_share(result) if result.decode_ms else 0.0
+    return TrialTimes(total, queue, prefill, decode, share)
 
 
 def _or_zero(value: float) -> float:

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import regex
 
+from poor_bench.providers.api_keys import _spellings
+
 FUNCTIONS = {"compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub"}
 OF_USERS = {
     "wanted.pattern",  # evaluators/regex_match.py: searched with a time limit
@@ -23,6 +25,8 @@ OF_USERS = {
     "step.pattern",  # playbooks: written by the user
 }
 """Patterns that do not stand in our code."""
+MADE = {"'|'.join([escaped, *map(re.escape, _in_base64(key))])": "providers/api_keys.py"}
+"""Patterns that are put together from pieces: `all_patterns` adds an example."""
 
 
 class Found(NamedTuple):
@@ -112,7 +116,7 @@ def _flags(call: ast.Call, module: ModuleType) -> int:
 
 def _sources(node: ast.expr, function: ast.AST, module: ModuleType) -> list[str]:
     told = ast.unparse(node)
-    if told in OF_USERS:
+    if told in OF_USERS or told in MADE:
         return []
     value = _evaluated(node, module)
     if isinstance(value, str):
@@ -149,7 +153,8 @@ def all_patterns() -> list[Found]:
         for item in [*compiled_in(module), *called_in(module)]:
             if isinstance(item.pattern.pattern, str):
                 found.setdefault((item.pattern.pattern, item.pattern.flags), item)
-    return list(found.values())
+    of_key = _spellings("Zq7+wX/3pL=8vN5tR2&yH9")
+    return [*found.values(), Found("poor_bench.providers.api_keys._spellings", of_key)]
 
 
 def nasty_texts(pattern: Any) -> list[str]:

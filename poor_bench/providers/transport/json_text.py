@@ -18,7 +18,7 @@ class MalformedJsonError(ValueError):
 
     def __init__(self, data: bytes) -> None:
         super().__init__("not a JSON object")
-        self.start = data[:200]
+        self.start = data[:4000]
 
 
 def dump_json(value: Mapping[str, Any]) -> bytes:

@@ -99,6 +99,7 @@ class ReportGenerator:
             test_classes=self._config.workspace.test_classes,
             llms=self._known_llms,
             base=self._compared(results) if self._base else None,
+            n_removed=self._n_removed(),
             machines=[machine for machine in machines if machine],
             pass_score=self._pass_score,
             detectors=self._config.detectors,
@@ -136,6 +137,14 @@ class ReportGenerator:
         from poor_bench.config.atomic_write import write_atomically
 
         write_atomically(path, text)
+
+    def _n_removed(self) -> int:
+        """Count the results of the chosen LLMs that belong to tests that are gone."""
+        known = self._config.workspace.tests_by_id
+        return sum(
+            result.test_id not in known and self._is_chosen(result.llm_id)
+            for result in self._config.store.results()
+        )
 
     def _is_chosen(self, llm_id: str) -> bool:
         return llm_id in self._llm_ids or (

@@ -23,3 +23,14 @@ def bounded_text(text: str, max_length: int) -> str:
     """
     cut = text if len(text) <= max_length else f"{text[: max_length - 1]}…"
     return cut.encode("utf-8", "backslashreplace").decode()[:max_length]
+
+
+def removed_tests_text(n_results: int) -> str:
+    """Say that results of tests that are not in tests.json are left out; the same on all screens.
+
+    Example:
+        >>> removed_tests_text(2)
+        '2 results of removed tests (not in tests.json) are not counted'
+    """
+    verb = "is" if n_results == 1 else "are"
+    return f"{counted(n_results, 'result')} of removed tests (not in tests.json) {verb} not counted"

@@ -16,7 +16,7 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import console, harmless, json_option, print_json
 from poor_bench.command_line import python_command
 from poor_bench.errors import ConfigError, PoorBenchError
-from poor_bench.wording import counted
+from poor_bench.wording import counted, removed_tests_text
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -113,11 +113,17 @@ def _evaluators(app: AppContext) -> list[Finding]:
 
 
 def _results(app: AppContext) -> list[Finding]:
-    n_scored = n_failed = 0
-    for result in app.store.results():
-        n_scored += result.failure is None
-        n_failed += result.failure is not None
-    message = f"{app.store.paths.snapshot}: {n_scored} scored, {n_failed} failed"
+    from poor_bench.statistics.tally import count_trials
+
+    known = app.workspace.tests_by_id
+    results = list(app.store.results())
+    kept = [result for result in results if result.test_id in known]
+    counts = count_trials(kept)
+    message = f"{app.store.paths.snapshot}: {counts.n_scored} scored, {counts.n_failed} failed"
+    if counts.n_newer_failed:
+        message += f", {counted(counts.n_newer_failed, 'newer failed attempt')}"
+    if len(kept) < len(results):
+        message += f"; {removed_tests_text(len(results) - len(kept))}"
     return [Finding("results", "ok", message)]
 
 

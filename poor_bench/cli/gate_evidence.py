@@ -12,7 +12,6 @@ from poor_bench.config.llm_names import ids_named
 from poor_bench.gates.evidence import Evidence
 from poor_bench.gates.gate import Gate
 from poor_bench.runner.selection import Selection, select
-from poor_bench.runner.states import TrialState
 from poor_bench.sides import NOW, SideOpener
 from poor_bench.workspace_runner import WorkspaceRunner
 
@@ -88,8 +87,8 @@ def _stale_counts(config: WorkspaceFolder, selection: Selection, now: Side) -> d
         states = runner.states(replace(selection, trials=n_trials))
     finally:
         runner.close()
-    counts = {llm.id: states.count(index) for index, llm in enumerate(states.llms)}
+    standings = {llm.id: states.standing(index) for index, llm in enumerate(states.llms)}
     return {
-        llm_id: count[TrialState.STALE_REQUEST] + count[TrialState.STALE_SCORE]
-        for llm_id, count in counts.items()
+        llm_id: standing.stale_request + standing.stale_score
+        for llm_id, standing in standings.items()
     }

@@ -70,7 +70,8 @@ def _print_scores(data: ReportData, grouping: str, stratify: str | None) -> None
     stratified = (
         data.stratified(classes_weigh_alike=stratify == "classes") if stratify and is_whole else {}
     )
-    console().print(summary_table(data.summaries(by), names, ties, stratified))
+    coverage = data.coverage if is_whole else {}
+    console().print(summary_table(data.summaries(by), names, ties, stratified, coverage))
     if ties:
         click.echo("Tied: LLMs that share a letter cannot be told apart.")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,7 +35,7 @@ _DETAIL_FIELDS = (
 @click.command(epilog=_EPILOG)
 @click.argument("test_id", required=False)
 @click.option("--llm", "llm_glob", metavar="ID", help="LLM id, label or glob.")
-@click.option("--failed", is_flag=True, help="Only trials that could not be run.")
+@click.option("--failed", is_flag=True, help="Only attempts that failed to run.")
 @click.option("--repair", is_flag=True, help="Rebuild a damaged results file; keeps it beside.")
 @json_option
 @pass_app
@@ -62,7 +62,7 @@ def command(
         for result in results:
             _print_whole(result)
     else:
-        console().print(_listing(results))
+        console().print(_listing(results, app.workspace.tests_by_id))
     return 0
 
 
@@ -95,11 +95,11 @@ def _require_test(app: AppContext, test_id: str) -> None:
         raise ConfigError(f"there is no test {test_id!r}", hint=names_hint(test_id, known))
 
 
-def _listing(results: list[Result]) -> Any:
+def _listing(results: list[Result], tests: Container[str]) -> Any:
     rows = [
         [
             result.llm_id,
-            result.test_id,
+            result.test_id if result.test_id in tests else f"{result.test_id} (removed)",
             str(result.trial),
             "-" if result.score is None else f"{result.score:.2f}",
             _one_line(result.failure.message if result.failure else result.details),

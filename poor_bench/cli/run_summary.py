@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from poor_bench.cli.next_step import next_step
-from poor_bench.cli.output import console
+from poor_bench.cli.output import console, harmless
 from poor_bench.cli.rescore_view import print_rescored, rescored_to_json
 from poor_bench.cli.summary_json import summary_to_json
 from poor_bench.cli.summary_table import summary_table
 from poor_bench.command_line import next_command
 from poor_bench.runner.rescore import RescoreTally
+from poor_bench.statistics.coverage import coverages_of
 from poor_bench.statistics.summarise import summarise
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
+    from poor_bench.models.result import Result
     from poor_bench.runner.events import RunFinished
     from poor_bench.runner.plan import Plan
     from poor_bench.statistics.summary import Summary
@@ -52,7 +55,11 @@ def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | Non
         print_rescored(ended.rescored, n_not_rescored, next_command("rescore --undo"))
     summaries = _summaries(runner, plan)
     if summaries:
-        console().print(summary_table(summaries, names))
+        coverage = coverages_of(_results(runner, plan))
+        console().print(summary_table(summaries, names, coverage=coverage))
+        for llm_id, each in coverage.items():
+            if not each.is_comparable:
+                click.echo(harmless(f"{names.get(llm_id, llm_id)}: {each.text}."))
     click.echo(f"Results: {runner.config.store.paths.snapshot}")
     budget = runner.manager.budget
     if ended is not None and budget is not None and budget.is_reached:
@@ -81,10 +88,15 @@ def run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> 
 
 
 def _summaries(runner: WorkspaceRunner, plan: Plan) -> list[Summary]:
+    return summarise(_results(runner, plan))
+
+
+def _results(runner: WorkspaceRunner, plan: Plan) -> Iterator[Result]:
+    """Yield the stored results of the LLMs and tests that were selected."""
     states = plan.states
-    return summarise(
-        result for result in runner.config.store.results() if states.state_of(result) is not None
-    )
+    for result in runner.config.store.results():
+        if states.state_of(result) is not None:
+            yield result
 
 
 def _not_scored(finished: RunFinished) -> str:

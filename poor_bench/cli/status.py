@@ -38,8 +38,9 @@ _EPILOG = examples(
 def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> int:
     """Show what is done, pending, failed and stale per LLM.
 
-    Failed trials could not be run and count as pending. Stale: the prompt, the parameters or the
-    evaluator changed since.
+    Failed: the trial has no score, and its newest attempt failed; `run` tries it again. Stale: it
+    has a score, but the prompt, the parameters or the evaluator changed since. A scored trial stays
+    done or stale if a newer attempt failed; such attempts are counted apart.
     """
     from poor_bench.workspace_runner import WorkspaceRunner
 
@@ -54,19 +55,13 @@ def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> i
 
 
 def _row(states: TrialStates, index: int) -> dict[str, Any]:
-    from poor_bench.runner.states import TrialState
-
-    counts = states.count(index)
+    standing = states.standing(index)
     llm = states.llms[index]
     return {
         "llm_id": llm.id,
         "label": llm.label or llm.id,
-        "total": sum(counts.values()),
-        "done": counts[TrialState.DONE],
-        "pending": counts[TrialState.PENDING],
-        "failed": counts[TrialState.FAILED],
-        "stale_request": counts[TrialState.STALE_REQUEST],
-        "stale_score": counts[TrialState.STALE_SCORE],
+        "total": sum(states.count(index).values()),
+        **standing._asdict(),
     }
 
 
@@ -74,6 +69,7 @@ def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> 
     columns: list[Column] = [
         "LLM",
         *((name, "right") for name in ("Done", "Pending", "Failed", "Stale")),
+        ("Newer attempt failed", "right"),
     ]
     cells = [
         [
@@ -82,9 +78,12 @@ def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> 
             str(row["pending"] or ""),
             str(row["failed"] or ""),
             str(row["stale_request"] + row["stale_score"] or ""),
+            str(row["newer_failed"] or ""),
         ]
         for row in rows
     ]
+    if not any(row["newer_failed"] for row in rows):
+        columns, cells = columns[:-1], [cell[:-1] for cell in cells]
     classes = {test.class_id for test in states.tests}
     click.echo(
         f"Workspace {app.data_dir}: {counted(len(states.tests), 'test')} in "

@@ -10,12 +10,14 @@ from poor_bench.cli.output import plain_table
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from poor_bench.statistics.coverage import Coverage
     from poor_bench.statistics.estimate import Estimate
     from poor_bench.statistics.summary import Summary
 
 _LEFT = frozenset({"LLM", "Class", "Tied"})
 _NOBODY: Mapping[str, str] = {}
 _NOTHING: Mapping[str, Estimate] = {}
+_NO_COVERAGE: Mapping[str, Coverage] = {}
 
 
 def summary_table(
@@ -23,17 +25,29 @@ def summary_table(
     names: Mapping[str, str],
     ties: Mapping[str, str] = _NOBODY,
     stratified: Mapping[str, Estimate] = _NOTHING,
+    coverage: Mapping[str, Coverage] = _NO_COVERAGE,
 ) -> Table:
-    """Return a table with a row per summary, best score first.
+    """Return a table with a row per summary, best score first; after all, what is not comparable.
 
     Args:
         summaries: Rows of any grouping.
         names: LLM id to what screens call it.
         ties: LLM id to letters; LLMs that share one cannot be told apart.
         stratified: LLM id to its score with test classes as strata.
+        coverage: LLM id to the share of the tests that it was scored on.
     """
-    ordered = sorted(summaries, key=lambda summary: -(summary.score.value if summary.score else -1))
-    cells = [_cells(summary, names, ties, stratified) for summary in ordered]
+
+    def place(summary: Summary) -> tuple[bool, float]:
+        known = coverage.get(summary.group.llm_id)
+        is_apart = known is not None and not known.is_comparable
+        return is_apart, -(summary.score.value if summary.score else -1)
+
+    is_partial = any(each.n_tests < each.n_all for each in coverage.values())
+    cells = [
+        _cells(summary, names, ties, stratified)
+        | {"Tests": _tests_text(coverage.get(summary.group.llm_id)) if is_partial else ""}
+        for summary in sorted(summaries, key=place)
+    ]
     shown = [name for name in cells[0] if any(row[name] for row in cells)] if cells else []
     columns = [(name, "left" if name in _LEFT else "right") for name in shown]
     return plain_table(columns, [[row[name] for name in shown] for row in cells])
@@ -58,9 +72,11 @@ def _cells(
         "95 % interval": f"{score.low:.2f}-{score.high:.2f}" if score else "",
         "Stratified": _stratified_text(stratified.get(group.llm_id)),
         "Tied": ties.get(group.llm_id, ""),
+        "Tests": "",
         "Strict": f"{strict:.3f}" if is_strict_lower else "",
         "Passed": f"{summary.n_passed}/{summary.n_scored}",
-        "Failed": str(summary.n_failed) if summary.n_failed else "",
+        "Failed": str(summary.n_failed or ""),
+        "Newer attempt failed": str(summary.n_newer_failed or ""),
         "Median": f"{summary.time.median_ms / 1000:.2f} s" if summary.time else "",
         "Tokens/s": _speed(summary.tokens_per_s),
         "Generation tokens/s": _speed(summary.generation_tokens_per_s),
@@ -81,3 +97,7 @@ def _stratified_text(estimate: Estimate | None) -> str:
 
 def _speed(tokens_per_s: float | None) -> str:
     return f"{tokens_per_s:.0f}" if tokens_per_s else ""
+
+
+def _tests_text(coverage: Coverage | None) -> str:
+    return f"{coverage.n_tests}/{coverage.n_all}" if coverage else ""

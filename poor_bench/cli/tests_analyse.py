@@ -31,7 +31,10 @@ def analyse(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
     from poor_bench.statistics.items import analyse_items
     from poor_bench.statistics.level_order import level_orders
 
-    items = analyse_items(app.store.results(), app.workspace.tests_by_id)
+    tests = app.workspace.tests_by_id
+    items = analyse_items(
+        (result for result in app.store.results() if result.test_id in tests), tests
+    )
     orders = level_orders(items)
     if as_json:
         shown = [_item_to_json(item) for item in items]

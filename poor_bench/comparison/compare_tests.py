@@ -54,8 +54,10 @@ class TestPairing:
         same_llm: bool,
     ) -> ComparedTest:
         score_before, score_after = mean_score_of(before), mean_score_of(after)
-        if score_before is None or score_after is None:
-            changes = Changes((self._absence(test_id, before, after),), True)
+        if self._is_gone(test_id):
+            changes = Changes((Obstacle.TEST_GONE,), True)
+        elif score_before is None or score_after is None:
+            changes = Changes((_absence(before, after),), True)
         else:
             changes = changes_between(
                 [result for result in before if result.score is not None],
@@ -75,13 +77,8 @@ class TestPairing:
             same_answers=_answers(before) == _answers(after) != [],
         )
 
-    def _absence(self, test_id: str, before: Sequence[Result], after: Sequence[Result]) -> Obstacle:
-        """Return why one side has no score."""
-        if self._tests and test_id not in self._tests:
-            return Obstacle.TEST_GONE
-        if mean_score_of(before) is None:
-            return Obstacle.FAILED_BEFORE if before else Obstacle.ONLY_AFTER
-        return Obstacle.FAILED_AFTER if after else Obstacle.ONLY_BEFORE
+    def _is_gone(self, test_id: str) -> bool:
+        return bool(self._tests) and test_id not in self._tests
 
     def _llm_fingerprint_of(self, result: Result) -> str:
         run = self._runs.get(result.run_id)
@@ -94,3 +91,10 @@ def _answers(results: Sequence[Result]) -> list[tuple[int, str]]:
     if not all(result.response for result in scored):
         return []
     return sorted((result.trial, result.response) for result in scored)
+
+
+def _absence(before: Sequence[Result], after: Sequence[Result]) -> Obstacle:
+    """Return why one side has no score."""
+    if mean_score_of(before) is None:
+        return Obstacle.FAILED_BEFORE if before else Obstacle.ONLY_AFTER
+    return Obstacle.FAILED_AFTER if after else Obstacle.ONLY_BEFORE

@@ -12,6 +12,7 @@ from poor_bench.statistics.estimate import Estimate
 from poor_bench.statistics.mean_score import mean_score
 from poor_bench.statistics.percentile import percentile
 from poor_bench.statistics.summary import scored_share
+from poor_bench.statistics.tally import count_trials
 from poor_bench.statistics.wilson import wilson_interval
 from poor_bench.wording import counted
 
@@ -85,18 +86,19 @@ def check_cost(part: Part, limit: float) -> Finding:
 
 def check_scored_share(part: Part, limit: float) -> Finding:
     """Check the share of trials that ended with a score, pending tests counted as one trial."""
-    n_scored = len(part.scored)
-    n_failed = len(part.results) - n_scored
-    share = scored_share(n_scored, n_failed, part.n_pending)
-    seen = f"{n_scored} scored, {n_failed} could not be run, {part.n_pending} pending"
+    counts = count_trials(part.results)
+    share = scored_share(counts.n_scored, counts.n_failed, part.n_pending)
+    seen = f"{counts.n_scored} scored, {counts.n_failed} failed to run, {part.n_pending} pending"
+    if counts.n_newer_failed:
+        seen += f"; {counts.n_newer_failed} of the scored have a newer attempt that failed"
     kept = share >= limit - _ROUNDING
     return Finding(GateStatus.PASSED if kept else GateStatus.FAILED, share, seen)
 
 
 def _check_mean(values: Sequence[float], limit: float, what: str, part: Part) -> Finding:
     if not values:
-        n_failed = len(part.results)
-        reason = f"{NOTHING}no scored trial ({n_failed} could not be run)"
+        n_failed = count_trials(part.results).n_failed
+        reason = f"{NOTHING}no scored trial ({n_failed} failed to run)"
         return Finding(GateStatus.FAILED, None, reason)
     estimate = mean_score(values)
     seen = _mean_text(what, estimate)

@@ -9,7 +9,7 @@ from poor_bench.issues.detector import Among, Detector
 from poor_bench.issues.issue import Issue
 from poor_bench.issues.registry import DETECTORS
 from poor_bench.issues.trial import Trial
-from poor_bench.models.result import Result
+from poor_bench.models.result import Result, one_per_trial
 
 _NO_FACTS = TestFacts()
 _NO_BACKGROUND = Background()
@@ -24,7 +24,8 @@ def detect_issues(
     """Find the issues of some results.
 
     Args:
-        results: Scored and failed trials in any order; each trial once.
+        results: Scored and failed trials in any order; of a trial with a score, newer failures are
+            left out.
         background: What is known beyond the results. More of it lets more detectors work.
         detectors: Which detectors to run; their order decides which of several causes a lost
             score is charged to.
@@ -38,7 +39,10 @@ def detect_issues(
         >>> [(issue.detector_id, issue.lost_score) for issue in detect_issues([result])]
         [('no_answer', 1.0), ('score_zero', 0.0)]
     """
-    trials = [Trial(result, background.facts.get(result.test_id, _NO_FACTS)) for result in results]
+    facts = background.facts
+    trials = [
+        Trial(result, facts.get(result.test_id, _NO_FACTS)) for result in one_per_trial(results)
+    ]
     among = {kind: [trial for trial in trials if kind.includes(trial)] for kind in Among}
     uncharged = {id(trial): trial.lost_score for trial in trials}
     issues = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
@@ -92,6 +92,16 @@ class Result:
     def key(self) -> tuple[str, str, int]:
         """What identifies a trial: LLM id, test id, trial number."""
         return self.llm_id, self.test_id, self.trial
+
+
+def one_per_trial(results: Iterable[Result]) -> list[Result]:
+    """Select the score of each trial, or its failure where it has no score.
+
+    A trial may have a score and a newer failure: it counts as scored.
+    """
+    known = list(results)
+    scored = {result.key for result in known if result.failure is None}
+    return [result for result in known if result.failure is None or result.key not in scored]
 
 
 _DEFAULTS = {item.name: item.default for item in fields(Result)}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from poor_bench.comparison.wording import apart_lines, difference_text, obstacles_text, verdict
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics import comparison
-from poor_bench.wording import counted
+from poor_bench.wording import counted, removed_tests_text
 
 Quote = Callable[[str], str]
 """Makes the name of an LLM, class or test safe for where the sentence will stand."""
@@ -27,6 +27,7 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
         with_cause: Whether to look why score is lost, which reads every response.
     """
     yield from _leader(data, quote)
+    yield from _coverage(data, quote)
     yield from _changes(data, quote)
     if with_cause:
         yield from _main_cause(data)
@@ -36,23 +37,32 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
 
 def tie_letters(data: ReportData) -> dict[str, str]:
     """Return tie groups by LLM id: LLMs that share one are tied; none for a single LLM."""
-    return comparison.tie_letters(data.standing.groups) if len(data.standing.ranks) > 1 else {}
+    return comparison.tie_letters(data.ranking.groups) if len(data.ranking.ranks) > 1 else {}
 
 
 def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
-    ranks = data.standing.ranks
+    """Yield who leads; an LLM that was scored on other tests is never named best."""
+    ranks = data.ranking.ranks
     if len(ranks) < 2:
         return
     first = ranks[0]
+    llm = "LLM" if len(ranks) == len(data.standing.ranks) else "comparable LLM"
     if first.worst == 1:
-        yield f"{quote(data.name(first.llm_id))} is better than every other LLM, beyond chance."
+        yield f"{quote(data.name(first.llm_id))} is better than every other {llm}, beyond chance."
         return
-    tied = {llm_id for group in data.standing.groups if first.llm_id in group for llm_id in group}
+    tied = {llm_id for group in data.ranking.groups if first.llm_id in group for llm_id in group}
     names = [quote(data.name(rank.llm_id)) for rank in ranks[1:] if rank.llm_id in tied]
     shown = "; ".join(names[:_ALL_NAMED_UP_TO])
     more = f" and {len(names) - _ALL_NAMED_UP_TO} more" if len(names) > _ALL_NAMED_UP_TO else ""
     leader = quote(data.name(first.llm_id))
-    yield f"{leader} scores highest, but cannot be told apart from: {shown}{more}."
+    if names:
+        yield f"{leader} scores highest, but cannot be told apart from: {shown}{more}."
+
+
+def _coverage(data: ReportData, quote: Quote) -> Iterator[str]:
+    for llm_id in data.places:
+        if not data.is_comparable(llm_id):
+            yield f"{quote(data.name(llm_id))}: {data.coverage[llm_id].text}."
 
 
 def _changes(data: ReportData, quote: Quote) -> Iterator[str]:
@@ -83,8 +93,13 @@ def _main_cause(data: ReportData) -> Iterator[str]:
 
 def _missing(data: ReportData) -> Iterator[str]:
     if data.failures:
-        n_failed, n_all = len(data.failures), len(data.results)
-        yield f"{n_failed} of {n_all} trials could not be run; they count in no score."
+        n_failed, n_all = len(data.failures), len(data.trials)
+        yield f"{n_failed} of {n_all} trials failed to run; they count in no score."
+    if data.n_newer_failed:
+        trials = counted(data.n_newer_failed, "scored trial")
+        yield f"A newer attempt failed on {trials}; the stored scores count."
+    if data.n_removed:
+        yield f"{removed_tests_text(data.n_removed)}."
 
 
 def _weakly_isolated(data: ReportData) -> Iterator[str]:

@@ -31,8 +31,10 @@ def report_to_json(data: ReportData, by: GroupBy, runs: Mapping[str, Any]) -> st
         "created": data.created,
         "title": data.title,
         "summaries": data.summaries(by),
-        "ranks": data.standing.ranks,
-        "tie_groups": data.standing.groups,
+        "coverage": {llm_id: each.as_dict() for llm_id, each in data.coverage.items()},
+        "n_results_of_removed_tests": data.n_removed,
+        "ranks": data.ranking.ranks,
+        "tie_groups": data.ranking.groups,
         "pairs": data.standing.pairs,
         "stratified": {
             "tests_weigh_alike": data.stratified(classes_weigh_alike=False),

@@ -32,7 +32,7 @@ def report_to_junit(data: ReportData) -> str:
     root = Element("testsuites", name=xml_text(data.title))
     for summary in data.summaries():
         llm_id = summary.group.llm_id
-        results = [result for result in data.results if result.llm_id == llm_id]
+        results = [result for result in data.trials if result.llm_id == llm_id]
         _add_suite(root, summary, results, data)
     indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"

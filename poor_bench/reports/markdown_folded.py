@@ -28,7 +28,7 @@ def folded_parts(data: ReportData, by: GroupBy) -> Iterator[str]:
     if data.format_taxes:
         yield details("What format alone costs", _format_tax_table(data))
     if data.failures:
-        yield details("What could not be run", _failure_list(data))
+        yield details("Failed to run", _failure_list(data))
 
 
 def _class_table(data: ReportData) -> str:

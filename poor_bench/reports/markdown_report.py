@@ -48,8 +48,8 @@ def _scores(data: ReportData, by: GroupBy) -> str:
 
 
 _HEADINGS = (
-    "LLM", "Class", "Level", "Tied", "Score", "95 % interval", "Before", "Passed",
-    "Could not run", "Median", "Cost", "Judge",
+    "LLM", "Class", "Level", "Tied", "Tests", "Score", "95 % interval", "Before", "Passed",
+    "Failed", "Newer attempt failed", "Median", "Cost", "Judge",
 )  # fmt: skip
 _LEFT = 4
 
@@ -65,15 +65,26 @@ def _score_row(summary: Summary, data: ReportData, letters: dict[str, str]) -> l
         code_span(group.class_id or ""),
         str(group.level or ""),
         letters.get(group.llm_id, ""),
+        _tests_text(summary, data),
         f"**{score.value:.3f}**" if score else "",
         f"{score.low:.2f} to {score.high:.2f}" if score else "",
         _before(summary, data),
         f"{summary.n_passed}/{summary.n_scored}",
         str(summary.n_failed or ""),
+        str(summary.n_newer_failed or ""),
         f"{summary.time.median_ms / 1000:.2f} s" if summary.time else "",
         _dollars(summary.cost_usd),
         _dollars(summary.judge_cost_usd),
     ]
+
+
+def _tests_text(summary: Summary, data: ReportData) -> str:
+    """Return on how many tests an LLM was scored, where that is not the same for all LLMs."""
+    known = data.coverage.get(summary.group.llm_id)
+    is_partial = any(each.n_tests < each.n_all for each in data.coverage.values())
+    if known is None or summary.group.class_id is not None or not is_partial:
+        return ""
+    return f"{known.n_tests}/{known.n_all}"
 
 
 def _dollars(usd: float | None) -> str:

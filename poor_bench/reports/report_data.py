@@ -17,10 +17,11 @@ from poor_bench.issues.grouping import group_issues
 from poor_bench.issues.issue import Issue, IssueGroup
 from poor_bench.issues.registry import DETECTORS
 from poor_bench.models.llm import LLM
-from poor_bench.models.result import Result
+from poor_bench.models.result import Result, one_per_trial
 from poor_bench.models.test import Test
 from poor_bench.models.test_class import TestClass
 from poor_bench.statistics.comparison import Comparison, compare_llms
+from poor_bench.statistics.coverage import Coverage, coverages_of
 from poor_bench.statistics.effort import Effort, efforts
 from poor_bench.statistics.estimate import Estimate
 from poor_bench.statistics.items import analyse_items
@@ -58,6 +59,8 @@ class ReportData:
     machines: Sequence[Mapping[str, object]] = ()
     """Facts of the machines that times were measured on, where they are known."""
     pass_score: float = 1.0
+    n_removed: int = 0
+    """Results of tests that are not in the workspace any more; they are not among `results`."""
     detectors: Sequence[Detector] = DETECTORS
     """What looks for issues: the built-in detectors and those of the workspace."""
 
@@ -67,14 +70,33 @@ class ReportData:
         return llm.label or llm.id if llm else llm_id
 
     def summaries(self, by: GroupBy = GroupBy.LLM) -> list[Summary]:
-        """Return the figures of each group, best score first."""
-        rows = self._summariser.rows(by)
-        return sorted(rows, key=lambda row: -(row.score.value if row.score else -1.0))
+        """Return the figures of each group: LLMs that are comparable first, then by score."""
+        return sorted(self._summariser.rows(by), key=self._place)
+
+    @cached_property
+    def coverage(self) -> dict[str, Coverage]:
+        """LLM id to the share of the tests that it was scored on."""
+        return coverages_of(self.results)
+
+    def is_comparable(self, llm_id: str) -> bool:
+        """True if an LLM was scored on enough of the tests to stand in a ranking."""
+        return llm_id not in self.coverage or self.coverage[llm_id].is_comparable
+
+    def _place(self, row: Summary) -> tuple[bool, float]:
+        score = row.score.value if row.score else -1.0
+        return not self.is_comparable(row.group.llm_id), -score
 
     @cached_property
     def standing(self) -> Comparison:
         """Which differences between LLMs are real, ranks as ranges, tie groups."""
         return compare_llms(self.results)
+
+    @cached_property
+    def ranking(self) -> Comparison:
+        """`standing` of the LLMs that are comparable: what may name one of them best."""
+        if all(map(self.is_comparable, self.coverage)):
+            return self.standing
+        return compare_llms(r for r in self.results if self.is_comparable(r.llm_id))
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -126,9 +148,19 @@ class ReportData:
         return efforts(self.results)
 
     @cached_property
+    def trials(self) -> list[Result]:
+        """One result per trial: its score, or its failure where it has none."""
+        return one_per_trial(self.results)
+
+    @cached_property
     def failures(self) -> list[Result]:
-        """Trials that could not be run."""
-        return [result for result in self.results if result.failure is not None]
+        """Trials without a score that failed to run."""
+        return [result for result in self.trials if result.failure is not None]
+
+    @property
+    def n_newer_failed(self) -> int:
+        """Scored trials whose newer attempt failed."""
+        return len(self.results) - len(self.trials)
 
     @cached_property
     def _summariser(self) -> Summariser:

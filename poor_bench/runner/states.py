@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple, Protocol
@@ -27,6 +28,31 @@ class TrialState(IntEnum):
     def must_be_asked(self) -> bool:
         """Whether a run asks the LLM for it."""
         return self <= TrialState.STALE_REQUEST
+
+
+_STATE, _SCORED, _HAS_FAILURE = 0x0F, 0x10, 0x20
+"""Parts of the byte of a trial: its state, whether it has a score, whether it has a failure."""
+_STATES_ALONE = bytes(value & _STATE for value in range(256))
+
+
+class LLMStanding(NamedTuple):
+    """How far the trials of an LLM are, each counted once.
+
+    A trial with a stored score is done or stale, even if a newer attempt failed: the same counting
+    as `poor_bench.statistics.tally.TrialCounts`.
+    """
+
+    done: int
+    pending: int
+    """No attempt is stored."""
+    failed: int
+    """Without a score; the newest attempt failed."""
+    stale_request: int
+    """Scored, but asked with another prompt or other parameters."""
+    stale_score: int
+    """Scored by another evaluator than today's."""
+    newer_failed: int
+    """Of the done and stale ones: a newer attempt failed."""
 
 
 class TrialName(NamedTuple):
@@ -64,18 +90,20 @@ class TrialStates:
         for result in results:
             slot = self._slot(result)
             if slot is not None:
-                state = _state_of(result, self, fingerprints)
-                self._states[slot] = max(self._states[slot], state)
+                known = self._states[slot]
+                state = max(known & _STATE, _state_of(result, self, fingerprints))
+                kind = _SCORED if result.failure is None else _HAS_FAILURE
+                self._states[slot] = state | known & ~_STATE | kind
 
     def state(self, llm_index: int, test_index: int, trial: int) -> TrialState:
         """Return the state of one trial; `trial` counts from 1."""
-        return TrialState(self._states[self._position(llm_index, test_index, trial)])
+        return TrialState(self._states[self._position(llm_index, test_index, trial)] & _STATE)
 
     def of_llm(self, llm_index: int) -> Iterator[tuple[int, TrialState]]:
         """Yield the number of each trial of an LLM within that LLM, and its state."""
         start = llm_index * len(self.tests) * self.trials
         for offset in range(len(self.tests) * self.trials):
-            yield offset, TrialState(self._states[start + offset])
+            yield offset, TrialState(self._states[start + offset] & _STATE)
 
     def name(self, llm_index: int, offset: int) -> TrialName:
         """Return which trial it is that has a number within an LLM."""
@@ -84,9 +112,26 @@ class TrialStates:
 
     def count(self, llm_index: int) -> dict[TrialState, int]:
         """Return how many trials of an LLM are in each state."""
-        size = len(self.tests) * self.trials
-        part = self._states[llm_index * size : (llm_index + 1) * size]
+        part = self._part(llm_index).translate(_STATES_ALONE)
         return {state: part.count(state) for state in TrialState}
+
+    def standing(self, llm_index: int) -> LLMStanding:
+        """Return how far the trials of an LLM are, each counted once."""
+        counts = Counter(self._part(llm_index))
+
+        def scored(*states: TrialState) -> int:
+            return sum(
+                counts[state | _SCORED] + counts[state | _SCORED | _HAS_FAILURE] for state in states
+            )
+
+        return LLMStanding(
+            done=scored(TrialState.DONE),
+            pending=counts[0],
+            failed=sum(counts[state | _HAS_FAILURE] for state in TrialState),
+            stale_request=scored(TrialState.STALE_REQUEST),
+            stale_score=scored(TrialState.STALE_SCORE),
+            newer_failed=sum(counts[state | _SCORED | _HAS_FAILURE] for state in TrialState),
+        )
 
     def llm_of(self, result: Result) -> LLM:
         """Return the LLM of a result that is among the trials."""
@@ -99,7 +144,11 @@ class TrialStates:
     def state_of(self, result: Result) -> TrialState | None:
         """Return the state of a result's trial; None where it is not among the trials."""
         slot = self._slot(result)
-        return None if slot is None else TrialState(self._states[slot])
+        return None if slot is None else TrialState(self._states[slot] & _STATE)
+
+    def _part(self, llm_index: int) -> bytearray:
+        size = len(self.tests) * self.trials
+        return self._states[llm_index * size : (llm_index + 1) * size]
 
     def _slot(self, result: Result) -> int | None:
         llm_index = self._llm_index.get(result.llm_id)

@@ -98,11 +98,13 @@ def _group_of(key: tuple[str, str, int], by: GroupBy) -> Group:
 def _summary_of(group: Group, tally: Tally) -> Summary:
     tests = tally.tests.values()
     strict = [test.strict / test.n for test in tests]
+    counts = tally.counts()
     return Summary(
         group=group,
         n_tests=len(tests),
-        n_scored=sum(test.n for test in tests),
-        n_failed=tally.n_failed,
+        n_scored=counts.n_scored,
+        n_failed=counts.n_failed,
+        n_newer_failed=counts.n_newer_failed,
         n_passed=sum(test.n_passed for test in tests),
         score=mean_score([test.score / test.n for test in tests]) if tests else None,
         strict_score=sum(strict) / len(strict) if strict else None,
@@ -115,7 +117,7 @@ def _summary_of(group: Group, tally: Tally) -> Summary:
         cost_usd=tally.cost_usd if tally.has_cost else None,
         judge_cost_usd=tally.judge_cost_usd if tally.has_judge_cost else None,
         marks=dict(tally.marks.most_common()),
-        failures=dict(tally.failures.most_common()),
+        failures=counts.failures,
     )
 
 

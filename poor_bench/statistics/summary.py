@@ -52,7 +52,7 @@ class Summary:
     n_scored: int
     """Scored trials."""
     n_failed: int
-    """Trials that failed to run."""
+    """Trials without a score that failed to run."""
     n_passed: int
     """Scored trials that reached the pass mark."""
     score: Estimate | None
@@ -78,6 +78,9 @@ class Summary:
     marks: Mapping[str, int]
     """Mark to the number of trials that carry it."""
     failures: Mapping[FailureKind, int]
+    """Why the trials of `n_failed` failed."""
+    n_newer_failed: int = 0
+    """Scored trials whose newer attempt failed; not in `n_failed`."""
 
     @property
     def scored_share(self) -> float:

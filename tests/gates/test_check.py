@@ -49,7 +49,7 @@ def test_failures_to_run_never_count_as_zero() -> None:
     score, share = check("min_score", 1.0, evidence(results))
     assert (score.status, score.observed) == ("passed", 1.0)
     assert (share.gate.kind, share.status) == ("min_scored_share", "warning")
-    assert share.reason == "2 scored, 2 could not be run, 0 pending"
+    assert share.reason == "2 scored, 2 failed to run, 0 pending"
 
 
 def test_scored_share_that_is_asked_for_fails() -> None:

@@ -8,7 +8,7 @@ from tests.reports.builders import make_report, make_results, with_base
 def test_clear_leader_is_named() -> None:
     told = list(findings(make_report(make_results()), str))
     assert told[0] == "good is better than every other LLM, beyond chance."
-    assert told[-1] == "1 of 24 trials could not be run; they count in no score."
+    assert told[-1] == "1 of 24 trials failed to run; they count in no score."
 
 
 def test_llms_that_cannot_be_told_apart_are_named_together() -> None:

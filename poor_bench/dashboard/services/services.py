@@ -9,6 +9,7 @@ from poor_bench.config.llm_names import find_llm, unknown_llm
 from poor_bench.config.workspace import Workspace
 from poor_bench.dashboard.services.background import Answer
 from poor_bench.dashboard.services.class_means import ClassMeans
+from poor_bench.dashboard.services.counted_results import CountedResults, coverages_in
 from poor_bench.dashboard.services.failures import FailureGroup, failure_groups
 from poor_bench.dashboard.services.found import Found
 from poor_bench.dashboard.services.found_cache import FoundCache
@@ -34,6 +35,7 @@ from poor_bench.issues.issue import Issue
 from poor_bench.models.llm import LLM
 from poor_bench.runner.plan import make_plan
 from poor_bench.runner.selection import Selection
+from poor_bench.statistics.coverage import Coverage
 from poor_bench.statistics.reliability import Reliability
 from poor_bench.statistics.summary import GroupBy, Summary
 from poor_bench.workspace_folder import WorkspaceFolder
@@ -54,6 +56,7 @@ class Services:
     def __init__(self, open_config: Callable[[], WorkspaceFolder]) -> None:
         self._watch = WorkspaceWatch(open_config)
         self._results = ResultCache(self._watch.store)
+        self._counted = CountedResults()
         self._summaries = SummaryCache()
         self._issues = IssueCache()
         self._last_run = LastRunCache()
@@ -101,13 +104,40 @@ class Services:
         return self._watch.config()
 
     def table(self) -> ResultTable:
-        """Return all results as they are stored now.
+        """Return the results as they are stored now, without those of removed tests.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        return self._counted.table(self._results.table(), self.workspace().tests_by_id)
+
+    def stored(self) -> ResultTable:
+        """Return all stored results: also those of removed tests, which count in no figure.
 
         Raises:
             ConfigError: If the workspace is not valid.
             StoreError: If the results cannot be read.
         """
         return self._results.table()
+
+    def n_removed(self) -> int:
+        """Count the results of removed tests; they are listed, but count in no figure.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        return len(self._results.table()) - len(self.table())
+
+    def coverages(self) -> dict[str, Coverage]:
+        """Return on how many of all scored tests each LLM was scored.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        return coverages_in(self.table())
 
     def write_some(self) -> bool:
         """Move some texts of results from memory to disk; return whether there were any."""
@@ -147,7 +177,7 @@ class Services:
             ConfigError: If the workspace is not valid.
             StoreError: If the results cannot be read.
         """
-        table, tests = self.table(), self.workspace().tests_by_id
+        table, tests = self.stored(), self.workspace().tests_by_id
         return self._found.found(
             table,
             tests,
@@ -188,7 +218,7 @@ class Services:
             ConfigError: If the workspace is not valid.
             StoreError: If the results cannot be read.
         """
-        table = self.table()
+        table = self.stored()
         row = table.find(llm_id, trial)
         if row is None:
             return None

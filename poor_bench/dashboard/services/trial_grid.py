@@ -31,7 +31,7 @@ class TrialGrid:
     spreads: NDArray[np.float64]
     """Highest minus lowest score of the trials; NaN where nothing was scored."""
     n_failed: NDArray[np.int64]
-    """Trials that failed to run."""
+    """Trials without a score that failed to run."""
     _rows: NDArray[np.int64]
     _starts: NDArray[np.int64]
 
@@ -103,7 +103,7 @@ def _filled(
         scores=_means(places, score, counts).reshape(shape),
         strict_scores=_means(places, strict, counts).reshape(shape),
         spreads=np.where(counts > 0, highest - lowest, np.nan).reshape(shape),
-        n_failed=np.bincount(index[~is_scored], minlength=size).reshape(shape),
+        n_failed=_n_failed(index, table.integers["trial"][rows], is_scored, size).reshape(shape),
         _rows=rows[order],
         _starts=np.searchsorted(index[order], np.arange(size + 1)),
     )
@@ -118,3 +118,18 @@ def _means(
     means = np.full(len(counts), np.nan)
     np.divide(sums, counts, out=means, where=counts > 0)
     return means
+
+
+def _n_failed(
+    places: NDArray[np.int64],
+    trials: NDArray[np.int64],
+    is_scored: NDArray[np.bool_],
+    size: int,
+) -> NDArray[np.int64]:
+    """Count the trials that have a failure and no score; see `TrialCounts`."""
+    import numpy as np
+
+    _, numbers = np.unique(trials, return_inverse=True)
+    keys = places * (len(trials) + 1) + numbers
+    has_failed_only = ~is_scored & ~np.isin(keys, keys[is_scored])
+    return np.bincount(places[has_failed_only], minlength=size)

@@ -24,6 +24,8 @@ class LeaderRow(NamedTuple):
     """-1 where nothing was scored, so that sorting puts it last."""
     score_text: str
     interval_text: str
+    coverage_text: str
+    """Why its score is not comparable; empty where it is."""
     x: str
     """Places of score and interval on a scale from 0 to 1."""
     x_low: str
@@ -50,7 +52,7 @@ class LeaderRow(NamedTuple):
 def leaderboard(data: ReportData) -> list[LeaderRow]:
     """Return a row for every LLM, best score first."""
     letters = tie_letters(data)
-    ranks = {rank.llm_id: _rank_text(rank.best, rank.worst) for rank in data.standing.ranks}
+    ranks = {rank.llm_id: _rank_text(rank.best, rank.worst) for rank in data.ranking.ranks}
     efforts = {effort.llm_id: effort for effort in data.efforts}
     return [
         _row(summary, efforts[summary.group.llm_id], data, ranks, letters)
@@ -75,6 +77,7 @@ def _row(
         score=score.value if score else -1.0,
         score_text=f"{score.value:.3f}" if score else "-",
         interval_text=f"{score.low:.2f} to {score.high:.2f}" if score else "nothing scored",
+        coverage_text="" if data.is_comparable(llm_id) else data.coverage[llm_id].text,
         x=percent(score.value) if score else "",
         x_low=percent(score.low) if score else "",
         x_high=percent(score.high) if score else "",

@@ -11,6 +11,8 @@ from tests.dashboard.results_written import services_of
 
 
 def services_over(files: WorkspaceFiles, *results: Result) -> Services:
+    for test_id in dict.fromkeys(result.test_id for result in results):
+        files.add_tests(1, test_id=test_id)
     services = services_of(files.write())
     services.config().store.add(results, "20260101T000000-a", {})
     return services

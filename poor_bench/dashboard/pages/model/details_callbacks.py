@@ -27,7 +27,7 @@ def asked_for(services: Services, llm_id: str, selected: object) -> TrialKey | N
     key = selected_key(selected)
     if key is None:
         return None
-    table = services.table()
+    table = services.stored()
     candidates = (key, key._replace(is_failure=True))
     return next((each for each in candidates if table.find(llm_id, each) is not None), None)
 

@@ -29,7 +29,7 @@ def start(services: Services, search: Search) -> Search:
     if search.get("llm"):
         return search
     try:
-        return {**search, "llm": list(services.table().llm_ids[:1])}
+        return {**search, "llm": list(services.stored().llm_ids[:1])}
     except PoorBenchError:
         return search
 
@@ -45,7 +45,7 @@ def no_results() -> Component:
 
 def filter_options(services: Services) -> tuple[Options, Options, Options]:
     """Return the classes, levels and think parameters that can be chosen."""
-    workspace, table = services.workspace(), services.table()
+    workspace, table = services.workspace(), services.stored()
     levels = sorted({test.level for test in workspace.tests})
     thinks = sorted({think_to_text(value) for value in table.values["think"]})
     return (
@@ -73,7 +73,7 @@ def _register_filters(app: Dash, services: Services) -> None:
     def _show_options(version: str | None, chosen: str | None) -> Any:
         if version is None:
             return (no_update,) * 4
-        llms = llm_options(services.table().llm_ids, filter(None, [chosen]), services.name)
+        llms = llm_options(services.stored().llm_ids, filter(None, [chosen]), services.name)
         return llms, *filter_options(services)
 
     @app.callback(
@@ -82,7 +82,7 @@ def _register_filters(app: Dash, services: Services) -> None:
         Input(ShellIds.VERSION, "data"),
     )
     def _show_empty(version: str | None) -> Any:
-        is_empty = version is not None and not services.table().llm_ids
+        is_empty = version is not None and not services.stored().llm_ids
         return no_results() if is_empty else None, is_empty
 
     @app.callback(

@@ -15,7 +15,7 @@ from poor_bench.dashboard.pages.model.query import query_of, sorted_as
 from poor_bench.dashboard.pages.model.results import CSV_COLUMNS, csv_rows, result_rows
 from poor_bench.dashboard.scripts import bind_script
 from poor_bench.dashboard.text.csv_text import csv_text
-from poor_bench.wording import counted
+from poor_bench.wording import counted, removed_tests_text
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
@@ -40,10 +40,12 @@ def count_note(services: Services, search: str) -> str:
     """Return how many results the filters find."""
     query = query_of(search)
     n_found = len(services.find(query))
-    n_all = len(services.table().rows_of(query.llm_id))
+    n_all = len(services.stored().rows_of(query.llm_id))
+    n_removed = n_all - len(services.table().rows_of(query.llm_id))
+    removed = f" {removed_tests_text(n_removed)}." if n_removed else ""
     if n_found == n_all:
-        return f"{counted(n_all, 'result')}. Choose one to see everything about it."
-    return f"{n_found:,} of {counted(n_all, 'result')} match the filters."
+        return f"{counted(n_all, 'result')}. Choose one to see everything about it.{removed}"
+    return f"{n_found:,} of {counted(n_all, 'result')} match the filters.{removed}"
 
 
 def results_csv(services: Services, search: str | None, sort: list[dict[str, Any]] | None) -> Any:

@@ -34,9 +34,7 @@ def model_tiles(
         tile(
             "Failed to run",
             f"{summary.n_failed:,}",
-            ", ".join(f"{n} {kind.value}" for kind, n in summary.failures.items()).replace(
-                "_", " "
-            ),
+            _failure_note(summary),
             is_warning=summary.n_failed > 0,
         ),
         tile(
@@ -75,6 +73,13 @@ def _reliability_tiles(repeated: Reliability) -> list[Component]:
 
 def _repeated_note(meaning: str, estimate: Estimate) -> str:
     return f"{meaning}; {counted(estimate.n, 'test')}, {_interval(estimate, 100)}"
+
+
+def _failure_note(summary: Summary) -> str:
+    kinds = [f"{n} {kind.value.replace('_', ' ')}" for kind, n in summary.failures.items()]
+    if summary.n_newer_failed:
+        kinds.append(f"apart: {counted(summary.n_newer_failed, 'newer attempt')} of scored trials")
+    return ", ".join(kinds)
 
 
 def _costs_format(summary: Summary) -> bool:

@@ -19,7 +19,7 @@ from poor_bench.dashboard.pages.overview.ids import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS, columns_for, rows_of
 from poor_bench.dashboard.text.csv_text import csv_text, table_csv
 from poor_bench.statistics.summary import GroupBy
-from poor_bench.wording import counted
+from poor_bench.wording import counted, removed_tests_text
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -36,6 +36,9 @@ def note(services: Services) -> str:
         counted(len(workspace.tests), "test"),
         counted(len(workspace.test_classes), "test class"),
     ]
+    n_removed = services.n_removed()
+    if n_removed:
+        parts.append(removed_tests_text(n_removed))
     newest = max(map(str, table.values["timestamp"]), default="")
     return " · ".join(
         [*parts, f"newest of {newest[:16].replace('T', ' ')} UTC"] if newest else parts
@@ -45,7 +48,8 @@ def note(services: Services) -> str:
 def leaderboard(services: Services) -> Component:
     """Return the model comparison table."""
     rows = leaderboard_rows(services)
-    return layout.leaderboard(columns_for(rows), rows)
+    apart = [f"{row['model']}: {row['coverage']}" for row in rows if not row["is_comparable"]]
+    return layout.leaderboard(columns_for(rows), rows, apart)
 
 
 def leaderboard_rows(services: Services) -> list[dict[str, Any]]:
@@ -55,6 +59,7 @@ def leaderboard_rows(services: Services) -> list[dict[str, Any]]:
         services.workspace().llms_by_id,
         services.name,
         services.latency,
+        services.coverages(),
     )
 
 

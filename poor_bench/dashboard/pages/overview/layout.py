@@ -79,10 +79,22 @@ def _early_table() -> Component:
 
 
 def leaderboard(
-    columns: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
+    columns: Sequence[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Any]],
+    apart: Sequence[str] = (),
 ) -> Component:
-    """Return the model comparison table."""
-    return small_table(Ids.LEADERBOARD, "Model comparison", columns, rows=rows)
+    """Return the model comparison table.
+
+    Args:
+        columns: AG Grid column definitions.
+        rows: One for each model.
+        apart: Sentences about models that are not comparable; they stand above the table.
+    """
+    table = small_table(Ids.LEADERBOARD, "Model comparison", columns, rows=rows)
+    if not apart:
+        return table
+    warnings = html.Ul([html.Li(sentence) for sentence in apart], className="is-warning")
+    return html.Div([warnings, table])
 
 
 def nothing_yet() -> Component:

@@ -8,6 +8,7 @@ from typing import Any
 from poor_bench.dashboard.services.latency import LatencySplit
 from poor_bench.dashboard.text.figures_text import milliseconds_text
 from poor_bench.models.llm import LLM
+from poor_bench.statistics.coverage import Coverage
 from poor_bench.statistics.summary import Summary
 from poor_bench.wording import counted
 
@@ -66,12 +67,28 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         valueFormatter=_format(".3~r"),
         headerTooltip="Billions of parameters",
     ),
+    {
+        "field": "coverage",
+        "headerName": "Coverage",
+        "cellClass": "whole-text",
+        "autoHeight": True,
+        "minWidth": 150,
+        "flex": 2,
+        "headerTooltip": "Tests with a score, of all tests that any model was scored on",
+        "cellClassRules": {"is-warning": "!params.data.is_comparable"},
+    },
     _number(
         "failed",
         "Failed To Run",
         0,
-        headerTooltip="Trials that could not be run; they are in no score",
+        headerTooltip="Trials without a score that failed to run",
         cellClassRules={"is-warning": "params.value > 0"},
+    ),
+    _number(
+        "newer_failed",
+        "Newer Attempt Failed",
+        0,
+        headerTooltip="Scored trials whose newer attempt failed; their stored scores count",
     ),
     _number("median_s", "Median (s)", 2),
     _number("p95_s", "95 % (s)", 2, minWidth=84, headerTooltip="95 of 100 trials were quicker"),
@@ -126,11 +143,21 @@ def rows_of(
     llms: Mapping[str, LLM],
     name_of: Callable[[str], str],
     latency_of: Callable[[str], LatencySplit | None],
+    coverage: Mapping[str, Coverage],
 ) -> list[dict[str, Any]]:
-    """Return a row for each LLM, best score first; figures that are not known are None."""
-    ordered = sorted(summaries, key=lambda row: -(row.score.value if row.score else -1.0))
+    """Return a row for each LLM, best score first; figures that are not known are None.
+
+    LLMs that were scored on too few of the tests come last: their scores are not comparable.
+    """
+
+    def place(row: Summary) -> tuple[bool, float]:
+        is_apart = not coverage[row.group.llm_id].is_comparable
+        return is_apart, -(row.score.value if row.score else -1.0)
+
+    ordered = sorted(summaries, key=place)
     return [
         _row(summary, llms.get(summary.group.llm_id), name_of)
+        | _coverage(coverage[summary.group.llm_id])
         | _latency(latency_of(summary.group.llm_id))
         for summary in ordered
     ]
@@ -146,6 +173,10 @@ def columns_for(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for column in COLUMNS
         if column["field"] not in _OPTIONAL or any(row[column["field"]] for row in rows)
     ]
+    if not all(row["is_comparable"] for row in rows):
+        # The rows come in their order: sorted by the score alone, a model that is not comparable
+        # could stand first.
+        shown = [{name: column[name] for name in column if name != "sort"} for column in shown]
     longest = max((len(row["model"]) for row in rows), default=0)
     model = {"maxWidth": max(shown[0]["minWidth"], longest * _LETTER + 40)}
     if sum(column["minWidth"] for column in shown) > _NARROWEST:
@@ -165,6 +196,7 @@ def _row(summary: Summary, llm: LLM | None, name_of: Callable[[str], str]) -> di
         "pass_rate": passed.value * 100 if passed else None,
         "total_tests": summary.n_tests,
         "failed": summary.n_failed,
+        "newer_failed": summary.n_newer_failed,
         "mean_s": time.mean_ms / 1000 if time else None,
         "median_s": time.median_ms / 1000 if time else None,
         "p95_s": time.p95_ms / 1000 if time else None,
@@ -173,6 +205,14 @@ def _row(summary: Summary, llm: LLM | None, name_of: Callable[[str], str]) -> di
         "cost_usd": summary.cost_usd,
         "judge_cost_usd": summary.judge_cost_usd,
         "size": llm.size if llm else None,
+    }
+
+
+def _coverage(coverage: Coverage) -> dict[str, Any]:
+    is_partial = 0 < coverage.n_tests < coverage.n_all
+    return {
+        "coverage": coverage.text if is_partial else None,
+        "is_comparable": coverage.is_comparable,
     }
 
 

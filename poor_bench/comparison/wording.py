@@ -73,11 +73,12 @@ def explanation(comparison: LLMComparison) -> str:
     n_changed = sum(map(len, changed.values()))
     causes = _joined(_NAMES[change] for change in CHANGES if any(change in it for it in changed))
     shown = {group.changes for group in comparison.by_change}
+    same = f"{counted(n_same, 'test')} can" if n_same else "No test can"
     parts = [
-        f"{counted(n_same, 'test')} can be compared directly:",
-        "prompt, parameters, model and evaluator are the same on both sides.",
+        f"{same} be compared directly,",
+        "with the same prompt, parameters, model and evaluator on both sides.",
         f"On {counted(n_changed, 'test')} the {causes} changed,",
-        "so a difference may come from that and not from the model.",
+        "so a difference may come from that alone.",
     ]
     if any(changes in shown for changes in changed):
         parts.append("Lines in brackets show these differences apart.")

@@ -1,4 +1,4 @@
-"""A small shop to try agents on: `examples.shop:create_app` in the key `server` of a suite.
+"""A small shop to test agents on: `examples.shop:create_app` in the key `server` of a suite.
 
 It keeps everything in memory, for one visitor: a suite starts a new one for each trial.
 """
@@ -17,7 +17,7 @@ DEMO_PASSWORD = "open-sesame"  # noqa: S105 - of an imaginary customer
 
 
 def create_app(environ: Mapping[str, str] = os.environ) -> Flask:
-    """Return a shop with a full stock, an empty cart and three old orders.
+    """Create a shop with a full stock, an empty cart and three old orders.
 
     Args:
         environ: `SHOP_PASSWORD` is the password of the one customer, `ada`.

@@ -1,4 +1,4 @@
-"""The pages of the shop, among them ones that are slow, broken, or try to lead agents astray."""
+"""Pages of the shop; some are slow, broken, or try to mislead agents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SLOW_S = 2.0
 
 
 def add_pages(app: Flask, shop: Shop) -> None:
-    """Give an application all pages of the shop."""
+    """Add all pages of the shop to an application."""
     app.context_processor(lambda: {"n_in_cart": sum(shop.cart.values())})
     _add_products(app)
     _add_cart(app, shop)

@@ -1,4 +1,4 @@
-"""What changes in the shop: the cart and the orders."""
+"""State of the shop: the cart and the orders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REASONS = ("Ordered by mistake", "Found it cheaper", "Takes too long")
 
 @dataclass
 class Order:
-    """One order and how far it is."""
+    """One order and its status."""
 
     number: int
     content: str
@@ -21,7 +21,7 @@ class Order:
 
     @property
     def can_be_cancelled(self) -> bool:
-        """Whether it has not left the house."""
+        """True until it is shipped."""
         return self.status == "Open"
 
 
@@ -44,11 +44,11 @@ class Shop:
     orders: dict[int, Order] = field(default_factory=_old_orders)
 
     def lines(self) -> list[tuple[Product, int]]:
-        """Return what is in the cart, and how often."""
+        """Products in the cart, with their quantities."""
         return [(product, self.cart[product.id]) for product in PRODUCTS if self.cart[product.id]]
 
     def total(self) -> str:
-        """Return what the cart costs."""
+        """Total price of the cart."""
         cents = sum(product.cents * count for product, count in self.lines())
         return f"€{cents // 100}.{cents % 100:02}"
 

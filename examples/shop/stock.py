@@ -1,4 +1,4 @@
-"""What the shop sells."""
+"""Products of the shop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ CATEGORIES = ("Kettles", "Teapots", "Cups", "Tea")
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """One thing to buy."""
+    """One product."""
 
     id: int
     name: str
@@ -19,7 +19,7 @@ class Product:
 
     @property
     def price(self) -> str:
-        """As customers read it."""
+        """Price with its currency."""
         return f"€{self.cents // 100}.{self.cents % 100:02}"
 
 
@@ -39,7 +39,7 @@ PRODUCTS = (
 
 
 def products_that_fit(text: str, category: str, most_cents: int | None) -> list[Product]:
-    """Return what a visitor searches for, cheapest first.
+    """Find products, cheapest first.
 
     Args:
         text: A part of the name, in any case; empty for all.

@@ -15,7 +15,7 @@ MISSING: Final = _Missing.MISSING
 
 
 def find_path(data: Any, path: str) -> Any:
-    """Return what stands at a dotted path, or `MISSING`.
+    """Find the value at a dotted path; `MISSING` if it does not exist.
 
     Whole numbers count positions of a list from 0. Keys may hold dots themselves; the shortest key
     that leads to something wins.

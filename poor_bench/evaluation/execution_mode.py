@@ -1,4 +1,4 @@
-"""Who acts in a trial: the playbook, the LLM agent, or one after the other."""
+"""Execution modes of a trial: the playbook, the LLM agent, or one after the other."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def run_in_mode(parts: AgentParts[Session], task: AgentTask, control: TrialContr
 
 def _check(task: AgentTask, *, uses_playbook: bool) -> None:
     if task.execution_mode == "playbook_only" and not uses_playbook:
-        raise ConfigError(f"case {task.case_id} is playbook_only and has no playbook")
+        raise ConfigError(f"case {task.case_id} is `playbook_only` but does not name a playbook")
     if not uses_playbook and task.llm is None:
-        hint = "name one with --llm, in the suite, or add one to llms.json"
-        raise ConfigError(f"case {task.case_id} needs an LLM, and there is none", hint=hint)
+        hint = "use --llm, name one in the suite, or add one to llms.json"
+        raise ConfigError(f"case {task.case_id} needs an LLM, but none is available", hint=hint)
 
 
 def _hands_off(task: AgentTask) -> bool:

@@ -16,7 +16,7 @@ from poor_bench.evaluation.suite_file import SuiteFile
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:
-    """Return the schema of each file by the name that the schema's own file has."""
+    """JSON Schema of each file, by the name of the schema file."""
     return {
         "suite.schema.json": file_schema(SuiteFile),
         "playbook.schema.json": file_schema(PlaybookFile),
@@ -24,7 +24,7 @@ def json_schemas() -> dict[str, dict[str, Any]]:
 
 
 def json_schemas_as_text() -> dict[str, str]:
-    """Return the content of each schema's file by its name."""
+    """Content of each schema file, by its name."""
     return {name: f"{json.dumps(schema, indent=2)}\n" for name, schema in json_schemas().items()}
 
 

@@ -1,4 +1,4 @@
-"""From a successful trial of an agent to a playbook: the cheap path the next time."""
+"""Turn a successful trial of an agent into a playbook, which needs no model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BY_AGENT = frozenset({"agent", "handoff"})
 
 @dataclass(frozen=True, slots=True)
 class Recordable:
-    """A trial that an agent passed, and what it was to do."""
+    """A trial that an agent passed, with its case."""
 
     run: StoredRun
     case: EvalCase
@@ -27,7 +27,7 @@ class Recordable:
 
 
 def find_recordable(data_dir: Path, case_id: str, run_reference: str | None) -> Recordable:
-    """Return the newest trial of a case that passed with the help of an LLM agent.
+    """Find the newest trial of a case that an LLM agent passed.
 
     Args:
         data_dir: Folder of the workspace.
@@ -48,7 +48,7 @@ def find_recordable(data_dir: Path, case_id: str, run_reference: str | None) -> 
                 definition = next(each for each in run.cases if each.id == case_id)
                 return Recordable(run, definition, by_agent[-1])
     if case_id not in known:
-        raise ConfigError(f"no run has a case `{case_id}`", hint=name_hint(case_id, known))
+        raise ConfigError(f"no stored run has a case `{case_id}`", hint=name_hint(case_id, known))
     hint = next_command("suite run FILE --case ID --llm ID")
     raise ConfigError(f"no agent has passed the case `{case_id}` yet", hint=hint)
 
@@ -60,7 +60,7 @@ def write_playbook(found: Recordable, path: Path, *, overwrite: bool) -> None:
         ConfigError: If a step cannot be recorded, or the file is there already or not writable.
     """
     if path.exists() and not overwrite:
-        raise ConfigError(f"{path} is there already", hint="--force replaces it")
+        raise ConfigError(f"{path} already exists", hint="use --force to replace it")
     params = dict(found.case.playbook_params)
     if found.trial.server:
         params["server"] = found.trial.server
@@ -74,12 +74,12 @@ def write_playbook(found: Recordable, path: Path, *, overwrite: bool) -> None:
 
 
 def playbook_path(data_dir: Path, name: str) -> Path:
-    """Return where a playbook of a name stands in a workspace."""
+    """Path of a playbook in a workspace."""
     return data_dir / "playbooks" / f"{name}{SUFFIX}"
 
 
 def replay_suite(found: Recordable, playbook: Path) -> EvalSuite:
-    """Return a suite that tries the case by the playbook alone, once."""
+    """Make a suite that tries the case once, by the playbook alone."""
     expect = found.case.expect.model_copy(update={"handoff": "allow"})
     changes = {
         "playbook": str(playbook.resolve()),

@@ -1,4 +1,4 @@
-"""Where a run of a suite stands, and how it is written.
+"""Folder of a run of a suite, and its writer.
 
 ```
 suite_runs/<run id>/run.jsonl                    header, then a line for every trial that ended
@@ -27,12 +27,12 @@ RUN_FILE = "run.jsonl"
 
 
 def runs_folder(data_dir: Path) -> Path:
-    """Return the folder of all runs of suites in a workspace."""
+    """The folder of all runs of suites in a workspace."""
     return data_dir / "suite_runs"
 
 
 def artifacts_of(case_id: str, trial: int) -> str:
-    """Return the folder of one trial, relative to its run."""
+    """The folder of one trial, relative to its run."""
     return f"{case_id}/trial-{trial}"
 
 

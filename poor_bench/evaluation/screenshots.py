@@ -1,4 +1,4 @@
-"""Read screenshots of a run, and nothing else: what is stored was named by an agent."""
+"""Read screenshots of a run, and no other file: an agent chose the stored names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Image:
 
 
 def read_screenshot(run_folder: Path, artifacts: str, name: str) -> Image | None:
-    """Return an image of one trial, or None where there is none of that name.
+    """Read an image of one trial; None if it does not exist.
 
     Only a regular file that lies in the run's folder, also after following links, and begins as a
     PNG or JPEG file does, is an image.

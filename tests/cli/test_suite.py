@@ -295,4 +295,4 @@ def test_record_needs_a_trial_that_an_agent_passed(
     assert call(tmp_path, "record", "one") == 2
     assert "no agent has passed the case `one` yet" in capsys.readouterr().err
     assert call(tmp_path, "record", "won") == 2
-    assert "no run has a case `won`" in capsys.readouterr().err
+    assert "no stored run has a case `won`" in capsys.readouterr().err

@@ -45,7 +45,7 @@ _SCHEMA = "\n\nThe text of `done` must be one JSON object that keeps this JSON S
 
 
 def agent(services: AgentServices) -> BrowserUseAgent:
-    """Return the agent; the library is imported here.
+    """Make the agent; the library is imported here.
 
     Raises:
         MissingExtraError: If browser-use is not installed.
@@ -79,7 +79,7 @@ class BrowserUseAgent:
             RunCancelledError: If the run was stopped.
         """
         if task.llm is None:
-            raise ConfigError(f"case {task.case_id} needs an LLM, and there is none")
+            raise ConfigError(f"case {task.case_id} needs an LLM, but none is available")
         chat = ManagedChat(self._services.llms, task.llm, control.cancelled)
         try:
             history = asyncio.run(self._act(task, control, chat))
@@ -135,7 +135,7 @@ class BrowserUseAgent:
         )
 
     def _credentials(self, task: AgentTask) -> dict[str, dict[str, str]]:
-        """Return origin to names and values: browser-use types each only there."""
+        """Origin to names and values: browser-use types each only there."""
         found: dict[str, dict[str, str]] = {}
         for name, origin in task.credentials.items():
             found.setdefault(origin, {})[name] = self._services.environ[name]

@@ -44,7 +44,7 @@ class ManagedChat:
     async def ainvoke(
         self, messages: Sequence[Any], output_format: type[Any] | None = None, **_further: Any
     ) -> Any:
-        """Return what the LLM answers, in the form that browser-use wants.
+        """Ask the LLM, in the form of browser-use.
 
         Args:
             messages: Of browser-use; only their text is sent on.
@@ -82,7 +82,7 @@ def _parsed(text: str, output_format: type[Any] | None) -> Any:
         return text
     found = extract_json(text, lambda value: isinstance(value, dict))
     if found is None:
-        raise ValueError("the LLM's answer holds no JSON object")
+        raise ValueError("the model's answer does not contain a JSON object")
     return output_format.model_validate(found.value)
 
 

@@ -1,4 +1,4 @@
-"""The profile `default`: a playbook, an LLM, or one after the other, in a real browser."""
+"""Profile `default`: a playbook, an LLM, or one after the other, in a real browser."""
 
 from __future__ import annotations
 
@@ -117,6 +117,6 @@ def _with_facts(
         except ActionError as error:
             errors[path] = str(error)
         except OutOfTimeError:
-            errors[path] = "the time limit is over"
+            errors[path] = "the time limit is reached"
         put(facts, path, value)
     return facts, errors

@@ -1,4 +1,4 @@
-"""Whether data keep a JSON Schema; pure."""
+"""Check data against a JSON Schema; pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def schema_fault(data: Mapping[str, Any], schema: Mapping[str, Any] | None) -> str:
-    """Return the first thing that is wrong with `data`, and where; an empty string if nothing is.
+    """First fault of `data` and its place; an empty string if it is valid.
 
     Args:
         data: What an agent returned.

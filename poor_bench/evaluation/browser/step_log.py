@@ -1,4 +1,4 @@
-"""Steps of a trial as they are told: numbered, timed, without secrets, with a screenshot."""
+"""Reported steps of a trial: numbered, timed, without secrets, with a screenshot."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from poor_bench.evaluation.browser.session.session import BrowserSession
 from poor_bench.ports import Clock
 
 _NO_ACTIONS = frozenset({"done", "wait", "expect", "extract", "capture", "when", "for_each", ""})
-"""What does nothing to the page."""
+"""Kinds of steps that do not act on the page."""
 
 
 def acts(kind: str) -> bool:
-    """Return whether a step of this kind does something to the page."""
+    """True if a step of this kind acts on the page."""
     return kind not in _NO_ACTIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """What one step was and what came of it."""
+    """One step and its result."""
 
     action: Mapping[str, Any]
     text: str
@@ -34,7 +34,7 @@ class Done:
 
 
 class StepLog:
-    """Tells the steps of one part of a trial."""
+    """Reports the steps of one part of a trial."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class StepLog:
         self._started_s = self._clock.monotonic()
 
     def tell(self, done: Done) -> str:
-        """Tell a step that has just been done; return its result with what happened beside it."""
+        """Report a step; its result with the events beside it."""
         duration_ms = (self._clock.monotonic() - self._started_s) * 1000
         self._session.n_steps += 1
         number = self._session.n_steps

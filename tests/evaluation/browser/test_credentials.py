@@ -120,7 +120,7 @@ def test_an_llm_may_ask_for_them_by_name_only(trials: Trials, serve: Serve) -> N
     outcome = trials.run(
         start_url=site.address, llm=llm, credentials={"PASSWORD": site.address}, max_steps=5
     )
-    assert "there is no credential 'AWS_SECRET_ACCESS_KEY'" in trials.steps[0].error
+    assert "credential 'AWS_SECRET_ACCESS_KEY' does not exist" in trials.steps[0].error
     assert trials.steps[1].error == ""
     assert trials.steps[1].url == f"{site.address}/welcome"
     assert outcome.summary == "signed in with [PASSWORD]"

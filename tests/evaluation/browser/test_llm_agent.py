@@ -46,8 +46,8 @@ def test_it_acts_step_by_step_and_tells_each(trials: Trials, serve: Serve) -> No
 
 def test_bad_replies_and_bad_references_are_told_to_the_llm(trials: Trials, serve: Serve) -> None:
     by_complaint: dict[str, Any] = {
-        "there is no JSON object": '{"action": {"action": "click", "ref": "e99"}}',
-        "there is no element e99": '{"action": {"action": "done", "summary": "ok"}}',
+        "does not contain a JSON object": '{"action": {"action": "click", "ref": "e99"}}',
+        "element e99 does not exist": '{"action": {"action": "done", "summary": "ok"}}',
     }
     llm = LLM(
         id="s",
@@ -57,13 +57,13 @@ def test_bad_replies_and_bad_references_are_told_to_the_llm(trials: Trials, serv
     )
     outcome = trials.run(start_url=serve({"/": PAGE}).address, llm=llm)
     assert outcome.success
-    assert [step.error for step in trials.steps] == ["there is no element e99 on the page", ""]
+    assert [step.error for step in trials.steps] == ["element e99 does not exist on the page", ""]
 
 
 def test_an_llm_that_never_chooses_an_action_fails(trials: Trials, serve: Serve) -> None:
     outcome = trials.run(start_url=serve({"/": PAGE}).address, llm=scripted("no"))
     assert not outcome.success
-    assert "no usable action" in outcome.error
+    assert "no valid action" in outcome.error
     assert len(trials.steps) == 3
 
 
@@ -71,7 +71,7 @@ def test_going_in_circles_is_noticed(trials: Trials, serve: Serve) -> None:
     outcome = trials.run(
         start_url=serve({"/": PAGE}).address, llm=scripted({"action": "click", "ref": "e3"})
     )
-    assert outcome.error == 'went in circles: click textbox "Search"'
+    assert outcome.error == 'repeated the same action: click textbox "Search"'
     assert len(trials.steps) == 4
 
 
@@ -98,7 +98,7 @@ def test_data_must_keep_the_schema_and_the_llm_gets_another_chance(
     )
     outcome = trials.run(start_url=serve({"/": PAGE}).address, llm=llm, output_schema=schema)
     assert outcome.success
-    assert "break the schema" in trials.steps[0].error
+    assert "violate the schema" in trials.steps[0].error
 
 
 def test_an_agent_that_gives_up_has_failed(trials: Trials, serve: Serve) -> None:
@@ -120,7 +120,7 @@ def test_the_time_limit_also_ends_an_llm_that_thinks_too_long(trials: Trials, se
     slow = {"responses": "{}", "latency_ms": 60_000}
     llm = LLM(id="s", provider="scripted", name="s", parameters=slow)
     outcome = trials.run(start_url=serve({"/": PAGE}).address, llm=llm, time_limit_s=3)
-    assert (outcome.success, outcome.error) == (False, "the time limit is over")
+    assert (outcome.success, outcome.error) == (False, "the time limit is reached")
 
 
 def test_it_goes_on_from_the_state_that_a_failing_playbook_reached(

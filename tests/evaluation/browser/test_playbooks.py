@@ -110,11 +110,11 @@ def test_every_step_is_told_with_what_happened_beside_it(trials: Trials, serve: 
 
 
 FAULTY = {
-    "click: {role: button, name: Twice}": '2 elements fit button "Twice"; `nth` says which',
-    "expect: {url_contains: /cart}": "expected a part '/cart'",
-    "select: {label: Size, option: Huge}": "there are: 'Small', 'Large'",
-    "capture: {css: '#task', pattern: '(?P<x>blue)'}": "does not fit 'Choose red",
-    "type: {label: Red, value: x, exact: false}": "this is no text field; use `click`",
+    "click: {role: button, name: Twice}": '2 elements match button "Twice"; select one with `nth`',
+    "expect: {url_contains: /cart}": "does not contain '/cart'",
+    "select: {label: Size, option: Huge}": "known: 'Small', 'Large'",
+    "capture: {css: '#task', pattern: '(?P<x>blue)'}": "does not match 'Choose red",
+    "type: {label: Red, value: x, exact: false}": "this is not a text field; use `click`",
     "open: 'file:///etc/passwd'": "the scheme 'file' is refused",
     "press: NoSuchKey": "NoSuchKey",
 }
@@ -138,7 +138,7 @@ def test_the_error_of_a_playbook_names_the_line_of_the_step(trials: Trials, serv
         start_url=serve({"/": FORM}).address,
     )
     assert not outcome.success
-    assert outcome.error.startswith("line 4: expect page: the title is 'Form'")
+    assert outcome.error.startswith("line 4: expect page: the title 'Form' does not contain")
     assert [step.error != "" for step in trials.steps] == [False, True]
 
 

@@ -140,8 +140,10 @@ def _case_row(
             html.Td(f"{n_passed} of {case.trials_run}", className="number"),
             html.Td(milliseconds_text(case.avg_duration_ms), className="number"),
             html.Td(milliseconds_text(case.p95_duration_ms), className="number"),
-            html.Td(str(case.actions), className="number"),
-            html.Td(_cost(case.avg_estimated_cost_usd), className="number"),
+            html.Td(str(case.actions) if case.trials_run else "-", className="number"),
+            html.Td(
+                _cost(case.avg_estimated_cost_usd) if case.trials_run else "-", className="number"
+            ),
             html.Td(reasons[0] if reasons else "", className="quiet suite-why"),
         ],
         className="is-open" if is_open else None,

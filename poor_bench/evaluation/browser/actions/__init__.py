@@ -1,1 +1,1 @@
-"""What an agent can do to a page."""
+"""Actions of agents on a page."""

@@ -1,4 +1,4 @@
-"""What can be done to one element that has been found, whoever found it."""
+"""Actions on one element, for playbooks and LLMs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def fill(session: BrowserSession, element: Locator, text: str, *, submit: bool =
     with session.errors():
         how = element.evaluate(_HOW_TO_FILL)
         if how != "fill":
-            raise ActionError(f"this is no text field; use `{how}`")
+            raise ActionError(f"this is not a text field; use `{how}`")
         element.fill(text)
         _submit(session, element if submit else None)
 
@@ -108,7 +108,7 @@ def select(session: BrowserSession, element: Locator, option: str) -> None:
         at = _position(wanted, [value for _, value in options]) if at is None else at
         if at is None:
             known = ", ".join(repr(label.strip()) for label, _ in options[:20]) or "none"
-            raise ActionError(f"there is no option {wanted!r}; there are: {known}")
+            raise ActionError(f"option {wanted!r} does not exist; known: {known}")
         element.select_option(index=at)
         session.settle()
 
@@ -118,7 +118,7 @@ def _position(wanted: str, among: list[str]) -> int | None:
 
 
 def text_of(session: BrowserSession, element: Locator) -> str:
-    """Return the visible text of an element, or the value of a field; without secrets."""
+    """The visible text of an element, or the value of a field; without secrets."""
     with session.errors():
         is_field = element.evaluate(_IS_FIELD)
         is_secret = is_field and element.get_attribute("type") == "password"

@@ -1,4 +1,4 @@
-"""What can be done to a page as a whole, whoever wants it."""
+"""Actions on a whole page, for playbooks and LLMs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def press(session: BrowserSession, key: str) -> None:
     """
     with session.errors():
         if session.has_typed_credentials and _CLIPBOARD_KEYS.search(key):
-            raise ActionError("after a credential was typed, the clipboard is closed")
+            raise ActionError("the clipboard is blocked after a credential was typed")
         session.page.keyboard.press(key)
         session.settle()
 

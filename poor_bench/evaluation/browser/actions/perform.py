@@ -33,7 +33,7 @@ _WAIT_FOR_TEXT_MS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What an action acts on."""
+    """Session and view that an action acts on."""
 
     session: BrowserSession
     seen: Observation
@@ -41,7 +41,7 @@ class Stage:
     """Takes what is extracted: a key and a value."""
 
     def element(self, ref: str) -> Locator:
-        """Return the element of a ref.
+        """The element of a ref.
 
         Raises:
             ActionError: If the page has no such element any more.
@@ -49,7 +49,7 @@ class Stage:
         with self.session.errors():
             element = self.session.page.locator(f"aria-ref={ref}")
             if f"[ref={ref}]" not in self.seen.tree or element.count() != 1:
-                raise ActionError(f"there is no element {ref} on the page")
+                raise ActionError(f"element {ref} does not exist on the page")
         return element
 
 

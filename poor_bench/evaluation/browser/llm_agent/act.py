@@ -40,7 +40,7 @@ class LLMAgent:
             RunCancelledError: If the run was stopped.
         """
         if task.llm is None:
-            raise ConfigError(f"case {task.case_id} needs an LLM, and there is none")
+            raise ConfigError(f"case {task.case_id} needs an LLM, but none is available")
         conversation = _conversation(session, task, handed_off)
         is_local = self._llms.is_local(task.llm)
         form = form_for(task.llm, conversation, task.output_schema, is_local=is_local)
@@ -55,7 +55,7 @@ class LLMAgent:
         try:
             ended = turns.take_all()
         except OutOfTimeError:
-            ended = Ended(success=False, error="the time limit is over")
+            ended = Ended(success=False, error="the time limit is reached")
         return _outcome(ended, turns, asker)
 
 

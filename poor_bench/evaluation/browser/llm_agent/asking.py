@@ -25,7 +25,7 @@ _LONGEST_QUOTE = 300
 
 @dataclass
 class Tokens:
-    """What has been used so far."""
+    """Tokens used so far."""
 
     input: int = 0
     output: int = 0
@@ -51,12 +51,12 @@ class Asker:
         self._most_characters = MOST_TREE_CHARACTERS
 
     def next_action(self, seen: Observation, n_left: int, warning: str) -> Reply:
-        """Return the LLM's decision.
+        """The LLM's decision.
 
         Raises:
             BadReplyError: If there is none after telling it what was wrong.
             ProviderError: If it cannot be asked.
-            OutOfTimeError: If the time limit is over.
+            OutOfTimeError: If the time limit is reached.
             RunCancelledError: If the run was stopped.
         """
         complaint = warning
@@ -95,11 +95,11 @@ class Asker:
             raise error
         self._most_characters //= 2
         if self._most_characters < LEAST_TREE_CHARACTERS:
-            raise BadReplyError("the context is too small to show a page") from error
+            raise BadReplyError("the context of the model is too small for a page") from error
 
 
 def _parameters(llm: LLM, task: AgentTask, schema: dict[str, Any]) -> dict[str, Any]:
-    """Return what is asked for beside the LLM's own parameters.
+    """Request parameters beside the LLM's own.
 
     The case's `thinking` is passed on as `think` to LLMs that are set to think, and to those that
     say nothing about it; an LLM that is set not to think keeps to that.

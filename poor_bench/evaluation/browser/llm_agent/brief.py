@@ -59,7 +59,7 @@ class Choice:
 
 
 def choices_on(seen: Observation, *, may_be_done: bool) -> list[Choice]:
-    """Return what can be chosen, in the order of the page.
+    """Choices, in the order of the page.
 
     Args:
         seen: The page.
@@ -92,7 +92,7 @@ def _shown(name: str) -> str:
 def brief_message(
     directive: str, seen: Observation, choices: Sequence[Choice], history: Sequence[str]
 ) -> Message:
-    """Return what is asked."""
+    """Question to the model."""
     parts = [
         f"Page:\n{seen.text.strip()[:_MOST_PAGE]}",
         "Choices:\n" + "\n".join(f"- {choice.phrase}" for choice in choices),
@@ -104,7 +104,7 @@ def brief_message(
 
 
 def brief_schema(choices: Sequence[Choice]) -> dict[str, Any]:
-    """Return the JSON Schema of a reply."""
+    """The JSON Schema of a reply."""
     plain = [choice.phrase for choice in choices if not choice.takes_text]
     typed = [choice.phrase for choice in choices if choice.takes_text]
     text = {"text": {"type": "string", "maxLength": _LONGEST_TEXT}}
@@ -124,17 +124,17 @@ def _form(phrases: Sequence[str], more: dict[str, Any]) -> dict[str, Any]:
 
 
 def parse_brief_reply(text: str, choices: Sequence[Choice]) -> Reply:
-    """Return the action that was chosen.
+    """The selected action.
 
     Raises:
-        BadReplyError: If it is none of the choices.
+        BadReplyError: If it is not one of the choices.
     """
     extracted = extract_json(split_thinking(text).answer, lambda value: isinstance(value, dict))
     value = extracted.value if extracted is not None else {}
     wanted = value.get("choice")
     chosen = next((choice for choice in choices if choice.phrase == wanted), None)
     if chosen is None:
-        raise BadReplyError("it is none of the choices")
+        raise BadReplyError("it is not one of the choices")
     return Reply(_action(chosen, str(value.get("text", ""))), thought="")
 
 

@@ -31,13 +31,13 @@ class Form(Protocol):
     def messages(
         self, seen: Observation, n_left: int, complaint: str, most_characters: int
     ) -> tuple[Message, ...]:
-        """Return what is sent in one turn; see `Conversation.messages`."""
+        """Messages of one step; see `Conversation.messages`."""
 
     def schema(self, seen: Observation) -> dict[str, Any]:
-        """Return the JSON Schema of the reply."""
+        """The JSON Schema of the reply."""
 
     def parse(self, text: str, seen: Observation) -> Reply:
-        """Return what the LLM decided.
+        """Read the decision of the LLM.
 
         Raises:
             BadReplyError: If there is no usable decision in it.
@@ -51,7 +51,7 @@ class FullForm:
     conversation: Conversation
     output_schema: Mapping[str, Any] | None
     knows_refs: bool
-    """Whether replies are held to the references of the page. Hosted LLMs need no such help, and
+    """True if replies are restricted to the references of the page. Hosted LLMs do not need it, and
     take seconds over every schema that is new to them."""
 
     def messages(
@@ -101,7 +101,7 @@ def form_for(
     *,
     is_local: bool,
 ) -> Form:
-    """Return how an LLM is asked: briefly if it runs here and is known to be very small."""
+    """Form of the prompts: brief for a local LLM that is known to be very small."""
     if is_local and llm.size is not None and llm.size < _BRIEF_BELOW:
         return BriefForm(conversation)
     return FullForm(conversation, output_schema, knows_refs=is_local)

@@ -1,4 +1,4 @@
-"""What an LLM that acts in a browser is told; pure."""
+"""Prompts for a model that acts in a browser; pure."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ _HISTORY = 12
 
 @dataclass
 class Conversation:
-    """What stays the same from turn to turn, and what has been done so far."""
+    """The constant parts of the prompts, and the history of the trial."""
 
     directive: str
     mark: str
-    """A word that no page can know."""
+    """A random word that no page can know."""
     credentials: Sequence[str] = ()
     output_schema: Mapping[str, Any] | None = None
     base_system_prompt: str = ""
     history: list[str] = field(default_factory=list)
-    """What was done and what came of it, a line each."""
+    """Steps with their results, one line each."""
 
     def messages(
         self, seen: Observation, n_left: int, complaint: str, most_characters: int
     ) -> tuple[Message, ...]:
-        """Return what is sent in one turn.
+        """Messages of one step.
 
         Args:
             seen: The page.

@@ -21,21 +21,21 @@ class BadReplyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an LLM decided."""
+    """Decision of an LLM."""
 
     action: PageAction | Done
     thought: str
 
 
 def parse_reply(text: str) -> Reply:
-    """Return the action of a reply: bare, in a fence, or in prose.
+    """The action of a reply: bare, in a fence, or in prose.
 
     Raises:
         BadReplyError: If there is none, or it is not one of ours.
     """
     extracted = extract_json(split_thinking(text).answer, _looks_like_reply)
     if extracted is None:
-        raise BadReplyError('there is no JSON object with the key "action" in it')
+        raise BadReplyError('it does not contain a JSON object with the key "action"')
     value = extracted.value
     inner = value["action"]
     raw = inner if isinstance(inner, dict) else _without_thought(value)

@@ -17,7 +17,7 @@ _LEFT_OUT = frozenset({"title", "default", "maxLength"})
 def reply_schema(
     output_schema: Mapping[str, Any] | None, refs: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return the JSON Schema of a reply.
+    """The JSON Schema of a reply.
 
     Args:
         output_schema: What the data of `done` must keep; None for any.

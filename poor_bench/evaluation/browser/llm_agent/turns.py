@@ -91,7 +91,7 @@ class Turns:
         self._n_bad_replies += 1
         self._tell({}, "no action", Tokens(before.input, before.output), error=error)
         if self._n_bad_replies == _MOST_BAD_REPLIES:
-            return Ended(success=False, error=f"no usable action: {error}")
+            return Ended(success=False, error=f"no valid action: {error}")
         return None
 
     def _finish(self, reply: Reply, action: DoneAction, before: Tokens) -> Ended | None:
@@ -99,7 +99,7 @@ class Turns:
         data = {**self.kept, **action.data}
         fault = schema_fault(data, self._task.output_schema) if action.success else ""
         if fault:
-            self._warning = f"the data of your `done` break the schema: {fault}"
+            self._warning = f"the data of your `done` violate the schema: {fault}"
             self._tell(plain, "done", before, thought=reply.thought, error=self._warning)
             return None
         if action.success:
@@ -116,7 +116,7 @@ class Turns:
         plain = action.model_dump(exclude_none=True)
         n_times = self._loops.note(repr(plain), seen.fingerprint)
         if n_times >= GIVE_UP_AFTER:
-            return Ended(success=False, error=f"went in circles: {_in_words(plain, seen)}")
+            return Ended(success=False, error=f"repeated the same action: {_in_words(plain, seen)}")
         if n_times >= WARN_AFTER:
             self._warning = "you have done this before on this page, to no avail; try another way"
         stage = Stage(self._session, seen, self.kept.__setitem__)
@@ -159,7 +159,7 @@ class Turns:
 
 
 def _target_of(stage: Stage, plain: dict[str, Any]) -> dict[str, Any]:
-    """Return how a playbook would find the element that is acted on, for recording."""
+    """Target by which a playbook would find the element, for recording."""
     ref = plain.get("ref")
     if ref is None:
         return {}

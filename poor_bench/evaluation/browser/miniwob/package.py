@@ -10,7 +10,7 @@ from poor_bench.errors import MissingExtraError
 
 
 def pages_folder() -> Path:
-    """Return the folder of the package's pages; the package itself is not imported.
+    """The folder of the package's pages; the package itself is not imported.
 
     Raises:
         MissingExtraError: If it is not installed.
@@ -25,7 +25,7 @@ def pages_folder() -> Path:
 
 
 def task_names() -> list[str]:
-    """Return the names of all tasks, such as `click-button`.
+    """The names of all tasks, such as `click-button`.
 
     Raises:
         MissingExtraError: If the package is not installed.

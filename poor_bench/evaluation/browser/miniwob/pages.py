@@ -38,7 +38,7 @@ The display of rewards is no part of a task, and hidden."""
 
 
 def create_app() -> Flask:
-    """Return an application that serves the pages of the package.
+    """An application that serves the pages of the package.
 
     Raises:
         MissingExtraError: If the package miniwob is not installed.

@@ -20,7 +20,7 @@ _DIRECTIVE = (
 def miniwob_suite(
     tasks: Sequence[str] = (), *, n_seeds: int = 1, with_playbooks: bool = True
 ) -> str:
-    """Return a suite file, as YAML.
+    """A suite file, as YAML.
 
     Args:
         tasks: Names such as `click-button`; those that have a playbook where empty.
@@ -37,7 +37,7 @@ def miniwob_suite(
     unknown = [task for task in tasks if task not in known]
     if unknown:
         hint = name_hint(unknown[0], known)
-        raise ConfigError(f"MiniWoB++ has no task {unknown[0]!r}", hint=hint)
+        raise ConfigError(f"MiniWoB++ task {unknown[0]!r} does not exist", hint=hint)
     suite = {
         "version": "1.0",
         "name": "MiniWoB++",

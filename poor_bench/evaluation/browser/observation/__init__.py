@@ -1,1 +1,1 @@
-"""What an agent sees of a page."""
+"""View of a page for an agent."""

@@ -21,7 +21,7 @@ _VISIBLE_TEXT = f"() => (document.body?.innerText ?? '').slice(0, {_LONGEST_TEXT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What an agent may see of a page; without secrets."""
+    """View of a page for an agent, without secrets."""
 
     url: str
     title: str
@@ -30,7 +30,7 @@ class Observation:
     text: str
     """All that is visible, as plain text."""
     notes: tuple[str, ...] = ()
-    """What happened beside what was asked for."""
+    """Unrequested events, such as dialogs."""
 
     @property
     def fingerprint(self) -> int:
@@ -39,11 +39,11 @@ class Observation:
 
 
 def observe(session: BrowserSession) -> Observation:
-    """Return what the tab that is shown holds.
+    """Read the tab that is shown.
 
     Raises:
         AgentError: If the browser is gone.
-        OutOfTimeError: If the time limit is over.
+        OutOfTimeError: If the time limit is reached.
         RunCancelledError: If the run was stopped.
     """
     clean = session.redactor.text

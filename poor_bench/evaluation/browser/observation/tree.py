@@ -21,7 +21,7 @@ _HIDDEN = "[hidden]"
 
 
 def compacted(tree: str) -> str:
-    """Return a tree without elements that only hold others; these move up in their place."""
+    """Remove elements that only contain others; these move up."""
     lines: list[str] = []
     left_out: list[int] = []
     for line in tree.splitlines():
@@ -36,7 +36,7 @@ def compacted(tree: str) -> str:
 
 
 def without_passwords(tree: str, passwords: Collection[str]) -> str:
-    """Return a tree in which text fields do not show what was typed into password fields."""
+    """Hide what was typed into password fields from the text fields of a tree."""
     hidden = {shown for value in passwords if value for shown in (value, json.dumps(value))}
     return "\n".join(_without_password(line, hidden) for line in tree.splitlines())
 
@@ -48,7 +48,7 @@ def _without_password(line: str, hidden: Collection[str]) -> str:
 
 
 def shortened(tree: str, most_characters: int) -> tuple[str, int]:
-    """Return the beginning of a tree, and how many lines were left out."""
+    """Start of a tree, and the number of omitted lines."""
     if len(tree) <= most_characters:
         return tree, 0
     kept: list[str] = []
@@ -64,13 +64,13 @@ def shortened(tree: str, most_characters: int) -> tuple[str, int]:
 
 
 def refs_in(tree: str) -> list[str]:
-    """Return the references of all elements, in the order of the page."""
+    """The references of all elements, in the order of the page."""
     found = (_ELEMENT.match(line) for line in tree.splitlines())
     return [match["ref"] for match in found if match is not None]
 
 
 def described(tree: str, ref: str) -> str | None:
-    """Return an element in words, such as `button "Search"`; None where the ref is none.
+    """An element in words, such as `button "Search"`; None for an unknown ref.
 
     Example:
         >>> described('- button "Search" [ref=e12] [cursor=pointer]', "e12")
@@ -86,5 +86,5 @@ def described(tree: str, ref: str) -> str | None:
 
 
 def _unquoted(what: str) -> str:
-    """Return an element without the quotes of YAML, which begin before its role."""
+    """An element without the quotes of YAML, which begin before its role."""
     return what[1:].replace("''", "'") if what.startswith("'") else what

@@ -1,4 +1,4 @@
-"""What must hold of the steps of a playbook beyond the form of each."""
+"""Checks of the steps of a playbook beyond the form of each."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class StepChecks:
         kinds = sorted(step.model_fields_set)
         if len(kinds) != 1:
             written = " and ".join(f"`{kind}`" for kind in kinds) or "none"
-            hint = f"one of {', '.join(PlaybookStep.model_fields)}"
-            message = f"a step has exactly one key, not {written}"
+            hint = f"use one of {', '.join(PlaybookStep.model_fields)}"
+            message = f"a step must have exactly one key, not {written}"
             self._report.error(place, message, hint=hint, code="bad-step")
             return
         place = (*place, kinds[0])
@@ -61,19 +61,19 @@ class StepChecks:
         for name in names_in(plain):
             if name not in params | {SERVER}:
                 hint = name_hint(name, sorted(params))
-                message = f"there is no parameter `{name}`"
+                message = f"parameter `{name}` does not exist"
                 self._report.error(place, message, hint=hint, code="unknown-param")
 
     def _check_target(self, target: Target, place: Place) -> None:
         ways = [way for way in Target.ways if getattr(target, way) is not None]
         if len(ways) > 1:
-            message = f"an element is found in one way, not by {' and '.join(ways)}"
+            message = f"use one way to find the element, not {' and '.join(ways)}"
             self._report.error(place, message, code="bad-target")
         if target.name is not None and "role" not in ways:
             self._report.error(place, "`name` goes with `role`", code="bad-target")
         if not ways and not _may_go_without(target):
-            hint = f"one of {', '.join(Target.ways)}"
-            self._report.error(place, "no element is named", hint=hint, code="bad-target")
+            hint = f"use one of {', '.join(Target.ways)}"
+            self._report.error(place, "the element is missing", hint=hint, code="bad-target")
 
     def _check_pattern(self, step: Target, place: Place, params: set[str]) -> None:
         if not isinstance(step, ExtractStep | CaptureStep) or step.pattern is None:
@@ -87,13 +87,13 @@ class StepChecks:
         if isinstance(step, CaptureStep):
             params |= set(pattern.groupindex)
             if not pattern.groupindex:
-                hint = "such as (?P<order>[0-9]+)"
-                message = "names no group, so nothing is captured"
+                hint = "name a group, such as (?P<order>[0-9]+)"
+                message = "captures nothing: it does not have a named group"
                 self._report.error((*place, "pattern"), message, hint=hint, code="bad-pattern")
 
 
 def _may_go_without(step: Target) -> bool:
-    """Return whether a step makes sense without an element: about the page, or about time."""
+    """True if a step makes sense without an element: about the page, or about time."""
     if isinstance(step, WaitStep):
         return step.seconds is not None
     if isinstance(step, ExpectStep):

@@ -55,7 +55,7 @@ def follow(
     except ActionError as failed:
         error = session.redactor.text(str(failed))
     except OutOfTimeError:
-        error = "the time limit is over"
+        error = "the time limit is reached"
     return AgentOutcome(
         success=not error,
         summary="" if error else stage.summary or f"The playbook {playbook.name!r} was followed.",
@@ -116,9 +116,9 @@ class _Follower:
     def _check_budget(self, where: str, kind: str) -> None:
         self._n_steps += 1
         if self.n_actions >= self._max_actions and acts(kind):
-            raise ActionError(f"{where}: there have been {self.n_actions} actions; see max_steps")
+            raise ActionError(f"{where}: stopped after {self.n_actions} actions; raise `max_steps`")
         if self._n_steps > _MOST_STEPS:
-            raise ActionError(f"{where}: there have been {_MOST_STEPS} steps")
+            raise ActionError(f"{where}: stopped after {_MOST_STEPS} steps")
 
 
 def _filled(action: PlaybookAction, params: Mapping[str, str]) -> FileModel | str | bool:

@@ -1,4 +1,4 @@
-"""Read playbook files; everything that is wrong is told at once, with its line."""
+"""Read playbook files, and report all their problems with lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from poor_bench.models.problem import Problem
 
 
 def load_playbook(path: Path) -> Playbook:
-    """Return the playbook of a file.
+    """The playbook of a file.
 
     Raises:
         ConfigError: With every problem of the file, if there is one.
@@ -34,7 +34,7 @@ def load_playbook(path: Path) -> Playbook:
 
 
 def read_playbook(path: Path) -> tuple[Playbook | None, list[Problem]]:
-    """Return the playbook of a file, None where it has none, and what is wrong with it."""
+    """The playbook of a file, None if it is broken, and its problems."""
     document, report = open_document(path, parse_yaml)
     playbook = None if document is None else _decode(document, report)
     return playbook, report.problems

@@ -16,7 +16,7 @@ _LOOK_MS = 500
 
 
 def matches(page: Page, target: Target) -> Locator:
-    """Return all elements that fit a target, `nth` not looked at."""
+    """All elements that match a target, ignoring `nth`."""
     root: Page | FrameLocator = page.frame_locator(target.frame) if target.frame else page
     if target.role is not None:
         role: Any = target.role
@@ -31,7 +31,7 @@ def matches(page: Page, target: Target) -> Locator:
 
 
 def find(session: BrowserSession, target: Target) -> Locator:
-    """Return the one element of a target as soon as it is visible.
+    """Wait for the one element of a target to be visible.
 
     Raises:
         ActionError: If there is none, or several and no `nth`.
@@ -44,9 +44,9 @@ def find(session: BrowserSession, target: Target) -> Locator:
                 continue
             n_found = found.count()
         if target.nth is None and n_found > 1:
-            raise ActionError(f"{n_found} elements fit {in_words(target)}; `nth` says which")
+            raise ActionError(f"{n_found} elements match {in_words(target)}; select one with `nth`")
         return element
-    raise ActionError(f"there is no {in_words(target)}")
+    raise ActionError(f"{in_words(target)} does not exist")
 
 
 def _is_visible_soon(element: Locator) -> bool:
@@ -61,7 +61,7 @@ def _is_visible_soon(element: Locator) -> bool:
 
 
 def wait_until_absent(session: BrowserSession, target: Target) -> None:
-    """Return as soon as no element of a target is visible.
+    """Wait until no element of a target is visible.
 
     Raises:
         ActionError: If it does not go away.
@@ -72,17 +72,17 @@ def wait_until_absent(session: BrowserSession, target: Target) -> None:
         try:
             matches(session.page, target).first.wait_for(state="hidden", timeout=_PATIENCE_MS)
         except TookTooLongError:
-            raise ActionError(f"there still is {in_words(target)}") from None
+            raise ActionError(f"{in_words(target)} still exists") from None
 
 
 def is_there(session: BrowserSession, target: Target) -> bool:
-    """Return whether an element of a target is visible just now."""
+    """True if an element of a target is visible just now."""
     with session.errors():
         return any(element.is_visible() for element in matches(session.page, target).all())
 
 
 def in_words(target: Target) -> str:
-    """Return a target as people say it.
+    """A target in words.
 
     Example:
         >>> in_words(Target(role="button", name="Search"))

@@ -1,10 +1,10 @@
-"""What stands in a playbook file.
+"""The playbook file.
 
 ```yaml
 version: "1.0"
 name: Cancel an order
 params:
-  order: "1002"          # a default; null where the case has to give it
+  order: "1002"          # a default; null if the case must set it
 steps:
   - open: "{server}/orders"
   - click: {role: link, name: "Order {order}"}
@@ -28,18 +28,20 @@ ParamName = Annotated[str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]*$")]
 
 
 class Target(FileModel):
-    """Which element; waited for, and there must be exactly one unless `nth` says which."""
+    """An element; the step waits for it. It must be the only match, unless `nth` is set."""
 
     role: Name | None = Field(None, description="ARIA role, such as button; goes with `name`.")
     name: str | None = Field(None, description="Accessible name; goes with `role`.")
     label: str | None = Field(None, description="Text of the label of a field.")
     placeholder: str | None = None
-    text: str | None = Field(None, description="Text that the element holds.")
-    css: str | None = Field(None, description="CSS selector, as the last resort.")
-    frame: str | None = Field(None, description="CSS selector of the frame that it is in.")
-    exact: bool = Field(True, description="False: a part of name, label or text, in any case.")
+    text: str | None = Field(None, description="Text of the element.")
+    css: str | None = Field(None, description="CSS selector; the last resort.")
+    frame: str | None = Field(None, description="CSS selector of its frame.")
+    exact: bool = Field(
+        True, description="False matches a part of name, label or text, ignoring case."
+    )
     nth: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="Which of several, counted from 1."
+        None, description="Number among several matches, from 1."
     )
     ways: ClassVar[tuple[str, ...]] = ("role", "label", "placeholder", "text", "css")
 
@@ -49,7 +51,7 @@ class TypeStep(Target):
 
     value: str = ""
     credential: Name | None = Field(None, description="Environment variable, instead of `value`.")
-    submit: bool = Field(False, description="Whether Enter is pressed afterwards.")
+    submit: bool = Field(False, description="Press Enter afterwards.")
 
 
 class SelectStep(Target):
@@ -59,16 +61,16 @@ class SelectStep(Target):
 
 
 class WaitStep(Target):
-    """Wait for an element, or for a while."""
+    """Wait for an element, or for some seconds."""
 
     seconds: Annotated[float, Field(ge=0, le=60)] | None = None
     absent: bool = Field(False, description="Wait until it is gone.")
 
 
 class ExpectStep(Target):
-    """What must hold now, or the playbook has failed."""
+    """A condition; the playbook fails unless it holds."""
 
-    absent: bool = Field(False, description="The element must not be there.")
+    absent: bool = Field(False, description="The element must not exist.")
     url_contains: str | None = None
     title_contains: str | None = None
 
@@ -79,7 +81,7 @@ class ExtractStep(Target):
     key: Key
     attribute: Name | None = Field(None, description="An attribute instead of the text.")
     pattern: str | None = Field(None, description="Regular expression; its first group is kept.")
-    all: bool = Field(False, description="Keep a list of all elements that fit.")
+    all: bool = Field(False, description="Keep a list of all matches.")
 
 
 class CaptureStep(Target):
@@ -89,7 +91,7 @@ class CaptureStep(Target):
 
 
 class ForEachStep(FileModel):
-    """Do steps for each part of a text."""
+    """Repeat steps for each part of a text."""
 
     param: ParamName
     of: str
@@ -98,7 +100,7 @@ class ForEachStep(FileModel):
 
 
 class WhenStep(Target):
-    """Do steps only if an element is there just now."""
+    """Do steps only if an element exists at this moment."""
 
     steps: Annotated[list[PlaybookStep], Field(min_length=1)]
 

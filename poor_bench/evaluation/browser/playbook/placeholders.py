@@ -26,7 +26,7 @@ def names_in(value: Any) -> Iterator[str]:
 
 
 def filled(value: Any, params: Mapping[str, str]) -> Any:
-    """Return JSON-like data with the placeholders filled whose names are known.
+    """JSON-like data with the placeholders filled whose names are known.
 
     Example:
         >>> filled({"open": "{server}/orders/{id}"}, {"server": "http://a", "id": "7"})
@@ -42,5 +42,5 @@ def filled(value: Any, params: Mapping[str, str]) -> Any:
 
 
 def filled_model(model: Model, params: Mapping[str, str]) -> Model:
-    """Return a step with its placeholders filled."""
+    """A step with its placeholders filled."""
     return type(model).model_validate(filled(model.model_dump(exclude_unset=True), params))

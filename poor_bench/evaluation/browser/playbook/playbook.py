@@ -35,7 +35,7 @@ class Playbook:
     steps: tuple[PlaybookAction, ...]
 
     def params_with(self, given: Mapping[str, object]) -> dict[str, str]:
-        """Return the value of every parameter, as text.
+        """The value of every parameter, as text.
 
         Raises:
             ConfigError: If one is missing, or the playbook does not know one.
@@ -44,13 +44,13 @@ class Playbook:
             if name not in self.params and name != SERVER:
                 hint = name_hint(name, list(self.params))
                 raise ConfigError(
-                    f"the playbook {self.name!r} has no parameter {name!r}", hint=hint
+                    f"the playbook {self.name!r} does not have a parameter {name!r}", hint=hint
                 )
         values = {**self.params, **{name: str(value) for name, value in given.items()}}
         missing = [name for name, value in values.items() if value is None]
         if missing:
             raise ConfigError(
                 f"the playbook {self.name!r} needs the parameters {', '.join(missing)}",
-                hint="give them in `playbook_params`",
+                hint="set them in `playbook_params`",
             )
         return {name: value for name, value in values.items() if value is not None}

@@ -34,13 +34,13 @@ from poor_bench.evaluation.browser.session.session import BrowserSession
 
 @dataclass
 class Stage:
-    """What steps act on, and what they leave behind."""
+    """Session that steps act on, and their results."""
 
     session: BrowserSession
     params: dict[str, str]
     data: dict[str, Any] = field(default_factory=dict)
     texts: list[str] = field(default_factory=list)
-    """What was extracted."""
+    """Extracted data."""
     summary: str = ""
     is_done: bool = False
 
@@ -103,9 +103,9 @@ class Stage:
         with self.session.errors():
             url, title = self.session.page.url, self.session.page.title()
         if step.url_contains is not None and step.url_contains not in url:
-            raise ActionError(f"the URL is {url}; expected a part {step.url_contains!r}")
+            raise ActionError(f"the URL {url} does not contain {step.url_contains!r}")
         if step.title_contains is not None and step.title_contains not in title:
-            raise ActionError(f"the title is {title!r}; expected a part {step.title_contains!r}")
+            raise ActionError(f"the title {title!r} does not contain {step.title_contains!r}")
         if _names_element(step):
             wait_until_absent(self.session, step) if step.absent else find(self.session, step)
         return "as expected"
@@ -122,7 +122,7 @@ class Stage:
         text = self._text_of(step)
         match = re.search(step.pattern, text)
         if match is None:
-            raise ActionError(f"the pattern {step.pattern!r} does not fit {text[:200]!r}")
+            raise ActionError(f"the pattern {step.pattern!r} does not match {text[:200]!r}")
         captured = {name: value or "" for name, value in match.groupdict().items()}
         self.params.update(captured)
         return f"captured {', '.join(captured)}"
@@ -165,5 +165,5 @@ def _first_group(pattern: str | None, text: str) -> str:
         return text.strip()
     found = re.search(pattern, text)
     if found is None:
-        raise ActionError(f"the pattern {pattern!r} does not fit {text[:200]!r}")
+        raise ActionError(f"the pattern {pattern!r} does not match {text[:200]!r}")
     return found[1] or "" if found.re.groups else found[0]

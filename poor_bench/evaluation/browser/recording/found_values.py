@@ -14,7 +14,7 @@ _MOST_VALUES = 30
 
 
 def found_values(session: BrowserSession, data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return a target for each dotted path whose value is the text of exactly one element."""
+    """A target for each dotted path whose value is the text of exactly one element."""
     found = {}
     for path, text in list(_leaves(data, ""))[:_MOST_VALUES]:
         try:

@@ -12,13 +12,13 @@ from poor_bench.evaluation.browser.playbook.playbook import SERVER
 _LEFT_AS_IT_IS = frozenset({"open", "press", "scroll", "back"})
 _SHORTEST_VALUE = 2
 _NAMES = frozenset({"role", "css", "frame", "key", "credential"})
-"""What is no text of the page, so that no parameter stands in it."""
+"""Fields without text of the page, which therefore contain no parameter."""
 
 
 def record_playbook(
     steps: Sequence[Step], *, name: str, description: str, params: Mapping[str, Any]
 ) -> str:
-    """Return a playbook file, as YAML.
+    """A playbook file, as YAML.
 
     Steps that failed are left out. Values of parameters become placeholders wherever they stand,
     so that the playbook also works with others. Data that the agent returned are extracted from
@@ -37,7 +37,7 @@ def record_playbook(
 
     recorded = [entry for step in steps if not step.error for entry in _recorded(step)]
     if not recorded:
-        raise ConfigError("there is nothing to record: no step of the trial succeeded")
+        raise ConfigError("nothing to record: no step of the trial succeeded")
     defaults = {key: str(value) for key, value in params.items() if key != SERVER}
     playbook = {
         "version": "1.0",
@@ -88,7 +88,7 @@ def _with_target(step: Step, kind: str, action: dict[str, Any]) -> dict[str, Any
     if target is None and "ref" in action:
         raise ConfigError(
             f"step {step.number} cannot be recorded: {step.text}",
-            hint="its element cannot be found again: it is in a frame within a frame, or was gone",
+            hint="its element cannot be found again: it was gone, or is in a frame inside a frame",
         )
     kept = {key: action[key] for key in ("key", "option", "credential") if action.get(key)}
     if kind == "type" and "credential" not in kept:

@@ -38,7 +38,7 @@ _FACTS = """element => {
 def robust_target(
     session: BrowserSession, element: Locator, description: str | None
 ) -> dict[str, Any] | None:
-    """Return a target that finds exactly this element on the page as it is now.
+    """A target that finds exactly this element on the page as it is now.
 
     Tried in this order: role and name, label, placeholder, text, and a CSS path; where others fit
     as well, with the place among them. Elements of a frame within a frame have none.
@@ -61,7 +61,7 @@ def robust_target(
 
 
 def _frame_of(handle: ElementHandle) -> dict[str, str] | None:
-    """Return what a target says of the frame of an element; None where it cannot say it."""
+    """Frame of an element in the form of a target; None where that is impossible."""
     frame = handle.owner_frame()
     if frame is None or frame.parent_frame is None:
         return {}
@@ -71,7 +71,7 @@ def _frame_of(handle: ElementHandle) -> dict[str, str] | None:
 
 
 def css_target(element: Locator) -> dict[str, Any] | None:
-    """Return a target by the place of an element in the page; None for those within frames."""
+    """A target by the place of an element in the page; None for those within frames."""
     facts = element.evaluate(_FACTS)
     return None if facts["inFrame"] else {"css": facts["css"]}
 
@@ -92,7 +92,7 @@ def _candidates(role: str, name: str, facts: dict[str, Any]) -> Iterator[Target]
 
 
 def _with_place(session: BrowserSession, target: Target, wanted: ElementHandle) -> Target | None:
-    """Return the target, with its place where several fit; None if it does not find `wanted`."""
+    """The target, with its place among several matches; None if it does not find `wanted`."""
     found = matches(session.page, target)
     n_found = found.count()
     for at in range(min(n_found, _MOST_MATCHES)):

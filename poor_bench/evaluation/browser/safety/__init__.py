@@ -1,1 +1,1 @@
-"""What a browser under test may reach, keep and say; everything else is refused."""
+"""Limits of a browser under test: addresses, files and secrets."""

@@ -28,7 +28,7 @@ _V4_IN_THE_LAST_32_BITS: Final = (IPv6Network("64:ff9b::/96"), IPv6Network("::/9
 
 
 def refusal(address: Address) -> str | None:
-    """Return why an address must not be reached without `allow_private_networks`; None if it may.
+    """Why an address requires `allow_private_networks`; None if it does not.
 
     Addresses that carry an IPv4 address inside (mapped, compatible, NAT64, 6to4, Teredo) are
     judged by the inner one too.
@@ -64,7 +64,7 @@ def _inner(address: Address) -> tuple[IPv4Address, ...]:
 
 
 def parse_address(host: str) -> Address | None:
-    """Return the address that a host is, in any spelling that browsers know; None for a name.
+    """The address that a host is, in any spelling that browsers know; None for a name.
 
     IPv4 may have one to four parts, each decimal, octal (`0177`) or hexadecimal (`0x7f`); the
     last part fills the bytes that are left. IPv6 may stand in brackets and name a zone.

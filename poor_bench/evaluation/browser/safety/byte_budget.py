@@ -23,4 +23,4 @@ class ByteBudget:
         with self._lock:
             self._n_left -= n_bytes
             if self._n_left < 0:
-                raise OSError("the trial has received too much")
+                raise OSError("the trial received too much data")

@@ -11,7 +11,7 @@ _RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 
 
 def safe_file_name(suggested: str, taken: Collection[str] = ()) -> str:
-    """Return a name in the manner of `suggested` that stays within its folder and is new there.
+    """Make a file name like `suggested` that stays in its folder and is new there.
 
     Example:
         >>> safe_file_name("../../etc/pass wd"), safe_file_name("a.csv", {"a.csv"})

@@ -15,17 +15,17 @@ CONNECT_TIMEOUT_S = 20.0
 
 
 class Network(Protocol):
-    """What the filter needs of the world."""
+    """Network functions of the filter."""
 
     def resolve(self, host: str) -> list[Address]:
-        """Return all addresses of a host, which may be an address in any spelling.
+        """All addresses of a host, which may be an address in any spelling.
 
         Raises:
             OSError: If there are none.
         """
 
     def dial(self, address: Address, port: int) -> socket.socket:
-        """Return a connection to exactly this address.
+        """Connect to exactly this address.
 
         Raises:
             OSError: If there is none to be had.
@@ -75,12 +75,12 @@ class Gatekeeper:
             return tuple(self._refusals)
 
     def complaint(self, host: str) -> str | None:
-        """Return why a host could not be connected to the last time; None if it could."""
+        """Why the last connection to a host failed; None if it succeeded."""
         with self._lock:
             return self._complaints.get(host)
 
     def connect(self, host: str, port: int) -> socket.socket:
-        """Return a connection to one of the addresses of `host`, after all of them were judged.
+        """Connect to one of the addresses of `host`, after all of them were checked.
 
         Raises:
             RefusedAddressError: If one of its addresses must not be reached.
@@ -109,7 +109,7 @@ class Gatekeeper:
         raise RefusedAddressError(f"refused, since {address} is {reason}; {hint}")
 
     def _dial_first(self, addresses: list[Address], port: int) -> socket.socket:
-        failure = OSError("the name has no address")
+        failure = OSError("the name does not resolve to an address")
         for address in addresses:
             try:
                 return self._network.dial(address, port)

@@ -37,7 +37,7 @@ class FilteringProxy:
         return self._gatekeeper.refusals
 
     def complaint(self, host: str) -> str | None:
-        """Return why a host could not be connected to the last time; None if it could."""
+        """Why the last connection to a host failed; None if it succeeded."""
         return self._gatekeeper.complaint(host)
 
     def __enter__(self) -> FilteringProxy:

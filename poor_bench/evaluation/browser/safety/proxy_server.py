@@ -51,7 +51,7 @@ class ProxyServer(ThreadingTCPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: browsers break connections off all the time."""
+        """Log nothing: browsers break connections off all the time."""
 
     def break_off(self) -> None:
         """End all connections that are still open."""

@@ -28,13 +28,13 @@ class Redactor:
         self.values = tuple(value for value in secrets.values() if value)
 
     def text(self, text: str) -> str:
-        """Return `text` without secrets."""
+        """`text` without secrets."""
         for spelling, name in self._spellings:
             text = text.replace(spelling, name)
         return text
 
     def value(self, value: Any) -> Any:
-        """Return JSON-like data without secrets, in keys as well."""
+        """JSON-like data without secrets, in keys as well."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):

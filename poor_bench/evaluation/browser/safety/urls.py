@@ -12,7 +12,7 @@ _BLANK = ("about:blank", "about:srcdoc", "chrome-error:")
 
 
 def url_refusal(url: str, *, allow_private: bool) -> str | None:
-    """Return why a URL must not be opened; None if it may, as far as its spelling tells.
+    """Why a URL must not be opened, by its spelling; None if it may.
 
     Names are judged later, by the addresses they resolve to.
     """
@@ -22,23 +22,23 @@ def url_refusal(url: str, *, allow_private: bool) -> str | None:
     except ValueError as error:
         return f"not a URL: {error}"
     if parts.scheme.lower() not in _WEB:
-        return f"the scheme {parts.scheme or 'none'!r} is refused; only http and https are opened"
+        return f"the scheme {parts.scheme or 'none'!r} is refused; use http or https"
     if not host:
-        return "it names no host"
+        return "the host is missing"
     if parts.username is not None:
-        return "it carries a user name; credentials do not belong into URLs"
+        return "it contains a user name; URLs must not contain credentials"
     address = None if allow_private else parse_address(host)
     reason = None if address is None else refusal(address)
     return None if reason is None else f"{host} is {reason}; see allow_private_networks"
 
 
 def is_web_page(url: str) -> bool:
-    """Return whether a page that is shown may stay: the web, a blank page, or an error page."""
+    """True if a page may stay open: http(s), a blank page, or an error page."""
     return urlsplit(url).scheme in _WEB or url == "" or url.startswith(_BLANK)
 
 
 def origin_of(url: str) -> str | None:
-    """Return scheme, host and port of a URL, in one spelling; None where it has no web origin.
+    """Scheme, host and port of a URL, in one spelling; None where it has no web origin.
 
     Example:
         >>> origin_of("HTTPS://Shop.example/cart?x=1"), origin_of("https://shop.example:443")

@@ -32,12 +32,12 @@ _FLAGS = (
 
 
 def executable(environ: Mapping[str, str] = os.environ) -> str | None:
-    """Return the Chromium of the variable, else of the path; None means Playwright's own."""
+    """The Chromium of the variable, else of the path; None means Playwright's own."""
     return environ.get(VARIABLE) or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def require_playwright() -> AbstractContextManager[Playwright]:
-    """Return what starts Playwright when it is entered.
+    """Context manager that starts Playwright.
 
     Raises:
         MissingExtraError: If the package is not installed.
@@ -93,7 +93,7 @@ def launch(
 
 
 def fresh_context(browser: Browser) -> BrowserContext:
-    """Return a context without cookies or history, whose calls do not wait for ever."""
+    """A context without cookies or history, whose calls do not wait for ever."""
     context = browser.new_context(
         viewport={"width": VIEWPORT_WIDTH, "height": VIEWPORT_HEIGHT},
         locale="en-US",
@@ -107,7 +107,7 @@ def fresh_context(browser: Browser) -> BrowserContext:
 
 
 def _without_secrets(environ: Mapping[str, str]) -> dict[str, str | float | bool]:
-    """Return the few variables that Chromium needs; keys and passwords are none of them.
+    """The few variables that Chromium needs; keys and passwords are none of them.
 
     Neither is TMPDIR: Chromium puts a socket there, and ends if the path is longer than 107 bytes.
     """

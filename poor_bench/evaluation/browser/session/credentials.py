@@ -22,25 +22,25 @@ class Credentials:
         if missing:
             raise ConfigError(
                 f"these environment variables are not set: {', '.join(missing)}",
-                hint="they are the credentials of the case",
+                hint="the case names them as credentials",
             )
         self.values: Mapping[str, str] = {name: environ[name] for name in origins}
         self._origins = {name: _required_origin(name, origin) for name, origin in origins.items()}
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What an agent may ask to be typed."""
+        """Names of credentials that an agent may type."""
         return tuple(self.values)
 
     def value_for(self, name: str, page_url: str) -> str:
-        """Return the value of a credential for a document at `page_url`.
+        """The value of a credential for a document at `page_url`.
 
         Raises:
             ActionError: If there is no such credential, or it belongs to another origin.
         """
         if name not in self.values:
             known = ", ".join(self.values) or "none"
-            raise ActionError(f"there is no credential {name!r}; there are: {known}")
+            raise ActionError(f"credential {name!r} does not exist; known: {known}")
         if origin_of(page_url) != self._origins[name]:
             raise ActionError(
                 f"the credential {name} belongs to {self._origins[name]} only; "
@@ -52,5 +52,5 @@ class Credentials:
 def _required_origin(name: str, url: str) -> str:
     origin = origin_of(url)
     if origin is None:
-        raise ConfigError(f"the credential {name} has no origin: {url!r} is not an http(s) URL")
+        raise ConfigError(f"the origin of the credential {name} is not an http(s) URL: {url!r}")
     return origin

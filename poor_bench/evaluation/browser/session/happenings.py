@@ -1,4 +1,4 @@
-"""What happens in a browser beside what was asked for: dialogs, new tabs, downloads."""
+"""Unrequested events in a browser: dialogs, new tabs, downloads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Happenings:
         self._notes.append(text)
 
     def is_usable(self, page: Page) -> bool:
-        """Return whether a tab is neither closed nor crashed."""
+        """True if a tab is neither closed nor crashed."""
         return not page.is_closed() and page not in self._crashed
 
     def save_downloads(self) -> None:
@@ -46,7 +46,7 @@ class Happenings:
             self._save(self._downloads.pop(0))
 
     def take_notes(self) -> tuple[str, ...]:
-        """Return the notes since the last time."""
+        """The notes since the last time."""
         notes = tuple(self._notes)
         self._notes.clear()
         return notes
@@ -60,9 +60,9 @@ class Happenings:
         if n_tabs > _MOST_TABS:
             with suppress(Error):
                 page.close()
-            self.note(f"a new tab was closed at once: {_MOST_TABS} are open")
+            self.note(f"a new tab was closed: {_MOST_TABS} are open already")
         elif n_tabs > 1:
-            self.note("a new tab was opened, and is the one shown")
+            self.note("a new tab was opened and is shown")
 
     def _take_dialog(self, dialog: Dialog) -> None:
         from playwright.sync_api import Error
@@ -73,7 +73,7 @@ class Happenings:
 
     def _take_crash(self, page: Page) -> None:
         self._crashed.append(page)
-        self.note("a page crashed, and is not shown any more")
+        self.note("a page crashed and was closed")
 
     def _take_download(self, download: Download) -> None:
         self._downloads.append(download)

@@ -1,4 +1,4 @@
-"""From a task to a live browser, and to nothing at all afterwards."""
+"""Start the browser of a task, and end it completely afterwards."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _check_start_url(task: AgentTask) -> None:
 
 
 class _StartedBrowser:
-    """A browser that is started for one trial, and gone after it; neither takes for ever."""
+    """A browser for one trial; its start and its end have time limits."""
 
     def __init__(
         self, processes: BrowserProcesses, watchdog: Watchdog, control: TrialControl
@@ -126,7 +126,7 @@ class _StartedBrowser:
 
     @contextmanager
     def _starting(self) -> Iterator[None]:
-        """Turn whatever goes wrong into ours: a driver that dies raises errors of many kinds."""
+        """Convert all errors to ours: a driver that dies raises many kinds."""
         try:
             with self._watchdog.starting() as limit:
                 yield
@@ -138,9 +138,9 @@ class _StartedBrowser:
             limit_s = self._watchdog.patience.start_s
             message = f"not ready within {limit_s} s" if limit.is_enforced else str(error)
             raise AgentError(
-                f"no Chromium could be started: {short_message(message)}",
+                f"cannot start Chromium: {short_message(message)}",
                 kind=FailureKind.AGENT,
-                hint=f"apt-get install chromium, or name one in {VARIABLE}",
+                hint=f"run apt-get install chromium, or set {VARIABLE} to its path",
             ) from error
 
     def _close(self, browser: Browser) -> None:
@@ -153,7 +153,7 @@ class _StartedBrowser:
 
 
 def _is_no_dead_driver(record: logging.LogRecord) -> bool:
-    """Keep asyncio from telling the user of a driver that died: whoever used it has been told."""
+    """Hide messages of asyncio about a driver that died: its user already got the error."""
     error = record.exc_info[1] if record.exc_info else None
     return _DRIVER_DIED not in str(error)
 
@@ -163,7 +163,7 @@ def _open_start_page(session: BrowserSession, url: str) -> None:
         open_url(session, url)
     except ActionError as error:
         raise AgentError(
-            f"the start page {url} cannot be opened: {error}", kind=FailureKind.AGENT
+            f"cannot open the start page {url}: {error}", kind=FailureKind.AGENT
         ) from error
 
 

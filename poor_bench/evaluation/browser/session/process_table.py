@@ -1,4 +1,4 @@
-"""What the system tells about the processes of this machine."""
+"""Process table of this machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Process:
 
 
 def living_processes() -> list[Process]:
-    """Return all processes but those that have ended and wait for their parent to notice."""
+    """All processes without zombies."""
     if (_PROC / "self" / "stat").exists():
         return list(_from_proc())
     with suppress(OSError, subprocess.SubprocessError):

@@ -1,4 +1,4 @@
-"""One live browser of one trial, as playbooks and LLM agents use it."""
+"""The live browser of one trial, for playbooks and LLM agents."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class BrowserSession:
 
         Raises:
             ActionError: If the page did not allow what was tried, or did not answer.
-            OutOfTimeError: If the time limit is over.
+            OutOfTimeError: If the time limit is reached.
             RunCancelledError: If the run was stopped.
             AgentError: If the browser is gone for another reason.
         """
@@ -100,23 +100,23 @@ class BrowserSession:
             message = self.redactor.text(short_message(error.message))
             self.check_limits()
             if limit.is_enforced and not self._watchdog.has_given_up:
-                raise ActionError("the page did not answer any more, and was ended") from error
+                raise ActionError("the page stopped responding and was closed") from error
             if not any(sign in message for sign in _GONE):
                 raise ActionError(message) from error
             if self._watchdog.is_cancelled_within(_CTRL_C_S):
                 raise RunCancelledError("the run was stopped") from error
-            reason = "did not answer any more" if limit.is_enforced else "is gone"
+            reason = "stopped responding" if limit.is_enforced else "is gone"
             raise AgentError(f"Chromium {reason}: {message}", kind=FailureKind.AGENT) from error
 
     def must_stop(self) -> bool:
-        """Return whether the trial must not go on; `check_limits` says why."""
+        """True if the trial must not go on; `check_limits` says why."""
         return self._cancelled() or self._watchdog.is_out_of_time
 
     def check_limits(self) -> None:
         """Stop here if the trial must not go on.
 
         Raises:
-            OutOfTimeError: If the time limit is over.
+            OutOfTimeError: If the time limit is reached.
             RunCancelledError: If the run was stopped.
         """
         if self._cancelled():
@@ -145,16 +145,16 @@ class BrowserSession:
         except TookTooLongError:
             self._happenings.note("the page is still loading")
         if not is_web_page(self.page.url):
-            self._happenings.note("a page that is not of the web was left")
+            self._happenings.note("a page that is not http(s) was closed")
             self.page.goto("about:blank")
         self.save_downloads()
 
     def complaint(self, url: str) -> str | None:
-        """Return why the host of a URL could not be connected to; None if it could."""
+        """Why the host of a URL could not be connected to; None if it could."""
         return self._proxy.complaint(urlsplit(url).hostname or "")
 
     def take_notes(self) -> tuple[str, ...]:
-        """Return what happened beside what was asked for, since the last time."""
+        """Unrequested events since the last call."""
         refusals = self._proxy.refusals[self._n_refusals_told :]
         self._n_refusals_told += len(refusals)
         told = dict.fromkeys(f"{each.host} was refused: {each.reason}" for each in refusals)
@@ -173,7 +173,7 @@ class BrowserSession:
 
         Raises:
             ActionError: If it fails, with the error of JavaScript.
-            OutOfTimeError: If the time limit is over.
+            OutOfTimeError: If the time limit is reached.
         """
         with self.errors():
             value = self.page.evaluate(expression)

@@ -84,11 +84,11 @@ class Watchdog:
 
     @property
     def is_out_of_time(self) -> bool:
-        """Whether the time of the trial is over."""
+        """True once the time of the trial is over."""
         return self._trial is not None and self._clock.monotonic() > self._trial.due_s
 
     def is_cancelled_within(self, seconds: float) -> bool:
-        """Return whether the run is stopped, now or within `seconds`.
+        """True if the run is stopped, now or within `seconds`.
 
         Ctrl-C in a terminal reaches the browser too, and may end it before the run knows.
         """

@@ -82,7 +82,7 @@ def test_a_choice_becomes_an_action(reply: dict[str, str], action: object) -> No
 
 @pytest.mark.parametrize("text", ["", "click", '{"choice": "click e9"}', "[1]", '{"choice": {}}'])
 def test_anything_else_is_no_reply(text: str) -> None:
-    with pytest.raises(BadReplyError, match="none of the choices"):
+    with pytest.raises(BadReplyError, match="not one of the choices"):
         parse_brief_reply(text, choices_on(SEEN, may_be_done=True))
 
 

@@ -89,7 +89,7 @@ def test_what_freezes_or_dies_within_a_trial_is_a_failure_of_ours(
 ) -> None:
     with quick.session() as session:
         freeze(part(profiles), how)
-        words = r"Chromium (is gone|did not answer)"
+        words = r"Chromium (is gone|stopped responding)"
         with pytest.raises(AgentError, match=words), session.errors():
             session.page.evaluate("1 + 1")
 
@@ -120,7 +120,7 @@ def test_the_time_limit_ends_what_is_frozen(quick: Trials, profiles: Path, part:
     quick.patience = Patience(answer_s=60, end_s=0.3, mild_s=0.3)
     quick.steps = _Telling(freeze_after_first_step)
     outcome = quick.playbook("steps:\n  - wait: {seconds: 0}\n  - press: a\n", time_limit_s=3)
-    assert (outcome.success, outcome.error) == (False, "the time limit is over")
+    assert (outcome.success, outcome.error) == (False, "the time limit is reached")
 
 
 class _Telling(list):  # type: ignore[type-arg]
@@ -192,9 +192,9 @@ def test_a_page_in_an_endless_loop_is_ended_and_the_trial_goes_on(
 """,
     )
     assert not outcome.success
-    assert "did not answer" in outcome.error
+    assert "stopped responding" in outcome.error
     with trials.session(start_url=f"{address}/") as session:
-        with pytest.raises(Exception, match="did not answer"), session.errors():
+        with pytest.raises(Exception, match="stopped responding"), session.errors():
             session.page.evaluate("while (true) {}")
         assert any("crashed" in note for note in session.take_notes())
         with session.errors():

@@ -64,7 +64,7 @@ def test_the_time_limit_ends_a_trial_that_waits_and_is_a_failure_of_the_agent(
     trials: Trials,
 ) -> None:
     outcome = trials.playbook(ENDLESS, time_limit_s=2)
-    assert (outcome.success, outcome.error) == (False, "the time limit is over")
+    assert (outcome.success, outcome.error) == (False, "the time limit is reached")
 
 
 def test_a_chromium_that_is_killed_is_a_failure_of_ours(trials: Trials, profiles: Path) -> None:
@@ -101,13 +101,13 @@ def test_killing_our_own_process_ends_it(
 
 def test_a_chromium_that_cannot_be_started_is_a_failure_of_ours(trials: Trials) -> None:
     trials.environ["POOR_BENCH_CHROMIUM"] = "/nowhere/chromium"
-    with pytest.raises(AgentError, match="no Chromium could be started") as raised:
+    with pytest.raises(AgentError, match="cannot start Chromium") as raised:
         trials.playbook(ENDLESS)
     assert "POOR_BENCH_CHROMIUM" in raised.value.hint
 
 
 def test_a_start_page_that_does_not_answer_is_a_failure_of_ours(trials: Trials) -> None:
-    with pytest.raises(AgentError, match="cannot be opened"):
+    with pytest.raises(AgentError, match="cannot open the start page"):
         trials.playbook(ENDLESS, start_url="http://127.0.0.1:1/")
 
 

@@ -122,7 +122,7 @@ def test_failure_of_ours_after_a_handoff_is_no_outcome() -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"execution_mode": "playbook_only"}, "has no playbook"),
+        ({"execution_mode": "playbook_only"}, "does not name a playbook"),
         ({"llm": None}, "needs an LLM"),
         ({"llm": None, "playbook": BOOK, "execution_mode": "agent_only"}, "needs an LLM"),
     ],

@@ -83,7 +83,7 @@ def test_the_clipboard_cannot_carry_them_elsewhere(trials: Trials, serve: Serve)
         start_url=site.address,
         credentials={"PASSWORD": site.address},
     )
-    assert outcome.error.startswith("line 6: press Control+c: after a credential was typed")
+    assert outcome.error.startswith("line 6: press Control+c: the clipboard is blocked")
 
 
 def test_another_origin_does_not_get_them(trials: Trials, serve: Serve) -> None:

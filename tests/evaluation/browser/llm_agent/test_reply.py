@@ -35,7 +35,7 @@ def test_an_action_is_found_however_it_is_wrapped(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("I click the button.", 'no JSON object with the key "action"'),
+        ("I click the button.", 'does not contain a JSON object with the key "action"'),
         ('{"action": {"action": "fly"}}', "fly"),
         ('{"action": {"action": "click"}}', "ref: Field required"),
         ('{"action": {"action": "click", "ref": "#buy"}}', "ref: String should match"),

@@ -41,7 +41,7 @@ def test_by_default_it_has_every_task_with_a_playbook(tmp_path: Path) -> None:
 
 
 def test_a_task_that_does_not_exist_is_told_with_the_nearest() -> None:
-    with pytest.raises(ConfigError, match="no task 'click-buton'") as raised:
+    with pytest.raises(ConfigError, match="task 'click-buton' does not exist") as raised:
         miniwob_suite(["click-buton"])
     assert "click-button" in raised.value.hint
 

@@ -88,5 +88,5 @@ def test_values_must_fit_the_parameters(tmp_path: Path) -> None:
     assert playbook.params_with({"a": 2, "server": "s"}) == {"a": "2", "b": "1", "server": "s"}
     with pytest.raises(ConfigError, match="needs the parameters a"):
         playbook.params_with({})
-    with pytest.raises(ConfigError, match="has no parameter 'c'"):
+    with pytest.raises(ConfigError, match="does not have a parameter 'c'"):
         playbook.params_with({"a": 1, "c": 1})

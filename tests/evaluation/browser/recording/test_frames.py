@@ -59,5 +59,5 @@ def test_a_frame_within_a_frame_is_told_and_makes_no_playbook(trials: Trials, se
     act(trials, site, "f3")
     with pytest.raises(ConfigError, match="step 1 cannot be recorded") as raised:
         written(trials)
-    assert "frame within a frame" in raised.value.hint
+    assert "frame inside a frame" in raised.value.hint
     assert not list(Path(trials.folder).glob("recorded*"))

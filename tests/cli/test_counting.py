@@ -182,7 +182,10 @@ def test_the_overview_and_the_end_of_a_run_warn_as_well(
     assert [row["id"][9:] for row in rows] == ["whole", "nearly", "part"]
     assert [row["coverage"] for row in rows] == [None, "scored on 19 of 20 tests", WARNING]
     assert f"scripted:part: {WARNING}" in text_of(callbacks.leaderboard(services))
-    assert all("sort" not in column for column in callbacks.columns_for(rows))
+    columns = callbacks.columns_for(rows)
+    assert all("sort" not in column for column in columns)
+    assert "newer_failed" not in {column["field"] for column in columns}
+    assert "1 model left out: not comparable" in text_of(callbacks.charts(services)[1])
     shown = printed(capsys, uneven, "run", "--llm", "*part", "--llm", "*whole", "--test",
                     "sum_001")  # fmt: skip
     assert WARNING not in shown

@@ -71,20 +71,22 @@ def scores_by_class(services: Services, detail: str) -> Component:
 
 
 def charts(services: Services) -> list[Component]:
-    """Return score against size and time."""
+    """Return score against size and time; models that are not comparable are left out."""
+    coverage = services.coverages()
     by_size: list[Point] = []
     by_time: list[Point] = []
     for summary in services.summaries(GroupBy.LLM):
-        if summary.score is None:
-            continue
         llm_id = summary.group.llm_id
+        if summary.score is None or not coverage[llm_id].is_comparable:
+            continue
         llm = services.llm(llm_id)
         median_s = summary.time.median_ms / 1000 if summary.time else None
         for points, x in ((by_size, llm.size if llm else None), (by_time, median_s)):
             if x:
                 name = services.name(llm_id)
                 points.append(Point(llm_id=llm_id, name=name, x=x, score=summary.score))
-    return layout.charts(by_size, by_time)
+    n_apart = sum(not each.is_comparable for each in coverage.values())
+    return layout.charts(by_size, by_time, n_apart)
 
 
 def changes(services: Services) -> Component | None:

@@ -17,6 +17,7 @@ from poor_bench.dashboard.figures.frontier import Point, frontier_figure
 from poor_bench.dashboard.figures.style import graph_config
 from poor_bench.dashboard.pages.overview.ids import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -106,29 +107,34 @@ def nothing_yet() -> Component:
     )
 
 
-def charts(by_size: Sequence[Point], by_time: Sequence[Point]) -> list[Component]:
-    """Return score against size and against time."""
+def charts(by_size: Sequence[Point], by_time: Sequence[Point], n_apart: int = 0) -> list[Component]:
+    """Return score against size and against time; `n_apart` models are left out of both."""
+    apart = f" {counted(n_apart, 'model')} left out: not comparable." if n_apart else ""
     return [
         _chart(
             "Score against size",
             by_size,
             "size (billions of parameters)",
             "No LLM here has both a score and a `size` in llms.json.",
+            apart,
         ),
         _chart(
             "Score against time",
             by_time,
             "median time (s)",
             "No result here says how long it took.",
+            apart,
         ),
     ]
 
 
-def _chart(title: str, points: Sequence[Point], x_title: str, missing: str) -> Component:
+def _chart(
+    title: str, points: Sequence[Point], x_title: str, missing: str, apart: str
+) -> Component:
     return card(
         title,
         _graph(title, points, x_title) if points else empty_state("Nothing to draw", missing),
-        note="Diamonds are on the efficient frontier: nothing cheaper scores as high.",
+        note=f"Diamonds are on the efficient frontier: nothing cheaper scores as high.{apart}",
         tools=image_buttons(title) if points else None,
     )
 

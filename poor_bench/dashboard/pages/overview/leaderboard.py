@@ -128,7 +128,9 @@ _NARROWEST = 930
 """Width of the table in the narrowest window, in pixels."""
 _OPTIONAL = frozenset(
     {
+        "coverage",
         "failed",
+        "newer_failed",
         "latency_ms",
         "tokens_per_s",
         "generation_tokens_per_s",

@@ -47,6 +47,8 @@ def command(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
 
 
 def _problems(app: AppContext) -> list[Problem]:
+    from poor_bench.plugins.detectors import detector_problems
+
     try:
         loading = app.workspace.problems
     except ConfigError as error:
@@ -54,7 +56,8 @@ def _problems(app: AppContext) -> list[Problem]:
             raise
         return list(error.problems)
     of_tests = (finding.problem for finding in app.config.lint())
-    return [*loading, *_agent_problems(app), *_suite_problems(app), *of_tests]
+    of_detectors = detector_problems(app.data_dir / "issues")
+    return [*loading, *of_detectors, *_agent_problems(app), *_suite_problems(app), *of_tests]
 
 
 def _agent_problems(app: AppContext) -> list[Problem]:

@@ -24,6 +24,7 @@ from poor_bench.issues.detector import Detector, always, each, never
 from poor_bench.issues.issue import Severity
 from poor_bench.issues.registry import detectors_with
 from poor_bench.issues.trial import Trial, quoted
+from poor_bench.models.problem import Problem
 from poor_bench.plugins.sources import list_folders
 
 FAILED = "detector_failed"
@@ -86,15 +87,32 @@ def load_detectors(folder: Path) -> tuple[Detector, ...]:
     Args:
         folder: The workspace's `issues/`; it need not exist.
     """
+    own, errors = _load(folder)
+    failed = [_failed(own, list(map(str, errors.values())))] if own or errors else []
+    return detectors_with([*failed, *(detector.as_detector() for detector in own)])
+
+
+def detector_problems(folder: Path) -> list[Problem]:
+    """List the files of a folder that cannot be loaded as detectors, with the reason.
+
+    Args:
+        folder: The workspace's `issues/`; it need not exist.
+    """
+    return [
+        Problem(file=str(path), place="", message=str(error), hint=error.hint, code="bad-detector")
+        for path, error in _load(folder)[1].items()
+    ]
+
+
+def _load(folder: Path) -> tuple[list[OwnDetector], dict[Path, PluginError]]:
     own: list[OwnDetector] = []
-    problems: list[str] = []
+    errors: dict[Path, PluginError] = {}
     for name, source in list_folders([folder]).sources.items():
         try:
             own.append(OwnDetector(name, source.path, source.import_module()))
         except PluginError as error:
-            problems.append(str(error))
-    failed = [_failed(own, problems)] if own or problems else []
-    return detectors_with([*failed, *(detector.as_detector() for detector in own)])
+            errors[source.path] = error
+    return own, errors
 
 
 def _require_contract(module: ModuleType, path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from poor_bench.cli.main import main
 from poor_bench.issues.detect import detect_issues
 from poor_bench.issues.grouping import group_issues
 from poor_bench.issues.issue import Issue, Severity
@@ -14,6 +16,7 @@ from poor_bench.issues.registry import DETECTORS
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.result import Result
 from poor_bench.plugins.detectors import load_detectors
+from tests.conftest import WorkspaceFiles
 from tests.issues.builders import failed, scored
 
 GREETS = '''"""Greets first.
@@ -127,3 +130,16 @@ def test_the_example_of_the_documentation_works(tmp_path: Path) -> None:
     issues = found(folder, [scored(0.0, response="Sorry, no."), OTHER])
     assert issues["apologises"].evidence == "sorry"
     assert "detector_failed" not in issues
+
+
+def test_validate_lists_a_broken_one(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace_files.add_tests(1)
+    folder = workspace_files.write()
+    write(folder / "issues", broken="def detect(:", greets=GREETS)
+    main(["--data", str(folder), "validate", "--json"])
+    problems = json.loads(capsys.readouterr().out)["problems"]
+    [problem] = [problem for problem in problems if problem["code"] == "bad-detector"]
+    assert problem["file"].endswith("broken.py")
+    assert "line 1" in problem["message"] or "broken.py:1" in problem["message"]

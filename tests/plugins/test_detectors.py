@@ -137,6 +137,7 @@ def test_validate_lists_a_broken_one(
 ) -> None:
     workspace_files.add_tests(1)
     folder = workspace_files.write()
+    (folder / "issues").mkdir()
     write(folder / "issues", broken="def detect(:", greets=GREETS)
     main(["--data", str(folder), "validate", "--json"])
     problems = json.loads(capsys.readouterr().out)["problems"]

@@ -15,14 +15,18 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.plugins.code_digest import digest_of_code, digest_of_digests
 from poor_bench.plugins.module_contract import parameters_model, takes_context, takes_judge
 from poor_bench.plugins.parameter_check import ParameterProblem, check_against_model
+from poor_bench.plugins.sources import project_evaluators_folder
+from poor_bench.plugins.supervised import LeftError, TookTooLongError, call_supervised
 from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.context import EvaluationContext
 from poor_bench.scoring.judging import AskJudge, JudgeAnswer, JudgeQuestion
 from poor_bench.scoring.parts import Part
-from poor_bench.scoring.verdict import Verdict, verdict_of
+from poor_bench.scoring.verdict import Verdict, verdict_of, with_printed
 
 T = TypeVar("T")
 
+TIME_LIMIT_S = 300.0
+"""Seconds that an evaluator of a user may take for one response, without asking a judge."""
 _SANDBOX = "poor_bench.sandbox"
 """Named by the source of evaluators that run code."""
 
@@ -64,15 +68,35 @@ class LoadedEvaluator:
             PoorBenchError: Whatever error of ours the evaluator itself raised.
         """
         extra = self._extra_arguments(judge or _Nobody())
+
+        def evaluate() -> Any:
+            return self._module.evaluate(response, dict(parameters), **extra)
+
         try:
-            return verdict_of(self._module.evaluate(response, dict(parameters), **extra))
+            limit_s = None if self._takes_judge or self._takes_context else TIME_LIMIT_S
+            returned, printed = self._call(evaluate, limit_s)
+            return with_printed(verdict_of(returned), printed)
         except PoorBenchError:
             raise
+        except (LeftError, TookTooLongError) as error:
+            raise self._failed(str(error)) from error
         except (Exception, SystemExit) as error:
-            raise EvaluatorError(
-                f"evaluator {self.name!r} failed: {self._crash(error)}",
-                kind=FailureKind.EVALUATOR,
-            ) from error
+            raise self._failed(self._crash(error)) from error
+
+    def _call(self, function: Callable[[], Any], limit_s: float | None) -> tuple[Any, str]:
+        """Return what a function of the module returns, and what it printed if it is a user's."""
+        if self._is_built_in:
+            return function(), ""
+        return call_supervised(function, limit_s)
+
+    def _failed(self, reason: str) -> EvaluatorError:
+        message = f"evaluator {self.name!r} failed: {reason}"
+        return EvaluatorError(message, kind=FailureKind.EVALUATOR)
+
+    @property
+    def _is_built_in(self) -> bool:
+        file = getattr(self._module, "__file__", None)
+        return file is not None and Path(file).parent == project_evaluators_folder()
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> list[ParameterProblem]:
         """List everything that is wrong with parameters; nothing if they are right.
@@ -188,7 +212,7 @@ class LoadedEvaluator:
         if function is None:
             return None
         try:
-            answer = function(parameters)
+            answer, _ = self._call(lambda: function(parameters), TIME_LIMIT_S)
             return None if answer is None else convert(answer)
         except PoorBenchError:
             raise

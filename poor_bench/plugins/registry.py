@@ -20,9 +20,6 @@ from poor_bench.plugins.sources import (
     list_folders,
 )
 
-_INSTALLED_EVALUATORS = "built_in_evaluators"
-"""Where `setup.py` packs them."""
-
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
@@ -109,10 +106,3 @@ def load_evaluators(folders: Sequence[Path]) -> EvaluatorRegistry:
     """
     listing = list_folders(folders)
     return EvaluatorRegistry(listing.sources, listing.notes)
-
-
-def project_evaluators_folder() -> Path:
-    """Return the folder of the built-in evaluators: beside the package, installed within it."""
-    package = Path(__file__).parents[1]
-    installed = package / _INSTALLED_EVALUATORS
-    return installed if installed.is_dir() else package.parent / "evaluators"

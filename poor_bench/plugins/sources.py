@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -14,6 +16,8 @@ from typing import Protocol
 
 from poor_bench.errors import PluginError, describe_crash
 
+_INSTALLED_EVALUATORS = "built_in_evaluators"
+"""Where `setup.py` packs them."""
 ENTRY_POINT_GROUP = "poor_bench.evaluators"
 """A package offers an evaluator as `name = "its.module"` in this group."""
 
@@ -117,7 +121,8 @@ def _execute(spec: ModuleSpec) -> ModuleType:
     sys.modules[spec.name] = module
     try:
         if spec.loader is not None:
-            spec.loader.exec_module(module)
+            with redirect_stdout(sys.stderr):  # stdout may be JSON for a machine
+                spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[spec.name]
         raise
@@ -129,3 +134,11 @@ def _broken(origin: str, error: BaseException, file: str = "") -> PluginError:
         f"{origin} cannot be imported: {describe_crash(error, file)}",
         hint="fix or remove the file; the other evaluators work without it",
     )
+
+
+@cache
+def project_evaluators_folder() -> Path:
+    """Return the folder of the built-in evaluators: beside the package, installed within it."""
+    package = Path(__file__).parents[1]
+    installed = package / _INSTALLED_EVALUATORS
+    return installed if installed.is_dir() else package.parent / "evaluators"

@@ -95,6 +95,15 @@ def verdict_of(returned: Any) -> Verdict:
     )
 
 
+def with_printed(verdict: Verdict, printed: str) -> Verdict:
+    """Add what an evaluator printed to its details, in a block that it cannot leave."""
+    if not printed.strip():
+        return verdict
+    quoted = "\n".join(f"    {line}" for line in printed.strip().splitlines())
+    details = bounded_details(f"{verdict.details}\n\nPrinted by the evaluator:\n\n{quoted}")
+    return Verdict(verdict.score, details, **vars(verdict))
+
+
 def bounded_details(text: str) -> str:
     """Cut a text that is too long to be kept, and say so at its end; it may quote a model.
 

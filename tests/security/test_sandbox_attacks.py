@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 import pytest
 
+from poor_bench.plugins import load_evaluators, project_evaluators_folder
 from poor_bench.plugins.loaded_evaluator import LoadedEvaluator
-from poor_bench.plugins.registry import load_evaluators, project_evaluators_folder
 from poor_bench.sandbox import (
     Level,
     Limits,

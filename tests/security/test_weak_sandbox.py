@@ -15,7 +15,7 @@ from poor_bench.cli.main import main
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.errors import ConfigError, SandboxError
-from poor_bench.plugins.registry import load_evaluators, project_evaluators_folder
+from poor_bench.plugins import load_evaluators, project_evaluators_folder
 from poor_bench.runner.selection import Selection
 from poor_bench.sandbox import (
     Level,

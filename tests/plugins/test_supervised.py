@@ -1,0 +1,94 @@
+"""Evaluators of users that hang, exit or print."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from poor_bench.cli.main import main
+from poor_bench.errors import EvaluatorError
+from poor_bench.plugins import LoadedEvaluator, load_evaluators, loaded_evaluator
+from poor_bench.plugins.supervised import TookTooLongError, call_supervised
+from tests.conftest import WorkspaceFiles
+
+
+@pytest.fixture
+def released() -> Iterator[threading.Event]:
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def evaluator(folder: Path, *lines: str) -> LoadedEvaluator:
+    body = "\n    ".join(lines)
+    source = f'"""Mine."""\n\n\ndef evaluate(response, parameters):\n    {body}\n'
+    (folder / "mine.py").write_text(source)
+    return load_evaluators([folder]).get("mine")
+
+
+def test_code_that_hangs_is_left_to_itself(released: threading.Event) -> None:
+    with pytest.raises(TookTooLongError, match="within 0 s"):
+        call_supervised(released.wait, 0.0)
+
+
+def test_evaluator_that_hangs_is_a_failure_and_no_score(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loaded_evaluator, "TIME_LIMIT_S", 0.05)
+    hanging = evaluator(tmp_path, "import threading", "threading.Event().wait()")
+    with pytest.raises(EvaluatorError, match=r"'mine' failed: it did not end within 0.05 s"):
+        hanging.evaluate("4", {})
+
+
+@pytest.mark.parametrize(
+    "raised",
+    ["SystemExit(3)", "KeyboardInterrupt", "GeneratorExit", "type('E', (BaseException,), {})"],
+)
+def test_evaluator_that_leaves_is_a_failure(tmp_path: Path, raised: str) -> None:
+    with pytest.raises(EvaluatorError, match="'mine' failed"):
+        evaluator(tmp_path, f"raise {raised}").evaluate("4", {})
+
+
+def test_what_an_evaluator_prints_is_kept_with_its_details(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = "import sys", "print('looked', response)", "print('twice', file=sys.stderr)"
+    printing = evaluator(tmp_path, *lines, "return 1.0, 'right'")
+    verdict = printing.evaluate("4", {})
+    assert verdict.score == 1.0
+    assert verdict.details.startswith("right\n\nPrinted by the evaluator:")
+    assert "    looked 4\n    twice" in verdict.details
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+
+
+def test_flood_of_an_evaluator_is_cut(tmp_path: Path) -> None:
+    flooding = evaluator(tmp_path, "for _ in range(1000): print('x' * 1000)", "return 1.0, ''")
+    assert len(flooding.evaluate("4", {}).details) <= 20_000
+
+
+def test_threads_print_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    def loud() -> None:
+        print("kept")
+
+    assert call_supervised(loud, None) == (None, "kept\n")
+    loud()
+    assert capsys.readouterr().out == "kept\n"
+
+
+def test_run_json_stays_json_whatever_evaluators_print(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("a", "4")
+    folder = workspace_files.write()
+    source = '"""Loud."""\nprint("imported")\n\n\ndef evaluate(response, parameters):\n'
+    source += "    print('called')\n    return float('4' in response), ''\n\n\n"
+    source += "def wants(parameters):\n    print('asked')\n"
+    (folder / "evaluators" / "has_expected.py").write_text(source)
+    assert main(["--data", str(folder), "run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_scored"] == 2

@@ -76,6 +76,7 @@ def slow_pieces(pattern: Any) -> list[str]:
     ]
 
 
+@pytest.mark.slow(reason="times every pattern of the project")
 def test_all_patterns_take_linear_time(patterns: list[Found]) -> None:
     assert not {
         f"{item.place} {item.pattern.pattern!r}": slow
@@ -84,6 +85,7 @@ def test_all_patterns_take_linear_time(patterns: list[Found]) -> None:
     }
 
 
+@pytest.mark.slow(reason="measures patterns that take quadratic time")
 @pytest.mark.parametrize(("source", "piece"), [(r"\w+Error\b", "a"), (r"\s+$", " ")])
 def test_slow_patterns_are_found_out(source: str, piece: str) -> None:
     pattern = re.compile(source)

@@ -79,6 +79,7 @@ def screenshots(
         context = browser.new_context(
             base_url=address, viewport=SIZE, color_scheme=scheme, reduced_motion="reduce"
         )
+        context.request.get(f"/?token={TOKEN}")
         context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
         for name in pages:

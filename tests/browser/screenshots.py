@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.browser.chromium import started_browser
-from tests.browser.served import PROJECT, served
+from tests.browser.served import PROJECT, TOKEN, served
 from tests.browser.watched import heading
 
 if TYPE_CHECKING:

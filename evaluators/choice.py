@@ -19,6 +19,7 @@ from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.format_rule import under_format_rule
+from poor_bench.wording import counted
 
 _USUAL_LABELS = list("ABCD")
 
@@ -46,7 +47,8 @@ class Parameters(BaseModel):
         if len({fold_answer(label) for label in self.all_labels} - {""}) < len(self.all_labels):
             raise ValueError(f"labels must differ in more than case and signs: {self.all_labels}")
         if self.choices and len(self.choices) != len(self.all_labels):
-            raise ValueError(f"{len(self.choices)} choices for {len(self.all_labels)} labels")
+            n_labels = counted(len(self.all_labels), "label")
+            raise ValueError(f"{counted(len(self.choices), 'choice')} for {n_labels}")
         if self.expected not in self.all_labels:
             raise ValueError(f"expected {self.expected!r} is none of the labels {self.all_labels}")
         return self

@@ -22,6 +22,7 @@ from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.format_rule import under_format_rule
+from poor_bench.wording import counted
 
 _MAX_NAMED = 5
 _MAX_SOLE_ITEM = 80
@@ -96,7 +97,11 @@ def _compare_places(expected: Sequence[Any], got: Sequence[Any]) -> tuple[float,
         if item_key(ours) != item_key(theirs)
     ]
     n_right = len(pairs) - len(wrong)
-    length = [] if len(got) == len(expected) else [f"{len(got)} items, expected {len(expected)}"]
+    length = (
+        []
+        if len(got) == len(expected)
+        else [f"{counted(len(got), 'item')}, expected {len(expected)}"]
+    )
     details = "; ".join([f"{n_right} of {len(expected)} right", *length, *wrong[:_MAX_NAMED]])
     return n_right / max(len(expected), len(got)), details
 

@@ -18,6 +18,7 @@ from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.format_rule import MAX_SHOWN
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     import regex
@@ -103,7 +104,7 @@ def _search(wanted: Parameters, answer: str) -> regex.Match[str] | None:
     except TimeoutError as error:
         raise TimeoutError(
             f"pattern {wanted.pattern!r:.100} took longer than {wanted.timeout_s:g} s on an "
-            f"answer of {len(answer)} characters"
+            f"answer of {counted(len(answer), 'character')}"
         ) from error
     return matches[0] if matches else None
 

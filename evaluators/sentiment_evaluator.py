@@ -22,6 +22,7 @@ from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.format_rule import under_format_rule
+from poor_bench.wording import counted
 
 _KEYS = ("sentiment", "label")
 _USUAL_SENTIMENTS = frozenset({"positive", "negative", "neutral"})
@@ -120,7 +121,7 @@ def _broken_list(items: Sequence[Any], *, is_json: bool) -> str:
 
 def _compare(expected: Sequence[str], got: Sequence[str]) -> tuple[float, str]:
     if len(got) != len(expected):
-        return 0.0, f"expected {len(expected)} sentiments, got {len(got)}"
+        return 0.0, f"expected {counted(len(expected), 'sentiment')}, got {len(got)}"
     wrong = [
         f"item {position}: expected {wanted}, got {item[:_MAX_SHOWN] or 'no sentiment'}"
         for position, (wanted, item) in enumerate(zip(expected, got, strict=True), start=1)

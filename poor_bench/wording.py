@@ -4,14 +4,27 @@ from __future__ import annotations
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun.
+    """Write a number with its noun.
 
     Example:
         >>> counted(1, "test"), counted(1200, "test"), counted(2, "class")
         ('1 test', '1,200 tests', '2 classes')
     """
-    plural = f"{noun}es" if noun.endswith(("s", "ch", "x")) else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Form the plural of a noun.
+
+    Example:
+        >>> plural("test"), plural("class"), plural("entry")
+        ('tests', 'classes', 'entries')
+    """
+    if noun.endswith(("s", "ch", "sh", "x")):
+        return f"{noun}es"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}s"
 
 
 def bounded_text(text: str, max_length: int) -> str:

@@ -222,6 +222,7 @@ def _print_completion(completion: Completion, *, as_json: bool) -> None:
     usage, timing = completion.usage, completion.timing
     click.echo(
         f"[{completion.finish_reason}; {usage.prompt_tokens} prompt and "
-        f"{usage.completion_tokens} completion tokens; {timing.total_ms / 1000:.2f} s]",
+        f"{counted(usage.completion_tokens or 0, 'completion token')}; "
+        f"{timing.total_ms / 1000:.2f} s]",
         err=True,
     )

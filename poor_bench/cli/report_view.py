@@ -8,6 +8,7 @@ import click
 
 from poor_bench.cli.next_step import next_step
 from poor_bench.cli.output import Column, console, harmless, plain_table
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.reports.report_data import ReportData
@@ -91,5 +92,5 @@ def _print_reliabilities(data: ReportData) -> None:
         ]
         for row in data.reliabilities
     ]
-    click.echo(f"Tests tried {k} times: one passes, all pass, two of them end differently")
+    click.echo(f"Of {counted(k, 'trial')}: at least one passes, all pass, two differ")
     console().print(plain_table(columns, cells))

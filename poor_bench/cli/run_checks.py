@@ -13,6 +13,7 @@ from poor_bench.cli.output import console, harmless
 from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError
 from poor_bench.models.problem import Severity
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.result_store.run_turn import RunTurn
@@ -58,7 +59,7 @@ def check_before_run(app: AppContext) -> None:
     if errors:
         fix = next_command("tests lint --fix")
         raise ConfigError(
-            f"{len(errors)} of the tests cannot be right",
+            f"the workspace has {counted(len(errors), 'faulty test')}",
             problems=errors,
             hint=f"Fix them, or add --unchecked. Some can be fixed by: {fix}",
         )

@@ -8,6 +8,7 @@ import click
 
 from poor_bench.cli.output import console, json_option, plain_table, print_json
 from poor_bench.command_line import examples
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.sandbox.selftest.run import Finding
@@ -55,7 +56,7 @@ def selftest(as_json: bool) -> int:
     with console(stderr=True).status("") as shown:
         for number, finding in enumerate(run_selftest(shared_sandbox()), start=1):
             findings.append(finding)
-            shown.update(f"{number} of {len(TRIALS)} escapes tried")
+            shown.update(f"tried {number} of {counted(len(TRIALS), 'escape')}")
     broken = [item for item in findings if not item.held and level >= item.holds_from]
     if as_json:
         print_json({"level": level.label, "escapes": [_record(item) for item in findings]})
@@ -65,7 +66,9 @@ def selftest(as_json: bool) -> int:
         ]
         console().print(plain_table(["", "Escape", "What got through"], rows))
         n_held = sum(item.held for item in findings)
-        click.echo(f"{n_held} of {len(findings)} escapes held at level {level.label}.")
+        click.echo(
+            f"Blocked {n_held} of {counted(len(findings), 'escape')} at level {level.label}."
+        )
     return 1 if broken else 0
 
 

@@ -10,6 +10,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.next_step import next_step
 from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.statistics.estimate import Estimate
@@ -70,12 +71,13 @@ def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
         console().print(plain_table(columns, cells))
     n_useless = sum(item.pass_rate == 1.0 for item in items)
     click.echo(
-        f"{len(suspicious)} of {len(items)} tests are suspicious; every LLM passes {n_useless}"
+        f"Suspicious: {len(suspicious)} of {counted(len(items), 'test')}. "
+        f"Passed by every model: {n_useless}."
     )
     n_models = max(item.n_models for item in items)
     if n_models < LEAST_MODELS:
         click.echo(
-            f"Verdicts need {LEAST_MODELS} different models; these results are of {n_models}."
+            f"Verdicts need {LEAST_MODELS} different models; these results cover {n_models}."
         )
 
 

@@ -11,6 +11,7 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import console, json_option, plain_table, print_json
 from poor_bench.cli.selection_options import levels_in
 from poor_bench.command_line import examples, python_command
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.generators.generator import Generator
@@ -78,7 +79,7 @@ def _draw(generator: Generator, class_id: str, levels: range, n_tests: int, seed
         raise click.UsageError(f"--level: generators know levels {LEVELS[0]} to {LEVELS[-1]}")
     tests = list(draw(generator, class_id, levels, n_tests, seed))
     lacking = n_tests - len(tests)
-    refused = [f"{lacking} tests: there are no more different ones"] if lacking else []
+    refused = [f"{counted(lacking, 'test')}: no more different ones exist"] if lacking else []
     return NewTests(
         class_entry={"id": class_id, **generator.class_entry}, tests=tests, refused=refused
     )

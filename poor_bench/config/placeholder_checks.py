@@ -15,6 +15,7 @@ from poor_bench.prompts.render import (
     placeholders_of,
     unfilled_placeholders,
 )
+from poor_bench.wording import counted
 
 
 def check_placeholders(classes: Loaded[TestClass], tests: Loaded[Test]) -> None:
@@ -49,7 +50,7 @@ def _check_template(template: str, place: Place, tests: Sequence[Test], report: 
     for name, lacking in unfilled.items():
         report.error(
             place,
-            f"nothing fills {{{name}}} in {len(lacking)} of {len(tests)} tests, "
+            f"nothing fills {{{name}}} in {len(lacking)} of {counted(len(tests), 'test')}, "
             f"such as `{lacking[0].test_id}`",
             hint=_hint(name, tests),
             code="unfilled-placeholder",

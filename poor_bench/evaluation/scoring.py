@@ -21,6 +21,7 @@ from poor_bench.evaluation.rates import RATES, Rate, mean, p95, rate_of
 from poor_bench.models.completion import Usage
 from poor_bench.models.llm import Prices
 from poor_bench.scoring.cost import cost_usd
+from poor_bench.wording import counted
 
 _UNKNOWN = Prices()
 
@@ -208,7 +209,8 @@ def _too_few_passed(
         prefix = f"trial {trial.trial}: " if case.trials > 1 else ""
         yield from (f"{prefix}{check}" for check in trial.failed_checks)
     if wanted is not None:
-        yield f"min_trial_pass_rate: {n_passed} of {len(ran)} trials passed, {wanted:.0%} expected"
+        n_ran = counted(len(ran), "trial")
+        yield f"min_trial_pass_rate: {n_passed} of {n_ran} passed, {wanted:.0%} expected"
 
 
 def _too_slow(case: EvalCase, ran: Sequence[EvalTrialResult], n_not_run: int) -> Iterator[str]:

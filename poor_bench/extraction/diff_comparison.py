@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from poor_bench.extraction.diff_application import normal_changes
 from poor_bench.extraction.unified_diff import FileDiff, changed_lines
+from poor_bench.wording import counted
 
 Files = Sequence[FileDiff]
 
@@ -17,7 +18,7 @@ def difference_of_diffs(got: Files, expected: Files) -> str:
     Names of files are compared without folders, and only where both diffs give them.
     """
     if len(got) != len(expected):
-        return f"expected changes in {len(expected)} files, got {len(got)}"
+        return f"expected changes in {counted(len(expected), 'file')}, got {len(got)}"
     for ours, theirs in zip(_by_name(got), _by_name(expected), strict=True):
         if ours.name and theirs.name and _base(ours.name) != _base(theirs.name):
             return f"expected file {theirs.name!r:.80}, got {ours.name!r:.80}"

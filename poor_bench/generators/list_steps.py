@@ -6,6 +6,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from poor_bench.wording import counted
+
 Numbers = list[int]
 
 
@@ -101,7 +103,7 @@ def _reverse(_randomness: random.Random) -> ListStep:
 
 def _drop_first(randomness: random.Random) -> ListStep:
     n_dropped = randomness.randint(1, 2)
-    what = "number" if n_dropped == 1 else f"{n_dropped} numbers"
+    what = "number" if n_dropped == 1 else counted(n_dropped, "number")
     return ListStep(
         "cut",
         f"remove the first {what}",

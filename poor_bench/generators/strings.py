@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from poor_bench.generators.generator import Entry, Generator
+from poor_bench.wording import counted
 
 _TEMPLATE = """\
 {text}
@@ -68,7 +69,7 @@ def _drop_letter(randomness: random.Random) -> _Step:
 
 def _rotate(randomness: random.Random) -> _Step:
     n_moved = randomness.randint(1, 3)
-    what = "letter" if n_moved == 1 else f"{n_moved} letters"
+    what = "letter" if n_moved == 1 else counted(n_moved, "letter")
     return _Step(f"move the first {what} to the end", lambda word: word[n_moved:] + word[:n_moved])
 
 

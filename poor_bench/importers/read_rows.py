@@ -15,6 +15,7 @@ from poor_bench.config.json_document import json_fault
 from poor_bench.errors import ConfigError
 from poor_bench.importers.imported import Row
 from poor_bench.safe_files import open_regular
+from poor_bench.wording import counted
 
 _CSV_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _MAX_BYTES = 512 * 1024 * 1024
@@ -108,7 +109,9 @@ def _csv_rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, Row]
         raise ConfigError(f"{path}: two columns are called `{twice}`", hint="rename one of them")
     for number, line in enumerate(lines, start=1):
         if len(line) != len(columns):
-            message = f"{path}: row {number} has {len(line)} cells, {len(columns)} are expected"
+            message = (
+                f"{path}: row {number} has {counted(len(line), 'cell')}, expected {len(columns)}"
+            )
             raise ConfigError(message)
         yield number, dict(zip(columns, line, strict=True))
 

@@ -10,6 +10,7 @@ from poor_bench.lint.finding import Finding
 from poor_bench.lint.subject import Subject
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Severity
+from poor_bench.wording import counted
 
 _CHARACTERS_PER_TOKEN = 4.0
 """Of English text with common tokenizers; other scripts need more tokens, so this is a minimum."""
@@ -26,7 +27,8 @@ def check_lengths(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
         yield subject.finding(
             "length-mismatch",
             ("evaluation_module", "parameters"),
-            f"{len(subject.test.texts)} texts are shown, but {len(expected)} answers are expected",
+            f"the test shows {counted(len(subject.test.texts), 'text')} but expects "
+            f"{counted(len(expected), 'answer')}",
             hint="give one expected answer for each text",
             severity=Severity.ERROR,
         )

@@ -26,6 +26,7 @@ from poor_bench.issues.registry import detectors_with
 from poor_bench.issues.trial import Trial, quoted
 from poor_bench.models.problem import Problem
 from poor_bench.plugins.sources import list_folders
+from poor_bench.wording import counted
 
 FAILED = "detector_failed"
 """Id of the cause that reports detectors that could not be loaded or crashed."""
@@ -75,7 +76,7 @@ class OwnDetector:
         """Yield the first crash with the number of all; they tend to be one and the same."""
         crashed = [trial for trial in trials if trial.once(self.look).crash]
         if crashed:
-            more = f" (in {len(crashed)} results)" if len(crashed) > 1 else ""
+            more = f" (in {counted(len(crashed), 'result')})" if len(crashed) > 1 else ""
             yield crashed[0], crashed[0].once(self.look).crash + more
 
 

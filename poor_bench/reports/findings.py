@@ -94,7 +94,7 @@ def _main_cause(data: ReportData) -> Iterator[str]:
 def _missing(data: ReportData) -> Iterator[str]:
     if data.failures:
         n_failed, n_all = len(data.failures), len(data.trials)
-        yield f"{n_failed} of {n_all} trials failed to run; they count in no score."
+        yield f"{n_failed} of {counted(n_all, 'trial')} failed to run and count in no score."
     if data.n_newer_failed:
         trials = counted(data.n_newer_failed, "scored trial")
         yield f"A newer attempt failed on {trials}; the stored scores count."

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from poor_bench.reports.markdown_text import code_span, details, table
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import GroupBy
+from poor_bench.wording import counted
 
 _LISTED = 15
 _ISSUES = 8
@@ -92,7 +93,7 @@ def _failure_list(data: ReportData) -> str:
         reason = f"{result.failure.kind.value}: {result.failure.message}"
         counts[result.llm_id, reason] = counts.get((result.llm_id, reason), 0) + 1
     lines = [
-        f"- {code_span(data.name(llm_id))}, {count} times: {code_span(reason)}"
+        f"- {code_span(data.name(llm_id))}, {counted(count, 'time')}: {code_span(reason)}"
         for (llm_id, reason), count in list(counts.items())[:_LISTED]
     ]
     return "\n".join(lines)

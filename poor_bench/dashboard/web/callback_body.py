@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from poor_bench.wording import counted
+
 _PARTS = ("inputs", "state")
 _MAX_DEPTH = 100
 
@@ -38,7 +40,7 @@ def callback_fault(body: object, callbacks: Mapping[str, Any]) -> str:
 def _part_fault(part: str, given: object, expected: list[Mapping[str, Any]]) -> str:
     """Compare inputs or states with those that the callback was registered with."""
     if not isinstance(given, list) or len(given) != len(expected):
-        return f"`{part}` must hold {len(expected)} entries."
+        return f"`{part}` must hold {counted(len(expected), 'entry')}."
     for entry, wanted in zip(given, expected, strict=True):
         is_group = str(wanted["id"]).startswith("{")
         entries = entry if is_group and isinstance(entry, list) else [entry]

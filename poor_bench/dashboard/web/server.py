@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 from poor_bench.dashboard.web.access import Access, Guard, is_loopback
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.statistics.summary import GroupBy
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
@@ -112,7 +113,7 @@ def access_rules(host: str, port: int, password: str | None, token: str | None =
 def _require_length(variable: str, secret: str | None) -> None:
     if secret and len(secret) < _SHORTEST_SECRET:
         raise ConfigError(
-            f"{variable} is too short: {len(secret)} characters",
+            f"{variable} is too short: {counted(len(secret), 'character')}",
             hint=f"Use at least {_SHORTEST_SECRET}.",
         )
 

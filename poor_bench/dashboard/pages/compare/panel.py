@@ -197,7 +197,8 @@ def _answer(answer: DistinctAnswer, details: ResultDetails) -> Component:
     return html.Div(
         [
             html.P(
-                f"{answer.n_trials} trials in the same words ({trials}), score {answer.score:.2f}",
+                f"{counted(answer.n_trials, 'trial')} with the same response ({trials}), "
+                f"score {answer.score:.2f}",
                 className="quiet",
             )
             if answer.n_trials > 1

@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 _LINKS = StayLinks(Ids.SEARCH)
 _HEADINGS = (
     ("Model", ""),
-    ("Score", "Mean over tests with its 95 % interval"),
-    ("Against the base", "Mean difference on the tests that both have scored, 95 % interval"),
-    ("Won, tied, lost", "Tests scored higher than, like and lower than the base"),
-    ("Tie group", "LLMs with a common letter cannot be told apart"),
-    ("Format", "Score that is lost to the form of the answer alone"),
-    ("Time", "Mean time per trial: queue, reading the prompt, generating, other"),
+    ("Score", "Mean over tests, with its 95 % confidence interval"),
+    ("Difference", "From the baseline, on tests that both completed, with its 95 % CI"),
+    ("Won, tied, lost", "Tests scored higher than, equal to and lower than the baseline"),
+    ("Tie group", "Models that share a letter do not differ significantly"),
+    ("Format", "Score lost because of the form of the answer alone"),
+    ("Time", "Mean time per trial: queue, prompt processing, generation, other"),
     ("Tokens / s", "Generated tokens per second of execution time"),
-    ("Generation, tokens / s", "Generated tokens per second of generating, as the server tells"),
-    ("Marks", "Trials that failed to run, were cut short, or hold no answer"),
+    ("Generation, tokens / s", "Generated tokens per second of generation, as the server reports"),
+    ("Flags", "Trials that failed to run, were cut off, or have no answer"),
 )
-_OPTIONAL = ("Format", "Tokens / s", "Generation, tokens / s", "Marks")
+_OPTIONAL = ("Format", "Tokens / s", "Generation, tokens / s", "Flags")
 """Columns that are left out where no LLM has anything to say in them."""
 _PARTS = (
-    ("queue_ms", "queue"), ("prefill_ms", "reading the prompt"), ("decode_ms", "generating"),
+    ("queue_ms", "queue"), ("prefill_ms", "prompt processing"), ("decode_ms", "generation"),
     ("other_ms", "other"),
 )  # fmt: skip
 
@@ -156,7 +156,11 @@ def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Componen
     if against.is_real:
         verdict = "better" if seen.value > 0 else "worse"
     middle = [0.5 + bound / (2 * scale) for bound in (seen.low, seen.high, seen.value)]
-    need = f"; about {against.needed_tests:,} tests would tell" if against.needed_tests else ""
+    need = (
+        f"; about {counted(against.needed_tests, 'test')} would tell"
+        if against.needed_tests
+        else ""
+    )
     difference = html.Div(
         [
             html.Span(f"{seen.value:+.3f}", className="strip-figure"),
@@ -195,7 +199,9 @@ def _format_gap(summary: Summary | None) -> Component | None:
         return None
     gap = summary.score.value - summary.strict_score
     if gap < 0.0005:
-        return html.Span("kept", className="quiet")
+        return html.Span(
+            "no loss", className="quiet", title="Every right answer is in the right form"
+        )
     return html.Span(f"-{gap:.3f}", className="is-tax", title=f"strict {summary.strict_score:.3f}")
 
 

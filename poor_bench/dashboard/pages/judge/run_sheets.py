@@ -31,7 +31,7 @@ def case_sheet(
         why = (
             talk.failure.message if talk.failure else case.feedback[0].text if case.feedback else ""
         )
-        rules = {True: "kept", False: "broken", None: "-"}[talk.passed]
+        rules = {True: "met", False: "broken", None: "-"}[talk.passed]
         score = "not judged" if case.score is None else f"{case.score:.2f}"
         cells = [html.Td(score, className="number"), html.Td(passed, className="number")]
         cells += [html.Td(rules), html.Td(why, className="quiet judge-why")]

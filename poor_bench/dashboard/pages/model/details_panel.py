@@ -85,7 +85,7 @@ def _verdict(details: ResultDetails) -> Component:
             [
                 html.Strong(f"Failed to run: {kind}"),
                 html.P(result.failure.message),
-                html.P("This is no score; the test stays pending.", className="quiet"),
+                html.P("This is not a score; the test stays pending.", className="quiet"),
             ],
             className="failure-box",
         )
@@ -97,7 +97,8 @@ def _verdict(details: ResultDetails) -> Component:
                 [
                     score_badge(result.score),
                     html.Span(
-                        f"strict {strict:.2f}: the format rule was not kept", className="quiet"
+                        f"strict {strict:.2f}: the answer is not in the required format",
+                        className="quiet",
                     )
                     if strict is not None and strict != result.score
                     else None,

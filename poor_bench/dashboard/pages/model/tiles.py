@@ -67,7 +67,7 @@ def _reliability_tiles(repeated: Reliability) -> list[Component]:
     return [
         tile(f"All of {k} trials pass", _percent(every), _repeated_note(f"pass^{k}", every)),
         tile(f"One of {k} trials passes", _percent(one), _repeated_note(f"pass@{k}", one)),
-        tile("Flip rate", _percent(flips), _repeated_note("two trials differ", flips)),
+        tile("Flip rate", _percent(flips), _repeated_note("tests with different outcomes", flips)),
     ]
 
 

@@ -99,7 +99,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "sortingOrder": ["asc", "desc"],
         "minWidth": 90,
         "flex": 1,
-        "headerTooltip": "Mean time: queue, reading the prompt, generating, other",
+        "headerTooltip": "Mean time: queue, prompt processing, generation, other",
     },
     _number(
         "tokens_per_s",

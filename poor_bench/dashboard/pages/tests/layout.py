@@ -41,7 +41,7 @@ def layout(search: Search) -> Component:
             card(
                 "Classes",
                 html.Div(loading_state(3), id=Ids.CLASSES),
-                note="Choose one to see its tests only. Hardness is one minus the mean score of "
+                note="Choose one to see its tests only. Difficulty is one minus the mean score of "
                 "all LLMs.",
                 tools=csv_button(Ids.CLASSES_CSV, "the classes"),
             ),

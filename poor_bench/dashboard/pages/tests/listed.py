@@ -21,15 +21,40 @@ from poor_bench.models.problem import Problem
 from poor_bench.models.test import Test
 from poor_bench.models.test_class import TestClass
 from poor_bench.statistics.item import Item
-from poor_bench.statistics.level_order import LevelOrder
+from poor_bench.statistics.level_order import LevelOrder, LevelVerdict
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 PAGE_SIZE = 50
 _LINKS = StayLinks(Ids.SEARCH)
-_CLASS_HEADINGS = ("Class", "Tests", "Evaluator", "Hardness by level", "What is wrong")
-_TEST_HEADINGS = ("Test", "Level", "Mean score", "Tells apart", "What it asks", "What is wrong")
+_CLASS_HEADINGS = (
+    ("Class", ""),
+    ("Tests", ""),
+    ("Evaluator", "Module that scores the responses"),
+    ("Difficulty by level", "1 minus the mean score of all models, for each declared level"),
+    ("Problems", "Found by the checks of tests"),
+)
+_TEST_HEADINGS = (
+    ("Test", ""),
+    ("Level", "Declared difficulty"),
+    ("Mean score", "Over all models that have a score"),
+    (
+        "Discrimination",
+        "Correlation with the score on all other tests. Below 0: good models fail here.",
+    ),
+    ("Text", "What the model is asked"),
+    ("Problems", "Found by the checks of tests, and by the results"),
+)
+_TRENDS = {
+    LevelVerdict.FOLLOWS: ("harder with level", "Higher levels are harder, as they should be"),
+    LevelVerdict.REVERSED: ("easier with level", "Higher levels are easier: check the levels"),
+    LevelVerdict.UNCLEAR: (
+        "no clear trend",
+        "Too few tests, or the difficulty does not follow the level beyond chance",
+    ),
+}
+"""What is said of the order of the levels of a class, and what it means."""
 
 
 def listed_classes(
@@ -81,10 +106,9 @@ def _hardness(orders: Mapping[str, LevelOrder] | None, class_id: str) -> Compone
     order = orders.get(class_id)
     if order is None:
         return html.Span("no results yet", className="quiet")
+    trend, meaning = _TRENDS[order.verdict]
     levels = " · ".join(f"{level}: {hard:.2f}" for level, hard in order.difficulty.items())
-    return html.Div(
-        [html.Span(levels), html.Div(f"order {order.verdict.value}", className="quiet")]
-    )
+    return html.Div([html.Span(levels), html.Div(trend, className="quiet", title=meaning)])
 
 
 def listed_tests(
@@ -127,7 +151,7 @@ def _test(
             html.Td(score_badge(item.mean_score) if item else "-"),
             html.Td(
                 "-" if apart is None else f"{apart.value:+.2f}",
-                title="Correlation with the score on all other tests",
+                title=_TEST_HEADINGS[3][1],
             ),
             html.Td(text[:140], className="quiet test-asks"),
             html.Td(_problems(problems, test.test_id, against)),
@@ -162,8 +186,8 @@ def _steps(selection: TestSelection, n_tests: int) -> Component | None:
     )
 
 
-def _sheet(label: str, headings: Sequence[str], rows: Sequence[Component]) -> Component:
-    head = html.Tr([html.Th(heading, scope="col") for heading in headings])
+def _sheet(label: str, headings: Sequence[tuple[str, str]], rows: Sequence[Component]) -> Component:
+    head = html.Tr([html.Th(name, scope="col", title=hint) for name, hint in headings])
     return html.Div(
         html.Table([html.Thead(head), html.Tbody(rows)], className="sheet"),
         className="sheet-frame",

@@ -24,6 +24,7 @@ from poor_bench.evaluation.browser.observation.observe import Observation
 from poor_bench.evaluation.browser.session.errors import ActionError
 from poor_bench.evaluation.browser.session.opening import open_url
 from poor_bench.evaluation.browser.session.session import BrowserSession
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -129,4 +130,4 @@ def _(action: Extract, stage: Stage) -> str:
     else:
         text = elements.text_of(stage.session, stage.element(action.ref))
     stage.keep(action.key, text)
-    return f"kept {len(text)} characters as {action.key}"
+    return f"kept {counted(len(text), 'character')} as {action.key}"

@@ -16,6 +16,7 @@ from poor_bench.evaluation.browser.session.errors import ActionError, OutOfTimeE
 from poor_bench.evaluation.browser.session.session import BrowserSession
 from poor_bench.evaluation.browser.step_log import Done, StepLog, acts
 from poor_bench.ports import Clock
+from poor_bench.wording import counted
 
 _MOST_STEPS = 1000
 """Of any kind: a page that a loop goes over may be as long as it likes."""
@@ -116,7 +117,8 @@ class _Follower:
     def _check_budget(self, where: str, kind: str) -> None:
         self._n_steps += 1
         if self.n_actions >= self._max_actions and acts(kind):
-            raise ActionError(f"{where}: stopped after {self.n_actions} actions; raise `max_steps`")
+            n_actions = counted(self.n_actions, "action")
+            raise ActionError(f"{where}: stopped after {n_actions}; raise `max_steps`")
         if self._n_steps > _MOST_STEPS:
             raise ActionError(f"{where}: stopped after {_MOST_STEPS} steps")
 

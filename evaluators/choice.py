@@ -50,7 +50,7 @@ class Parameters(BaseModel):
             n_labels = counted(len(self.all_labels), "label")
             raise ValueError(f"{counted(len(self.choices), 'choice')} for {n_labels}")
         if self.expected not in self.all_labels:
-            raise ValueError(f"expected {self.expected!r} is none of the labels {self.all_labels}")
+            raise ValueError(f"expected {self.expected!r} is not a label: {self.all_labels}")
         return self
 
     @property

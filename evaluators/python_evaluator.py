@@ -175,7 +175,7 @@ def _require_literal(name: str, text: str) -> None:
     try:
         ast.literal_eval(text)
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
-        raise ValueError(f"{name} is no Python literal: {text!r:.80}") from error
+        raise ValueError(f"{name} is not a Python literal: {text!r:.80}") from error
 
 
 def _tried(program: Program, wanted: Parameters) -> tuple[float, str]:

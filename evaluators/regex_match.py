@@ -117,4 +117,4 @@ def _compile(wanted: Parameters) -> regex.Pattern[str]:
     try:
         return regex.compile(wanted.pattern, flags | regex.MULTILINE)
     except regex.error as error:
-        raise ValueError(f"the pattern is no regular expression: {error}") from error
+        raise ValueError(f"the pattern is not a regular expression: {error}") from error

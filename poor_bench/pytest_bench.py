@@ -21,7 +21,7 @@ from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 
 _PROBLEMS = {
-    TrialState.PENDING: "there is no result yet",
+    TrialState.PENDING: "no result yet",
     TrialState.FAILED: "could not be run",
     TrialState.STALE_REQUEST: "the result is out of date: prompt or parameters changed",
     TrialState.STALE_SCORE: "the score is out of date: the evaluator changed",
@@ -124,4 +124,6 @@ def _selections(chosen: Iterable[tuple[LLM, Test]], trials: int) -> Iterator[Sel
 
 def _reason_of(results: Iterable[Result], trial: int) -> str:
     failures = [result.failure for result in results if result.trial == trial and result.failure]
-    return f"{failures[-1].kind.value}: {failures[-1].message}" if failures else "no reason is kept"
+    return (
+        f"{failures[-1].kind.value}: {failures[-1].message}" if failures else "no reason is stored"
+    )

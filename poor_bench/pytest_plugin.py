@@ -34,9 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options; all begin with `--poor-bench`."""
     group = parser.getgroup("poor_bench", "poor_bench: tests of LLMs")
     group.addoption("--poor-bench", metavar="DIR", help="Workspace whose tests become items.")
-    group.addoption(
-        "--poor-bench-run", action="store_true", help="Ask the LLMs what is pending first."
-    )
+    group.addoption("--poor-bench-run", action="store_true", help="Run pending tests first.")
     group.addoption(
         "--poor-bench-sandbox",
         type=_sandbox_level,
@@ -44,17 +42,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Lowest sandbox level to accept: process, limits, isolated (default) or full.",
     )
     group.addoption(
-        "--poor-bench-llm", action="append", default=[], metavar="ID", help="LLM id, label or glob."
+        "--poor-bench-llm",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="Model id or glob.",
     )
     group.addoption(
         "--poor-bench-pass-mark",
         type=_pass_mark,
         default=1.0,
         metavar="X",
-        help="From which mean score on an item passes; 1.0 by default.",
+        help="Mean score at which an item passes; 1.0 by default.",
     )
     group.addoption(
-        "--poor-bench-trials", type=_trials, default=1, metavar="N", help="Trials of every test."
+        "--poor-bench-trials", type=_trials, default=1, metavar="N", help="Trials per test."
     )
 
 

@@ -76,7 +76,7 @@ class SideOpener:
         side = self.open(reference)
         if side.is_llm:
             raise ConfigError(
-                f"{reference} is an LLM; a base is a run or a file of results",
+                f"{reference} is a model; a baseline is a run or a file of results",
                 hint=f"compare two models: {next_command('compare', reference)} OTHER",
             )
         return side
@@ -165,8 +165,8 @@ class SideOpener:
         earlier = self.kept_runs[: self.kept_runs.index(run)]
         if not earlier:
             raise ConfigError(
-                f"no run is kept from before {run.run_id}",
-                hint="a comparison needs two runs, two LLMs, or a file of results",
+                f"no run before {run.run_id} is stored",
+                hint="a comparison needs two runs, two models or a file of results",
             )
         return self._side(f"the results before run {run.run_id}", self._results_of(earlier))
 
@@ -190,8 +190,8 @@ class SideOpener:
         llms = names_of(self._config.workspace.llms)
         nearest = nearest_name(reference, [NOW, LAST, PREVIOUS, *llms])
         hint = f"did you mean `{nearest}`? " if nearest else ""
-        hint += f"runs: {run_names(self.kept_runs)}" if self.kept_runs else "no run is kept yet"
-        return ConfigError(f"{reference!r} is no LLM, run or file of results", hint=hint)
+        hint += f"runs: {run_names(self.kept_runs)}" if self.kept_runs else "no runs are stored yet"
+        return ConfigError(f"{reference!r} is not a model, a run or a file of results", hint=hint)
 
 
 def facts_of_header(header: Mapping[str, Any]) -> RunFacts:

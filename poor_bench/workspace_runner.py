@@ -289,9 +289,9 @@ def accept_level_of(data_dir: Path) -> None:
 
 def _require_something(states: TrialStates) -> None:
     if not states.tests:
-        raise ConfigError("there are no tests", hint="Write some into tests.json.")
+        raise ConfigError("the workspace has no tests", hint="Add tests to tests.json.")
     if not states.llms:
         raise ConfigError(
-            "no LLM is enabled",
-            hint="Set `enabled` in llms.json to true, or name an LLM in full with --llm.",
+            "no model is enabled",
+            hint="Set `enabled` in llms.json to true, or give its full id with --llm.",
         )

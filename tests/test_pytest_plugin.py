@@ -71,7 +71,7 @@ def test_stored_results_pass_fail_or_are_errors(files: WorkspaceFiles, tmp_path:
 def test_pending_tests_are_errors_until_they_are_run(files: WorkspaceFiles) -> None:
     code, output = run_pytest(files, "--poor-bench", "bench", "-x")
     assert code == FAILED
-    assert "there is no result yet; add --poor-bench-run" in output
+    assert "no result yet; add --poor-bench-run" in output
     code, output = run_pytest(files, "--poor-bench", "bench", "--poor-bench-run", "-k", "not b]")
     assert code == PASSED
     assert counts(output)["passed"] == 3

@@ -67,9 +67,9 @@ def test_side_knows_the_runs_of_its_results(config: WorkspaceFolder) -> None:
     [
         ("2026", "several runs"),
         ("scripted:c", "did you mean `scripted:"),
-        ("before:nothing", "is no LLM, run or file"),
+        ("before:nothing", "is not a model, a run or a file"),
         ("nothing.json", f"runs: {SECOND}, {FIRST}"),
-        (f"before:{FIRST}", "no run is kept from before"),
+        (f"before:{FIRST}", "no run before"),
     ],
 )
 def test_reference_to_nothing_names_what_there_is(
@@ -83,7 +83,7 @@ def test_reference_to_nothing_names_what_there_is(
 def test_base_is_no_llm(config: WorkspaceFolder) -> None:
     opener = SideOpener(config)
     assert opener.open_base("previous").results
-    with pytest.raises(ConfigError, match="is an LLM"):
+    with pytest.raises(ConfigError, match="is a model"):
         opener.open_base("Ann")
 
 

@@ -73,7 +73,7 @@ class Budget:
         return self._n_refused
 
     def __str__(self) -> str:
-        return f"${self._spent_usd:.4f} of ${self.limit_usd:.4f} are spent"
+        return f"${self._spent_usd:.4f} of ${self.limit_usd:.4f} spent"
 
     @contextmanager
     def paid(
@@ -109,7 +109,7 @@ class Budget:
         with self._lock:
             if estimate_usd and self._spent_usd + self._held_usd + estimate_usd > self.limit_usd:
                 self._n_refused += 1
-                raise CostLimitError(f"{self}: {what} would be too much")
+                raise CostLimitError(f"{self}: {what} would exceed the limit")
             self._held_usd += estimate_usd
         try:
             yield lambda real_usd: self._spend(estimate_usd if real_usd is None else real_usd)
@@ -139,6 +139,6 @@ def require_prices(llms: Iterable[LLM], is_local: Callable[[LLM], bool]) -> None
         is_priced = llm.prices.input is not None and llm.prices.output is not None
         if not is_priced and not is_local(llm):
             raise ConfigError(
-                f"--max-cost cannot be kept: the prices of {llm.id} are not known",
+                f"--max-cost needs the prices of {llm.id}",
                 hint='add "prices": {"input": ..., "output": ...} to its entry in llms.json',
             )

@@ -77,7 +77,7 @@ def add_and_report(app: AppContext, new: NewTests, *, dry_run: bool, as_json: bo
     verb = "would be added" if dry_run else "added"
     click.echo(f"{counted(len(added), 'test')} of class {new.class_entry['id']} {verb}")
     if known:
-        click.echo(f"{len(known)} were there already and stay as they are")
+        click.echo(f"Already there, unchanged: {counted(len(known), 'test')}")
     _print_refusals(new.refused)
     if added and not dry_run:
         click.echo(f"Next: {next_command(f'tests show {added[0]}')}")
@@ -86,7 +86,7 @@ def add_and_report(app: AppContext, new: NewTests, *, dry_run: bool, as_json: bo
 
 def _print_refusals(refused: Sequence[str]) -> None:
     if refused:
-        click.echo(f"{len(refused)} left out:")
+        click.echo(f"Skipped: {len(refused)}")
     for reason in refused[:_SHOWN_REFUSALS]:
         click.echo(f"  {harmless(reason)}")
     if len(refused) > _SHOWN_REFUSALS:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 _EPILOG = examples(
     """
-  {program} compare                          what the last run changed
+  {program} compare                          changes of the last run
   {program} compare previous last
-  {program} compare baseline.json            a file with the present results
+  {program} compare baseline.json            a file, with the current results
   {program} compare ollama:qwen3:1.7b ollama:gemma3:1b
   {program} compare 20261121T2250 last --class 'math*' --allow prompt
 """
@@ -47,11 +47,11 @@ def command(
     as_json: bool,
     **filters: Any,
 ) -> int:
-    """Compare two LLMs, or two times: fixed, broken, unchanged, and whether it is chance.
+    """Compare two models or two runs: fixed, broken and unchanged tests, and significance.
 
-    BEFORE and AFTER are LLM ids or labels, the ids of runs (`last`, `previous`, the beginning of
-    an id; `before:` and a run stands for all results before it), files with results, or `now`.
-    Tests whose prompt, parameters, model or evaluator changed are named and not compared.
+    BEFORE and AFTER are each a model id or label, a run (`last`, `previous` or the beginning of
+    its id), `before:RUN` (all results before that run), a file of results, or `now`. Tests whose
+    prompt, parameters, model or evaluator changed are listed, not compared.
     """
     from poor_bench.comparison.compare import compare_sides
     from poor_bench.result_store.run_history import LAST

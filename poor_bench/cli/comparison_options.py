@@ -18,12 +18,12 @@ pass_mark_option = click.option(
     type=click.FloatRange(0, 1, min_open=True),
     default=1.0,
     show_default=True,
-    help="From which score on a test passes.",
+    help="Lowest score at which a test passes.",
 )
 rescore_option = click.option(
     "--rescore",
     is_flag=True,
-    help="Compare the scores that today's evaluators give the stored responses.",
+    help="Score both sides again with the current evaluators first.",
 )
 _OPTIONS = (
     pass_mark_option,
@@ -32,7 +32,7 @@ _OPTIONS = (
         "allow",
         type=click.Choice([*_CHANGES, "all"]),
         multiple=True,
-        help="Compare although this changed; tests are left out and named otherwise.",
+        help="Compare tests even if this changed. Default: such tests are listed, not compared.",
     ),
 )
 

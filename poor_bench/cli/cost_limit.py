@@ -33,4 +33,4 @@ def print_cost_estimate(estimate: CostEstimate, is_local: Callable[[LLM], bool])
     if estimate.usd:
         click.echo(f"Estimated cost: {cost_text(estimate.usd)}")
     if unknown:
-        click.echo(f"Cost not known (no prices in llms.json): {', '.join(unknown)}")
+        click.echo(f"Unknown cost (no prices in llms.json): {', '.join(unknown)}")

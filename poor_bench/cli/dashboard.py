@@ -29,8 +29,18 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--port", type=click.IntRange(1, 65535), default=8050, show_default=True, help="Port."
 )
-@click.option("--results", type=_FILE, envvar="POOR_BENCH_RESULTS", help="Another results file.")
-@click.option("--llms", type=_FILE, envvar="POOR_BENCH_LLMS", help="Another file of LLMs.")
+@click.option(
+    "--results",
+    type=_FILE,
+    envvar="POOR_BENCH_RESULTS",
+    help="Results file. Default: results.json in the workspace.",
+)
+@click.option(
+    "--llms",
+    type=_FILE,
+    envvar="POOR_BENCH_LLMS",
+    help="File of models. Default: llms.json in the workspace.",
+)
 @click.option(
     "--open/--no-open",
     "is_opened",
@@ -49,7 +59,7 @@ def command(
     llms: Path | None,
     sandbox_level: str | None,
 ) -> int:
-    """Serve the dashboard on this machine: browse results, compare LLMs, run tests.
+    """Serve the dashboard on this machine: browse results, compare models, run tests.
 
     Open the link that it prints: its token keeps other users of this machine out. Each start has
     a new token unless the variable POOR_BENCH_TOKEN holds one. Any other address than 127.0.0.1

@@ -47,7 +47,7 @@ class Finding:
 @json_option
 @pass_app
 def command(app: AppContext, /, as_json: bool) -> int:
-    """Show what is installed, reachable and in force, and what is wrong."""
+    """Check the installation, the workspace, the results, the sandbox and the endpoints."""
     findings = [finding for examine in _EXAMINATIONS for finding in _examined(examine, app)]
     if as_json:
         print_json([asdict(finding) for finding in findings])
@@ -99,7 +99,7 @@ def _workspace(app: AppContext) -> list[Finding]:
     workspace = app.workspace
     contents = (
         f"{app.data_dir}: {counted(len(workspace.test_classes), 'class')}, "
-        f"{counted(len(workspace.tests), 'test')}, {counted(len(workspace.llms), 'LLM')}"
+        f"{counted(len(workspace.tests), 'test')}, {counted(len(workspace.llms), 'model')}"
     )
     warnings = [Finding("workspace", "note", str(problem)) for problem in workspace.problems]
     return [Finding("workspace", "ok", contents), *warnings]
@@ -151,8 +151,8 @@ def _embedded(_app: AppContext) -> list[Finding]:
 
     path = cached_model()
     if path is None:
-        return [Finding("embedded LLM", "note", "its file (98 MB) is fetched at the first run")]
-    return [Finding("embedded LLM", "ok", str(path))]
+        return [Finding("embedded model", "note", "the first run downloads it (98 MB)")]
+    return [Finding("embedded model", "ok", str(path))]
 
 
 def _llms(app: AppContext) -> list[Finding]:
@@ -164,7 +164,7 @@ def _llms(app: AppContext) -> list[Finding]:
         return []
     manager = LLMManager(app.data_dir)
     findings = []
-    with console(stderr=True).status("Asking the endpoints"):
+    with console(stderr=True).status("Checking the endpoints"):
         for llm in llms:
             check = manager.check(llm)
             state = "ok" if check.state == "ready" else "problem"

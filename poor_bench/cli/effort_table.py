@@ -22,10 +22,10 @@ def effort_table(efforts: Sequence[Effort], names: Mapping[str, str]) -> Table:
         names: LLM id to what screens call it.
     """
     rows = [
-        {"LLM": names.get(effort.llm_id, effort.llm_id), **_cells(effort)} for effort in efforts
+        {"Model": names.get(effort.llm_id, effort.llm_id), **_cells(effort)} for effort in efforts
     ]
     shown = [name for name in rows[0] if any(row[name] for row in rows)]
-    columns = [(name, "left" if name == "LLM" else "right") for name in shown]
+    columns = [(name, "left" if name == "Model" else "right") for name in shown]
     return plain_table(columns, [[row[name] for name in shown] for row in rows])
 
 

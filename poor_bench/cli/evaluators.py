@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _EPILOG = examples(
     """
   {program} evaluators                   all evaluators
-  {program} evaluators show choice       what it does and what parameters it takes
-  {program} evaluators new word_count    write a new one, with its test
+  {program} evaluators show choice       its purpose and parameters
+  {program} evaluators new word_count    create one, with its test
 """
 )
 
@@ -26,7 +26,7 @@ _EPILOG = examples(
 @click.group(invoke_without_command=True, epilog=_EPILOG)
 @click.pass_context
 def command(ctx: click.Context) -> int:
-    """List, show and write evaluators."""
+    """List, show and create evaluators."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_evaluators)
     return 0
@@ -36,7 +36,7 @@ def command(ctx: click.Context) -> int:
 @json_option
 @pass_app
 def list_evaluators(app: AppContext, /, as_json: bool = False) -> int:
-    """List the evaluators of the workspace and the project."""
+    """List the evaluators of the workspace and the built-in ones."""
     report = app.evaluators.load_all()
     broken = {name: str(error) for name, error in report.failures.items()}
     notes = app.evaluators.notes
@@ -44,7 +44,7 @@ def list_evaluators(app: AppContext, /, as_json: bool = False) -> int:
         rows = [_to_json(evaluator) for evaluator in report.evaluators]
         print_json({"evaluators": rows, "broken": broken, "notes": notes})
         return 0
-    columns = ["Evaluator", "What it does", "Takes (? may be left out)"]
+    columns = ["Evaluator", "What it does", "Parameters (? optional)"]
     console().print(plain_table(columns, map(_cells, report.evaluators)))
     for line in [*broken.values(), *notes]:
         click.echo(harmless(line), err=True)
@@ -55,7 +55,7 @@ def list_evaluators(app: AppContext, /, as_json: bool = False) -> int:
 @click.argument("name")
 @pass_app
 def new(app: AppContext, /, name: str) -> int:
-    """Write a new evaluator and its test into the workspace."""
+    """Create an evaluator and its test in the workspace."""
     from poor_bench.plugins.new_plugin import write_new_evaluator
 
     files = write_new_evaluator(name, app.data_dir / "evaluators", app.evaluators)

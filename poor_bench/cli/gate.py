@@ -38,16 +38,18 @@ def _limits(function: Any) -> Any:
 
 @click.command(epilog=_EPILOG)
 @_limits
-@click.option("--no-regression", is_flag=True, help="No score that fell beyond chance.")
-@click.option("--up-to-date", is_flag=True, help="No result of another prompt or evaluator.")
-@click.option("--baseline", metavar="FILE|RUN", help="What --no-regression compares with.")
+@click.option("--no-regression", is_flag=True, help="Fail if a score dropped significantly.")
+@click.option(
+    "--up-to-date", is_flag=True, help="Fail if a result is stale (other prompt or evaluator)."
+)
+@click.option("--baseline", metavar="FILE|RUN", help="Baseline of --no-regression.")
 @click.option(
     "--gates",
     "gates_file",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="Another file than gates.yaml in the workspace.",
+    help="File of gates. Default: gates.yaml in the workspace.",
 )
-@click.option("--strict", is_flag=True, help="Every warning is a failure.")
+@click.option("--strict", is_flag=True, help="Treat warnings as failures.")
 @pass_mark_option
 @selection_options
 @json_option
@@ -62,7 +64,7 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Check stored results against limits and a baseline; end with 1 where a gate fails.
+    """Check stored results against limits and a baseline; exit with 1 if a gate fails.
 
     A score below its limit, or below the baseline's, fails only where chance is ruled out, and
     warns otherwise. Trials that could not be run never count as zero. Nothing to check fails.
@@ -110,4 +112,4 @@ def _print_table(outcomes: Sequence[GateOutcome], names: Mapping[str, str]) -> N
         ]
         for outcome in worst_first(outcomes)
     ]
-    console().print(plain_table(("", "Gate", "LLM", "Class", "Seen"), rows))
+    console().print(plain_table(("", "Gate", "Model", "Class", "Seen"), rows))

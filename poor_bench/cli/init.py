@@ -25,10 +25,10 @@ _EPILOG = examples(
 @json_option
 @pass_app
 def command(app: AppContext, /, folder: Path | None, as_json: bool) -> int:
-    """Make a new workspace in DIR, by default the one that --data names.
+    """Create a workspace in DIR. Default: the folder of --data.
 
-    It holds commented examples of test classes, tests and LLMs that can be run at once. Nothing
-    that exists is overwritten.
+    It has commented examples of test classes, tests and models, ready to run. Existing files are
+    not overwritten.
     """
     from poor_bench.config.new_workspace import create_workspace
 

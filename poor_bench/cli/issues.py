@@ -70,7 +70,7 @@ def command(
 
     data = ReportGenerator(app.config, selection_from(filters), base=base or "").data
     if not data.results:
-        click.echo(f"There are no results yet. Next: {next_step('run')}")
+        click.echo(f"No results yet. Next: {next_step('run')}")
         return 0
     if cause is not None:
         _show_cause(data, cause, shows_all=shows_all, as_json=as_json)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _EPILOG = examples(
     """
-  {program} llms                             what is configured, and is it reachable
-  {program} llms discover                    what a local Ollama serves
-  {program} llms discover --add              ... into llms.json
+  {program} llms                             configured models, and whether they are reachable
+  {program} llms discover                    models of the local Ollama
+  {program} llms discover --add              add them to llms.json
   {program} llms add ollama qwen3:1.7b --set temperature=0 --set think=false
   {program} llms test embedded:smollm2-135m "What is 2 + 2?"
 """
@@ -30,11 +30,11 @@ _EPILOG = examples(
 
 
 @click.group(invoke_without_command=True, epilog=_EPILOG)
-@click.option("--no-check", is_flag=True, help="Do not ask whether they are reachable.")
+@click.option("--no-check", is_flag=True, help="Skip the check that endpoints are reachable.")
 @json_option
 @click.pass_context
 def command(ctx: click.Context, no_check: bool, as_json: bool) -> int:
-    """List, add, discover and try LLMs."""
+    """List, add, discover and try models."""
     if ctx.invoked_subcommand is not None:
         return 0
     app: AppContext = ctx.obj
@@ -54,7 +54,7 @@ def command(ctx: click.Context, no_check: bool, as_json: bool) -> int:
         ]
         for llm in llms
     ]
-    columns: list[Column] = ["LLM", "Label", "", ("Size", "right"), "Parameters", "Reachable"]
+    columns: list[Column] = ["Model", "Label", "", ("Size", "right"), "Parameters", "Reachable"]
     console().print(plain_table(columns, rows))
     return 0
 
@@ -65,7 +65,7 @@ def command(ctx: click.Context, no_check: bool, as_json: bool) -> int:
 @json_option
 @pass_app
 def try_llm(app: AppContext, /, llm_id: str, prompt: str, as_json: bool) -> int:
-    """Send one prompt to an LLM and show what comes back."""
+    """Send one prompt to a model and show its response."""
     from poor_bench.llm_manager import LLMManager
     from poor_bench.models.completion import Message
 
@@ -83,12 +83,12 @@ def try_llm(app: AppContext, /, llm_id: str, prompt: str, as_json: bool) -> int:
 
 
 @command.command()
-@click.option("--endpoint", default=None, metavar="URL", help="The server; Ollama's by default.")
-@click.option("--add", "adds", is_flag=True, help="Add what is new to llms.json.")
+@click.option("--endpoint", default=None, metavar="URL", help="Server; default: the local Ollama.")
+@click.option("--add", "adds", is_flag=True, help="Add new models to llms.json.")
 @json_option
 @pass_app
 def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool) -> int:
-    """Find the models that a local Ollama serves."""
+    """List the models of an Ollama server."""
     from poor_bench.llm_manager import LLMManager
 
     with console(stderr=True).status("Asking Ollama"):
@@ -106,7 +106,7 @@ def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool
     ]
     console().print(plain_table(["Model", ("Size", "right"), ""], rows))
     if adds:
-        click.echo(f"Added {counted(len(new), 'LLM')} to {llms_file(app.data_dir)}")
+        click.echo(f"Added {counted(len(new), 'model')} to {llms_file(app.data_dir)}")
     elif new:
         server = ("--endpoint", endpoint) if endpoint else ()
         click.echo(f"Next: {next_command('llms discover --add', *server)}")
@@ -118,9 +118,9 @@ def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool
 @click.argument("name")
 @click.option("--endpoint", metavar="URL", help="Base URL of the server.")
 @click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key.")
-@click.option("--size", type=float, help="Billions of weights.")
-@click.option("--label", help="What screens call it.")
-@click.option("--id", "llm_id", help="Its id, where the model stands twice.")
+@click.option("--size", type=float, help="Size in billions of parameters.")
+@click.option("--label", help="Name on screens.")
+@click.option("--id", "llm_id", help="Id; needed if the same model is listed twice.")
 @click.option(
     "--set",
     "settings",
@@ -138,7 +138,7 @@ def add(
     llm_id: str | None,
     **fields: Any,
 ) -> int:
-    """Add an LLM to llms.json."""
+    """Add a model to llms.json."""
     from poor_bench.cli.problem_list import print_problems
 
     known = set(app.workspace.problems)
@@ -174,7 +174,7 @@ def _check_all(app: AppContext, llms: tuple[LLM, ...]) -> dict[str, Reachability
     manager = LLMManager(app.data_dir)
     try:
         with (
-            console(stderr=True).status("Asking the endpoints"),
+            console(stderr=True).status("Checking the endpoints"),
             ThreadPoolExecutor(max_workers=8) as pool,
         ):
             return dict(zip([llm.id for llm in llms], pool.map(manager.check, llms), strict=True))

@@ -19,25 +19,25 @@ from poor_bench.command_line import examples, program, use_workspace
 from poor_bench.errors import PoorBenchError
 
 COMMANDS = {
-    "run": "Run what is pending: ask the LLMs, score, store.",
-    "status": "Show what is done, pending, failed and stale per LLM.",
+    "run": "Run all pending tests and score the responses.",
+    "status": "Show completed, pending, failed and stale trials per model.",
     "report": "Show or export the scores.",
-    "issues": "Show why score is lost, what format alone costs, and what to try.",
-    "compare": "Say what became better or worse, and whether it is chance.",
-    "gate": "Fail where results are not good enough, for continuous integration.",
-    "results": "Look at single results: prompt, thinking, response, score.",
-    "rescore": "Score stored responses again with today's evaluators.",
+    "issues": "Show the causes of lost score, and suggestions.",
+    "compare": "Show what got better or worse, and whether it is significant.",
+    "gate": "Check results against limits, for continuous integration.",
+    "results": "Show single results: prompt, thinking, response, score.",
+    "rescore": "Score stored responses again with the current evaluators.",
     "tune": "Find a better prompt or better parameters, and prove it.",
     "judge": "Have agents judged by LLMs, and find out what the judges are worth.",
     "suite": "Run suites of cases for computer-using agents.",
-    "llms": "List, add, discover and try LLMs.",
-    "tests": "List tests and show their prompts.",
-    "evaluators": "List evaluators, show what they take, write a new one.",
+    "llms": "List, add, discover and try models.",
+    "tests": "List, check, import and generate tests.",
+    "evaluators": "List evaluators, show their parameters, create one.",
     "validate": "Check all files of the workspace.",
-    "init": "Make a new workspace with commented examples.",
+    "init": "Create a workspace with commented examples.",
     "dashboard": "Serve the dashboard on this machine.",
-    "sandbox": "Show and try how well model-written code is locked in.",
-    "doctor": "Show what is installed, reachable and in force.",
+    "sandbox": "Show and test the sandbox for model-written code.",
+    "doctor": "Check the installation, the workspace and the endpoints.",
 }
 """Name of each command, which is also its module in `poor_bench.cli`, and its help line."""
 
@@ -83,7 +83,7 @@ class LazyGroup(click.Group):
 
             nearest = get_close_matches(name, COMMANDS, n=1)
             hint = f" Did you mean `{nearest[0]}`?" if nearest else ""
-            ctx.fail(f"There is no command `{name}`.{hint}")
+            ctx.fail(f"The command `{name}` does not exist.{hint}")
         return super().resolve_command(ctx, args)
 
 
@@ -101,7 +101,7 @@ class LazyGroup(click.Group):
     envvar="POOR_BENCH_DATA",
     default=DEFAULT_FOLDER,
     show_default=True,
-    help="The workspace folder.",
+    help="Workspace folder.",
 )
 @click.version_option(__version__, prog_name="poor_bench")
 @click.pass_context

@@ -17,8 +17,8 @@ _EPILOG = examples(
     """
   {program} report
   {program} report --by class
-  {program} report --format times           where the time goes, tokens, memory, cost
-  {program} report --stratify classes       every class weighs the same
+  {program} report --format times           time, tokens, memory and cost
+  {program} report --stratify classes       all classes weigh the same
   {program} report --output report.html --compare previous
   {program} report --format csv --llm 'ollama:*' > results.csv
 """
@@ -37,22 +37,31 @@ _FORM_OF_SUFFIX = {
     type=click.Choice(list(_GROUPS)),
     default="llm",
     show_default=True,
-    help="What a row of the table stands for.",
+    help="Rows of the table.",
 )
 @click.option(
     "--stratify",
     type=click.Choice(["tests", "classes"]),
-    help="Add the score over classes as strata: each weighs its tests, or all weigh alike.",
+    help="Add a stratified score: classes weighted by their tests, or all classes equally.",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice([_TABLE, _TIMES, "csv", "json", "junit", "md", "html"]),
-    help="By default a table, or what the ending of --output says.",
+    help="Format; by default a table, or that of the --output file.",
 )
 @click.option("--json", "form", flag_value="json", help="Same as --format json.")
-@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to a file.")
-@click.option("--compare", "base", metavar="BASE", help="A run, a file, `previous`: see `compare`.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the report to this file.",
+)
+@click.option(
+    "--compare",
+    "base",
+    metavar="BASE",
+    help="Baseline: a run, a file or `previous`; see `compare`.",
+)
 @comparison_options
 @pass_app
 def command(
@@ -67,7 +76,10 @@ def command(
     allow: tuple[str, ...],
     **filters: Any,
 ) -> int:
-    """Show or export the scores; CSV and JUnit XML have a row for every result."""
+    """Show or export the scores.
+
+    CSV and JUnit XML have one row per result.
+    """
     from poor_bench.report_generator import ReportGenerator
 
     form = form or _default_form(output)

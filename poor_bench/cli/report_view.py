@@ -8,7 +8,6 @@ import click
 
 from poor_bench.cli.next_step import next_step
 from poor_bench.cli.output import Column, console, harmless, plain_table
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.reports.report_data import ReportData
@@ -30,7 +29,7 @@ def print_report(data: ReportData, grouping: str, stratify: str | None) -> None:
     from poor_bench.reports.findings import findings
 
     if not data.results:
-        click.echo(f"There are no results yet. Next: {next_step('run')}")
+        click.echo(f"No results yet. Next: {next_step('run')}")
         return
     _print_scores(data, grouping, stratify)
     _print_reliabilities(data)
@@ -49,7 +48,7 @@ def print_times(data: ReportData) -> None:
     from poor_bench.comparison.times import machine_problem, machine_text
 
     if not data.results:
-        click.echo(f"There are no results yet. Next: {next_step('run')}")
+        click.echo(f"No results yet. Next: {next_step('run')}")
         return
     names = {llm_id: data.name(llm_id) for llm_id in data.places}
     console().print(effort_table(data.efforts, names))
@@ -74,7 +73,7 @@ def _print_scores(data: ReportData, grouping: str, stratify: str | None) -> None
     coverage = data.coverage if is_whole else {}
     console().print(summary_table(data.summaries(by), names, ties, stratified, coverage))
     if ties:
-        click.echo("Tied: LLMs that share a letter cannot be told apart.")
+        click.echo("Tied: models that share a letter do not differ significantly.")
 
 
 def _print_reliabilities(data: ReportData) -> None:
@@ -83,7 +82,7 @@ def _print_reliabilities(data: ReportData) -> None:
         return
     k = data.reliabilities[0].k
     figures = ("Tests", f"pass@{k}", f"pass^{k}", "Flip rate")
-    columns: list[Column] = ["LLM", *((name, "right") for name in figures)]
+    columns: list[Column] = ["Model", *((name, "right") for name in figures)]
     cells = [
         [
             data.name(row.llm_id),
@@ -92,5 +91,5 @@ def _print_reliabilities(data: ReportData) -> None:
         ]
         for row in data.reliabilities
     ]
-    click.echo(f"Of {counted(k, 'trial')}: at least one passes, all pass, two differ")
+    click.echo(f"Tests with {k} trials: share where one passes, all pass, two differ")
     console().print(plain_table(columns, cells))

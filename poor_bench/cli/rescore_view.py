@@ -61,7 +61,7 @@ def rescored_record(move: Move) -> dict[str, Any]:
 
 def moves_table(moves: Sequence[Move]) -> Table:
     """Return a table of scores before and after."""
-    columns: list[Column] = ["LLM", "Test", ("Earlier", "right"), ("Now", "right")]
+    columns: list[Column] = ["Model", "Test", ("Earlier", "right"), ("Now", "right")]
     rows = [
         [
             move.llm_id,

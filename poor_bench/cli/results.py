@@ -22,7 +22,7 @@ _EPILOG = examples(
   {program} results                          a line for every result
   {program} results math_001                 everything about one test
   {program} results math_001 --llm 'ollama:*'
-  {program} results --failed                 what could not be run, and why
+  {program} results --failed                 failed trials and their reasons
 """
 )
 _DETAIL_FIELDS = (
@@ -34,9 +34,11 @@ _DETAIL_FIELDS = (
 
 @click.command(epilog=_EPILOG)
 @click.argument("test_id", required=False)
-@click.option("--llm", "llm_glob", metavar="ID", help="LLM id, label or glob.")
-@click.option("--failed", is_flag=True, help="Only attempts that failed to run.")
-@click.option("--repair", is_flag=True, help="Rebuild a damaged results file; keeps it beside.")
+@click.option("--llm", "llm_glob", metavar="ID", help="Model id, label or glob.")
+@click.option("--failed", is_flag=True, help="Show only attempts that failed to run.")
+@click.option(
+    "--repair", is_flag=True, help="Rebuild a damaged results file; the damaged file is kept."
+)
 @json_option
 @pass_app
 def command(
@@ -48,7 +50,7 @@ def command(
     repair: bool,
     as_json: bool,
 ) -> int:
-    """Look at single results: prompt, thinking, response, score, details."""
+    """Show single results: prompt, thinking, response, score, details."""
     if repair:
         return _repair(app)
     results = list(_chosen(app, test_id, llm_glob, failed=failed))
@@ -57,7 +59,7 @@ def command(
 
         print_json([result_to_record(result) for result in results])
     elif not results:
-        click.echo("There are no such results.")
+        click.echo("No results match.")
     elif test_id is not None:
         for result in results:
             _print_whole(result)
@@ -92,7 +94,7 @@ def _require_test(app: AppContext, test_id: str) -> None:
 
     known = app.workspace.tests_by_id
     if test_id not in known:
-        raise ConfigError(f"there is no test {test_id!r}", hint=names_hint(test_id, known))
+        raise ConfigError(f"unknown test {test_id!r}", hint=names_hint(test_id, known))
 
 
 def _listing(results: list[Result], tests: Container[str]) -> Any:
@@ -106,7 +108,7 @@ def _listing(results: list[Result], tests: Container[str]) -> Any:
         ]
         for result in results
     ]
-    return plain_table(["LLM", "Test", ("Trial", "right"), ("Score", "right"), "Details"], rows)
+    return plain_table(["Model", "Test", ("Trial", "right"), ("Score", "right"), "Details"], rows)
 
 
 def _one_line(text: str) -> str:
@@ -156,10 +158,10 @@ def _repair(app: AppContext) -> int:
         click.echo(f"{app.store.paths.snapshot} is not damaged. Nothing is changed.")
         return 0
     repaired = repair_snapshot(app.store.paths)
-    click.echo(f"Kept the damaged file as {repaired.kept_as}")
+    click.echo(f"The damaged file is now {repaired.kept_as}")
     click.echo(
         f"Rebuilt {app.store.paths.snapshot}: {counted(repaired.n_rows, 'row')} read, "
         f"{counted(repaired.n_unreadable, 'line')} not readable, "
-        f"{counted(repaired.n_runs, 'kept run')} used"
+        f"{counted(repaired.n_runs, 'stored run')} used"
     )
     return 0

@@ -14,6 +14,7 @@ from poor_bench.cli.sandbox_option import agree_on_sandbox, choose_sandbox, sand
 from poor_bench.cli.selection_options import selection_from, selection_options
 from poor_bench.cli.stop_signals import stop_on_signal
 from poor_bench.command_line import examples
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.cli.run_summary import EndedRun
@@ -23,16 +24,16 @@ if TYPE_CHECKING:
 
 _EPILOG = examples(
     """
-  {program} run                              all that is pending
+  {program} run                              all pending tests
   {program} run --llm 'ollama:*' --class math_problems
-  {program} run --level 1-2 --trials 3       three trials of the easy tests
-  {program} run --test math_001 --force      ask again what is done
-  {program} run --dry-run                    what is pending, and about what it will cost
-  {program} run --max-cost 0.50              stop before half a dollar is spent
+  {program} run --level 1-2 --trials 3       easy tests, three trials each
+  {program} run --test math_001 --force      re-run a completed test
+  {program} run --dry-run                    the plan and its estimated cost
+  {program} run --max-cost 0.50              stop before the cost exceeds $0.50
 
 \b
 Exit codes:
-  0 everything selected has a score of today's evaluator
+  0 all selected tests have a score of the current evaluator
   3 some trials could not be run, or some stored responses could not be scored again
   2 a file or an option is wrong; 4 the results cannot be stored; 130 interrupted
 """
@@ -46,18 +47,22 @@ Exit codes:
     type=click.IntRange(1, 1000),
     default=1,
     show_default=True,
-    help="Trials of every test.",
+    help="Trials per test.",
 )
 @click.option(
     "--max-cost",
     type=click.FloatRange(min=0),
     metavar="USD",
-    help="Ask nothing more once the next request would cost more than this in all.",
+    help="Stop before total cost exceeds this amount.",
 )
-@click.option("--force", is_flag=True, help="Run also what has a result already.")
-@click.option("--dry-run", is_flag=True, help="Show what would be run; ask nobody.")
-@click.option("--beside", is_flag=True, help="Do not wait for the run of another process.")
-@click.option("--unchecked", is_flag=True, help="Do not check the tests themselves before.")
+@click.option("--force", is_flag=True, help="Re-run completed tests.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show the plan and its cost without sending requests."
+)
+@click.option(
+    "--beside", is_flag=True, help="Start even if another process is running this workspace."
+)
+@click.option("--unchecked", is_flag=True, help="Skip the check of the tests before the run.")
 @sandbox_option
 @json_option
 @pass_app
@@ -72,11 +77,11 @@ def command(
     as_json: bool,
     **choice: Any,
 ) -> int:
-    """Run what is pending: ask the LLMs, score the answers, store the results.
+    """Run all pending tests, score the responses and store the results.
 
-    A trial is pending until it has a result for its present prompt, parameters and evaluator.
-    Ctrl-C stops cleanly: what is finished is kept, the rest stays pending. One run goes on at a
-    time: where another process runs tests of this workspace, its end is waited for.
+    A trial is pending until it has a result for its current prompt, parameters and evaluator.
+    Ctrl-C stops the run: completed trials are stored, the rest stays pending. A workspace has one
+    run at a time: this command waits for the run of another process.
     """
     from poor_bench.result_store.run_turn import RunTurn
     from poor_bench.workspace_runner import WorkspaceRunner
@@ -132,9 +137,9 @@ def _print_plan(runner: WorkspaceRunner, plan: Plan, *, as_json: bool) -> int:
         print_json(pending | {"estimated_cost_usd": cost.usd})
         return 0
     for llm_id, n_items in by_llm.items():
-        click.echo(f"{n_items:7} to ask  {llm_id}")
+        click.echo(f"{counted(n_items, 'request')} to {llm_id}")
     if plan.n_stale_scores:
-        click.echo(f"{plan.n_stale_scores:7} to score again without asking")
+        click.echo(f"{counted(plan.n_stale_scores, 'response')} to score again")
     if plan.is_empty:
         click.echo("Nothing is pending.")
     print_cost_estimate(cost, runner.manager.is_local)

@@ -34,13 +34,13 @@ def take_turn(turn: RunTurn, *, beside: bool, pause: Callable[[float], None] = t
     """
     if turn.take():
         return False
-    under_way = f"{turn.other_run()} of another process (console or dashboard) is under way"
+    under_way = f"{turn.other_run()} of another process (console or dashboard) is active"
     if beside:
-        both = "what it has not finished is asked by both"
-        click.echo(f"Warning: {under_way}: {both}. Ctrl-C ends this one.", err=True)
+        both = "both runs send its unfinished tests"
+        click.echo(f"Warning: {under_way}: {both}. Ctrl-C stops this one.", err=True)
         return False
-    ways = "Ctrl-C ends the waiting, --beside runs at the same time"
-    click.echo(f"Waiting: {under_way}. What it leaves is asked then; {ways}.", err=True)
+    ways = "Ctrl-C stops waiting, --beside starts at once"
+    click.echo(f"Waiting: {under_way}. Its remaining tests run afterwards. {ways}.", err=True)
     with console(stderr=True).status("Waiting for the other run"):
         while not turn.take():
             pause(_LOOK_AGAIN_S)

@@ -109,7 +109,7 @@ class RunView:
         way_out = f" ({event.hint})" if event.hint else ""
         if event.n_skipped:
             left = counted(event.n_skipped, "test")
-            self.say(f"{self.name(event.llm_id)}: {left} left pending{way_out}")
+            self.say(f"{self.name(event.llm_id)}: {left} pending{way_out}")
 
     def _take_of_model(
         self, event: ModelLoading | ModelFetching | ModelLoaded | ModelNotPreloaded

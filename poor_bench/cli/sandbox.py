@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _EPILOG = examples(
     """
-  {program} sandbox                          the level in force, and what is missing
-  {program} sandbox selftest                 try real escapes and print what held
+  {program} sandbox                          the active level, and what is missing
+  {program} sandbox selftest                 run real escape attempts
 """
 )
 
@@ -25,7 +25,7 @@ _EPILOG = examples(
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> int:
-    """Show how well model-written code is locked in on this machine."""
+    """Show the sandbox level of this machine, and what is missing for a higher one."""
     if ctx.invoked_subcommand is not None:
         return 0
     from poor_bench.sandbox import sandbox_status
@@ -35,7 +35,7 @@ def command(ctx: click.Context, as_json: bool) -> int:
     if as_json:
         print_json({"level": status.level.label, "missing": missing})
         return 0
-    click.echo(f"Level in force: {status.level.label}")
+    click.echo(f"Sandbox level: {status.level.label}")
     for mechanism, reason in missing.items():
         click.echo(f"  without {mechanism}: {reason}")
     return 0
@@ -44,9 +44,9 @@ def command(ctx: click.Context, as_json: bool) -> int:
 @command.command()
 @json_option
 def selftest(as_json: bool) -> int:
-    """Try real escapes on this machine and print what held.
+    """Run real escape attempts and show which were blocked.
 
-    Ends with 1 where an escape succeeded that the level in force promises to withstand.
+    Exits with 1 if an attempt succeeds that the sandbox level must block.
     """
     from poor_bench.sandbox import sandbox_status, shared_sandbox
     from poor_bench.sandbox.selftest.run import TRIALS, run_selftest
@@ -56,7 +56,7 @@ def selftest(as_json: bool) -> int:
     with console(stderr=True).status("") as shown:
         for number, finding in enumerate(run_selftest(shared_sandbox()), start=1):
             findings.append(finding)
-            shown.update(f"tried {number} of {counted(len(TRIALS), 'escape')}")
+            shown.update(f"Tried {number} of {counted(len(TRIALS), 'escape')}")
     broken = [item for item in findings if not item.held and level >= item.holds_from]
     if as_json:
         print_json({"level": level.label, "escapes": [_record(item) for item in findings]})
@@ -64,7 +64,7 @@ def selftest(as_json: bool) -> int:
         rows = [
             [_verdict(item, broken=item in broken), item.name, item.evidence] for item in findings
         ]
-        console().print(plain_table(["", "Escape", "What got through"], rows))
+        console().print(plain_table(["", "Escape", "Evidence"], rows))
         n_held = sum(item.held for item in findings)
         click.echo(
             f"Blocked {n_held} of {counted(len(findings), 'escape')} at level {level.label}."

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _OPTIONS = (
-    click.option("--llm", "llms", multiple=True, metavar="ID", help="LLM id, label or glob."),
-    click.option("--class", "classes", multiple=True, metavar="ID", help="Test class or glob."),
+    click.option("--llm", "llms", multiple=True, metavar="ID", help="Model id, label or glob."),
+    click.option("--class", "classes", multiple=True, metavar="ID", help="Test class id or glob."),
     click.option("--level", "levels", multiple=True, metavar="N|N-M", help="Level or range."),
     click.option("--test", "tests", multiple=True, metavar="ID", help="Test id or glob."),
     click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag or glob."),

@@ -31,12 +31,12 @@ _EPILOG = examples(
     type=click.IntRange(1, 1000),
     default=1,
     show_default=True,
-    help="Trials of every test.",
+    help="Trials per test.",
 )
 @json_option
 @pass_app
 def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> int:
-    """Show what is done, pending, failed and stale per LLM.
+    """Show completed, pending, failed and stale trials per model.
 
     Failed: the trial has no score, and its newest attempt failed; `run` tries it again. Stale: it
     has a score, but the prompt, the parameters or the evaluator changed since. A scored trial stays
@@ -67,7 +67,7 @@ def _row(states: TrialStates, index: int) -> dict[str, Any]:
 
 def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> None:
     columns: list[Column] = [
-        "LLM",
+        "Model",
         *((name, "right") for name in ("Done", "Pending", "Failed", "Stale")),
         ("Newer attempt failed", "right"),
     ]
@@ -87,7 +87,7 @@ def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> 
     classes = {test.class_id for test in states.tests}
     click.echo(
         f"Workspace {app.data_dir}: {counted(len(states.tests), 'test')} in "
-        f"{counted(len(classes), 'class')}, {counted(len(states.llms), 'LLM')}"
+        f"{counted(len(classes), 'class')}, {counted(len(states.llms), 'model')}"
     )
     console().print(plain_table(columns, cells))
     click.echo(_what_next(rows))
@@ -95,7 +95,7 @@ def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> 
 
 def _what_next(rows: list[dict[str, Any]]) -> str:
     if not rows or not any(row["total"] for row in rows):
-        return "Nothing to run yet. Add LLMs to llms.json and tests to tests.json."
+        return "Nothing to run yet. Add models to llms.json and tests to tests.json."
     if any(row["total"] > row["done"] for row in rows):
         return f"Next: {next_step('run')}"
     looks = f"{next_command('report')}, or {next_command('dashboard')}"

@@ -27,7 +27,7 @@ def stop_on_signal(control: RunControl) -> Iterator[None]:
             control.wait_until_idle(_LAST_MOMENT_S)
             _leave_at_once(128 + number)
         control.cancel()
-        click.echo("\nStopping: what is finished is kept. Ctrl-C again stops at once.", err=True)
+        click.echo("\nStopping: completed trials are stored. Ctrl-C again stops at once.", err=True)
 
     previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

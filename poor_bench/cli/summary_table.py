@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from poor_bench.statistics.estimate import Estimate
     from poor_bench.statistics.summary import Summary
 
-_LEFT = frozenset({"LLM", "Class", "Tied"})
+_LEFT = frozenset({"Model", "Class", "Tied"})
 _NOBODY: Mapping[str, str] = {}
 _NOTHING: Mapping[str, Estimate] = {}
 _NO_COVERAGE: Mapping[str, Coverage] = {}
@@ -65,7 +65,7 @@ def _cells(
         score is not None and strict is not None and f"{strict:.3f}" < f"{score.value:.3f}"
     )
     return {
-        "LLM": names.get(group.llm_id, group.llm_id),
+        "Model": names.get(group.llm_id, group.llm_id),
         "Class": group.class_id or "",
         "Level": str(group.level or ""),
         "Score": f"{score.value:.3f}" if score else "-",

@@ -25,11 +25,11 @@ _EPILOG = examples(
     """
   {program} tests                              all tests
   {program} tests list --class 'math*' --level 1-2
-  {program} tests show math_001                its prompt, as each LLM gets it
-  {program} tests lint --fix                   find and mend unfair tests
-  {program} tests analyse                      which tests the results speak against
+  {program} tests show math_001                its prompt for each model
+  {program} tests lint --fix                   find and fix unfair tests
+  {program} tests analyse                      tests that look wrong by their results
   {program} tests import HumanEval.jsonl.gz    add a public benchmark
-  {program} tests generate arithmetic          add tests made by rule
+  {program} tests generate arithmetic          add generated tests
 """
 )
 

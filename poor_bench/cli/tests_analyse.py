@@ -17,17 +17,20 @@ if TYPE_CHECKING:
     from poor_bench.statistics.item import Item
     from poor_bench.statistics.level_order import LevelOrder
 
+_TRENDS = {"follows": "harder with level", "reversed": "easier with level"}
+
 
 @click.command()
-@click.option("--all", "shows_all", is_flag=True, help="Show every test, not just suspicious ones.")
+@click.option("--all", "shows_all", is_flag=True, help="Show all tests, not only suspicious ones.")
 @json_option
 @pass_app
 def analyse(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
-    """Find bad tests by the results of all LLMs.
+    """Find bad tests by the results of all models.
 
-    Suspicious are tests that nobody passes, tests that LLMs fail with the same answer (a wrong
-    key?) or the same message (an unfair prompt?), and tests that weak LLMs pass and strong ones do
-    not. Verdicts need results of three different models; one model asked in three ways is one.
+    Suspicious tests: no model passes; models fail with the same answer (a wrong key?) or the same
+    message (an unfair prompt?); weak models pass and strong ones fail. Discrimination is the
+    correlation with the score on all other tests. Verdicts need results of at least three
+    different models; one model with several settings counts once.
     """
     from poor_bench.statistics.items import analyse_items
     from poor_bench.statistics.level_order import level_orders
@@ -42,7 +45,7 @@ def analyse(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
         print_json({"tests": shown, "levels": [_order_to_json(order) for order in orders]})
         return 0
     if not items:
-        click.echo(f"There are no results yet. Next: {next_step('run')}")
+        click.echo(f"No results yet. Next: {next_step('run')}")
         return 0
     _print_items(items, shows_all=shows_all)
     _print_orders(orders)
@@ -55,7 +58,7 @@ def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
     suspicious = [item for item in items if item.is_suspicious]
     chosen = items if shows_all else suspicious
     if chosen:
-        numbers = ("Level", "LLMs", "Passed", "Discrimination")
+        numbers = ("Level", "Models", "Passed", "Discrimination")
         columns: list[Column] = ["Test", *((name, "right") for name in numbers), "Suspicion"]
         cells = [
             [
@@ -87,12 +90,12 @@ def _print_orders(orders: Sequence[LevelOrder]) -> None:
             order.class_id,
             ", ".join(f"{level}: {value:.2f}" for level, value in sorted(order.difficulty.items())),
             _shown(order.correlation),
-            order.verdict.value,
+            _TRENDS.get(order.verdict.value, "no clear trend"),
         ]
         for order in orders
     ]
     correlation: Column = ("Correlation", "right")
-    columns = ["Class", "Difficulty by level", correlation, "Declared levels"]
+    columns = ["Class", "Difficulty by level", correlation, "Trend"]
     console().print(plain_table(columns, cells))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _EPILOG = examples(
     """
-  {program} tests generate                          the generators that there are
+  {program} tests generate                          all generators
   {program} tests generate arithmetic --count 50
   {program} tests generate code --level 3-5 --count 20 --seed 7
   {program} tests generate reasoning_gym.leg_counting
@@ -28,7 +28,9 @@ _EPILOG = examples(
 
 @click.command(epilog=_EPILOG)
 @click.argument("generator", required=False)
-@click.option("--class", "class_id", metavar="ID", help="The class; named like the generator.")
+@click.option(
+    "--class", "class_id", metavar="ID", help="Test class. Default: the name of the generator."
+)
 @click.option(
     "--level", "levels", default="1-5", show_default=True, metavar="N|N-M", help="Levels."
 )
@@ -38,12 +40,10 @@ _EPILOG = examples(
     type=click.IntRange(1, 10_000),
     default=25,
     show_default=True,
-    help="Tests in all, spread evenly over the levels.",
+    help="Number of tests, spread evenly over the levels.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all that is drawn."
-)
-@click.option("--dry-run", is_flag=True, help="Say what would be added; add nothing.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
+@click.option("--dry-run", is_flag=True, help="Show what would be added.")
 @json_option
 @pass_app
 def generate(
@@ -57,10 +57,10 @@ def generate(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Add tests that a GENERATOR makes by rule, each with its solution.
+    """Add generated tests with their solutions; without GENERATOR, list all generators.
 
-    The same seed gives the same tests, another one new ones. A test is only added if its
-    reference response scores 1.0 and an empty one 0.
+    The same seed gives the same tests. A test is added only if its reference response scores 1.0
+    and an empty response scores 0.
     """
     from poor_bench.generators.registry import generator_named
 
@@ -76,7 +76,7 @@ def _draw(generator: Generator, class_id: str, levels: range, n_tests: int, seed
     from poor_bench.generators.generator import generate as draw
 
     if not set(levels) <= set(LEVELS):
-        raise click.UsageError(f"--level: generators know levels {LEVELS[0]} to {LEVELS[-1]}")
+        raise click.UsageError(f"--level: generators have levels {LEVELS[0]} to {LEVELS[-1]}")
     tests = list(draw(generator, class_id, levels, n_tests, seed))
     lacking = n_tests - len(tests)
     refused = [f"{counted(lacking, 'test')}: no more different ones exist"] if lacking else []

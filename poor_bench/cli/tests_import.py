@@ -42,40 +42,47 @@ _COLUMN_HELP = (
     "--format",
     "format_name",
     metavar="NAME",
-    help="humaneval, mbpp, gsm8k or multiple_choice; told from the file by default.",
+    help="humaneval, mbpp, gsm8k or multiple_choice. Default: detected from the file.",
 )
-@click.option("--class", "class_id", metavar="ID", help="The class; named like the format.")
+@click.option(
+    "--class", "class_id", metavar="ID", help="Test class. Default: the name of the format."
+)
 @click.option("--level", type=click.IntRange(1, 1000), help="Level of all tests.")
-@click.option("--limit", type=click.IntRange(1), help="Only the first so many rows.")
-@click.option("--sample", type=click.IntRange(1), help="Only so many rows, drawn at random.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of that drawing.")
+@click.option("--limit", type=click.IntRange(1), help="Import only the first N rows.")
+@click.option("--sample", type=click.IntRange(1), help="Import only N rows, drawn at random.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed of --sample.")
 @click.option("--column", "columns", multiple=True, metavar="PART=COLUMN", help=_COLUMN_HELP)
 @click.option(
-    "--evaluator", default="exact_match", show_default=True, help="With --column: what scores."
+    "--evaluator",
+    default="exact_match",
+    show_default=True,
+    help="With --column: evaluator of the tests.",
 )
 @click.option(
     "--parameter",
     "parameters",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Of that evaluator, for all rows.",
+    help="With --column: parameter of that evaluator, for all rows.",
 )
-@click.option("--template", default="{text}", show_default=True, help="With --column: the prompt.")
-@click.option("--unproven", is_flag=True, help="Do not score reference responses first.")
-@click.option("--dry-run", is_flag=True, help="Say what would be added; add nothing.")
+@click.option(
+    "--template", default="{text}", show_default=True, help="With --column: prompt template."
+)
+@click.option("--unproven", is_flag=True, help="Skip scoring the reference responses.")
+@click.option("--dry-run", is_flag=True, help="Show what would be added.")
 @json_option
 @pass_app
 def import_tests(app: AppContext, /, file: Path, **options: Any) -> int:
-    """Add the tests of a benchmark's FILE, or of any table, to the workspace.
+    """Add the tests of a benchmark, or of any table, to the workspace.
 
-    FILE is .jsonl, .json, .csv or .tsv, also compressed (.gz). A test is only added if its
-    reference response scores 1.0 and an empty one 0. Tests that are there already stay.
+    FILE is .jsonl, .json, .csv or .tsv, also compressed (.gz). A test is added only if its
+    reference response scores 1.0 and an empty response scores 0. Existing tests stay.
     """
     from poor_bench.importers.read_rows import read_rows
 
     rows = read_rows(file)
     if not rows:
-        raise ConfigError(f"{file} holds no rows")
+        raise ConfigError(f"{file} has no rows")
     importer = _importer(file, [row for _, row in rows], options)
     new = _convert(importer, _chosen(rows, options), options)
     if not options["unproven"]:

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--fix", "fixes", is_flag=True, help="Mend what is safe to mend, in tests.json.")
-@click.option("--all", "shows_all", is_flag=True, help="Show every problem, not just the first 50.")
+@click.option("--fix", "fixes", is_flag=True, help="Apply safe fixes to tests.json.")
+@click.option("--all", "shows_all", is_flag=True, help="Show all problems, not only the first 50.")
 @json_option
 @pass_app
 def lint(app: AppContext, /, fixes: bool, shows_all: bool, as_json: bool) -> int:
-    """Find what is wrong with the tests themselves.
+    """Find faulty tests.
 
-    A test is at fault when its reference response fails or an empty one passes, when the prompt
-    does not tell what the evaluator insists on, when inputs do not fit, when tests are doubled or
-    contradict each other, and more. --fix changes only what cannot make a test worse.
+    Checks, among others: the reference response passes and an empty one fails, the prompt states
+    what the evaluator requires, inputs fit the function, no test is duplicated or contradicts
+    another. --fix applies only fixes that cannot make a test worse.
     """
     from poor_bench.models.problem import Severity
 
@@ -54,7 +54,7 @@ def _apply(app: AppContext, findings: list[Finding]) -> int:
 def _summary(findings: list[Finding], n_fixed: int) -> str:
     text = f"\n{count_problems([finding.problem for finding in findings])}"
     if n_fixed:
-        text = f"\nMended {counted(n_fixed, 'test')}. Left:{text}"
+        text = f"\nFixed {counted(n_fixed, 'test')}. Remaining:{text}"
     mendable = sum(bool(finding.fixes) for finding in findings)
     if mendable:
         text += f"; {mendable} can be fixed by: {next_command('tests lint --fix')}"

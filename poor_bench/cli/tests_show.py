@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("test_id")
-@click.option("--llm", "llms", multiple=True, metavar="ID", help="LLM id, label or glob.")
+@click.option("--llm", "llms", multiple=True, metavar="ID", help="Model id, label or glob.")
 @json_option
 @pass_app
 def show(app: AppContext, /, test_id: str, llms: tuple[str, ...], as_json: bool) -> int:
-    """Show a test: its prompt as each LLM gets it, and what the evaluator expects."""
+    """Show a test: its prompt for each model, and what its evaluator expects."""
     workspace = app.workspace
     test = workspace.tests_by_id.get(test_id)
     if test is None:
         hint = name_hint(test_id, workspace.tests_by_id)
-        raise ConfigError(f"there is no test {test_id!r}", hint=hint)
+        raise ConfigError(f"unknown test {test_id!r}", hint=hint)
     facts = _facts(test, workspace)
     prompts = _prompts(test, workspace, llms)
     if as_json:

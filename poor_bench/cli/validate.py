@@ -25,14 +25,14 @@ _EPILOG = examples(
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--all", "shows_all", is_flag=True, help="Show every problem, not just the first 50.")
+@click.option("--all", "shows_all", is_flag=True, help="Show all problems, not only the first 50.")
 @json_option
 @pass_app
 def command(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
     """Check all files of the workspace.
 
-    Besides the form of the files, the tests themselves are checked: that reference responses
-    score 1.0 and empty ones 0, that prompts tell what evaluators insist on, and more.
+    It checks the files and the tests themselves: reference responses score 1.0, empty responses
+    score 0, prompts state what evaluators require, and more.
     """
     from poor_bench.models.problem import Severity
 
@@ -84,7 +84,7 @@ def _summary(app: AppContext, problems: list[Problem], *, has_errors: bool) -> s
     workspace = app.workspace
     content = (
         f"{counted(len(workspace.tests), 'test')} in "
-        f"{counted(len(workspace.test_classes), 'class')}, {counted(len(workspace.llms), 'LLM')}"
+        f"{counted(len(workspace.test_classes), 'class')}, {counted(len(workspace.llms), 'model')}"
     )
-    verdict = count_problems(problems) if problems else "nothing is wrong"
+    verdict = count_problems(problems) if problems else "no problems"
     return f"{app.data_dir}: {content}: {verdict}"

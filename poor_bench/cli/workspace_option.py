@@ -30,7 +30,7 @@ def _option() -> click.Option:
         expose_value=False,
         is_eager=True,
         callback=_take,
-        help="The workspace folder.",
+        help="Workspace folder.",
     )
 
 

@@ -79,7 +79,7 @@ def machine_problem(machines: Sequence[Mapping[str, Any]]) -> str:
         'measured on different machines (A, 8 cores; A, 4 cores)'
     """
     if not machines or not all(machine.get("cpu") for machine in machines):
-        return "some results do not tell on which machine they were measured"
+        return "some results do not name the machine they were measured on"
     kinds = {tuple(machine.get(name) for name in _ALIKE): machine for machine in machines}
     if len(kinds) > 1:
         named = "; ".join(machine_text(machine) for machine in kinds.values())

@@ -13,9 +13,9 @@ from poor_bench.wording import counted
 
 
 def verdict(group: ComparedGroup) -> str:
-    """Return `better`, `worse` or `no difference established`."""
+    """Return `better`, `worse` or `no significant difference`."""
     if not group.is_real():
-        return "no difference established"
+        return "no significant difference"
     return "better" if group.difference.value > 0 else "worse"
 
 

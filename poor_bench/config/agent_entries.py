@@ -57,7 +57,9 @@ def load_agents(data_dir: Path, llms: Sequence[LLM], check_rubric: CheckRubric) 
         document, report = open_document(path, parse_yaml)
         agent = _decode(document, path, llms, check_rubric, report) if document else None
         if agent is not None and agents.setdefault(agent.id, agent) is not agent:
-            report.error(("id",), f"the id `{agent.id}` is taken by another file", code="taken-id")
+            report.error(
+                ("id",), f"the id `{agent.id}` is already used by another file", code="taken-id"
+            )
         problems += report.problems
     raise_errors(problems)
     return LoadedAgents(agents, tuple(problems))
@@ -90,7 +92,7 @@ def _check_llms(entry: AgentFile, llms: Sequence[LLM], report: Report) -> None:
     for place, name in named.items():
         if find_llm(name, llms) is None:
             hint = unknown_llm(name, llms).hint
-            report.error(place, f"unknown LLM `{name}`", hint=hint, code="unknown-llm")
+            report.error(place, f"unknown model `{name}`", hint=hint, code="unknown-llm")
 
 
 def _check_cases(entry: AgentFile, report: Report) -> None:
@@ -101,7 +103,7 @@ def _check_cases(entry: AgentFile, report: Report) -> None:
             message = "give either `input` or `turns`"
             report.error(place, message, code="input-or-turns")
         if seen.setdefault(case.id, index) != index:
-            message = f"the id `{case.id}` is taken by cases[{seen[case.id]}]"
+            message = f"the id `{case.id}` is already used by cases[{seen[case.id]}]"
             report.error((*place, "id"), message, code="duplicate-id")
         user = case.simulated_user
         if user is not None and len(case.turns or "1") >= user.max_turns:

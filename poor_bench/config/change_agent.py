@@ -44,7 +44,7 @@ def _with_prompt(path: Path, text: str, root: yaml.Node | None, prompt: str) -> 
 
     scalar = value_at(root, ("system_prompt",))
     if not isinstance(scalar, yaml.ScalarNode):
-        raise ConfigError(f"{path} has no system_prompt that can be changed here")
+        raise ConfigError(f"{path} has a system_prompt that cannot be changed here")
     return with_text(text, scalar, prompt)
 
 

@@ -66,7 +66,7 @@ def change_llm(
         wanted = (llms[place].provider, llms[place].name) if place >= 0 else None
         found = entries[place] if 0 <= place < len(entries) else {}
         if wanted != (found.get("provider"), found.get("name")):
-            raise ConfigError(f"llms.json holds no LLM {llm_id!r} any more", hint="Look again.")
+            raise ConfigError(f"llms.json no longer has the model {llm_id!r}", hint="Look again.")
         _put(found, changes)
 
     edit_entries(llms_file(data_dir), "llms", change, decode_llms_file)
@@ -77,7 +77,7 @@ def _change(
 ) -> None:
     found = [entry for entry in entries if is_wanted(entry)]
     if not found:
-        raise ConfigError("the file does not hold this test any more", hint="Look again.")
+        raise ConfigError("the file no longer has this test", hint="Look again.")
     _put(found[0], changes)
 
 

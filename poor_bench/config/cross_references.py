@@ -30,7 +30,7 @@ def _check_class_ids(classes: Loaded[TestClass], tests: Loaded[Test]) -> None:
         if test.class_id not in classes.written_ids:
             tests.report.error(
                 (*tests.places[test_id], "class_id"),
-                f"there is no test class `{test.class_id}`",
+                f"unknown test class `{test.class_id}`",
                 hint=name_hint(test.class_id, classes.by_id),
                 code="unknown-class",
             )

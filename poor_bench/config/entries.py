@@ -44,7 +44,7 @@ def _list_of(data: Any, key: str, report: Report) -> tuple[list[Any], Place]:
     if isinstance(data, list):
         return data, ()
     if not isinstance(data, dict):
-        report.error((), f"must hold a mapping with the key `{key}`", code="bad-type")
+        report.error((), f"must be a mapping with the key `{key}`", code="bad-type")
         return [], ()
     _check_top_level(data, key, report)
     items = data.get(key, [])
@@ -61,7 +61,7 @@ def _check_top_level(data: dict[str, Any], key: str, report: Report) -> None:
         report.error((), f"the key `{key}` is missing", hint=hint, code="missing-key")
     for name in data:
         if name not in {key, "version"} and not is_comment(name) and key in data:
-            report.warning((name,), "nothing reads this key", code="unknown-key")
+            report.warning((name,), "this key is not used", code="unknown-key")
     check_version(data, report)
 
 

@@ -58,7 +58,7 @@ class EvaluatorChecks:
         if self._is_known(spec.name):
             return
         hint = name_hint(spec.name, self.known or ())
-        message = f"there is no evaluator `{spec.name}`"
+        message = f"unknown evaluator `{spec.name}`"
         report.error((*place, "name"), message, hint=hint, code="unknown-evaluator")
 
     def _check_parameters(self, spec: EvaluatorSpec, place: Place, report: Report) -> None:

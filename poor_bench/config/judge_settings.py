@@ -65,7 +65,7 @@ def load_settings(data_dir: Path) -> ConfigFile:
     if document is not None and isinstance(document.data, dict):
         settings = validate_entry(ConfigFile, document.data, (), report)
     elif document is not None:
-        report.error((), "must hold a mapping with the keys `judge` and `sandbox`", code="bad-type")
+        report.error((), "must be a mapping with the keys `judge` and `sandbox`", code="bad-type")
     raise_errors(report.problems)
     assert settings is not None
     return settings

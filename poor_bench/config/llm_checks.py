@@ -39,7 +39,7 @@ def _check_llm(llm: LLM, place: Place, report: Report) -> None:
     _check_parameters(llm, (*place, "parameters"), report)
     meant = misspelt_name(llm.provider, provider_names())
     if meant is not None and meant != llm.provider.lower():
-        message = f"`{llm.provider}` is taken for a server that speaks OpenAI's protocol"
+        message = f"`{llm.provider}` is treated as an OpenAI-compatible server"
         hint = f"did you mean `{meant}`?"
         report.warning((*place, "provider"), message, hint=hint, code="unknown-provider")
 
@@ -47,8 +47,8 @@ def _check_llm(llm: LLM, place: Place, report: Report) -> None:
 def _check_parameters(llm: LLM, place: Place, report: Report) -> None:
     for name in unknown_parameters(llm.provider, llm.parameters):
         near = nearest_name(name, COMMON)
-        hint = f"did you mean `{near}`?" if near else "`extra_body` passes keys on as they stand"
-        message = f"no provider knows the parameter `{name}`"
+        hint = f"did you mean `{near}`?" if near else "use `extra_body` to send it unchanged"
+        message = f"unknown parameter `{name}`"
         report.warning((*place, name), message, hint=hint, code="unknown-parameter")
     for name in ignored_parameters(llm.provider, llm.parameters):
         message = f"`{llm.provider}` ignores `{name}`"

@@ -48,7 +48,7 @@ def unknown_llm(name: str, llms: Sequence[LLM], also: Iterable[str] = ()) -> Con
     id_of |= {known: known for known in also}
     near = dict.fromkeys(id_of[known] for known in near_names(name, id_of))
     listed = known_names(set(id_of.values())) or "llms.json lists no LLM"
-    return ConfigError(f"unknown LLM {name!r}", hint=nearest_hint(near) if near else listed)
+    return ConfigError(f"unknown model {name!r}", hint=nearest_hint(near) if near else listed)
 
 
 def names_of(llms: Iterable[LLM]) -> list[str]:

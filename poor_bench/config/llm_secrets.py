@@ -35,9 +35,9 @@ def without_secrets(raw: Mapping[str, Any], place: Place, report: Report) -> dic
 
 def _objection(key: str, value: str) -> str:
     if value and re.sub(r"[^a-z]", "", key.lower()) in _SECRET_NAMES:
-        return "a key must not stand in a file"
+        return "a file must not contain a key"
     if key == "api_key_env" and _KEY_SHAPE.fullmatch(value):
-        return "this looks like a key; the name of an environment variable is wanted"
+        return "this looks like a key; write the name of an environment variable instead"
     if _USER_IN_URL.match(value):
-        return "an address must not carry a user name and password"
+        return "an address must not contain a user name and password"
     return ""

@@ -41,7 +41,7 @@ def collect(
         item_id = id_of(item)
         if item_id in loaded.by_id:
             first = place_to_text(loaded.places[item_id])
-            message = f"the id `{item_id}` is taken by {first}"
+            message = f"the id `{item_id}` is already used by {first}"
             report.error(place, message, hint=hint, code="duplicate-id")
         else:
             loaded.by_id[item_id] = item

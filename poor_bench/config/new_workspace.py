@@ -43,7 +43,7 @@ def _require_absent(paths: list[Path], folder: Path) -> None:
     present = [str(path) for path in paths if path.exists() or path.is_symlink()]
     if present:
         raise ConfigError(
-            f"{folder} holds a workspace already: {', '.join(present)}",
+            f"{folder} already has a workspace: {', '.join(present)}",
             hint="nothing was written; choose another folder",
         )
 

@@ -40,7 +40,7 @@ def _has_one_content(entry: TestEntry, place: Place, report: Report) -> bool:
     if (entry.text is None) != (entry.texts is None):
         return True
     which = "neither `text` nor `texts`" if entry.text is None else "both `text` and `texts`"
-    hint = "a test has one of them; further placeholders go into `fields`"
+    hint = "give exactly one of them; further placeholders go into `fields`"
     report.error(place, f"test `{entry.test_id}` has {which}", hint=hint, code="bad-content")
     return False
 

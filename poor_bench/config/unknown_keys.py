@@ -59,10 +59,10 @@ def _note_unknown(key: str, model: type[FileModel], place: Place, report: Report
     near = misspelt_name(key, model.model_fields)
     if near is not None:
         hint = f"did you mean `{near}`? Keys that begin with `_` are comments"
-        report.error((*place, key), f"there is no key `{key}`", hint=hint, code="misspelt-key")
+        report.error((*place, key), f"unknown key `{key}`", hint=hint, code="misspelt-key")
     elif not model.keeps_other_keys:
         hint = name_hint(key, model.model_fields)
-        report.warning((*place, key), "nothing reads this key", hint=hint, code="unknown-key")
+        report.warning((*place, key), "this key is not used", hint=hint, code="unknown-key")
     return near
 
 

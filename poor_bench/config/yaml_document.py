@@ -28,7 +28,7 @@ def parse_yaml(text: str) -> Document:
     try:
         root = compose(text)
         if root is None:
-            raise UnreadableError("the file holds only comments")
+            raise UnreadableError("the file has only comments")
         return Document(PlainValues().of(root), _line_finder(root))
     except yaml.MarkedYAMLError as error:
         raise _unreadable(error, text) from None

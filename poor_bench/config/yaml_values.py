@@ -68,7 +68,7 @@ class PlainValues:
         self._open.add(node)
         value, size = self._value_and_size(node)
         if size > _MAX_VALUES:
-            raise _refusal(node, f"its aliases stand for more than {_MAX_VALUES:,} values")
+            raise _refusal(node, f"its aliases expand to more than {_MAX_VALUES:,} values")
         self._open.discard(node)
         self._done[node] = value, size
         return value, size
@@ -93,7 +93,7 @@ class PlainValues:
                 continue
             key = _key(key_node)
             if key in own:
-                raise _refusal(key_node, f"the key `{key}` stands twice in one mapping")
+                raise _refusal(key_node, f"the key `{key}` occurs twice in one mapping")
             own[key] = value
         return merged | own, total
 
@@ -158,7 +158,7 @@ def _key(node: yaml.Node) -> str:
         raise _refusal(node, "a key must be a text")
     value = _scalar(node)
     if not isinstance(value, str):
-        raise _refusal(node, f"the key {node.value} must be a text", hint="put it into quotes")
+        raise _refusal(node, f"the key {node.value} must be a text", hint="quote it")
     return value
 
 

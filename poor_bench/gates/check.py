@@ -36,10 +36,10 @@ def check_gates(
         strict: Whether every warning is a failure.
 
     Raises:
-        ValueError: If there is no gate.
+        ValueError: If no gate is defined.
     """
     if not gates:
-        raise ValueError("there is no gate")
+        raise ValueError("no gate is defined")
     asked = {gate.kind for gate in gates}
     implied = [gate for gate in IMPLIED_GATES if gate.kind not in asked]
     outcomes = [outcome for gate in (*gates, *implied) for outcome in _outcomes_of(gate, evidence)]
@@ -55,7 +55,7 @@ def _outcomes_of(gate: Gate, evidence: Evidence) -> list[GateOutcome]:
             if outcome.status is not GateStatus.PASSED
         ]
     if all(outcome.observed is None for outcome in outcomes):
-        named = "no LLM" if not outcomes else "none of the LLMs"
+        named = "no LLM" if not outcomes else "no model"
         reason = f"{NOTHING}{named} has results for this gate"
         failed = [outcome for outcome in outcomes if outcome.status is GateStatus.FAILED]
         return failed or [GateOutcome(gate=gate, status=GateStatus.FAILED, reason=reason)]
@@ -121,9 +121,9 @@ _LIMIT_CHECKS: Mapping[GateKind, Callable[[Part, float], Finding]] = {
 def _check_up_to_date(n_stale: int, n_untold: int) -> Finding:
     if n_stale:
         stale = counted(n_stale, "result")
-        reason = f"{stale} of another prompt, parameters or evaluator than today's"
+        reason = f"{stale} of another prompt, other parameters or another evaluator"
         return Finding(GateStatus.FAILED, n_stale, reason)
     if n_untold:
-        reason = f"{counted(n_untold, 'result')} of an older tool, silent on prompt and evaluator"
+        reason = f"{counted(n_untold, 'result')} of an older tool, without prompt and evaluator"
         return Finding(GateStatus.WARNING, 0, reason)
     return Finding(GateStatus.PASSED, 0, "all results are up to date")

@@ -61,7 +61,7 @@ def _doubts(comparison: LLMComparison, group: ComparedGroup, class_id: str | Non
     doubts = []
     broken = _broken_text(group)
     if group.difference.value < 0 or broken:
-        doubts.append(f"{difference_text(group)}, which may be chance{broken}")
+        doubts.append(f"{difference_text(group)}, which is not significant{broken}")
     doubts += _not_comparable(comparison, class_id)
     n_unverified = sum(not test.is_verified for test in group.tests)
     if n_unverified:

@@ -55,11 +55,11 @@ def check_p95(part: Part, limit: float) -> Finding:
         result.execution_time_ms for result in part.scored if result.execution_time_ms is not None
     )
     if not times:
-        return Finding(GateStatus.FAILED, None, f"{NOTHING}no scored trial tells its time")
+        return Finding(GateStatus.FAILED, None, f"{NOTHING}no scored trial has a time")
     p95 = percentile(times, 1 - _SLOW_SHARE)
     seen = f"95 % end within {p95:.0f} ms ({counted(len(times), 'trial')})"
     if p95 <= limit + _ROUNDING:
-        return Finding(GateStatus.PASSED, p95, f"{seen}; {limit:.0f} ms are allowed")
+        return Finding(GateStatus.PASSED, p95, f"{seen}; {limit:.0f} ms is the limit")
     n_slower = sum(time > limit for time in times)
     low, _ = wilson_interval(n_slower / len(times), len(times))
     if low <= _SLOW_SHARE:
@@ -72,7 +72,7 @@ def check_cost(part: Part, limit: float) -> Finding:
     """Check the sum of what the trials cost, failed ones included."""
     costs = [result.cost_usd for result in part.results if result.cost_usd is not None]
     if not costs:
-        return Finding(GateStatus.FAILED, None, f"{NOTHING}no result tells its cost")
+        return Finding(GateStatus.FAILED, None, f"{NOTHING}no result has a cost")
     total = sum(costs)
     unknown = len(part.results) - len(costs)
     seen = f"cost ${total:.4f}" + (
@@ -105,7 +105,7 @@ def _check_mean(values: Sequence[float], limit: float, what: str, part: Part) ->
     if estimate.value >= limit - _ROUNDING:
         return Finding(GateStatus.PASSED, estimate.value, f"{seen}; at least {limit:g} is asked")
     if estimate.high >= limit:
-        reason = f"{seen} is below {limit:g}, but within its interval"
+        reason = f"{seen} is below {limit:g}, but not significantly"
         return Finding(GateStatus.WARNING, estimate.value, reason)
     return Finding(GateStatus.FAILED, estimate.value, f"{seen} is below {limit:g}")
 

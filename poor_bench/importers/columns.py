@@ -39,9 +39,9 @@ def columns_importer(
         head, dot, name = part.partition(".")
         if not (part in _PARTS or (head in _OPEN_PARTS and dot and name)):
             known = (*_PARTS, "fields.NAME", "parameters.NAME")
-            raise ConfigError(f"tests have no part `{part}`", hint=name_hint(part, known))
+            raise ConfigError(f"unknown part of a test: `{part}`", hint=name_hint(part, known))
     if ("text" in columns) == ("texts" in columns):
-        message = "one column must become the `text` or the `texts` of the tests"
+        message = "map one column to `text` or `texts`"
         raise ConfigError(message, hint="such as --column text=question")
     return Importer(
         name="columns",
@@ -74,7 +74,7 @@ def _to_test(row: Row, number: int, columns: Mapping[str, str]) -> Entry:
     test: Entry = {"test_id": f"{number:04}", "level": 1}
     for part, column in columns.items():
         if column not in row:
-            raise RowError(f"there is no column `{column}`")
+            raise RowError(f"unknown column `{column}`")
         head, _, name = part.partition(".")
         if head == "fields":
             test.setdefault("fields", {})[name] = row[column]
@@ -106,14 +106,14 @@ def _texts(value: Any) -> list[str]:
     texts = _plain(value)
     if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
         return texts
-    raise RowError("the texts are no JSON list of texts")
+    raise RowError("the texts are not a JSON list of texts")
 
 
 def _level(value: Any) -> int:
     try:
         level = int(str(value))
     except ValueError:
-        raise RowError(f"the level {value!r:.40} is no whole number") from None
+        raise RowError(f"the level {value!r:.40} is not a whole number") from None
     if level not in _LEVELS:
         raise RowError(f"the level {level} is not from {_LEVELS[0]} to {_LEVELS[-1]}")
     return level

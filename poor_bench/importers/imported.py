@@ -61,5 +61,5 @@ def text_in(row: Row, column: str) -> str:
     """
     value = row.get(column)
     if not isinstance(value, str) or not value.strip():
-        raise RowError(f"the column `{column}` holds no text")
+        raise RowError(f"the column `{column}` has no text")
     return value

@@ -52,7 +52,7 @@ def _parameters(function: str, assertions: list[str], setup: str) -> dict[str, A
 def _assertions(row: Row) -> list[str]:
     assertions = row.get("test_list")
     if not isinstance(assertions, list) or not assertions:
-        raise RowError("the column `test_list` holds no assertions")
+        raise RowError("the column `test_list` has no assertions")
     return [str(assertion).replace("\r", "").strip() for assertion in assertions]
 
 

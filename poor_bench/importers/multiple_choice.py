@@ -62,7 +62,7 @@ def _choices_of(row: Row) -> _Choices:
     if isinstance(question, Mapping):
         question, choices = question.get("stem"), question.get("choices")
     if not isinstance(question, str) or not question.strip():
-        raise RowError("the column `question` holds no text")
+        raise RowError("the column `question` has no text")
     if isinstance(choices, Mapping):
         return _Choices(question, _texts(choices.get("label")), _texts(choices.get("text")))
     if isinstance(choices, list) and all(isinstance(choice, Mapping) for choice in choices):
@@ -87,12 +87,12 @@ def _index_of_answer(row: Row, choices: _Choices) -> int:
         return int(written)
     if written in choices.texts:
         return choices.texts.index(written)
-    raise RowError(f"the answer {written!r:.40} is none of the choices")
+    raise RowError(f"the answer {written!r:.40} is not one of the choices")
 
 
 def _texts(value: Any) -> list[str]:
     if not isinstance(value, list):
-        raise RowError("the choices are no list")
+        raise RowError("the choices are not a list")
     return [str(item) for item in value]
 
 

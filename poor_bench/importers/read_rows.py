@@ -41,8 +41,8 @@ def read_rows(path: Path) -> list[tuple[int, Row]]:
         return list(_json_list(text, path))
     if kind in _CSV_DELIMITERS:
         return list(_csv_rows(text, _CSV_DELIMITERS[kind], path))
-    hint = "known: .jsonl, .json, .csv, .tsv, each also with .gz behind it"
-    raise ConfigError(f"{path}: what kind of file this is cannot be told by its name", hint=hint)
+    hint = "known endings: .jsonl, .json, .csv and .tsv, each also with .gz"
+    raise ConfigError(f"{path}: unknown kind of file", hint=hint)
 
 
 def _read_text(path: Path) -> str:

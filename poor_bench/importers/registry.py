@@ -25,7 +25,7 @@ def importer_named(name: str) -> Importer:
         ConfigError: If there is none of that name.
     """
     if name not in IMPORTERS:
-        raise ConfigError(f"there is no format `{name}`", hint=name_hint(name, IMPORTERS))
+        raise ConfigError(f"unknown format `{name}`", hint=name_hint(name, IMPORTERS))
     return IMPORTERS[name]
 
 
@@ -41,5 +41,5 @@ def recognise(row: Row) -> Importer:
     columns = ", ".join(f"`{column}`" for column in list(row)[:12])
     raise ConfigError(
         f"no known format has the columns {columns}",
-        hint="say which column is what: --column text=COLUMN --evaluator NAME",
+        hint="map the columns: --column text=COLUMN --evaluator NAME",
     )

@@ -69,7 +69,7 @@ def _check_references(
     ]
     if lacking:
         message = f"no `reference_response` in {len(lacking)} of {counted(len(subjects), 'test')}"
-        hint = "with one, every check proves that the test can be passed"
+        hint = "add one to each test: it proves that the test can be passed"
 
         def find_fixes() -> Iterable[Fix]:
             return filter(None, (_with_reference(subject, facts) for subject in lacking))

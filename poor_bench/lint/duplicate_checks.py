@@ -39,14 +39,14 @@ def _doubled(subject: Subject, first: Subject, facts: EvaluatorFacts) -> Finding
         return subject.finding(
             "duplicate-test",
             (),
-            f"this asks the same as `{first.test.test_id}`",
-            hint="remove one of them: it counts twice",
+            f"this is the same question as `{first.test.test_id}`",
+            hint="remove one of them: the question counts twice",
         )
     return subject.finding(
         "contradicting-tests",
         (),
-        f"this asks the same as `{first.test.test_id}`, but expects something else",
-        hint="nothing can pass both as long as they disagree",
+        f"this is the same question as `{first.test.test_id}`, but expects something else",
+        hint="correct one of them: no response can pass both",
         severity=Severity.ERROR,
     )
 
@@ -65,7 +65,7 @@ def _near_duplicates(subjects: Sequence[Subject]) -> Iterator[Finding]:
                 (),
                 f"this is nearly the same as `{members[first].test.test_id}` "
                 f"({similarity:.0%} alike)",
-                hint="keep one of them, unless the difference is the point",
+                hint="keep one of them, unless the difference is intended",
             )
 
 

@@ -43,7 +43,7 @@ def check_function_name(subject: Subject) -> Iterator[Finding]:
         yield subject.finding(
             "function-name-untold",
             ("text",),
-            f"the function must be called `{name}`, but the prompt{whom} never says so",
+            f"the function must be called `{name}`, but the prompt{whom} does not say so",
             hint=f"name `{name}` in the text, or leave `function_name` out",
             fix=_named_in_text(subject, name),
         )
@@ -64,9 +64,9 @@ def _check_wording(subject: Subject, wanted: AnswerFormat) -> Iterator[Finding]:
         yield subject.finding(
             "format-untold",
             (),
-            f"`{subject.spec.name}` wants {_DESCRIBED[wanted]}, but the prompt{whom} does not ask "
-            "for it",
-            hint="say in the template what the reply must look like, best with an example",
+            f"`{subject.spec.name}` requires {_DESCRIBED[wanted]}, but the prompt{whom} does not "
+            "ask for it",
+            hint="describe the format of the reply in the template, with an example",
         )
 
 
@@ -77,7 +77,7 @@ def _check_json_keys(subject: Subject, facts: EvaluatorFacts) -> Iterator[Findin
             yield subject.finding(
                 "key-untold",
                 (),
-                f"the reply must have the key `{key}`, but the prompt{whom} never says so",
+                f"the reply must have the key `{key}`, but the prompt{whom} does not say so",
                 hint=f'add an example such as {{"{key}": ...}} to the template',
             )
 

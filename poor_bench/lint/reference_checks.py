@@ -21,8 +21,8 @@ def check_reference(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding
         yield subject.finding(
             "reference-fails",
             ("reference_response",),
-            f"the reference response {_outcome(score)}, and must score 1.0",
-            hint="either the reference or what the evaluator expects is wrong",
+            f"the reference response {_outcome(score)}, but must score 1.0",
+            hint="correct the reference response or the evaluator's parameters",
             severity=_severity(score),
         )
 
@@ -34,8 +34,8 @@ def check_blank(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
         yield subject.finding(
             "blank-passes",
             ("evaluation_module",),
-            f"an empty response {_outcome(score)}, and must score 0",
-            hint="tell the evaluator what to expect",
+            f"an empty response {_outcome(score)}, but must score 0",
+            hint="give the evaluator the expected answer in its `parameters`",
             severity=_severity(score),
         )
 

@@ -26,7 +26,7 @@ def check_cases(subject: Subject) -> Iterator[Finding]:
     if subject.spec.name != _EVALUATOR or subject.parameters.get("check_source") is not None:
         return
     if not cases:
-        problem = "there are no test cases, so any code scores 0.5"
+        problem = "no test cases: any code scores 0.5"
     elif all(case.get("expected_output") is None and _has_no_literal(case) for case in cases):
         problem = "every case expects None, which a function that does nothing returns"
     else:
@@ -104,7 +104,7 @@ def _check_against(
         "input-does-not-fit",
         (*_CASES, fits.index(False), "input"),
         f"the input does not fit `{function.name}({ast.unparse(function.args)})` of the reference",
-        hint=_WRAP_HINT if is_passed_as_one else "give each parameter its argument",
+        hint=_WRAP_HINT if is_passed_as_one else "give one argument for each parameter",
         severity=Severity.WARNING if is_passed_as_one else Severity.ERROR,
         fix=_wrapped(subject) if is_passed_as_one and not any(fits) else None,
     )

@@ -16,7 +16,7 @@ class FailureKind(StrEnum):
     RATE_LIMITED = "rate_limited"
     """Too many requests, and waiting did not help."""
     SERVER_ERROR = "server_error"
-    """The server answered 5xx, or broke off in the middle of its reply."""
+    """The server answered 5xx, or stopped in the middle of its reply."""
     AUTH = "auth"
     """The key is missing, wrong or not allowed to use this model."""
     QUOTA = "quota"

@@ -29,7 +29,7 @@ class AnthropicProvider:
         asked = Asked(
             server=urlsplit(url).netloc,
             model=llm.name,
-            model_hint="names look like claude-sonnet-4-5; the console lists them",
+            model_hint="names look like claude-sonnet-4-5",
             key_variable=key_variable(llm, services.environ),
         )
         self._llm = llm

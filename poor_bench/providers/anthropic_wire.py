@@ -100,8 +100,8 @@ class AnthropicWire:
     def note(self, refused: str) -> str:
         """Return one sentence on what was done about a refusal."""
         if refused == ADAPTIVE:
-            return "the model does not think adaptively; it was given a budget of tokens"
-        return f"the model refuses {refused}; it was left out"
+            return "the model has no adaptive thinking; a token budget was sent instead"
+        return f"the model does not accept {refused}; it was omitted"
 
 
 def _objects_to_format(error: ErrorReply, body: Mapping[str, Any]) -> bool:

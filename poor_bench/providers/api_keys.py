@@ -52,16 +52,16 @@ def read_key(llm: LLM, environ: Mapping[str, str]) -> str | None:
     if not key:
         if llm.api_key_env or _needs_key(llm, environ):
             raise ProviderError(
-                f"there is no key: the environment variable {variable} is not set",
+                f"no key: the environment variable {variable} is not set",
                 kind=FailureKind.AUTH,
                 hint=f"export {variable}=...",
             )
         return None
     if not (key.isascii() and key.isprintable()):
         raise ProviderError(
-            f"the environment variable {variable} holds characters that no key has",
+            f"the environment variable {variable} contains characters that a key cannot have",
             kind=FailureKind.AUTH,
-            hint="perhaps two lines, or quotation marks, were copied with it",
+            hint="check for line breaks and quotation marks",
         )
     return key
 

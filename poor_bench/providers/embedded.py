@@ -58,7 +58,9 @@ class EmbeddedProvider:
                 if parts.has_begun:
                     watch.note_first_text()
         if not reader.close():
-            raise ProviderError("llama.cpp broke off its reply", kind=FailureKind.SERVER_ERROR)
+            raise ProviderError(
+                "llama.cpp stopped in the middle of its reply", kind=FailureKind.SERVER_ERROR
+            )
         parts.load_ms = load_ms or None
         parts.model_digest = held.digest
         return parts.to_completion(watch.elapsed_ms() + load_ms, watch.first_text_ms)

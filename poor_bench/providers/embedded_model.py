@@ -57,9 +57,9 @@ def unknown_model(llm: LLM) -> ProviderError:
     near = difflib.get_close_matches(llm.name, MODEL_SOURCES, n=1)
     known = f"did you mean {near[0]!r}? " if near else f"known: {', '.join(MODEL_SOURCES)}; "
     return ProviderError(
-        f"no embedded model is called {llm.name!r}",
+        f"unknown embedded model {llm.name!r}",
         kind=FailureKind.MODEL_NOT_FOUND,
-        hint=f"{known}a GGUF file of yours is named by the parameter `model_path`",
+        hint=f"{known}set the parameter `model_path` to use your own GGUF file",
     )
 
 

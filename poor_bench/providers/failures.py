@@ -46,7 +46,7 @@ def refusal_to_error(
     status = f"HTTP {error.status}" if error.status else "an error"
     location = headers.get("location")
     if location and error.status and error.status < 400:
-        said = f"it sends us on to {one_line(hide_keys(_without_query(location), key))}"
+        said = f"it redirects to {one_line(hide_keys(_without_query(location), key))}"
     return ProviderError(
         f"{asked.server} answered {status}: {said}",
         kind=kind,
@@ -89,17 +89,17 @@ def _described(
     unnamed = "it closed the connection" if closed else type(root).__name__
     reason = str(getattr(root, "strerror", None) or unnamed).lower()
     first_that_fits = (
-        (connecting, FailureKind.TIMEOUT, "did not let us connect in time", ""),
+        (connecting, FailureKind.TIMEOUT, "did not accept the connection in time", ""),
         (silent, FailureKind.TIMEOUT, "fell silent", ""),
         (insecure, FailureKind.CONNECTION, f"cannot be trusted: {_tls_fault(root)}", _TLS_HINT),
         (
             isinstance(root, socket.gaierror),
             FailureKind.CONNECTION,
-            "cannot be found: its host name is not known",
+            "cannot be found: unknown host name",
             "",
         ),
         (no_http, FailureKind.MALFORMED_REPLY, "does not speak HTTP", ""),
-        (replied, FailureKind.SERVER_ERROR, "broke off in the middle of its reply", ""),
+        (replied, FailureKind.SERVER_ERROR, "stopped in the middle of its reply", ""),
         (True, FailureKind.CONNECTION, f"cannot be reached: {reason}", ""),
     )
     return next(found[1:] for found in first_that_fits if found[0])
@@ -127,7 +127,7 @@ def _way_out(kind: FailureKind, error: ErrorReply, asked: Asked) -> str:
             return _way_in(error, asked)
         case FailureKind.MODEL_NOT_FOUND:
             names_model = "model" in error.message.lower()
-            return asked.model_hint if names_model else "is the path of the endpoint right?"
+            return asked.model_hint if names_model else "check the path of the endpoint"
         case FailureKind.CONTEXT_OVERFLOW:
             return "shorten the prompt or give the model a larger context (num_ctx)"
         case FailureKind.BAD_REQUEST if error.status and error.status < 400:
@@ -138,7 +138,7 @@ def _way_out(kind: FailureKind, error: ErrorReply, asked: Asked) -> str:
 
 def _way_in(error: ErrorReply, asked: Asked) -> str:
     if error.status == 407:
-        return "the proxy wants a user name and password: http://user:password@proxy:port"
+        return "the proxy needs a user name and password: http://user:password@proxy:port"
     if asked.key_variable:
         return f"check the key in the environment variable {asked.key_variable}"
     return "name the environment variable of the key in `api_key_env`"

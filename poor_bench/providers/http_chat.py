@@ -147,7 +147,7 @@ class HttpChat:
 
     def _incomplete(self, parts: ReplyParts) -> ProviderError:
         if parts.has_begun:
-            message = f"{self._asked.server} broke off in the middle of its reply"
+            message = f"{self._asked.server} stopped in the middle of its reply"
             return ProviderError(message, kind=FailureKind.SERVER_ERROR)
         message = f"{self._asked.server} sent a reply without an answer in it"
         return ProviderError(message, kind=FailureKind.MALFORMED_REPLY)

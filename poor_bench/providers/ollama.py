@@ -55,7 +55,7 @@ class OllamaProvider:
         asked = Asked(
             server=urlsplit(url).netloc,
             model=llm.name,
-            start_hint="is Ollama running? start it with `ollama serve`",
+            start_hint="start Ollama with `ollama serve`",
             model_hint=f"get it with `ollama pull {llm.name}`",
             key_variable=key_variable(llm, services.environ),
         )

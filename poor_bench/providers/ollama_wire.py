@@ -112,5 +112,5 @@ class OllamaWire:
     def note(self, refused: str) -> str:
         """Return one sentence on what was done about a refusal."""
         if refused == _LEVEL_REFUSED:
-            return "the model does not take levels of thinking; think: true was sent instead"
-        return "the model does not support thinking; think was left out"
+            return "the model does not support levels of thinking; think: true was sent instead"
+        return "the model does not support thinking; think was omitted"

@@ -37,8 +37,8 @@ class OpenAIProvider:
         asked = Asked(
             server=server,
             model=llm.name,
-            start_hint=f"is a server running at {url}?",
-            model_hint="the server's own list of models has the exact names",
+            start_hint=f"check that a server is running at {url}?",
+            model_hint="check the exact name in the server's list of models",
             key_variable=key_variable(llm, services.environ),
         )
         self._llm = llm

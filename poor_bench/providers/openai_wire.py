@@ -109,8 +109,8 @@ class OpenAIWire:
         name, _, value = refused.partition("=")
         instead = "max_completion_tokens" if name == "max_tokens" else _NEAREST_EFFORT.get(value)
         if instead:
-            return f"the server refuses {refused}; {instead} was sent instead"
-        return f"the server refuses {refused}; it was left out"
+            return f"the server does not accept {refused}; {instead} was sent instead"
+        return f"the server does not accept {refused}; it was omitted"
 
 
 def _limit(parameters: Mapping[str, Any], refused: Refused) -> dict[str, Any]:

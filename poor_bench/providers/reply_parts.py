@@ -52,7 +52,7 @@ class ReplyParts:
     ) -> Completion:
         """Return the finished reply with the times that were measured here.
 
-        Times of the server that do not fit into those are left out: some proxies make them up.
+        Times of the server that do not fit into those are skipped: some proxies make them up.
         """
         if total_ms and self._told_ms > total_ms * _SLACK + _SLACK_MS:
             self.load_ms = self.queue_ms = self.prefill_ms = self.decode_ms = None

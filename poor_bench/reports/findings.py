@@ -48,7 +48,7 @@ def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
     first = ranks[0]
     llm = "LLM" if len(ranks) == len(data.standing.ranks) else "comparable LLM"
     if first.worst == 1:
-        yield f"{quote(data.name(first.llm_id))} is better than every other {llm}, beyond chance."
+        yield f"{quote(data.name(first.llm_id))} is significantly better than every other {llm}."
         return
     tied = {llm_id for group in data.ranking.groups if first.llm_id in group for llm_id in group}
     names = [quote(data.name(rank.llm_id)) for rank in ranks[1:] if rank.llm_id in tied]
@@ -56,7 +56,7 @@ def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
     more = f" and {len(names) - _ALL_NAMED_UP_TO} more" if len(names) > _ALL_NAMED_UP_TO else ""
     leader = quote(data.name(first.llm_id))
     if names:
-        yield f"{leader} scores highest, but cannot be told apart from: {shown}{more}."
+        yield f"{leader} scores highest, but not significantly higher than: {shown}{more}."
 
 
 def _coverage(data: ReportData, quote: Quote) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _changes(data: ReportData, quote: Quote) -> Iterator[str]:
             figures = f"{verdict(group)} than before{since}, {difference_text(group)}"
             yield f"{quote(data.name(item.llm_after))}: {figures}."
     if data.base.llms and not n_told:
-        yield "No difference to the base is established."
+        yield "No significant difference from the baseline."
     base = data.base
     for line in apart_lines(base.before, base.after, lambda llm_id: quote(data.name(llm_id))):
         yield f"{line}."

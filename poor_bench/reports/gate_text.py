@@ -63,7 +63,7 @@ def gates_to_markdown(outcomes: Sequence[GateOutcome], names: Mapping[str, str])
         for outcome in worst_first(outcomes)
     ]
     sign = _SIGNS[GateStatus.FAILED if has_failed(outcomes) else GateStatus.PASSED]
-    listed = table(("", "Gate", "LLM", "Class", "Seen"), rows)
+    listed = table(("", "Gate", "Model", "Class", "Seen"), rows)
     return f"### {sign} {headline(outcomes)}\n\n{listed}\n"
 
 

@@ -45,7 +45,7 @@ def _class_table(data: ReportData) -> str:
         ]
         for row in data.summaries()
     ]
-    return table(["LLM", *(code_span(class_id) for class_id in data.class_ids)], rows, right=1)
+    return table(["Model", *(code_span(class_id) for class_id in data.class_ids)], rows, right=1)
 
 
 def _reliability_table(data: ReportData) -> str:
@@ -60,7 +60,7 @@ def _reliability_table(data: ReportData) -> str:
         ]
         for row in data.reliabilities
     ]
-    return table(["LLM", "Tests", f"pass@{k}", f"pass^{k}", "Flip rate"], rows, right=1)
+    return table(["Model", "Tests", f"pass@{k}", f"pass^{k}", "Flip rate"], rows, right=1)
 
 
 def _issue_table(data: ReportData) -> str:
@@ -83,7 +83,7 @@ def _format_tax_table(data: ReportData) -> str:
         ]
         for tax in data.format_taxes[:_LISTED]
     ]
-    return table(["LLM", "Class", "Try", "Score", "Strict", "Lost"], rows, right=3)
+    return table(["Model", "Class", "Try", "Score", "Strict", "Lost"], rows, right=3)
 
 
 def _failure_list(data: ReportData) -> str:

@@ -27,7 +27,7 @@ def report_to_markdown(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
     n_tests = len({result.test_id for result in data.results})
     n_llms = len({result.llm_id for result in data.results})
     parts = [
-        f"## poor_bench: {counted(n_llms, 'LLM')}, {counted(n_tests, 'test')}",
+        f"## poor_bench: {counted(n_llms, 'model')}, {counted(n_tests, 'test')}",
         "\n".join(f"- {sentence}" for sentence in findings(data, code_span)),
         _scores(data, by),
         *_changes(data),
@@ -48,7 +48,7 @@ def _scores(data: ReportData, by: GroupBy) -> str:
 
 
 _HEADINGS = (
-    "LLM", "Class", "Level", "Tied", "Tests", "Score", "95 % interval", "Before", "Passed",
+    "Model", "Class", "Level", "Tied", "Tests", "Score", "95 % interval", "Before", "Passed",
     "Failed", "Newer attempt failed", "Median", "Cost", "Judge",
 )  # fmt: skip
 _LEFT = 4
@@ -105,7 +105,7 @@ def _changes(data: ReportData) -> Iterator[str]:
     for item in data.base.llms if data.base else ():
         lines = [*_outcome_lines(item), *_reservation_lines(item)]
         if lines:
-            heading = f"**{code_span(data.name(item.llm_after))} against the base**"
+            heading = f"**{code_span(data.name(item.llm_after))} against the baseline**"
             yield "\n".join([heading, "", *(f"- {line}" for line in lines)])
 
 

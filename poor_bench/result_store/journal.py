@@ -203,5 +203,5 @@ def _cannot_write(path: Path, error: Exception) -> StoreError:
     reason = "another process uses it" if is_taken else getattr(error, "strerror", None) or error
     return StoreError(
         f"{path}: results cannot be written: {reason}",
-        hint="What was stored before is unharmed; mend this and run again: the rest is pending.",
+        hint="Stored results are intact. Fix this and run again; the rest is pending.",
     )

@@ -24,6 +24,5 @@ def os_errors_told(path: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreError(
             f"{error.filename or path}: {error.strerror or error}",
-            hint="See that it is a file that you may read, in a folder that you may write to. "
-            "What was stored before is unharmed.",
+            hint="Check the permissions of the file and its folder. Stored results are intact.",
         ) from error

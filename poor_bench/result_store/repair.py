@@ -69,7 +69,7 @@ def repair_snapshot(paths: StorePaths) -> Repaired:
 def _require_snapshot(paths: StorePaths) -> None:
     if not paths.snapshot.is_file():
         raise StoreError(
-            f"{paths.snapshot}: there is no such file to repair",
+            f"{paths.snapshot}: the file does not exist",
             hint="Where something else has this name, move it away; the kept runs stand in "
             f"{paths.runs_dir}.",
         )

@@ -91,7 +91,7 @@ def _object_in(text: bytes) -> dict[str, Any]:
 
 def _journal_records(content: bytes, path: Path) -> Iterator[dict[str, Any]]:
     def report_damage(line: int) -> None:
-        _LOG.warning("%s:%d is not readable and was left out", path, line)
+        _LOG.warning("%s:%d is not readable and was skipped", path, line)
 
     for line in read_journal(BytesIO(content), report_damage):
         yield line.record
@@ -112,4 +112,4 @@ def _results_of(
         try:
             yield record_to_result(resolve(str(record["llm_id"])), record)
         except (ValueError, TypeError, KeyError) as error:
-            _LOG.warning("%s: a row was left out: %s", path, error)
+            _LOG.warning("%s: a row was skipped: %s", path, error)

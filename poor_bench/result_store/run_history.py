@@ -11,6 +11,7 @@ from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError
 from poor_bench.result_store.journal import read_header
 from poor_bench.result_store.paths import StorePaths
+from poor_bench.wording import counted
 
 LAST = "last"
 """Refers to the newest kept run."""
@@ -77,7 +78,7 @@ def find_run(runs: Sequence[KeptRun], reference: str) -> KeptRun | None:
         newest = max((place for place, run in enumerate(runs) if run.kind != EARLIER), default=-1)
         position = newest if reference == LAST else newest - 1
         if position < 0:
-            message = f"there is no {reference} run: {len(runs)} kept in this workspace"
+            message = f"no {reference} run: this workspace has {counted(len(runs), 'run')}"
             raise ConfigError(
                 message, hint=f"every `{next_command('run')}` that sends requests makes one"
             )

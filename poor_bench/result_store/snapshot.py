@@ -121,8 +121,8 @@ def write_snapshot(path: Path, extras: dict[str, Any], rows: Iterable[SnapshotRo
             temporary.unlink()
         raise StoreError(
             f"{path}: the results file cannot be written: {error.strerror}",
-            hint=f"Nothing is lost: the results stand in {path.parent / 'journal'}; "
-            "they enter the file with the next run.",
+            hint=f"Nothing is lost: the results are in {path.parent / 'journal'}; "
+            "the next run adds them to the file.",
         ) from error
 
 

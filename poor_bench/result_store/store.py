@@ -135,7 +135,7 @@ def open_store(
 
 
 def _log_damage(path: Path, line: int) -> None:
-    _LOG.warning("%s:%d is not readable and was left out", path, line)
+    _LOG.warning("%s:%d is not readable and was skipped", path, line)
 
 
 def _status(path: Path) -> Any:

@@ -110,5 +110,5 @@ def _require_match(option: str, patterns: Iterable[str], names: Collection[str])
     for pattern in patterns:
         if any(_matches(name, (pattern,)) for name in names):
             continue
-        hint = names_hint(pattern, names) or "there are none in this workspace"
+        hint = names_hint(pattern, names) or "this workspace has none"
         raise ConfigError(f"{option} {pattern!r} matches nothing", hint=hint)

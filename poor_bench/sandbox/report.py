@@ -26,7 +26,7 @@ _LOAD_ENDS = {
     LoadEnd.RAISED: "the code raised an exception while it was loaded",
     LoadEnd.TIMED_OUT: "timed out while the code was loaded",
     LoadEnd.DIED: "the process died while the code was loaded",
-    LoadEnd.GARBLED: "the code wrote to where its answer should have been",
+    LoadEnd.GARBLED: "the code wrote into the channel of its result",
 }
 _CHECK_ENDS = {
     CheckEnd.PASSED: "all checks passed",
@@ -34,7 +34,7 @@ _CHECK_ENDS = {
     CheckEnd.RAISED: "the code raised an exception",
     CheckEnd.TIMED_OUT: "timed out",
     CheckEnd.DIED: "the process died",
-    CheckEnd.GARBLED: "the code wrote to where its answer should have been",
+    CheckEnd.GARBLED: "the code wrote into the channel of its result",
     CheckEnd.NOT_LOADED: "the code could not be loaded",
     CheckEnd.BROKEN: "the test itself cannot be run",
 }
@@ -46,7 +46,7 @@ def load_report(load: LoadOutcome, function: str | None) -> str:
     if load.end is LoadEnd.MISSING_FUNCTION:
         there = ", ".join(span(name) for name in load.functions) or "no public function"
         wanted = f" {span(function)}" if function else ""
-        return f"missing function: the code does not define{wanted}; there is {there}"
+        return f"missing function{wanted}: the code defines {there}"
     return f"{_LOAD_ENDS[load.end]}{_error(load.error)}{_cause(load.cause)}"
 
 
@@ -63,7 +63,7 @@ def case_report(number: int, arguments: str, ended: CaseOutcome, *, expected: st
         case CaseEnd.DIED:
             what = f"the process died{_cause(ended.cause)}"
         case CaseEnd.GARBLED:
-            what = "wrote to where its answer should have been"
+            what = "wrote into the channel of its result"
         case CaseEnd.UNSENDABLE:
             what = f"returned {span(ended.cause)}"
         case CaseEnd.NOT_RUN:

@@ -41,7 +41,7 @@ def test_a_file_is_recognised_proven_and_added(
     assert call(folder, "import", questions, "--class", "quiz", "--level", "3", "--json") == 0
     report = json_of(capsys)
     assert report["added"] == ["quiz_0001", "quiz_0003"]
-    assert report["refused"] == ["row 2: the answer 'C' is none of the choices"]
+    assert report["refused"] == ["row 2: the answer 'C' is not one of the choices"]
     test = load_workspace(folder).tests_by_id["quiz_0003"]
     assert (test.class_id, test.level, test.text) == ("quiz", 3, "What?\n\nA) x\nB) y")
 
@@ -53,7 +53,7 @@ def test_importing_again_changes_nothing(
     before = (folder / "tests.json").read_bytes()
     capsys.readouterr()
     assert call(folder, "import", questions) == 0
-    assert "2 were there already" in capsys.readouterr().out
+    assert "Already there, unchanged: 2" in capsys.readouterr().out
     assert (folder / "tests.json").read_bytes() == before
 
 

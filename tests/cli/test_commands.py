@@ -54,7 +54,7 @@ def test_run_beside_warns_where_another_process_runs_already(
 ) -> None:
     journal = WorkspaceFolder(folder).store.open_run("20260101T000000-a", {})
     assert call(folder, "run", "--llm", "scripted:a", "--beside") == 0
-    assert "asked by both" in capsys.readouterr().err
+    assert "both runs send" in capsys.readouterr().err
     journal.close()
     assert call(folder, "run", "--llm", "scripted:a", "--force") == 0
     assert "another process" not in capsys.readouterr().err
@@ -153,9 +153,9 @@ def test_rescore_shows_what_a_new_evaluator_makes_of_old_answers(
         (["run", "--llm", "scripted:x"], 2, "matches nothing"),
         (["run", "--level", "high"], 2, "give a number or a range"),
         (["run", "--trials", "0"], 2, "--trials"),
-        (["results", "sum_999"], 2, "there is no test 'sum_999'"),
-        (["results", "--repair"], 4, "no such file"),
-        (["llms", "test", "scripted:c"], 2, "unknown LLM"),
+        (["results", "sum_999"], 2, "unknown test 'sum_999'"),
+        (["results", "--repair"], 4, "does not exist"),
+        (["llms", "test", "scripted:c"], 2, "unknown model"),
         (["llms", "add", "ollama", "x", "--set", "broken"], 2, "KEY=VALUE"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,

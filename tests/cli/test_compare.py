@@ -55,7 +55,7 @@ def test_changed_prompt_is_named_and_not_compared(
     assert "Not compared, prompt changed: 2 tests (sum_001, sum_002)" in shown
     assert "--allow prompt" in shown
     assert "(prompt changed)" in shown
-    assert "no difference established" in shown
+    assert "no significant difference" in shown
     assert (
         "4 tests can be compared directly, with the same prompt, parameters, model and evaluator "
         "on both sides. On 2 tests the prompt changed, so a difference may come from that alone. "
@@ -122,7 +122,7 @@ def test_two_llms_are_compared(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["scripted:a", "nothing"], "is no LLM, run or file"),
+        (["scripted:a", "nothing"], "is not a model, a run or a file"),
         (["previous", "last", "--pass-mark", "0"], "--pass-mark"),
         (["previous", "last", "--allow", "luck"], "--allow"),
         (["previous", "last", "--test", "sum_999"], "matches nothing"),

@@ -114,7 +114,7 @@ def test_github_gets_a_summary_and_annotations(
     [
         ([], "no gate is given"),
         (["--no-regression"], "no regression against what?"),
-        (["--no-regression", "--baseline", "nowhere.json"], "is no LLM, run or file"),
+        (["--no-regression", "--baseline", "nowhere.json"], "is not a model, a run or a file"),
         (["--min-score", "sum=0.8"], "did you mean `sums`?"),
         (["--min-score", "high"], "give a number from 0 to 1"),
         (["--min-score", "1.2"], "give a number from 0 to 1"),

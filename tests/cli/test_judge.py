@@ -76,7 +76,7 @@ def test_a_rule_under_a_wrong_name_is_reported_before_the_run(
     agent = folder / "agents" / "bikes.yaml"
     agent.write_text(agent.read_text().replace("contains:", "must_not_say:"))
     judged(folder, "--gate", "--dry-run")
-    assert "bikes.yaml:8 cases[1].must_not_say: nothing reads this key" in capsys.readouterr().err
+    assert "bikes.yaml:8 cases[1].must_not_say: this key is not used" in capsys.readouterr().err
 
 
 def test_judge_that_cannot_be_asked_ends_with_3_whatever_the_gate(

@@ -27,7 +27,7 @@ def test_a_run_stops_before_the_money_is_spent(
 ) -> None:
     assert run(folder, "--max-cost", "0.25") == 3
     shown = capsys.readouterr().out
-    assert "Stopped by --max-cost: $0.2000 of $0.2500 are spent" in shown
+    assert "Stopped by --max-cost: $0.2000 of $0.2500 spent" in shown
     assert run(folder, "--max-cost", "0.25") == 0
 
 
@@ -51,4 +51,4 @@ def test_a_limit_is_refused_where_prices_are_not_known(
     assert run(folder, "--max-cost", "1") == 2
     assert "openai:gpt-x" in capsys.readouterr().err
     assert run(folder, "--dry-run") == 0
-    assert "Cost not known" in capsys.readouterr().out
+    assert "Unknown cost" in capsys.readouterr().out

@@ -48,7 +48,7 @@ def test_ties_are_letters_beside_the_scores(
     capsys.readouterr()
     assert call(files, "report") == 0
     shown = capsys.readouterr().out
-    assert "LLMs that share a letter cannot be told apart" in shown
+    assert "models that share a letter do not differ" in shown
     assert call(files, "report", "--by", "class") == 0
     assert "Tied" not in capsys.readouterr().out
 
@@ -83,7 +83,7 @@ def test_repeated_trials_tell_how_reliable_an_llm_is(
     assert call(files, "report") == 0
     shown = capsys.readouterr().out
     assert "pass^2" in shown
-    assert "Tests tried 2 times" in shown
+    assert "Tests with 2 trials" in shown
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_repeated_trials_tell_how_reliable_an_llm_is(
         ("report.xml", "<testsuites"),
         ("report.json", '"summaries"'),
         ("report.csv", "llm_id,test_id"),
-        ("report.md", "## poor_bench: 2 LLMs, 8 tests"),
+        ("report.md", "## poor_bench: 2 models, 8 tests"),
     ],
 )
 def test_ending_of_the_file_says_the_form(
@@ -139,7 +139,7 @@ def test_workspace_without_results_has_an_empty_report(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--compare", "nothing"], "is no LLM, run or file"),
+        (["--compare", "nothing"], "is not a model, a run or a file"),
         (["--format", "pdf"], "--format"),
         (["--output", "no/such/folder/report.html"], "cannot be written"),
     ],

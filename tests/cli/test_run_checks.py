@@ -26,7 +26,7 @@ def test_the_end_of_another_run_is_waited_for_and_told(
     assert len(pauses) == 3
     told = capsys.readouterr().err
     assert "Waiting: the run 20260101T000000-a of another process" in told
-    assert "Ctrl-C ends the waiting" in told
+    assert "Ctrl-C stops waiting" in told
     assert "--beside" in told
 
 

@@ -167,7 +167,7 @@ def test_a_limit_of_money_needs_known_prices(
     workspace_files.write()
     options = ("--reflection-llm", "openai:gpt", "--max-cost", "1")
     assert call(folder, "tune", "prompt", "sums", "--llm", "scripted:small", *options) == 2
-    assert "the prices of openai:gpt are not known" in capsys.readouterr().err
+    assert "--max-cost needs the prices of openai:gpt" in capsys.readouterr().err
 
 
 def test_an_llm_that_cannot_be_asked_ends_with_3(

@@ -57,7 +57,7 @@ def test_validate_of_a_sound_workspace_ends_with_0(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(folder, "validate") == 0
-    assert "4 tests in 1 class, 1 LLM: 0 errors, 2 warnings" in capsys.readouterr().out
+    assert "4 tests in 1 class, 1 model: 0 errors, 2 warnings" in capsys.readouterr().out
 
 
 def test_validate_shows_every_problem_and_ends_with_2(
@@ -84,7 +84,7 @@ def test_validate_looks_into_the_files_of_agents(
 def test_validate_proves_the_references(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rewrite_tests(folder, reference_response="5")
     assert call(folder, "validate") == 2
-    assert "the reference response scores 0, and must score 1.0" in capsys.readouterr().out
+    assert "the reference response scores 0, but must score 1.0" in capsys.readouterr().out
 
 
 def test_validate_of_a_missing_folder_says_how_to_make_one(
@@ -163,7 +163,7 @@ def test_analyse_names_the_tests_that_results_speak_against(
     assert "nobody_passes" in by_id["sum_001"]["findings"]
     assert not by_id["sum_002"]["is_suspicious"]
     assert call(folder, "tests", "analyse") == 0
-    assert "1 of 3 tests are suspicious" in capsys.readouterr().out
+    assert "Suspicious: 1 of 3 tests" in capsys.readouterr().out
 
 
 def test_analyse_without_results_says_what_to_do(

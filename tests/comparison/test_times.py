@@ -42,7 +42,7 @@ def test_times_of_other_machines_are_not_compared() -> None:
 
 def test_times_of_an_unknown_machine_are_not_compared() -> None:
     unknown = side(*timed("new", 2.0).results)
-    assert "do not tell" in verdict(timed("old", 1.0), unknown).problem
+    assert "do not name" in verdict(timed("old", 1.0), unknown).problem
 
 
 def test_times_with_another_share_of_the_model_on_the_gpu_are_not_compared() -> None:

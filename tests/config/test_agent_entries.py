@@ -95,11 +95,11 @@ def test_problems_of_all_files_are_told_at_once_with_line_and_nearest_name(tmp_p
     told = problems_of(tmp_path, a=wrong_llm, b=misspelt, c=GOOD.replace("TONE", "BAD"))
     assert told == [
         (
-            "a.yaml:1 llm: unknown LLM `scripted:sellar` "
+            "a.yaml:1 llm: unknown model `scripted:sellar` "
             "(nearest: `scripted:seller`, `scripted:buyer`)"
         ),
         (
-            "b.yaml:5 cases[0].expected_behaviour: there is no key `expected_behaviour` "
+            "b.yaml:5 cases[0].expected_behaviour: unknown key `expected_behaviour` "
             "(did you mean `expected_behavior`? Keys that begin with `_` are comments)"
         ),
         "c.yaml:3 skill.rubric: line 1 of the rubric: bad",
@@ -118,13 +118,13 @@ cases:
     assert problems_of(tmp_path, a=cases) == [
         "a.yaml:4 cases[0]: give either `input` or `turns`",
         "a.yaml:5 cases[1]: give either `input` or `turns`",
-        "a.yaml:6 cases[2].id: the id `b` is taken by cases[1]",
+        "a.yaml:6 cases[2].id: the id `b` is already used by cases[1]",
     ]
 
 
 def test_id_that_two_files_claim_is_an_error(tmp_path: Path) -> None:
     told = problems_of(tmp_path, a=GOOD, b=f"id: a\n{GOOD}")
-    assert told == ["b.yaml:1 id: the id `a` is taken by another file"]
+    assert told == ["b.yaml:1 id: the id `a` is already used by another file"]
 
 
 def test_file_of_another_format_is_refused(tmp_path: Path) -> None:

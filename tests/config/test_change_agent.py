@@ -45,5 +45,5 @@ def test_an_unknown_agent_is_refused(folder: Path) -> None:
 
 def test_a_file_without_prompt_is_left_alone(folder: Path) -> None:
     (folder / "agents" / "empty.yaml").write_text("id: empty\n")
-    with pytest.raises(ConfigError, match="has no system_prompt"):
+    with pytest.raises(ConfigError, match="has a system_prompt that cannot be changed"):
         change_agent_prompt(folder, "empty", "New")

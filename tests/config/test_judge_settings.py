@@ -34,7 +34,7 @@ def test_the_section_is_read(tmp_path: Path) -> None:
         ("judge:\n  model: a\n  temperature: hot\n", 3, "must be a number"),
         ("judge:\n  max_tokens: 0\n", 2, "at least 1"),
         ("judge:\n  threshold: 11\n", 2, "at most 10"),
-        ("- judge\n", None, "must hold a mapping"),
+        ("- judge\n", None, "must be a mapping"),
         ("judge: [\n", None, "not YAML"),
     ],
 )

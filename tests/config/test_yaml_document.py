@@ -80,7 +80,7 @@ def _laughs(levels: int) -> str:
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("a: 1\nb: 2\na: 3", 3, "`a` stands twice"),
+        ("a: 1\nb: 2\na: 3", 3, "`a` occurs twice"),
         ("a: [1, 2", None, "this is not YAML"),
         ("a: b: c", 1, "mapping values"),
         ("a:\n\t- x", 2, "this is not YAML"),
@@ -98,7 +98,7 @@ def _laughs(levels: int) -> str:
         ("a: 1\n---\nb: 2", 2, "this is not YAML"),
         ("# only a comment", None, "only comments"),
         ("\x00", None, "this is not YAML"),
-        (_laughs(12), 7, "aliases stand for more than"),
+        (_laughs(12), 7, "aliases expand to more than"),
     ],
 )
 def test_mistakes_are_named(text: str, line: int | None, message: str) -> None:

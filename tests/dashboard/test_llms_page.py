@@ -29,7 +29,7 @@ def test_llms_are_listed_at_once_and_whether_they_can_be_asked_follows(
     assert "scripted:a" in text_of(callbacks.show_listed(services, llms, 0)[1])
     wait_for(lambda: callbacks.show_listed(services, llms, 0)[2])
     shown = callbacks.show_listed(services, llms, 0)
-    assert shown[0] == "1 LLM, 1 switched on"
+    assert shown[0] == "1 model, 1 switched on"
     assert "yes" in text_of(shown[1])
 
 

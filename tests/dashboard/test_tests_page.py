@@ -57,7 +57,7 @@ def test_the_panel_tells_what_is_wrong_without_the_name_above_it(
     panel = callbacks.show_panel(services, finished(services), "?test=sum_002")
     [wrong] = [part for part in of_type(panel, "Section") if "What is wrong" in text_of(part)]
     [told] = of_type(wrong, "Li")
-    assert " ".join(text_of(told).split()).startswith("This asks the same as sum_001 . Remove")
+    assert " ".join(text_of(told).split()).startswith("This is the same question as sum_001")
     assert [text_of(code) for code in of_type(told, "Code")] == ["sum_001"]
 
 

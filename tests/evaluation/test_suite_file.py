@@ -57,7 +57,7 @@ cases:
     assert "did you mean `max_actions`?" in told[1]
     assert "case `second`: `file:///etc/passwd` is not an http(s) URL" in told[3]
     assert "is not a JSON Schema" in told[4]
-    assert "nothing reads this key" in told[5]
+    assert "this key is not used" in told[5]
 
 
 @pytest.mark.parametrize(

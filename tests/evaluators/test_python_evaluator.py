@@ -31,7 +31,7 @@ def test_score_is_the_share_of_passed_cases() -> None:
     ("code", "words"),
     [
         ("def square(x)\n    return x", "syntax error in line 1"),
-        ("def cube(x):\n    return x", "does not define `square`; there is `cube`"),
+        ("def cube(x):\n    return x", "missing function `square`: the code defines `cube`"),
         ("def square(x):\n    return x / 0", "ZeroDivisionError"),
         ("def square(x):\n    while True: pass", "timed out"),
         ("import os\ndef square(x):\n    os._exit(0)", "the process died"),
@@ -139,13 +139,13 @@ def test_setup_code_is_there_for_code_and_check() -> None:
     "case", [{"input": 1}, {"input_python": "open('x')", "expected_output": 1}], ids=str
 )
 def test_case_that_cannot_be_tried_is_refused(case: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match=r"expected_output|no Python literal"):
+    with pytest.raises(ValidationError, match=r"expected_output|not a Python literal"):
         score(SQUARE, test_cases=[case])
 
 
 @pytest.mark.parametrize("literal", ["open('x')", "[" * 500, "{[]}", "1 +", "\0", "9" * 5000])
 def test_literal_that_is_none_is_refused(literal: str) -> None:
-    with pytest.raises(ValidationError, match="no Python literal"):
+    with pytest.raises(ValidationError, match="not a Python literal"):
         score(SQUARE, test_cases=[{"input_python": literal, "expected_output": 1}])
 
 

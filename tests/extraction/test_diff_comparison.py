@@ -27,7 +27,7 @@ def test_order_of_files_and_folders_do_not_count():
 @pytest.mark.parametrize(
     ("got", "difference"),
     [
-        (ONE + TWO, "expected changes in 1 files, got 2"),
+        (ONE + TWO, "expected changes in 1 file, got 2"),
         (ONE.replace("a.txt", "c.txt"), "expected file 'a.txt', got 'c.txt'"),
         (ONE.replace("+z", "+w"), "it changes other lines than expected"),
     ],

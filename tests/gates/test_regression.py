@@ -29,7 +29,7 @@ def test_established_drop_fails_with_its_figures() -> None:
 def test_drop_that_may_be_chance_warns() -> None:
     finding = check_regression(compared([1.0] * 10, [1.0] * 9 + [0.0]), None)
     assert finding.status == "warning"
-    assert "may be chance; broken: t9" in finding.reason
+    assert "not significant; broken: t9" in finding.reason
 
 
 def test_broken_test_warns_even_where_the_mean_rose() -> None:

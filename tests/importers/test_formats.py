@@ -217,10 +217,10 @@ def test_any_table_can_be_mapped() -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"txt": "a"}, "no part `txt`"),
-        ({"fields.": "a"}, "no part"),
-        ({"level": "a"}, "must become the `text`"),
-        ({"text": "a", "texts": "b"}, "must become the `text`"),
+        ({"txt": "a"}, "unknown part of a test: `txt`"),
+        ({"fields.": "a"}, "unknown part"),
+        ({"level": "a"}, "map one column to `text`"),
+        ({"text": "a", "texts": "b"}, "map one column to `text`"),
     ],
 )
 def test_mappings_that_make_no_test_are_refused(columns: dict[str, str], message: str) -> None:

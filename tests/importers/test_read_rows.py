@@ -60,12 +60,12 @@ def test_an_empty_csv_has_no_rows(tmp_path: Path) -> None:
         ("t.json", '{"a": 1}', "a list of rows"),
         ("t.json", "[\n\n5,]", r"t\.json:3: this is not JSON"),
         ("t.json", "[" * 100_000, "not usable JSON"),
-        ("t.csv", "a,b\n1\n", "row 1 has 1 cells, 2 are expected"),
+        ("t.csv", "a,b\n1\n", "row 1 has 1 cell, expected 2"),
         ("t.csv", 'a,b\n"1,2\n', "this is not CSV"),
         ("t.json", b"\xff\xfe", "not UTF-8"),
         ("t.json.gz", b"no gzip", "cannot be read"),
-        ("t.txt", "a", "cannot be told by its name"),
-        ("t.gz", gzip.compress(b"a", mtime=0), "cannot be told by its name"),
+        ("t.txt", "a", "unknown kind of file"),
+        ("t.gz", gzip.compress(b"a", mtime=0), "unknown kind of file"),
     ],
 )
 def test_files_of_another_form_are_refused(

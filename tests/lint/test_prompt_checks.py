@@ -47,7 +47,7 @@ def test_the_llms_whose_prompt_is_silent_are_named() -> None:
         overrides={"scripted:b": "Just {text}"},
         llms=[make_llm("a"), make_llm("b")],
     )
-    assert "for scripted:b never" in finding.problem.message
+    assert "for scripted:b does not" in finding.problem.message
 
 
 def test_llms_that_are_switched_off_do_not_count() -> None:

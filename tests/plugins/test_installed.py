@@ -64,7 +64,7 @@ def test_installed_package_has_the_built_in_evaluators(run):
 
 def test_installed_package_makes_a_workspace_that_is_valid(run, tmp_path):
     run("init", "bench")
-    assert "nothing is wrong" in run("--data", "bench", "validate")
+    assert "no problems" in run("--data", "bench", "validate")
     run("--data", "bench", "evaluators", "new", "word_count")
     assert (tmp_path / "bench" / "evaluators" / "word_count.py").exists()
 

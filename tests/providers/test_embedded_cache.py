@@ -71,7 +71,7 @@ def test_damaged_file_is_fetched_anew(tmp_path: Path) -> None:
 
 
 def test_other_content_is_never_kept(tmp_path: Path) -> None:
-    with pytest.raises(ProviderError, match="thrown away"):
+    with pytest.raises(ProviderError, match="deleted"):
         cache_in(tmp_path, Downloads(b"other")).obtain(SOURCE, CONTROL)
 
     assert gguf_files(tmp_path) == []
@@ -121,7 +121,7 @@ def test_waiting_for_another_process_can_be_stopped(tmp_path: Path) -> None:
 def test_folder_that_cannot_be_written_names_the_way_out(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
-    with pytest.raises(ProviderError, match="cannot be kept in") as caught:
+    with pytest.raises(ProviderError, match="cannot be stored in") as caught:
         cache_in(tmp_path / "file" / "cache", Downloads()).obtain(SOURCE, CONTROL)
 
     assert "POOR_BENCH_CACHE" in caught.value.hint

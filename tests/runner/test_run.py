@@ -339,7 +339,7 @@ def test_error_of_the_listener_stops_the_run_and_is_raised(workspace_files: Work
 def test_nothing_to_run_is_an_error_that_says_why(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(3)
     workspace_files.add_llm("a", "4", enabled=False)
-    with pytest.raises(ConfigError, match="no LLM is enabled"):
+    with pytest.raises(ConfigError, match="no model is enabled"):
         open_runner(workspace_files.write()).plan()
 
 

@@ -48,5 +48,5 @@ def test_prices_must_be_known_where_money_is_limited() -> None:
     known = LLM(id="openai:y", provider="openai", name="y", prices=Prices(input=1, output=2))
     limit_money(Limits(), LLMManager(), [unknown])
     limit_money(Limits(cost_usd=1), LLMManager(), [known])
-    with pytest.raises(ConfigError, match="the prices of openai:x are not known"):
+    with pytest.raises(ConfigError, match="--max-cost needs the prices of openai:x"):
         limit_money(Limits(cost_usd=1), LLMManager(), [known, unknown])

@@ -133,7 +133,7 @@ def _notes(item: LLMComparison) -> Iterator[str]:
         yield f"Compared although {change.text}: {counted(count, 'test')}"
     if item.n_unverified:
         n_tests = counted(item.n_unverified, "test")
-        yield f"{n_tests} with older results, which do not tell whether prompt or evaluator changed"
+        yield f"{n_tests} with older results that do not record prompt and evaluator"
     times = item.times.times
     if times is None:
         yield f"Times are not compared: {item.times.problem}"

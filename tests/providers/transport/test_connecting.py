@@ -33,7 +33,7 @@ def test_a_server_that_does_not_let_us_connect_times_out(deaf_url: str) -> None:
     control = CallControl(timeouts=Timeouts(connect_s=0.05))
     error = failure_of(make_provider("ollama", deaf_url), control)
     assert error.kind is FailureKind.TIMEOUT
-    assert "connect in time" in str(error)
+    assert "connection in time" in str(error)
 
 
 def test_a_call_can_be_cancelled_while_it_connects(deaf_url: str) -> None:

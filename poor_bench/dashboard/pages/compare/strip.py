@@ -99,14 +99,14 @@ def _cells(
     difference, record = _against(line, scale, is_ready=is_ready)
     return {
         "Score": _score(summary.score if summary else None),
-        "Against the base": difference,
+        "Difference": difference,
         "Won, tied, lost": record,
         "Tie group": html.Span(line.letters or "-", className="tie-letters"),
         "Format": _format_gap(summary),
         "Time": _time(line.time, slowest),
         "Tokens / s": _speed(summary.tokens_per_s if summary else None),
         "Generation, tokens / s": _speed(summary.generation_tokens_per_s if summary else None),
-        "Marks": _badges(summary),
+        "Flags": _badges(summary),
     }
 
 

@@ -47,7 +47,7 @@ def show_listed(services: Services, llms: LLMService, look: int) -> tuple[str, C
     """Return a line about the LLMs, their table, and whether all of them were asked."""
     workspace = services.workspace()
     answer = llms.checks(look)
-    note = f"{counted(len(workspace.llms), 'LLM')}, {len(workspace.enabled_llms)} switched on"
+    note = f"{counted(len(workspace.llms), 'model')}, {len(workspace.enabled_llms)} switched on"
     return note, listed_llms(workspace.llms, answer.value), answer.is_current
 
 

@@ -46,7 +46,7 @@ def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
     if len(ranks) < 2:
         return
     first = ranks[0]
-    llm = "LLM" if len(ranks) == len(data.standing.ranks) else "comparable LLM"
+    llm = "model" if len(ranks) == len(data.standing.ranks) else "comparable model"
     if first.worst == 1:
         yield f"{quote(data.name(first.llm_id))} is significantly better than every other {llm}."
         return

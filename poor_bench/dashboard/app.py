@@ -81,4 +81,4 @@ def told_about(services: Services, error: Exception) -> str:
         return "" if is_shown else error_text(error)
     number = uuid4().hex[:8]
     _LOG.error("a callback failed (%s)", number, exc_info=error)
-    return f"An error of poor_bench itself; its log has the details under {number}."
+    return f"Internal error {number}. The console that runs the dashboard shows the details."

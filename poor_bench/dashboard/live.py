@@ -37,7 +37,7 @@ def refresh(services: Services) -> tuple[str, list[dict[str, Any]]]:
     version = services.version()
     try:
         table = services.table()
-        text = f"{counted(len(table), 'result')} of {counted(len(table.llm_ids), 'LLM')}"
+        text = f"{counted(len(table), 'result')} of {counted(len(table.llm_ids), 'model')}"
     except PoorBenchError as error:
         return version, [notice("Refresh failed", str(error), is_error=True)]
     return version, [notice("Up to date", text)]

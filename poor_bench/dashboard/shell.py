@@ -58,9 +58,9 @@ def _header(pages: Sequence[Page]) -> Component:
                     id=ShellIds.REFRESH,
                     variant="subtle",
                     color="gray",
-                    **aria(label="Refresh: read results and files again"),
+                    **aria(label="Refresh results and files"),
                 ),
-                label="Refresh: read results and files again",
+                label="Refresh results and files",
             ),
             dmc.ColorSchemeToggle(
                 lightIcon=icon("sun"),
@@ -98,8 +98,8 @@ def llm_not_found(error: PoorBenchError) -> Component:
     """Make what stands at an address that names an unknown LLM."""
     nothing = empty_state(
         "Unknown model",
-        ticked_text(f"The address may be mistyped: {error} ({error.hint})."),
-        dcc.Link("To the overview", href="/", className="button-link"),
+        ticked_text(f"Check the address: {error} ({error.hint})."),
+        dcc.Link("Go to overview", href="/", className="button-link"),
     )
     return html.Div([page_head("Not found"), nothing], className="page-body")
 
@@ -107,8 +107,8 @@ def llm_not_found(error: PoorBenchError) -> Component:
 def page_not_found() -> Component:
     """Return what stands at an address without a page."""
     nothing = empty_state(
-        "There is no such page",
-        "The address may be mistyped.",
-        dcc.Link("To the overview", href="/", className="button-link"),
+        "Page not found",
+        "Check the address, or go to the overview.",
+        dcc.Link("Go to overview", href="/", className="button-link"),
     )
     return html.Div([page_head("Not found"), nothing], className="page-body")

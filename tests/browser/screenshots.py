@@ -27,7 +27,8 @@ RECORDED = PROJECT / "examples" / "recorded"
 SIZE = {"width": 1440, "height": 900}
 PATIENCE_MS = 60_000
 _COLOURS = 256
-_PAGES = ("overview", "model", "compare", "issues", "tests", "LLMs", "run")
+_PAGES = ("overview", "model", "compare", "issues", "tests", "llms", "run")
+_HEADINGS = {"llms": "Models"}
 _RUN_PAGES = ("judge", "suites")
 _JUDGE = "embedded:smollm2-135m:judge"
 _RUNS = (
@@ -42,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="Where the files go.")
     parser.add_argument("--data", type=Path, default=RECORDED, help="The workspace to show.")
-    parser.add_argument("--no-runs", action="store_true", help="Leave out Judge and Suites.")
+    parser.add_argument("--no-runs", action="store_true", help="Skip Judge and Suites.")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
@@ -84,7 +85,7 @@ def screenshots(
         page = context.new_page()
         for name in pages:
             open_page(page, name)
-            yield f"{name.lower()}-{scheme}", small_png(page.screenshot())
+            yield f"{name}-{scheme}", small_png(page.screenshot())
         context.close()
 
 
@@ -92,8 +93,8 @@ def open_page(page: Page, name: str) -> None:
     """Open a page and wait until everything in sight is there."""
     from playwright.sync_api import expect
 
-    page.goto("/" if name == "overview" else f"/{name.lower()}")
-    heading(page, name[0].upper() + name[1:])
+    page.goto("/" if name == "overview" else f"/{name}")
+    heading(page, _HEADINGS.get(name, name.capitalize()))
     expect(page.locator(".loading-state").first).not_to_be_in_viewport(timeout=PATIENCE_MS)
     expect(page.get_by_text("computing ...")).to_have_count(0, timeout=PATIENCE_MS)
     if name == "model":
@@ -101,7 +102,7 @@ def open_page(page: Page, name: str) -> None:
     if name in _RUN_PAGES:
         page.locator(".js-plotly-plot").first.wait_for()
     if name == "run":
-        page.get_by_role("switch", name="Ask again also what is done").check()
+        page.get_by_role("switch", name="Re-run completed tests").check()
         expect(page.get_by_text("Nothing is pending")).to_have_count(0, timeout=PATIENCE_MS)
     page.wait_for_load_state("networkidle")
 

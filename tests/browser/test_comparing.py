@@ -20,9 +20,7 @@ def open_compare(visitor: BrowserContext) -> Page:
     page = visitor.new_page()
     page.goto("/compare")
     heading(page, "Compare")
-    expect(
-        page.get_by_role("region", name="The compared LLMs").get_by_text("worse")
-    ).to_be_visible()
+    expect(page.get_by_role("region", name="Compared models").get_by_text("worse")).to_be_visible()
     return page
 
 
@@ -40,7 +38,7 @@ def test_regressions_are_found_and_read_side_by_side(
     page.get_by_role("link", name="sum_004", exact=True).click()
     panel = page.get_by_role("complementary", name="Test")
     expect(panel.get_by_role("heading", name="sum_004")).to_be_visible()
-    expect(panel.get_by_text("1 different field, 0 fields alike")).to_be_visible()
+    expect(panel.get_by_text("1 different field, 0 equal fields")).to_be_visible()
     page.keyboard.press("j")
     expect(panel.get_by_role("heading", name="sum_007")).to_be_visible()
     page.keyboard.press("Escape")
@@ -69,17 +67,15 @@ def test_another_base_turns_the_comparison_round(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:
     page = open_compare(new_visitor(results_shown))
-    page.get_by_role("link", name=f"Make {BAD} the base").click()
-    expect(
-        page.get_by_role("region", name="The compared LLMs").get_by_text("better")
-    ).to_be_visible()
-    expect(page.get_by_text(f"1 LLM against the base {BAD}")).to_be_visible()
+    page.get_by_role("link", name=f"Set {BAD} as baseline").click()
+    expect(page.get_by_role("region", name="Compared models").get_by_text("better")).to_be_visible()
+    expect(page.get_by_text(f"1 model compared with the baseline {BAD}")).to_be_visible()
 
 
 def test_llms_are_chosen_and_taken_away(results_shown: str, new_visitor: NewVisitor) -> None:
     page = open_compare(new_visitor(results_shown))
-    page.get_by_label("LLMs to compare").first.click()
+    page.get_by_label("Models to compare").first.click()
     page.get_by_role("option", name=GOOD).click()
-    rows = page.get_by_role("region", name="The compared LLMs").get_by_role("row")
+    rows = page.get_by_role("region", name="Compared models").get_by_role("row")
     expect(rows).to_have_count(2)
     page.wait_for_url("**llm=**")

@@ -86,7 +86,9 @@ def test_every_page_can_be_reached_and_read_without_a_mouse(
     page.goto("/")
     heading(page, "Overview")
     for name in page.get_by_role("navigation", name="Pages").get_by_role("link").all_inner_texts():
-        link = page.get_by_role("navigation", name="Pages").get_by_role("link", name=name)
+        link = page.get_by_role("navigation", name="Pages").get_by_role(
+            "link", name=name, exact=True
+        )
         link.focus()
         page.keyboard.press("Enter")
         heading(page, name)
@@ -130,7 +132,7 @@ def test_an_empty_workspace_leads_to_the_first_run(
     page = new_visitor(serve(workspace_files.write())).new_page()
     for path in ("/", "/model", "/compare", "/issues"):
         page.goto(path)
-        page.get_by_role("link", name="Choose what to run").first.click()
+        page.get_by_role("link", name="Run tests").first.click()
         heading(page, "Run")
 
 

@@ -33,7 +33,7 @@ FILES = {
     "Compare": ["compared_classes.csv", "compared_tests.csv", "comparison.csv"],
     "Issues": ["format_tax.csv", "issues.csv"],
     "Tests": ["test_classes.csv", "tests.csv"],
-    "LLMs": ["llms.csv"],
+    "Models": ["llms.csv"],
     "Run": ["failures.csv", "plan.csv"],
     "Judge": ["judge_cases.csv", "judge_runs.csv", "judge_scores.csv", "judge_trust.csv", *(
         f"poor_bench-scores-{what}.{form}"
@@ -82,7 +82,9 @@ def test_every_table_and_chart_is_saved_as_a_file(
     page = new_visitor(serve(folder)).new_page()
     page.goto("/")
     for name, files in FILES.items():
-        page.get_by_role("navigation", name="Pages").get_by_role("link", name=name).click()
+        page.get_by_role("navigation", name="Pages").get_by_role(
+            "link", name=name, exact=True
+        ).click()
         heading(page, name)
         expect(page.get_by_role("status", name="Loading").first).not_to_be_in_viewport()
         for late in page.locator("[data-seen-store]").all():

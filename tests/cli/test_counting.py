@@ -97,7 +97,7 @@ def test_dashboard_counts_the_same(folder: Path) -> None:
     assert (row["average_score"], row["total_tests"]) == (0.5, 6)
     assert (row["failed"], row["newer_failed"]) == (3, 2)
     [summary] = services.summaries(callbacks.GroupBy.LLM)
-    assert "apart: 2 newer attempts of scored trials" in text_of(model_tiles(summary, None))
+    assert "plus 2 newer attempts of scored trials" in text_of(model_tiles(summary, None))
     grid = trial_grid(services.table(), services.workspace().tests_by_id, ["scripted:a"])
     assert grid.n_failed.sum() == 3
 
@@ -185,7 +185,7 @@ def test_the_overview_and_the_end_of_a_run_warn_as_well(
     columns = callbacks.columns_for(rows)
     assert all("sort" not in column for column in columns)
     assert "newer_failed" not in {column["field"] for column in columns}
-    assert "1 model left out: not comparable" in text_of(callbacks.charts(services)[1])
+    assert "1 model excluded: not comparable" in text_of(callbacks.charts(services)[1])
     shown = printed(capsys, uneven, "run", "--llm", "*part", "--llm", "*whole", "--test",
                     "sum_001")  # fmt: skip
     assert WARNING not in shown

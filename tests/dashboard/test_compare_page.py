@@ -9,7 +9,7 @@ from poor_bench.dashboard.services.grid_filter import GridOrder, Show
 from poor_bench.dashboard.services.services import Services
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
-from tests.dashboard.seen_text import of_type, text_of
+from tests.dashboard.seen_text import components, of_type, text_of
 from tests.waiting import wait_for
 
 GOOD, FAIR, BAD = "scripted:good", "scripted:fair", "scripted:bad"
@@ -109,7 +109,7 @@ def test_the_panel_compares_json_field_by_field(workspace_files: WorkspaceFiles)
     )
     services = services_of(folder)
     shown = callbacks.show_panel(services, CompareService(services), "?test=sum_001")
-    assert "1 different field, 1 field alike" in text_of(shown)
+    assert "1 different field, 1 equal field" in text_of(shown)
     assert text_of(of_type(shown, "Table")) == "answer 4 5"
 
 
@@ -181,3 +181,15 @@ def test_csv_holds_what_is_compared(workspace_files: WorkspaceFiles) -> None:
     assert f"{GOOD},1.0" in callbacks.strip_csv(services, compare, "")["content"]
     tests = callbacks.tests_csv(services, compare, f"?llm={GOOD}&llm={FAIR}&show=regressions")
     assert tests["content"].splitlines() == [f"test_id,{GOOD},{FAIR}", "sum_002,1.0,0.0"]
+
+
+def test_counts_of_one_are_singular(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"good": [1], "bad": [0]}, n_tests=1)
+    compare = CompareService(services)
+    wait_for(lambda: callbacks.show_strip(services, compare, "")[2])
+    note, strip, _ = callbacks.show_strip(services, compare, "")
+    assert note == f"1 model compared with the baseline {GOOD}"
+    titles = [str(getattr(part, "title", "")) for part in components(strip)]
+    [told] = [title for title in titles if "corrected p" in title]
+    assert "1 common test, " in told
+    assert "not significant" in text_of(strip)

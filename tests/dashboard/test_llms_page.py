@@ -29,7 +29,7 @@ def test_llms_are_listed_at_once_and_whether_they_can_be_asked_follows(
     assert "scripted:a" in text_of(callbacks.show_listed(services, llms, 0)[1])
     wait_for(lambda: callbacks.show_listed(services, llms, 0)[2])
     shown = callbacks.show_listed(services, llms, 0)
-    assert shown[0] == "1 model, 1 switched on"
+    assert shown[0] == "1 model, 1 enabled"
     assert "yes" in text_of(shown[1])
 
 
@@ -190,7 +190,7 @@ def test_a_found_model_tells_its_size_and_whether_it_is_local() -> None:
     assert "0.752 B · F16" in text_of(found_models([entry]))
     assert "not local" not in text_of(found_models([entry]))
     far = text_of(found_models([entry | {"_remote": "https://ollama.com:443"}]))
-    assert "not local: it runs at https://ollama.com:443" in far
+    assert "remote: runs at https://ollama.com:443" in far
 
 
 KEYED = ("openai", "m", "http://127.0.0.1:9/v1", "OPENAI_API_KEY", None, "")

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from dash import no_update
@@ -10,6 +13,7 @@ from poor_bench.dashboard import live
 from poor_bench.dashboard.app import told_about
 from poor_bench.dashboard.components.blocked_state import blocked_state
 from poor_bench.dashboard.components.states import error_banner
+from poor_bench.dashboard.pages.page import Page
 from poor_bench.dashboard.pages.registry import PAGES, page_at
 from poor_bench.dashboard.routing import show_page
 from poor_bench.dashboard.services.run_state import RunPhase, RunState
@@ -17,7 +21,7 @@ from poor_bench.dashboard.shell import CLOCK_BUSY_MS, CLOCK_IDLE_MS
 from poor_bench.errors import ConfigError, StoreError
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
-from tests.dashboard.seen_text import of_type, text_of
+from tests.dashboard.seen_text import components, of_type, text_of
 
 
 def test_pages_have_paths_of_their_own() -> None:
@@ -41,7 +45,7 @@ def test_the_present_page_is_marked_in_the_navigation(workspace_files: Workspace
 
 def test_an_unknown_address_leads_back(workspace_files: WorkspaceFiles) -> None:
     page, _ = show_page(services_of(workspace_files.write()), "/<script>", "?x=1")
-    assert "There is no such page" in text_of(page)
+    assert "Page not found" in text_of(page)
     assert [link.href for link in of_type(page, "Link")] == ["/"]
 
 
@@ -113,7 +117,7 @@ def test_refreshing_says_what_is_there(workspace_files: WorkspaceFiles) -> None:
     before = services.version()
     version, [message] = live.refresh(services)
     assert version != before
-    assert message["message"] == "2 results of 1 LLM"
+    assert message["message"] == "2 results of 1 model"
 
 
 def test_problems_of_the_workspace_stand_on_every_page(workspace_files: WorkspaceFiles) -> None:
@@ -142,7 +146,7 @@ def test_what_stands_on_every_page_is_not_told_once_more(workspace_files: Worksp
 
 def test_an_error_of_our_own_shows_nothing_but_a_number(workspace_files: WorkspaceFiles) -> None:
     told = told_about(services_of(workspace_files.write()), ValueError("secret"))
-    assert "its log has the details" in told
+    assert "The console that runs the dashboard shows the details" in told
     assert "secret" not in told
 
 
@@ -157,3 +161,25 @@ def test_a_banner_shows_the_way_out() -> None:
     shown = text_of(error_banner(ConfigError("broken <b>", hint="mend it")))
     assert "broken <b>" in shown
     assert "mend it" in shown
+
+
+_OLD_WORDS = re.compile(
+    r"\bLLMs?\b|tokens? / s|not established|\bthe base\b|switched o|\basked\b|under way|mended"
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_pages_call_a_model_a_model(workspace_files: WorkspaceFiles, page: Page) -> None:
+    services = services_with(workspace_files, {"one": [1], "two": [0]})
+    shown, links = show_page(services, page.path, "")
+    texts = " | ".join(
+        [text_of(links), *(text for part in components(shown) for text in _texts(part))]
+    )
+    assert page.title in texts
+    assert not _OLD_WORDS.findall(texts)
+
+
+def _texts(part: Any) -> Iterator[str]:
+    given = part.to_plotly_json()["props"]
+    named = ("children", "label", "placeholder", "title", "aria-label", "nothingFoundMessage")
+    yield from (given[name] for name in named if isinstance(given.get(name), str))

@@ -55,7 +55,7 @@ def test_the_panel_tells_what_is_wrong_without_the_name_above_it(
     workspace_files.add_tests(1, text="1 + 1")
     services = services_of(workspace_files.write())
     panel = callbacks.show_panel(services, finished(services), "?test=sum_002")
-    [wrong] = [part for part in of_type(panel, "Section") if "What is wrong" in text_of(part)]
+    [wrong] = [part for part in of_type(panel, "Section") if "Problems" in text_of(part)]
     [told] = of_type(wrong, "Li")
     assert " ".join(text_of(told).split()).startswith("This is the same question as sum_001")
     assert [text_of(code) for code in of_type(told, "Code")] == ["sum_001"]
@@ -82,7 +82,7 @@ def test_what_cannot_be_saved_says_why_beside_its_field_and_changes_nothing(
     answer = form_callbacks.save_test(services, "sum_002", "1 + 1", "hard", "", "{}")
     assert not answer.is_saved
     assert list(answer.errors) == ["level"]
-    assert "marked fields" in text_of(answer.shown)
+    assert "Correct the fields in red" in text_of(answer.shown)
     answer = form_callbacks.save_test(services, "sum_002", "1 + 1", 1, "", "[1]")
     assert not answer.is_saved
     assert "JSON object" in answer.errors["evaluation_module"]

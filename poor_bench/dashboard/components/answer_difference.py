@@ -21,7 +21,7 @@ _SHOWN_FIELDS = 100
 def answer_difference(first: str, second: str) -> Component:
     """Return how two answers differ."""
     if first.strip() == second.strip():
-        return html.P("Both answered in the same words.", className="quiet")
+        return html.P("Both answers are identical.", className="quiet")
     fields = compare_json(first, second)
     words = html.Div(
         [
@@ -37,9 +37,9 @@ def answer_difference(first: str, second: str) -> Component:
 
 
 def _fields(found: JsonDifference) -> Component:
-    alike = f"{counted(found.n_alike, 'field')} alike"
+    alike = f"{counted(found.n_alike, 'equal field')}"
     if not found.differences:
-        return html.P(f"The same JSON ({alike}), written or wrapped differently.")
+        return html.P(f"The same JSON ({alike}) in a different format.")
     shown = found.differences[:_SHOWN_FIELDS]
     rows = [
         html.Tr(

@@ -24,7 +24,7 @@ def blocked_state(error: PoorBenchError) -> Component:
     problems = error.problems if isinstance(error, ConfigError) else ()
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     is_config = isinstance(error, ConfigError)
-    title = "The workspace has to be mended" if is_config else "The results cannot be read"
+    title = "The workspace has errors" if is_config else "The results cannot be read"
     return html.Section(
         [
             html.Div(
@@ -45,8 +45,7 @@ def blocked_state(error: PoorBenchError) -> Component:
 def _meaning(error: PoorBenchError) -> str:
     said = "" if isinstance(error, ConfigError) and error.problems else f"{error}. "
     return (
-        f"{said}Stored results are untouched. All pages come back by themselves as soon as "
-        "the files can be read."
+        f"{said}Stored results are unchanged. This page reloads as soon as the files can be read."
     )
 
 

@@ -41,7 +41,7 @@ def refused(error: PoorBenchError, entry: Entry, fields: Collection[str]) -> For
         fields: Keys of the entry that the form has fields for.
     """
     problems = sort_problems(error, entry, fields)
-    told = "Nothing was saved: see what the marked fields say."
+    told = "Not saved. Correct the fields in red."
     shown = (
         html.P(told, className="form-refused", role="alert")
         if problems.elsewhere is None

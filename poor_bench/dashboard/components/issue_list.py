@@ -26,7 +26,7 @@ def issue_list(groups: Sequence[IssueGroup], store_id: str, chosen: str = "") ->
         chosen: Detector id of the cause that the page is limited to; may be empty.
     """
     if not groups:
-        return empty_state("No issues", "No issues in these results.")
+        return empty_state("No issues", "No issue was detected in these results.")
     return html.Ul(
         [html.Li(_row(group, store_id, is_chosen=group.detector_id == chosen)) for group in groups],
         className="issue-list",
@@ -35,7 +35,7 @@ def issue_list(groups: Sequence[IssueGroup], store_id: str, chosen: str = "") ->
 
 def _row(group: IssueGroup, store_id: str, *, is_chosen: bool) -> Component:
     example = next((issue.evidence for issue in group.examples), "")
-    share = f"{group.lost_share:.0%} of the lost score" if group.lost_share else "costs no score"
+    share = f"{group.lost_share:.0%} of the lost score" if group.lost_share else "no score lost"
     return html.Button(
         [
             html.Span(

@@ -24,5 +24,5 @@ def show_error(text: str) -> None:
     """Tell the reader, from within a callback, that something did not work."""
     from dash import set_props
 
-    message = notice("This did not work", text, is_error=True)
+    message = notice("Action failed", text, is_error=True)
     set_props(ShellIds.NOTICES, {"sendNotifications": [message]})

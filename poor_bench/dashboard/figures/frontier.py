@@ -161,7 +161,7 @@ def _add_points(
             for point in points
         ],
         hovertemplate="<b>%{customdata[1]}</b><br>%{x:,.3~g}<br>score %{y:.3f} "
-        "(%{customdata[2]:.2f} to %{customdata[3]:.2f})<extra></extra>",
+        "(95 % CI %{customdata[2]:.2f} to %{customdata[3]:.2f})<extra></extra>",
         name=name,
         cliponaxis=False,
     )

@@ -133,7 +133,10 @@ class JudgeService:
 
     def _work(self, order: JudgeOrder, watcher: JudgeWatcher, cancelled: threading.Event) -> None:
         """Run; whatever ends the thread, the page learns that the run is over."""
-        end = (RunPhase.BROKEN, "An error in poor_bench itself; see its log.")
+        end = (
+            RunPhase.BROKEN,
+            "Internal error. The console that runs the dashboard shows the details.",
+        )
         try:
             runner = self._open_runner(self._data_dir(), max_cost_usd=order.max_cost_usd)
             try:

@@ -65,10 +65,10 @@ class LLMService:
         Raises:
             ConfigError: If there is no such LLM, or its settings cannot be used.
             ProviderError: If there is no answer to be had.
-            RunRefusedError: If a run is under way, whose times it would spoil.
+            RunRefusedError: If a run is in progress, whose times it would spoil.
         """
         if self._services.runs.state().is_active:
-            raise RunRefusedError("a run is under way", hint="Wait until it ends, or cancel it.")
+            raise RunRefusedError("a run is in progress", hint="Wait until it ends, or cancel it.")
         llm = llm_named(llm_id, self._services.workspace().llms)
         system = [Message("system", llm.base_system_prompt)] if llm.base_system_prompt else []
         manager = self._manager()

@@ -34,7 +34,7 @@ class OwnRun:
             prepare: Makes ready for a new run, and returns what its thread does.
 
         Raises:
-            RunRefusedError: If another run is under way.
+            RunRefusedError: If another run is in progress.
         """
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
@@ -43,7 +43,9 @@ class OwnRun:
                 self._thread = threading.Thread(target=prepare(), daemon=True)
                 self._thread.start()
             elif order != self._order:
-                raise RunRefusedError("another run is under way", hint="Wait or cancel it.")
+                raise RunRefusedError(
+                    "another run is in progress", hint="Wait until it ends, or cancel it."
+                )
 
     def wait(self, timeout_s: float | None = None) -> None:
         """Return as soon as the run is over."""

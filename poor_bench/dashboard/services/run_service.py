@@ -106,7 +106,10 @@ class RunService:
 
     def _work(self, selection: Selection, watcher: RunWatcher, control: RunControl) -> None:
         """Run; whatever ends the thread, the page learns that the run is over."""
-        end = (RunPhase.BROKEN, "An error of poor_bench itself; its log says more.")
+        end = (
+            RunPhase.BROKEN,
+            "Internal error. The console that runs the dashboard shows the details.",
+        )
         try:
             runner = self._open_runner()
             try:
@@ -125,7 +128,7 @@ class RunService:
         other = self._foreign_run()
         if other is not None:
             raise RunRefusedError(
-                f"the run {other.run_id} of another process is under way",
+                f"the run {other.run_id} of another process is in progress",
                 hint=_WAIT,
             )
 
@@ -136,7 +139,9 @@ class RunService:
         except PoorBenchError:
             return None
         if not turn.take():
-            raise RunRefusedError(f"{turn.other_run()} of another process is under way", hint=_WAIT)
+            raise RunRefusedError(
+                f"{turn.other_run()} of another process is in progress", hint=_WAIT
+            )
         return turn
 
     def _foreign_run(self) -> RunState | None:

@@ -78,14 +78,14 @@ class Services:
     def _judging(self) -> str:
         """Return that an agent is judged just now; empty while none is."""
         if self.judge_runs.state().is_active:
-            return "an agent is being judged"
+            return "a judged run is in progress"
         run_id = self.judged.under_way()
-        return f"the judged run {run_id} of another process is under way" if run_id else ""
+        return f"the judged run {run_id} of another process is in progress" if run_id else ""
 
     def _asking(self) -> str:
         """Return that another run asks LLMs just now, here or in another process."""
         state = self.runs.state()
-        return f"the run {state.run_id} is under way" if state.is_active else self._judging()
+        return f"the run {state.run_id} is in progress" if state.is_active else self._judging()
 
     def workspace(self) -> Workspace:
         """Return the workspace as it stands in its files.

@@ -139,7 +139,7 @@ def test_figures_and_note_describe_the_model(services: Services) -> None:
     assert "0.625" in shown
     assert "50.0 %" in shown
     assert callbacks.note(services, "scripted:one").startswith("scripted:one")
-    assert "Not in llms.json" in callbacks.note(services, "gone")
+    assert "Removed from llms.json" in callbacks.note(services, "gone")
     assert callbacks.tiles(services, "gone") is None
 
 
@@ -158,7 +158,7 @@ def test_reliability_is_told_where_tests_were_tried_several_times(
     assert "100.0 %" in shown.partition("One of 2 trials passes")[2]
     assert "Flip rate" in shown
     assert "50.0 %" in shown.partition("Flip rate")[2]
-    assert shown.count("2 tests, 95 % interval") == 3
+    assert shown.count("2 tests, 95 % CI") == 3
 
 
 def test_the_chart_follows_the_filters(services: Services) -> None:
@@ -166,7 +166,7 @@ def test_the_chart_follows_the_filters(services: Services) -> None:
     assert list(graph.figure.data[0].x) == ["sum_001", "sum_002", "sum_003", "sum_004"]
     assert n_pages == 1
     nothing, n_pages = callbacks.chart(services, f"{SEARCH}&text=nowhere", 1)
-    assert "Nothing to draw" in text_of(nothing)
+    assert "No result matches these filters" in text_of(nothing)
     assert n_pages == 1
 
 

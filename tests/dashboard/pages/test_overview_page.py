@@ -92,7 +92,7 @@ def test_an_llm_that_never_ran_in_a_class_has_an_empty_cell(
 def test_charts_say_what_is_missing(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1]})
     by_size, by_time = callbacks.charts(services)
-    assert "No LLM here has both" in text_of(by_size)
+    assert "No scored model has a size" in text_of(by_size)
     assert of_type(by_time, "Graph")
 
 
@@ -137,7 +137,7 @@ def test_a_run_that_changed_nothing_says_so(workspace_files: WorkspaceFiles) -> 
     for run_id in ("20260101T000000-a", "20260102T000000-b"):
         result = Result(llm_id="scripted:one", test_id="sum_001", score=1.0)
         services.config().store.add([result], run_id, {})
-    assert "No test changed its score" in text_of(callbacks.changes(services))
+    assert "No score changed" in text_of(callbacks.changes(services))
 
 
 def test_hostile_names_stay_text(workspace_files: WorkspaceFiles) -> None:
@@ -164,7 +164,7 @@ def test_what_a_changed_parameter_did_stands_in_the_last_run(
     last_run = services.last_run()
     assert last_run is not None
     shown = text_of(changes_card(last_run, lambda llm_id: llm_id))
-    assert "1 result compared" in shown
+    assert "compared with earlier results: 1 result." in shown
     assert "-1.000" in shown
     assert "1 broken:" in shown
     assert "sum_001" in shown

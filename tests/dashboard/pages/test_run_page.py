@@ -91,7 +91,7 @@ def test_a_workspace_without_tests_or_llms_says_what_is_missing(
     assert ("No tests yet" in text_of(plan), is_off) == (True, True)
     workspace_files.add_tests(1)
     plan, is_off = callbacks.plan(services_of(workspace_files.write()), Selection())
-    assert ("Add an LLM" in text_of(plan), is_off) == (True, True)
+    assert ("Add a model" in text_of(plan), is_off) == (True, True)
 
 
 def test_a_filter_that_matches_nothing_is_explained(workspace_files: WorkspaceFiles) -> None:
@@ -135,8 +135,8 @@ def test_scores_of_another_evaluator_and_its_crashes_are_shown(
     services.config().reload()
     state = run_to_the_end(services)
     head, body = text_of(run_head(state)), text_of(run_body(state, services.name))
-    assert "Finished, but 2 stored responses could not be scored again" in head
-    assert "1 response scored again, 1 score changed" in head
+    assert "Finished, but 2 stored responses could not be rescored" in head
+    assert "1 response rescored, 1 score changed" in head
     assert "sum_001" in body
     assert "1.000 → 0.000" in body
     assert f"RuntimeError: evaluator broke ({evaluator}:3)" in body
@@ -193,7 +193,7 @@ def test_a_run_elsewhere_can_only_be_watched() -> None:
 def test_a_run_whose_llm_was_not_there_is_not_called_finished_alone() -> None:
     llm = LLMProgress(llm_id="a", n_items=3, n_scored=1, phase=LLMPhase.UNAVAILABLE)
     shown = text_of(run_head(RunState(phase=RunPhase.FINISHED, llms=(llm,))))
-    assert "Finished, but 2 trials could not be asked" in shown
+    assert "Finished, but 2 trials could not be run" in shown
 
 
 def test_the_header_shows_a_run_only_while_it_goes_on() -> None:
@@ -225,7 +225,7 @@ def test_who_starts_second_is_told_and_shown_the_run_of_the_first(
     services = services_of(workspace_files.write())
     run_callbacks.start(services, Selection())
     _, class_name, *_ = run_callbacks.start(services, Selection(tests=("sum_001",)))
-    assert told == ["Another run is under way. Wait or cancel it."]
+    assert told == ["Another run is in progress. Wait until it ends, or cancel it."]
     assert "is-active" in class_name
     services.runs.cancel()
     services.runs.wait(PATIENCE_S)

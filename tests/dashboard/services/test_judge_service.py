@@ -86,7 +86,7 @@ def test_only_one_run_goes_on_at_a_time(held: tuple[JudgeService, HeldProvider])
     assert provider.asked.wait(PATIENCE_S)
     assert service.start(ORDER).is_active
     other = JudgeOrder(request=REQUEST, max_cost_usd=1.0)
-    with pytest.raises(RunRefusedError, match="another run is under way"):
+    with pytest.raises(RunRefusedError, match="another run is in progress"):
         service.start(other)
 
 

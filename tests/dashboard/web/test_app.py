@@ -95,7 +95,7 @@ def test_a_callback_answers(client: FlaskClient) -> None:
     }
     response = client.post("/_dash-update-component", json=body, headers=HOST)
     assert response.status_code == 200
-    assert "There is no such page" in response.get_data(as_text=True)
+    assert "Page not found" in response.get_data(as_text=True)
 
 
 def test_requests_to_other_names_are_refused(client: FlaskClient) -> None:
@@ -177,7 +177,7 @@ def test_an_error_of_ours_shows_no_stack_trace(app: Dash) -> None:
     text = response.get_data(as_text=True)
     assert "secret place" not in text
     assert "Traceback" not in text
-    assert "This did not work" in text
+    assert "Action failed" in text
 
 
 def test_a_broken_request_gets_a_plain_answer(client: FlaskClient) -> None:

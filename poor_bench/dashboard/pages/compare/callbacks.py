@@ -51,8 +51,8 @@ def show_strip(
         return "", nothing_yet(), True
     answer = compare.comparison(view.columns)
     lines = view.strip_lines(answer.value)
-    others = counted(len(view.columns) - 1, "LLM")
-    note = f"{others} against the base {services.name(view.columns[0])}"
+    others = counted(len(view.columns) - 1, "model")
+    note = f"{others} compared with the baseline {services.name(view.columns[0])}"
     table = strip(lines, view.selection, is_ready=answer.value is not None)
     return note, table, answer.is_current
 

@@ -107,7 +107,9 @@ def _told(score: ClassScore) -> str:
     seen = score.against_base
     if seen is None:
         return told
-    return f"{told}, {seen.value:+.3f} to the base ({seen.low:+.2f} to {seen.high:+.2f})"
+    return (
+        f"{told}, {seen.value:+.3f} from the baseline (95 % CI {seen.low:+.2f} to {seen.high:+.2f})"
+    )
 
 
 def _change_class(seen: Estimate) -> str:

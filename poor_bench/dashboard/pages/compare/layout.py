@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 WAIT_MS = 500
 _LINKS = StayLinks(Ids.SEARCH)
 _SHOW = {
-    Show.ALL: ("All", "Every test"),
-    Show.DIFFERENCES: ("Differences", "The LLMs did not score alike"),
-    Show.REGRESSIONS: ("Regressions", "Some LLM scored less than the base"),
-    Show.IMPROVEMENTS: ("Improvements", "Some LLM scored more than the base"),
-    Show.TIES: ("Ties", "All LLMs scored alike"),
-    Show.UNSTABLE: ("Unstable", "Trials of the same LLM scored differently"),
-    Show.FORMAT: ("Format only", "The answer is right and its form is not"),
-    Show.FAILED: ("Failed to run", "Some trial has no score"),
+    Show.ALL: ("All", "All tests"),
+    Show.DIFFERENCES: ("Differences", "The models have different scores"),
+    Show.REGRESSIONS: ("Regressions", "At least one model scored lower than the baseline"),
+    Show.IMPROVEMENTS: ("Improvements", "At least one model scored higher than the baseline"),
+    Show.TIES: ("Ties", "All models have the same score"),
+    Show.UNSTABLE: ("Unstable", "Trials of the same model have different scores"),
+    Show.FORMAT: ("Format only", "The answer is correct, its format is not"),
+    Show.FAILED: ("Failed to run", "At least one trial has no score"),
 }
 _ORDER = {
-    GridOrder.FILE: "As in the file",
+    GridOrder.FILE: "File order",
     GridOrder.DROP: "Largest loss",
     GridOrder.GAIN: "Largest gain",
     GridOrder.HARDEST: "Hardest",
@@ -54,24 +54,23 @@ def layout(search: Search) -> Component:
             html.Div(
                 multi_choice(
                     Ids.LLMS,
-                    "LLMs to compare",
+                    "Models to compare",
                     chosen=selection.llm_ids,
-                    placeholder="The best three; choose others here",
+                    placeholder="Default: the best three",
                 ),
                 className="filter-bar is-wide",
             ),
             card(
-                "As a whole",
+                "Overall",
                 html.Div(loading_state(3), id=Ids.STRIP),
-                note="Differences rest on the tests that both LLMs have scored; a verdict holds "
-                "for all compared pairs together.",
+                note="Differences use tests both models completed. Significance is corrected for "
+                "all pairs shown.",
                 tools=csv_button(Ids.STRIP_CSV, "the comparison"),
             ),
             card(
                 "By test class",
                 html.Div(loading_state(3), id=Ids.CLASSES),
-                note="Score, and difference to the base. Choose a cell to see the tests of its "
-                "class only; bold differences are clear of chance when looked at alone.",
+                note="Score and difference from the baseline; bold is significant, not corrected.",
                 tools=csv_button(Ids.CLASSES_CSV, "the scores by class"),
                 class_name="if-filled",
             ),
@@ -98,7 +97,7 @@ def _tests_card(selection: CompareSelection) -> Component:
     return html.Div(
         [
             card(
-                "Test by test",
+                "By test",
                 html.Div(id=Ids.CHIPS, className="chip-rows"),
                 html.Div(loading_state(6), id=Ids.TESTS),
                 note="Choose a test to read and compare the answers.",
@@ -151,7 +150,7 @@ def filter_chips(
             f"{class_id.replace('_', ' ')} (remove)",
             selection.changed(classes=toggled(selection.classes, class_id)).search,
             is_active=True,
-            title="Show other classes, too",
+            title="Remove this filter",
         )
         for class_id in selection.classes
     ]
@@ -167,6 +166,6 @@ def nothing_yet() -> Component:
     """Return what stands in the place of the comparison before the first run."""
     return empty_state(
         "Nothing to compare yet",
-        "Run the tests with two LLMs, and every difference between them stands here.",
-        dcc.Link("Choose what to run", href="/run", className="button-link"),
+        "Run the tests with at least two models to compare them here.",
+        dcc.Link("Run tests", href="/run", className="button-link"),
     )

@@ -17,6 +17,7 @@ from poor_bench.dashboard.pages.compare.selection import CompareSelection
 from poor_bench.dashboard.services.compared_tests import ComparedTest, DistinctAnswer, LLMLine
 from poor_bench.dashboard.text.figures_text import milliseconds_text
 from poor_bench.models.test import Test
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -42,7 +43,9 @@ def listed_tests(
         n_tests: How many tests there are on all pages.
     """
     if not rows:
-        return empty_state("No such test", "No test matches these filters.")
+        return empty_state(
+            "No tests", "No test matches these filters. Remove a filter to see more."
+        )
     return html.Div(
         [
             html.Ol(
@@ -103,17 +106,17 @@ def _change(change: float | None) -> Component:
     return html.Span(
         f"{'▲' if change > 0 else '▼'} {abs(change):.2f}",
         className=f"change is-{word}",
-        title=f"{word} than the base",
+        title=f"{word} than the baseline",
     )
 
 
 def _answers(answers: Sequence[DistinctAnswer]) -> list[Component]:
     if not answers:
-        return [html.Span("not tried", className="quiet")]
+        return [html.Span("no result", className="quiet")]
     shown = [_answer(answer, answers) for answer in answers[:_SHOWN_ANSWERS]]
     further = len(answers) - len(shown)
     if further > 0:
-        shown.append(html.Span(f"+{further} other answers", className="quiet"))
+        shown.append(html.Span(f"+{counted(further, 'other answer')}", className="quiet"))
     return shown
 
 

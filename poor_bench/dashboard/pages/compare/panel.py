@@ -177,7 +177,7 @@ def _of_llm(
                 className="panel-llm",
             ),
             *(_answer(answer, details_of(answer.results[0])) for answer in line.answers),
-            html.P("Not tried yet.", className="quiet") if not line.answers else None,
+            html.P("No result yet.", className="quiet") if not line.answers else None,
         ],
         **aria(label=name_of(line.llm_id)),
     )

@@ -27,18 +27,21 @@ if TYPE_CHECKING:
 _LINKS = StayLinks(Ids.SEARCH)
 _HEADINGS = (
     ("Model", ""),
-    ("Score", "Mean over tests, with its 95 % confidence interval"),
-    ("Difference", "From the baseline, on tests that both completed, with its 95 % CI"),
-    ("Won, tied, lost", "Tests scored higher than, equal to and lower than the baseline"),
+    ("Score", "Mean over tests, with its 95 % CI"),
+    ("Difference", "Mean difference from the baseline on common tests, with its 95 % CI"),
+    ("Won, tied, lost", "Tests scored higher, equal and lower than the baseline"),
     ("Tie group", "Models that share a letter do not differ significantly"),
-    ("Format", "Score lost because of the form of the answer alone"),
+    ("Format tax", "Score lost by correct answers in the wrong format"),
     ("Time", "Mean time per trial: queue, prompt processing, generation, other"),
-    ("Tokens / s", "Generated tokens per second of execution time"),
-    ("Generation, tokens / s", "Generated tokens per second of generation, as the server reports"),
-    ("Flags", "Trials that failed to run, were cut off, or have no answer"),
+    ("Tokens/s", "Throughput: generated tokens per second of execution time"),
+    (
+        "Generation tokens/s",
+        "Generated tokens per second of generation time, reported by the server",
+    ),
+    ("Flags", "Trials that failed to run, were truncated, or contain no answer"),
 )
-_OPTIONAL = ("Format", "Tokens / s", "Generation, tokens / s", "Flags")
-"""Columns that are left out where no LLM has anything to say in them."""
+_OPTIONAL = ("Format tax", "Tokens/s", "Generation tokens/s", "Flags")
+"""Columns that are hidden if no model has a value."""
 _PARTS = (
     ("queue_ms", "queue"), ("prefill_ms", "prompt processing"), ("decode_ms", "generation"),
     ("other_ms", "other"),
@@ -87,7 +90,7 @@ def strip(lines: Sequence[StripLine], selection: CompareSelection, *, is_ready: 
         className="sheet-frame",
         tabIndex="0",
         role="region",
-        **aria(label="The compared LLMs"),
+        **aria(label="Compared models"),
     )
 
 
@@ -102,10 +105,10 @@ def _cells(
         "Difference": difference,
         "Won, tied, lost": record,
         "Tie group": html.Span(line.letters or "-", className="tie-letters"),
-        "Format": _format_gap(summary),
+        "Format tax": _format_gap(summary),
         "Time": _time(line.time, slowest),
-        "Tokens / s": _speed(summary.tokens_per_s if summary else None),
-        "Generation, tokens / s": _speed(summary.generation_tokens_per_s if summary else None),
+        "Tokens/s": _speed(summary.tokens_per_s if summary else None),
+        "Generation tokens/s": _speed(summary.generation_tokens_per_s if summary else None),
         "Flags": _badges(summary),
     }
 
@@ -115,11 +118,11 @@ def _or_dash(cell: Component | str | None) -> Component | str:
 
 
 def _name(line: StripLine, selection: CompareSelection) -> Component:
-    base: Component = html.Span("base", className="base-mark")
+    base: Component = html.Span("baseline", className="base-mark")
     if line.number:
         search = selection.changed(base=line.llm_id, left="", right="").search
         base = _LINKS.link(
-            "make base", search, className="make-base", label=f"Make {line.name} the base"
+            "set as baseline", search, className="make-base", label=f"Set {line.name} as baseline"
         )
     return html.Th(
         html.Div(
@@ -143,7 +146,7 @@ def _score(score: Estimate | None) -> Component:
             _span_of("interval", score.low, score.high, score.value),
         ],
         className="strip-pair",
-        title=f"{score.low:.3f} to {score.high:.3f}, {counted(score.n, 'test')}",
+        title=f"95 % CI {score.low:.3f} to {score.high:.3f}, {counted(score.n, 'test')}",
     )
 
 
@@ -152,15 +155,11 @@ def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Componen
         text = "" if not line.number else "no common tests" if is_ready else "computing ..."
         return html.Span(text, className="quiet"), html.Span("")
     against, seen = line.against, line.against.difference
-    verdict = "not established"
+    verdict = "not significant"
     if against.is_real:
         verdict = "better" if seen.value > 0 else "worse"
     middle = [0.5 + bound / (2 * scale) for bound in (seen.low, seen.high, seen.value)]
-    need = (
-        f"; about {counted(against.needed_tests, 'test')} would tell"
-        if against.needed_tests
-        else ""
-    )
+    need = f"; about {counted(against.needed_tests, 'test')} needed" if against.needed_tests else ""
     difference = html.Div(
         [
             html.Span(f"{seen.value:+.3f}", className="strip-figure"),
@@ -168,8 +167,8 @@ def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Componen
             html.Span(verdict, className=f"verdict is-{verdict.replace(' ', '-')}"),
         ],
         className="strip-pair has-verdict",
-        title=f"{seen.low:+.3f} to {seen.high:+.3f}, {seen.n} common tests, "
-        f"p = {against.p_adjusted:.3f} for all pairs together"
+        title=f"95 % CI {seen.low:+.3f} to {seen.high:+.3f}, {counted(seen.n, 'common test')}, "
+        f"corrected p = {against.p_adjusted:.3f}"
         f"{'' if against.is_real else need}",
     )
     return difference, _record(against)
@@ -236,10 +235,10 @@ def _time_in_words(split: TimeSplit) -> str:
     if split.n:
         parts = [(name, getattr(split, field)) for field, name in _PARTS]
         told = ", ".join(f"{name} {milliseconds_text(ms)}" for name, ms in parts if ms)
-        said.append(f"parts, over the {split.n} that tell them: {told}")
+        said.append(f"parts, mean of {counted(split.n, 'trial')}: {told}")
     if split.load_ms is not None:
         load = milliseconds_text(split.load_ms)
-        said.append(f"loading the model {load}, over {counted(split.n_loads, 'trial')}")
+        said.append(f"model load, mean of {counted(split.n_loads, 'trial')}: {load}")
     return "; ".join(said)
 
 

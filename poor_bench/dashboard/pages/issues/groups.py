@@ -34,7 +34,7 @@ def issue_groups(
         return empty_state(
             "No results yet",
             "Run the tests first. Issues are then listed by cause.",
-            dcc.Link("Choose what to run", href="/run", className="button-link"),
+            dcc.Link("Run tests", href="/run", className="button-link"),
         )
     if not groups:
         return empty_state("No issues", "No issues match these filters.")

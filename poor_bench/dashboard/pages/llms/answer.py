@@ -19,10 +19,10 @@ def tried_answer(completion: Completion) -> Component:
     usage, timing = completion.usage, completion.timing
     figures = {
         "Time": milliseconds_text(timing.total_ms),
-        "First token": milliseconds_text(timing.first_token_ms),
-        "Loading": milliseconds_text(timing.load_ms),
-        "Reading the prompt": milliseconds_text(timing.prefill_ms),
-        "Generating": milliseconds_text(timing.decode_ms),
+        "Time to first token": milliseconds_text(timing.first_token_ms),
+        "Model load": milliseconds_text(timing.load_ms),
+        "Prompt processing": milliseconds_text(timing.prefill_ms),
+        "Generation": milliseconds_text(timing.decode_ms),
         "Prompt tokens": str(usage.prompt_tokens or "-"),
         "Completion tokens": str(usage.completion_tokens or "-"),
         "Finish reason": completion.finish_reason.value,

@@ -47,7 +47,7 @@ def show_listed(services: Services, llms: LLMService, look: int) -> tuple[str, C
     """Return a line about the LLMs, their table, and whether all of them were asked."""
     workspace = services.workspace()
     answer = llms.checks(look)
-    note = f"{counted(len(workspace.llms), 'model')}, {len(workspace.enabled_llms)} switched on"
+    note = f"{counted(len(workspace.llms), 'model')}, {len(workspace.enabled_llms)} enabled"
     return note, listed_llms(workspace.llms, answer.value), answer.is_current
 
 
@@ -71,7 +71,7 @@ def switch(services: Services, llm_id: str) -> Notices:
     llm = services.llm(llm_id)
     is_on = llm is not None and llm.enabled
     services.config().change_llm(llm_id, {"enabled": False if is_on else None})
-    return [notice("Saved", f"{llm_id} is switched {'off' if is_on else 'on'}.")]
+    return [notice("Saved", f"{llm_id} is {'disabled' if is_on else 'enabled'}.")]
 
 
 def add_found(
@@ -80,7 +80,7 @@ def add_found(
     """Add a found model to llms.json; return a message of what was done."""
     found = llms.discovered((endpoint or "").strip(), look).value or ()
     services.config().add_llms([entry for entry in found if entry["name"] == name])
-    return [notice("Added", f"{name} stands in llms.json now.")]
+    return [notice("Added", f"{name} was added to llms.json.")]
 
 
 def add(services: Services, *fields: Any, ticked: Collection[Any] = ()) -> FormAnswer:
@@ -105,7 +105,7 @@ def add(services: Services, *fields: Any, ticked: Collection[Any] = ()) -> FormA
     except PoorBenchError as error:
         added = Entry(file=edit_callbacks.FILE, number=len(services.workspace().llms))
         return refused(error, added, _FIELDS)
-    return saved(f"{entry['provider']}:{entry['name']} stands in llms.json now.")
+    return saved(f"{entry['provider']}:{entry['name']} was added to llms.json.")
 
 
 def llms_csv(services: Services, llms: LLMService, look: int) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def llms_csv(services: Services, llms: LLMService, look: int) -> dict[str, Any]:
 def ask(llms: LLMService, llm_id: str | None, prompt: str | None) -> Component:
     """Return what an LLM answers to a prompt, or why it does not."""
     if not llm_id or not (prompt or "").strip():
-        return html.P("Choose an LLM and write a prompt.", className="quiet")
+        return html.P("Choose a model and write a prompt.", className="quiet")
     try:
         return tried_answer(llms.ask(llm_id, prompt or ""))
     except PoorBenchError as error:

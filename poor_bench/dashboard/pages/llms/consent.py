@@ -71,7 +71,7 @@ def ask_consent(form: str, sentence: str) -> FormAnswer:
         id=form_id(EditIds.CONSENT, form),
         value=[],
     )
-    text = html.P("Nothing is saved yet. Tick the box, then save again.", role="alert")
+    text = html.P("Nothing is saved yet. Tick the box to confirm, then save again.", role="alert")
     return FormAnswer(shown=html.Div([text, box], className="form-stack"), is_saved=False)
 
 

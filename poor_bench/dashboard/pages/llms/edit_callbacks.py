@@ -35,7 +35,7 @@ def open_form(services: Services, llm_id: str) -> tuple[str, Component]:
     """
     llm = services.llm(llm_id)
     if llm is None:
-        raise ConfigError(f"{FILE} holds no LLM {llm_id!r} any more", hint="Look again.")
+        raise ConfigError(f"{llm_id!r} was removed from {FILE}", hint="Reload the page.")
     return llm.label or llm.id, edit_form(llm)
 
 
@@ -54,7 +54,7 @@ def save(
     number = next((number for number, llm in enumerate(llms) if llm.id == llm_id), -1)
     try:
         if number < 0:
-            raise ConfigError(f"{FILE} holds no LLM {llm_id!r} any more", hint="Look again.")
+            raise ConfigError(f"{llm_id!r} was removed from {FILE}", hint="Reload the page.")
         changes = form_to_changes(llms[number], values)
         consent = _needed_consent(llms[number], changes, llms)
         if consent is not None and not is_given(consent, ticked):
@@ -106,4 +106,10 @@ def register(app: Dash, services: Services) -> None:
         errors = [answer.errors.get(name, "") for name in names]
         if not answer.is_saved:
             return errors, [answer.shown], *(no_update,) * 3
-        return errors, [None], False, [notice("Saved", f"{llm_id} is changed.")], services.version()
+        return (
+            errors,
+            [None],
+            False,
+            [notice("Saved", f"{llm_id} was changed.")],
+            services.version(),
+        )

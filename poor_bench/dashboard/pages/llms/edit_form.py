@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 _TEXTS = {
-    LLMField.LABEL: ("Label", "what screens show"),
-    LLMField.ENDPOINT: ("Server", "the provider's own where empty"),
-    LLMField.KEY: ("Variable with the key", "name of an environment variable, never the key"),
+    LLMField.LABEL: ("Label", "name on screens"),
+    LLMField.ENDPOINT: ("Server", "default of the provider"),
+    LLMField.KEY: ("API key variable", "environment variable name, not the key"),
 }
 _NUMBERS = {
     LLMField.SIZE: ("Size", "billions of parameters"),
-    LLMField.CONCURRENCY: ("Requests at once", "the provider's default"),
+    LLMField.CONCURRENCY: ("Concurrent requests", "default of the provider"),
     LLMField.RATE: ("Requests per minute", "no limit"),
-    LLMField.PRICE_INPUT: ("Price of the prompt", "US dollars per million tokens"),
-    LLMField.PRICE_OUTPUT: ("Price of the reply", "US dollars per million tokens"),
-    LLMField.PRICE_CACHED: ("Price of cached tokens", "US dollars per million tokens"),
+    LLMField.PRICE_INPUT: ("Input price", "US dollars per million tokens"),
+    LLMField.PRICE_OUTPUT: ("Output price", "US dollars per million tokens"),
+    LLMField.PRICE_CACHED: ("Cached input price", "US dollars per million tokens"),
 }
 _AREAS = {
     LLMField.SYSTEM_PROMPT: ("System prompt", "sent with every test"),
@@ -48,7 +48,7 @@ def edit_form(llm: LLM) -> Component:
     save = dmc.Button("Save", id=form_id(EditIds.SAVE, llm.id), size="xs", n_clicks=0)
     return html.Div(
         [
-            html.P(f"{llm.id}, as it stands in llms.json.", className="card-note"),
+            html.P(f"Entry {llm.id} of llms.json.", className="card-note"),
             html.Div(boxes, className="form-grid"),
             html.Div(areas, className="form-stack"),
             html.Div(id=form_id(EditIds.RESULT, llm.id), className="form-result"),
@@ -82,7 +82,7 @@ def _box(
 def _enabled(llm: LLM, shown: dict[LLMField, Any]) -> Component:
     box: Component = dmc.Select(
         id=field_id(llm.id, LLMField.ENABLED),
-        label="Runs ask it",
+        label="Enabled",
         data=["yes", "no"],
         value=shown[LLMField.ENABLED],
         allowDeselect=False,

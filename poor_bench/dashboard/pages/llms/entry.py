@@ -26,7 +26,7 @@ def form_to_entry(
 'think': False}}
     """
     needed = {"provider": provider, "name": (name or "").strip()}
-    missing = {key: f"an LLM needs a {key}" for key, value in needed.items() if not value}
+    missing = {key: f"a model needs a {key}" for key, value in needed.items() if not value}
     if missing:
         raise form_error(missing)
     fields: dict[str, Any] = {

@@ -29,12 +29,12 @@ def layout(_search: Search) -> Component:
     check = small_button("Check again", Ids.CHECK, "refresh")
     return html.Div(
         [
-            page_head("LLMs", html.Span(id=Ids.NOTE)),
+            page_head("Models", html.Span(id=Ids.NOTE)),
             card(
                 "Configured",
                 html.Div(loading_state(4), id=Ids.LISTED),
-                note="As they stand in llms.json. Runs ask those that are switched on.",
-                tools=[check, csv_button(Ids.CSV, "the LLMs")],
+                note="Entries of llms.json. Runs use the enabled ones.",
+                tools=[check, csv_button(Ids.CSV, "the models")],
             ),
             html.Div(
                 [_try_card(), html.Div([_found_card(), _add_card()], className="page-body")],
@@ -54,7 +54,7 @@ def _try_card() -> Component:
         "Try a prompt",
         html.Div(
             [
-                single_choice(Ids.ASKED, "LLM"),
+                single_choice(Ids.ASKED, "Model"),
                 dmc.Textarea(
                     id=Ids.PROMPT,
                     label="Prompt",
@@ -63,29 +63,29 @@ def _try_card() -> Component:
                     minRows=2,
                     size="xs",
                 ),
-                html.Div(dmc.Button("Ask", id=Ids.ASK, size="xs", n_clicks=0)),
+                html.Div(dmc.Button("Send", id=Ids.ASK, size="xs", n_clicks=0)),
                 dcc.Loading(html.Div(id=Ids.ANSWER, className="tried-answer"), type="dot"),
             ],
             className="form-stack",
         ),
-        note="Asked as it is, with the LLM's own system prompt; nothing is stored.",
+        note="Sent with the system prompt of the model. Nothing is stored.",
     )
 
 
 def _found_card() -> Component:
     return card(
-        "Models of a local Ollama",
+        "Ollama models",
         html.Div(
             [
                 dmc.TextInput(
                     id=Ids.ENDPOINT, label="Server", size="xs", placeholder="http://127.0.0.1:11434"
                 ),
-                dmc.Button("Look", id=Ids.LOOK, variant="default", size="xs", n_clicks=0),
+                dmc.Button("List models", id=Ids.LOOK, variant="default", size="xs", n_clicks=0),
             ],
             className="form-line",
         ),
         html.Div(loading_state(2), id=Ids.FOUND),
-        note="Not listed yet; one click adds a model to llms.json.",
+        note="Models of this server that are not in llms.json.",
     )
 
 
@@ -94,16 +94,16 @@ def _add_card() -> Component:
     provider.children.data = options_of((name, name) for name in provider_names())
     fields: list[Any] = [
         provider,
-        _text(Ids.NAME, "Model", "the provider's name of it, such as gemma3:1b"),
-        _text(Ids.ADD_ENDPOINT, "Server", "the provider's own where empty"),
-        _text(Ids.KEY, "Variable with the key", "name of an environment variable, never the key"),
+        _text(Ids.NAME, "Model", "model name, such as gemma3:1b"),
+        _text(Ids.ADD_ENDPOINT, "Server", "default of the provider"),
+        _text(Ids.KEY, "API key variable", "environment variable name, not the key"),
         dmc.NumberInput(
             id=Ids.SIZE, label="Size", placeholder="billions of parameters", min=0, size="xs"
         ),
         _text(Ids.PARAMETERS, "Parameters", "temperature=0 max_tokens=512"),
     ]
     return card(
-        "Add another",
+        "Add a model",
         html.Div(fields, className="form-grid"),
         html.Div(id=Ids.ADD_RESULT, className="form-result"),
         dmc.Button("Add to llms.json", id=Ids.ADD, size="xs", n_clicks=0),

@@ -17,6 +17,7 @@ from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
 from poor_bench.dashboard.text.figures_text import setting_text, size_text
 from poor_bench.models.llm import LLM
 from poor_bench.ports import Reachability
+from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -34,11 +35,13 @@ def listed_llms(llms: Sequence[LLM], checks: Mapping[str, Reachability] | None) 
         checks: LLM id to whether it can be asked; None while the endpoints are asked.
     """
     if not llms:
-        return empty_state("No LLM yet", "Add one below; a local Ollama is the easiest way.")
+        return empty_state(
+            "No models yet", "Add a model below. A local Ollama server is the easiest way."
+        )
     messages = Counter(check.message for check in (checks or {}).values() if check.message)
     shared = {message: number for message, number in messages.items() if number >= _SHARED}
     heads = [html.Th(heading, scope="col") for heading in _HEADINGS]
-    heads.append(html.Th(html.Span("Change", className="only-heard"), scope="col"))
+    heads.append(html.Th(html.Span("Actions", className="only-heard"), scope="col"))
     return html.Div(
         [
             html.Ul([_shared(*each) for each in shared.items()], className="shared-messages"),
@@ -53,20 +56,18 @@ def listed_llms(llms: Sequence[LLM], checks: Mapping[str, Reachability] | None) 
         className="sheet-frame",
         tabIndex="0",
         role="region",
-        **aria(label="Configured LLMs"),
+        **aria(label="Configured models"),
     )
 
 
 def _shared(message: str, number: int) -> Component:
-    return html.Li([html.Strong(f"{number} LLMs: "), *ticked_text(message)])
+    return html.Li([html.Strong(f"{counted(number, 'model')}: "), *ticked_text(message)])
 
 
 def _row(llm: LLM, checks: Mapping[str, Reachability] | None, shared: Collection[str]) -> Component:
     parameters = ", ".join(setting_text(*each) for each in llm.parameters.items())
-    other = "off" if llm.enabled else "on"
-    switch = choose_button(
-        f"Switch {other}", Ids.SWITCHED, llm.id, label=f"Switch {other} {llm.id}"
-    )
+    other = "Disable" if llm.enabled else "Enable"
+    switch = choose_button(other, Ids.SWITCHED, llm.id, label=f"{other} {llm.id}")
     edit = choose_button("Edit", Ids.EDITED, llm.id, label=f"Edit {llm.id}")
     return html.Tr(
         [
@@ -79,7 +80,7 @@ def _row(llm: LLM, checks: Mapping[str, Reachability] | None, shared: Collection
             ),
             html.Td(_reachable((checks or {}).get(llm.id), shared)),
             html.Td(size_text(llm.size) or "-", className="number"),
-            html.Td(llm.endpoint or "the provider's own", className="quiet"),
+            html.Td(llm.endpoint or "default of the provider", className="quiet"),
             html.Td(parameters[:120] or "-", className="quiet"),
             html.Td(html.Div([edit, switch], className="row-buttons")),
         ],
@@ -89,7 +90,7 @@ def _row(llm: LLM, checks: Mapping[str, Reachability] | None, shared: Collection
 
 def _reachable(check: Reachability | None, shared: Collection[str]) -> Component:
     if check is None:
-        return html.Span("asking ...", className="quiet")
+        return html.Span("checking ...", className="quiet")
     message = "" if check.message in shared else check.message
     if check.state == "ready":
         return _state("yes", "good", message)
@@ -108,7 +109,7 @@ def _state(text: str, kind: str, message: str) -> Component:
 def found_models(entries: Sequence[Mapping[str, Any]]) -> Component:
     """Return the models that a server has and llms.json has not."""
     if not entries:
-        return html.P("Every model of this server is listed already.", className="quiet")
+        return html.P("All models of this server are in llms.json.", className="quiet")
     return html.Ul([_found(entry) for entry in entries], className="found-models")
 
 
@@ -117,7 +118,7 @@ def _found(entry: Mapping[str, Any]) -> Component:
     facts = [
         size_text(entry.get("size")),
         str(entry.get("_quantization", "")),
-        f"not local: it runs at {entry['_remote']}" if entry.get("_remote") else "",
+        f"remote: runs at {entry['_remote']}" if entry.get("_remote") else "",
     ]
     return html.Li(
         [

@@ -6,4 +6,4 @@ from poor_bench.dashboard.pages.llms.callbacks import register
 from poor_bench.dashboard.pages.llms.layout import layout
 from poor_bench.dashboard.pages.page import Page
 
-LLMS = Page(path="/llms", title="LLMs", layout=layout, register=register)
+LLMS = Page(path="/llms", title="Models", layout=layout, register=register)

@@ -33,7 +33,7 @@ def note(services: Services, llm_id: str) -> str:
     """Return one line about the model."""
     llm = services.llm(llm_id)
     if llm is None:
-        return "Not in llms.json any more; its results are kept."
+        return "Removed from llms.json. Its results are still stored."
     parts = [llm.id, llm.endpoint or "", f"{size_text(llm.size)} parameters" if llm.size else ""]
     parts += [setting_text(*each)[:48] for each in llm.parameters.items()]
     return " · ".join(part for part in parts if part)
@@ -54,7 +54,9 @@ def chart(services: Services, search: str, page: int) -> tuple[Component, int]:
     start = (page - 1) * BARS_AT_ONCE
     scores, n_tests = scores_of_tests(found, workspace.tests_by_id, start, BARS_AT_ONCE)
     if not scores:
-        return empty_state("Nothing to draw", "No result matches these filters."), 1
+        return empty_state(
+            "No results", "No result matches these filters. Remove a filter to see more."
+        ), 1
     graph = dcc.Graph(
         id=Ids.CHART_GRAPH,
         figure=score_bars_figure(scores, list(workspace.test_classes)),

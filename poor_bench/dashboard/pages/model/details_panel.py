@@ -121,10 +121,10 @@ def _difference(details: ResultDetails) -> Component | None:
     if details.result.score >= 1.0:
         return _section("Expected", plain_text(details.expected))
     if not details.got:
-        return _section("Expected, and nothing was found", plain_text(details.expected))
+        return _section("Expected; no answer found", plain_text(details.expected))
     return _section(
-        "Expected against got",
-        html.P([html.Del("expected"), " ", html.Ins("got instead")], className="difference-key"),
+        "Expected and actual",
+        html.P([html.Del("expected"), " ", html.Ins("actual")], className="difference-key"),
         difference(compare_texts(details.expected, details.got)),
     )
 
@@ -139,7 +139,7 @@ def _thinking(details: ResultDetails) -> Component | None:
 def _prompt(details: ResultDetails) -> Component | None:
     if not details.prompt:
         return None
-    as_today = "" if details.is_prompt_stored else " (as it would be today)"
+    as_today = "" if details.is_prompt_stored else " (rendered from the current files)"
     system = plain_text(details.system_prompt) if details.system_prompt else None
     return folded(
         f"Prompt{as_today}",
@@ -153,20 +153,20 @@ def _prompt(details: ResultDetails) -> Component | None:
 def _figures(result: Result) -> Component:
     figures = {
         "Execution time": milliseconds_text(result.execution_time_ms),
-        "First token": milliseconds_text(result.first_token_ms),
-        "Loading the model": milliseconds_text(result.load_ms),
+        "Time to first token": milliseconds_text(result.first_token_ms),
+        "Model load": milliseconds_text(result.load_ms),
         "Queue": milliseconds_text(result.queue_ms),
-        "Reading the prompt": milliseconds_text(result.prefill_ms),
-        "Generating": milliseconds_text(result.decode_ms),
+        "Prompt processing": milliseconds_text(result.prefill_ms),
+        "Generation": milliseconds_text(result.decode_ms),
         "Prompt tokens": _count(result.prompt_tokens),
         "Completion tokens": _count(result.completion_tokens),
         "Thinking tokens": _count(result.thinking_tokens),
         "Cost": dollars_text(result.cost_usd),
-        "Cost of the judge": dollars_text(result.judge_cost_usd),
+        "Judge cost": dollars_text(result.judge_cost_usd),
         "Finish reason": result.finish_reason or "-",
-        "Answer found": result.found or "-",
+        "Answer format": result.found or "-",
         "Think": think_to_text(result.think),
-        "Asked at": result.timestamp[:19].replace("T", " "),
+        "Time of request": result.timestamp[:19].replace("T", " "),
         "Run": result.run_id or "-",
     }
     known = {name: text for name, text in figures.items() if text not in {"-", ""}}

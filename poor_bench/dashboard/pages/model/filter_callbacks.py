@@ -38,8 +38,8 @@ def no_results() -> Component:
     """Return what stands on the page before the first run."""
     return empty_state(
         "No results yet",
-        "Run the tests once, and every result can be read here.",
-        dcc.Link("Choose what to run", href="/run", className="button-link"),
+        "Run the tests to read every result here.",
+        dcc.Link("Run tests", href="/run", className="button-link"),
     )
 
 

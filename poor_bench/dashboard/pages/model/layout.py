@@ -90,7 +90,7 @@ def _llm_select(search: Search) -> Any:
         data=[],
         searchable=True,
         allowDeselect=False,
-        nothingFoundMessage="No such model",
+        nothingFoundMessage="Model not found",
         placeholder="Choose a model",
         maxDropdownHeight=420,
         w=440,
@@ -159,8 +159,7 @@ def _issues_card() -> Component:
     return card(
         "Issues",
         html.Div(loading_state(), id=Ids.ISSUES),
-        note="What goes wrong in all tests, by cause, the most costly first. "
-        "Choose one to see its results.",
+        note="Sorted by lost score. Choose an issue to see its results.",
     )
 
 

@@ -44,7 +44,7 @@ def count_note(services: Services, search: str) -> str:
     n_removed = n_all - len(services.table().rows_of(query.llm_id))
     removed = f" {removed_tests_text(n_removed)}." if n_removed else ""
     if n_found == n_all:
-        return f"{counted(n_all, 'result')}. Choose one to see everything about it.{removed}"
+        return f"{counted(n_all, 'result')}. Choose a result to see its details.{removed}"
     return f"{n_found:,} of {counted(n_all, 'result')} match the filters.{removed}"
 
 

@@ -40,7 +40,7 @@ def model_tiles(
         tile(
             "Median time",
             milliseconds_text(time.median_ms if time else None),
-            f"95 % within {milliseconds_text(time.p95_ms)}" if time else "",
+            f"p95 {milliseconds_text(time.p95_ms)}" if time else "",
         ),
     ]
     if _costs_format(summary):
@@ -48,14 +48,16 @@ def model_tiles(
     if repeated is not None:
         shown += _reliability_tiles(repeated)
     if summary.tokens_per_s:
-        shown.append(tile("Tokens / s", f"{summary.tokens_per_s:,.0f}", "of execution time"))
+        shown.append(tile("Tokens/s", f"{summary.tokens_per_s:,.0f}", "of execution time"))
     if summary.generation_tokens_per_s:
         speed = f"{summary.generation_tokens_per_s:,.0f}"
-        shown.append(tile("Generation, tokens / s", speed, "as the server tells"))
+        shown.append(tile("Generation tokens/s", speed, "reported by the server"))
     if summary.cost_usd is not None:
         shown.append(tile("Cost", dollars_text(summary.cost_usd), "of all results"))
     if summary.judge_cost_usd is not None:
-        shown.append(tile("Judge", dollars_text(summary.judge_cost_usd), "cost of judging them"))
+        shown.append(
+            tile("Judge cost", dollars_text(summary.judge_cost_usd), "not included in cost")
+        )
     if llm is not None and llm.size:
         shown.append(tile("Size", size_text(llm.size), "parameters"))
     return tiles(*shown)
@@ -78,7 +80,7 @@ def _repeated_note(meaning: str, estimate: Estimate) -> str:
 def _failure_note(summary: Summary) -> str:
     kinds = [f"{n} {kind.value.replace('_', ' ')}" for kind, n in summary.failures.items()]
     if summary.n_newer_failed:
-        kinds.append(f"apart: {counted(summary.n_newer_failed, 'newer attempt')} of scored trials")
+        kinds.append(f"plus {counted(summary.n_newer_failed, 'newer attempt')} of scored trials")
     return ", ".join(kinds)
 
 
@@ -100,4 +102,4 @@ def _interval(estimate: Estimate | None, scale: float) -> str:
         return ""
     digits = 2 if scale == 1 else 0
     low, high = estimate.low * scale, estimate.high * scale
-    return f"95 % interval {low:.{digits}f} to {high:.{digits}f}"
+    return f"95 % CI {low:.{digits}f} to {high:.{digits}f}"

@@ -32,7 +32,7 @@ def note(services: Services) -> str:
     table, workspace = services.table(), services.workspace()
     parts = [
         counted(len(table), "result"),
-        counted(len(table.llm_ids), "LLM"),
+        counted(len(table.llm_ids), "model"),
         counted(len(workspace.tests), "test"),
         counted(len(workspace.test_classes), "test class"),
     ]
@@ -41,7 +41,7 @@ def note(services: Services) -> str:
         parts.append(removed_tests_text(n_removed))
     newest = max(map(str, table.values["timestamp"]), default="")
     return " · ".join(
-        [*parts, f"newest of {newest[:16].replace('T', ' ')} UTC"] if newest else parts
+        [*parts, f"last result {newest[:16].replace('T', ' ')} UTC"] if newest else parts
     )
 
 

@@ -39,14 +39,13 @@ def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
     ]
     new = [_new_row(llm_id, name_of(llm_id)) for llm_id in last_run.new_llm_ids]
     n_tests = sum(len(group.tests) for _, group in groups)
-    nothing = "No test changed its score." if n_tests else "The run added only new results."
+    nothing = "No score changed." if n_tests else "The run added only new results."
     return card(
         "Since the last run",
         html.Ul([*changed, *new], className="change-list")
         if changed or new
         else html.P(nothing, className="quiet"),
-        note=f"Run {last_run.run_id} against the results before it: "
-        f"{counted(n_tests, 'result')} compared.",
+        note=f"Run {last_run.run_id} compared with earlier results: {counted(n_tests, 'result')}.",
     )
 
 
@@ -78,7 +77,7 @@ def _reason(group: ComparedGroup) -> str:
 
 def _difference(group: ComparedGroup) -> str:
     difference = group.difference
-    verdict = "" if group.is_real() else ", may be chance"
+    verdict = "" if group.is_real() else ", not significant"
     return f"{difference.value:+.3f} ({difference.low:+.2f} to {difference.high:+.2f}{verdict})"
 
 

@@ -54,8 +54,7 @@ def _cards() -> list[Component]:
                 [loading_state(6), _early_table()],
                 id=Ids.LEADERBOARD_BODY,
             ),
-            note="Best first; the thin line at each score is its 95 % interval. "
-            "Where intervals overlap, the order may be chance.",
+            note="Sorted by score, with 95 % confidence intervals.",
             tools=csv_button(Ids.LEADERBOARD_CSV, "the model comparison"),
         ),
         card(
@@ -102,27 +101,27 @@ def nothing_yet() -> Component:
     """Return what stands in the place of the table before the first run."""
     return empty_state(
         "No results yet",
-        "Run the tests once, and every LLM gets its line here.",
-        dcc.Link("Choose what to run", href="/run", className="button-link"),
+        "Run the tests to compare models here.",
+        dcc.Link("Run tests", href="/run", className="button-link"),
     )
 
 
 def charts(by_size: Sequence[Point], by_time: Sequence[Point], n_apart: int = 0) -> list[Component]:
     """Return score against size and against time; `n_apart` models are left out of both."""
-    apart = f" {counted(n_apart, 'model')} left out: not comparable." if n_apart else ""
+    apart = f" {counted(n_apart, 'model')} excluded: not comparable." if n_apart else ""
     return [
         _chart(
             "Score against size",
             by_size,
             "size (billions of parameters)",
-            "No LLM here has both a score and a `size` in llms.json.",
+            'No scored model has a size. Add "size" in llms.json.',
             apart,
         ),
         _chart(
             "Score against time",
             by_time,
             "median time (s)",
-            "No result here says how long it took.",
+            "No stored result has an execution time.",
             apart,
         ),
     ]
@@ -133,8 +132,8 @@ def _chart(
 ) -> Component:
     return card(
         title,
-        _graph(title, points, x_title) if points else empty_state("Nothing to draw", missing),
-        note=f"Diamonds are on the efficient frontier: nothing cheaper scores as high.{apart}",
+        _graph(title, points, x_title) if points else empty_state("No data", missing),
+        note=f"Diamonds mark the efficient frontier: no model to the left scores as high.{apart}",
         tools=image_buttons(title) if points else None,
     )
 

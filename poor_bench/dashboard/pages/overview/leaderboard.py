@@ -50,15 +50,15 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "sortingOrder": ["desc", "asc"],
         "minWidth": 140,
         "flex": 2,
-        "headerTooltip": "Mean over tests; the thin line is its 95 % interval",
+        "headerTooltip": "Mean over tests, with its 95 % CI",
     },
-    _number("pass_rate", "Pass Rate (%)", 1, headerTooltip="Share of trials with the full score"),
+    _number("pass_rate", "Pass Rate (%)", 1, headerTooltip="Share of trials with full score"),
     _number(
         "mean_s",
         "Average Execution Time (s)",
         2,
         minWidth=86,
-        headerTooltip="Without loading the model",
+        headerTooltip="Mean per trial, without model load",
     ),
     _number(
         "size",
@@ -74,24 +74,26 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "autoHeight": True,
         "minWidth": 150,
         "flex": 2,
-        "headerTooltip": "Tests with a score, of all tests that any model was scored on",
+        "headerTooltip": "Tests with a score, of all tests scored for any model",
         "cellClassRules": {"is-warning": "!params.data.is_comparable"},
     },
     _number(
         "failed",
         "Failed To Run",
         0,
-        headerTooltip="Trials without a score that failed to run",
+        headerTooltip="Trials that failed to run and have no score",
         cellClassRules={"is-warning": "params.value > 0"},
     ),
     _number(
         "newer_failed",
         "Newer Attempt Failed",
         0,
-        headerTooltip="Scored trials whose newer attempt failed; their stored scores count",
+        headerTooltip="Scored trials with a failed newer attempt; the stored score counts",
     ),
     _number("median_s", "Median (s)", 2),
-    _number("p95_s", "95 % (s)", 2, minWidth=84, headerTooltip="95 of 100 trials were quicker"),
+    _number(
+        "p95_s", "p95 (s)", 2, minWidth=84, headerTooltip="95 % of trials took at most this long"
+    ),
     {
         "field": "latency_ms",
         "headerName": "Latency Split",
@@ -103,22 +105,22 @@ COLUMNS: tuple[dict[str, Any], ...] = (
     },
     _number(
         "tokens_per_s",
-        "Tokens / s",
+        "Tokens/s",
         0,
-        headerTooltip="Generated tokens per second of execution time",
+        headerTooltip="Throughput: generated tokens per second of execution time",
     ),
     _number(
         "generation_tokens_per_s",
-        "Generation, tokens / s",
+        "Generation tokens/s",
         0,
-        headerTooltip="Generated tokens per second of generating, as the server tells",
+        headerTooltip="Generated tokens per second of generation time, reported by the server",
     ),
     _number("cost_usd", "Cost ($)", 4),
     _number(
         "judge_cost_usd",
         "Judge ($)",
         4,
-        headerTooltip="What judging the responses cost on top",
+        headerTooltip="Cost of judging the responses, not included in Cost",
     ),
 )
 """The columns that the specification names first, and the others behind them."""
@@ -223,14 +225,14 @@ def _latency(split: LatencySplit | None) -> dict[str, Any]:
         return {"latency_ms": None}
     parts = {
         "queue": split.queue_ms,
-        "prompt": split.prefill_ms,
-        "generating": split.decode_ms,
+        "prompt processing": split.prefill_ms,
+        "generation": split.decode_ms,
         "other": split.other_ms,
     }
     told = [f"{name} {milliseconds_text(ms)}" for name, ms in parts.items() if ms]
     if split.load_ms:
-        told.append(f"loading the model, apart: {milliseconds_text(split.load_ms)}")
-    told.append(f"means over {counted(split.n, 'trial')}")
+        told.append(f"model load (not included) {milliseconds_text(split.load_ms)}")
+    told.append(f"mean of {counted(split.n, 'trial')}")
     total = sum(parts.values())
     return {
         "latency_ms": total,

@@ -37,8 +37,7 @@ def failures_head(groups: Sequence[FailureGroup]) -> list[Component]:
     n_trials = sum(len(group.trials) for group in groups)
     return live_head(
         "Failed to run",
-        f"{counted(n_trials, 'trial')} without a score: they count nowhere"
-        " and are pending until they run.",
+        f"{counted(n_trials, 'trial')} without a score; excluded from all figures, still pending.",
     )
 
 

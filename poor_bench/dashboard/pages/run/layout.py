@@ -29,12 +29,12 @@ def layout(search: Search) -> Component:
     """Return the page without data, its choice set as the address says."""
     return html.Div(
         [
-            page_head("Run", "A run goes on when the browser is closed; come back any time."),
+            page_head("Run", "Runs continue if you close the browser."),
             run_frame(),
             card(
-                "What to run",
+                "Selection",
                 _choice(search),
-                note="Nothing chosen stands for everything that is pending, of all enabled LLMs.",
+                note="Leave empty to run all pending tests on all enabled models.",
                 tools=dmc.Button(
                     "All pending", id=Ids.ALL, variant="default", size="compact-sm", n_clicks=0
                 ),
@@ -55,22 +55,22 @@ def layout(search: Search) -> Component:
 def _choice(search: Search) -> Component:
     return html.Div(
         [
-            _select(Ids.LLMS, "LLMs", "All enabled LLMs", search.get("llm", []), "choice-wide"),
+            _select(Ids.LLMS, "Models", "All enabled models", search.get("llm", []), "choice-wide"),
             _select(Ids.CLASSES, "Test classes", "All classes", search.get("class", [])),
             _select(Ids.LEVELS, "Levels", "All levels", search.get("level", [])),
             dmc.TextInput(
                 id=Ids.TESTS,
                 label="Tests",
-                placeholder="All tests: ids or globs such as math_*",
+                placeholder="All tests, or ids such as math_*",
                 value=" ".join(search.get("test", [])),
                 debounce=400,
             ),
-            count_choice(Ids.TRIALS, "Trials of each test", most=MOST_TRIALS),
-            dmc.Switch(id=Ids.FORCE, label="Ask again also what is done", checked=False, mt=30),
+            count_choice(Ids.TRIALS, "Trials per test", most=MOST_TRIALS),
+            dmc.Switch(id=Ids.FORCE, label="Re-run completed tests", checked=False, mt=30),
         ],
         className="choice",
         role="form",
-        **aria(label="What to run"),
+        **aria(label="Selection"),
     )
 
 

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 _UNKNOWN = "unknown"
-_HEADS = ("Model", "To ask", "Failed before", "To score again", "Estimated time", "Estimated cost")
+_HEADS = ("Model", "Trials", "Failed before", "To rescore", "Estimated time", "Estimated cost")
 
 
 def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
     """Return how many trials, how long and how much, in all and for each LLM."""
     if not planned.llms:
         return empty_state(
-            "Nothing is pending",
-            "Every trial of this choice has its result. Choose more, or ask again.",
+            "Nothing is pending for this selection",
+            "Change the selection, enable a model, or re-run completed tests.",
         )
     cells = [_cells(llm, name_of(llm.llm_id)) for llm in planned.llms]
     shown = [column for column in range(len(_HEADS)) if any(row[column] for row in cells)]
@@ -36,7 +36,7 @@ def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
     return html.Div(
         [
             tiles(
-                tile("To ask", f"{planned.n_items:,}", _rescored_note(planned.n_rescored)),
+                tile("Trials", f"{planned.n_items:,}", _rescored_note(planned.n_rescored)),
                 tile("Estimated time", *_total_time(planned)),
                 tile("Estimated cost", *_total_cost(planned)),
             ),
@@ -57,16 +57,16 @@ def preview_rows(planned: RunPreview) -> list[dict[str, Any]]:
 def nothing_to_run(workspace: Workspace) -> Component | None:
     """Return what a workspace lacks for any run; None where it lacks nothing."""
     if not workspace.tests:
-        return empty_state("No tests yet", "Write some into tests.json, or import a benchmark.")
+        return empty_state("No tests yet", "Add tests to tests.json, or import a benchmark.")
     if not workspace.llms:
-        link = dcc.Link("Add an LLM", href="/llms", className="button-link")
-        return empty_state("No LLM yet", "Runs ask the LLMs of llms.json.", link)
+        link = dcc.Link("Add a model", href="/llms", className="button-link")
+        return empty_state("No models yet", "Add a model to llms.json to run the tests.", link)
     return None
 
 
 def run_is_under_way() -> Component:
     """Return what stands in the place of the plan while a run goes on."""
-    return html.P("The plan is made anew when the run under way has ended.", className="quiet")
+    return html.P("The plan is updated when the current run ends.", className="quiet")
 
 
 def _cells(llm: LLMPreview, name: str) -> tuple[str, ...]:
@@ -86,18 +86,20 @@ def _row(cells: Sequence[str]) -> Component:
 
 
 def _rescored_note(n_rescored: int) -> str:
-    return f"and {counted(n_rescored, 'response')} to score again" if n_rescored else "trials"
+    return f"and {counted(n_rescored, 'response')} to rescore" if n_rescored else "to run"
 
 
 def _total_time(planned: RunPreview) -> tuple[str, str]:
-    note = f"unknown for {counted(planned.n_untimed, 'LLM')}" if planned.n_untimed else ""
-    return _and_more(_time(planned.seconds), note), note or "from stored times"
+    note = f"unknown for {counted(planned.n_untimed, 'model')}" if planned.n_untimed else ""
+    return _and_more(_time(planned.seconds), note), note or "based on stored times"
 
 
 def _total_cost(planned: RunPreview) -> tuple[str, str]:
-    unpriced = counted(planned.n_unpriced, "LLM")
+    unpriced = counted(planned.n_unpriced, "model")
     note = f"unknown for {unpriced}: no prices in llms.json" if planned.n_unpriced else ""
-    return _and_more(_cost(planned.cost_usd), note), note or "by llms.json, judging included"
+    return _and_more(
+        _cost(planned.cost_usd), note
+    ), note or "at the prices of llms.json, with judging"
 
 
 def _and_more(text: str, what_is_missing: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import dash_mantine_components as dmc
 from dash import dcc, html
 
+from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.attributes import aria
 from poor_bench.dashboard.components.buttons import small_button
 from poor_bench.dashboard.components.live_card import ABSENT, live_card, live_head
@@ -32,19 +33,19 @@ _TITLES = {
     RunPhase.IDLE: "",
     RunPhase.STARTING: "Starting",
     RunPhase.RUNNING: "Running",
-    RunPhase.PAUSED: "Paused: requests under way still end",
-    RunPhase.STOPPING: "Stopping: requests under way are given up",
+    RunPhase.PAUSED: "Paused: open requests still finish",
+    RunPhase.STOPPING: "Stopping: cancelling open requests",
     RunPhase.FINISHED: "Finished",
-    RunPhase.CANCELLED: "Cancelled: what is finished is kept, the rest stays pending",
-    RunPhase.BROKEN: "The run could not go on",
+    RunPhase.CANCELLED: "Cancelled; results so far are stored",
+    RunPhase.BROKEN: "The run failed",
 }
-_HEADS = ("Model", "Progress", "Done", "Score so far", "Tokens / s", "Failed", "Time left")
+_HEADS = ("Model", "Progress", "Completed", "Score so far", "Tokens/s", "Failed", "Time left")
 
 
 def run_frame() -> Component:
     """Return the place of the run, with its buttons."""
     return live_card(
-        "Run under way",
+        "Run in progress",
         frame_id=Ids.FRAME,
         head_id=Ids.HEAD,
         body_id=Ids.STATE,
@@ -89,13 +90,13 @@ def run_body(state: RunState, name_of: Callable[[str], str]) -> list[Component]:
 
 def _title(state: RunState) -> str:
     if state.is_foreign:
-        return "A run of another process"
+        return "Run of another process"
     n_left = state.n_items - state.n_done
     if state.phase is RunPhase.FINISHED and n_left:
-        return f"Finished, but {counted(n_left, 'trial')} could not be asked"
+        return f"Finished, but {counted(n_left, 'trial')} could not be run"
     if state.phase is RunPhase.FINISHED and state.n_not_rescored:
         n_kept = counted(state.n_not_rescored, "stored response")
-        return f"Finished, but {n_kept} could not be scored again"
+        return f"Finished, but {n_kept} could not be rescored"
     return _TITLES[state.phase]
 
 
@@ -105,9 +106,9 @@ def _note(state: RunState) -> str:
         parts.append(f"about {duration_text(state.seconds_left)} left")
     if state.n_rescored:
         moved = counted(state.n_moved, "score")
-        parts.append(f"{counted(state.n_rescored, 'response')} scored again, {moved} changed")
+        parts.append(f"{counted(state.n_rescored, 'response')} rescored, {moved} changed")
     if state.is_foreign:
-        parts.append("it can only be stopped where it was started")
+        parts.append("stop it where it was started")
     return " · ".join(part for part in parts if part)
 
 
@@ -174,8 +175,8 @@ def _moves(state: RunState, name_of: Callable[[str], str]) -> Component:
         [
             html.H3("Changed scores"),
             html.P(
-                "The evaluator changed; no model was asked again. "
-                "`rescore --undo` on the console brings the earlier scores back.",
+                "The evaluator changed, so stored responses were rescored. "
+                f"To restore the earlier scores: {next_command('rescore --undo')}",
                 className="quiet",
             ),
             html.Ul(
@@ -220,5 +221,5 @@ def _errors(errors: tuple[RunError, ...], name_of: Callable[[str], str]) -> Comp
 
 
 def _places(error: RunError) -> str:
-    first = f"first at {error.test_id}" if error.test_id else "stay pending"
+    first = f"first at {error.test_id}" if error.test_id else "still pending"
     return f"{counted(error.n_times, 'trial')}, {first}"

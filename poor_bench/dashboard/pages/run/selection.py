@@ -30,7 +30,7 @@ def selection_of(
         levels: Numbers as text.
         tests: Ids or globs, separated by white space or commas.
         trials: Trials of every test; 1 where it is empty or no number.
-        force: Ask again also what is done.
+        force: Re-run completed tests.
     """
     return Selection(
         llms=tuple(llms or ()),
@@ -59,7 +59,8 @@ def retry_of(groups: Iterable[FailureGroup], workspace: Workspace) -> Selection:
     if not trials:
         raise ConfigError(
             "none of these trials can be run again",
-            hint="Their LLMs are switched off, or LLMs or tests are no longer in their files.",
+            hint="Their models are disabled, or models or tests were removed. "
+            "Enable them on the page Models, or restore them in llms.json and tests.json.",
         )
     return Selection(
         llms=tuple(dict.fromkeys(trial.llm_id for trial in trials)),

@@ -36,7 +36,7 @@ def show(services: Services, reports: TestReports, search: str | None) -> tuple[
     known, orders = (items.value.items, items.value.orders) if items.value else ({}, None)
     is_current = faults.is_current and items.is_current
     if not workspace.tests:
-        nothing = empty_state("No tests yet", "Write some into tests.json, or import a benchmark.")
+        nothing = empty_state("No tests yet", "Add tests to tests.json, or import a benchmark.")
         return "", nothing, None, nothing, True
     n_tests, n_classes = len(workspace.tests), len(workspace.test_classes)
     return (
@@ -51,7 +51,7 @@ def show(services: Services, reports: TestReports, search: str | None) -> tuple[
 def _chips(search: str | None, n_suspicious: int | None) -> Component:
     selection = selection_of(search)
     chip = StayLinks(Ids.SEARCH).chip(
-        "Something speaks against it",
+        "With problems",
         selection.changed(only_suspicious=not selection.only_suspicious).search,
         is_active=selection.only_suspicious,
         count=n_suspicious,

@@ -62,7 +62,7 @@ def save_template(services: Services, test_id: str, template: str) -> FormAnswer
 def _test(services: Services, test_id: str) -> Test:
     test = services.workspace().tests_by_id.get(test_id)
     if test is None:
-        raise ConfigError(f"unknown test {test_id!r} any more")
+        raise ConfigError(f"test {test_id!r} was removed from tests.json")
     return test
 
 

@@ -41,8 +41,7 @@ def layout(search: Search) -> Component:
             card(
                 "Classes",
                 html.Div(loading_state(3), id=Ids.CLASSES),
-                note="Choose one to see its tests only. Difficulty is one minus the mean score of "
-                "all LLMs.",
+                note="Choose a class to filter the tests. Difficulty is 1 minus the mean score.",
                 tools=csv_button(Ids.CLASSES_CSV, "the classes"),
             ),
             html.Div(
@@ -51,7 +50,7 @@ def layout(search: Search) -> Component:
                         "Tests",
                         html.Div(id=Ids.CHIPS, className="chip-rows"),
                         html.Div(loading_state(6), id=Ids.LISTED),
-                        note="Choose a test to read its prompts, and to change it.",
+                        note="Choose a test to read its prompt or edit it.",
                         tools=[search_box, csv_button(Ids.CSV, "these tests")],
                     ),
                     html.Aside(id=Ids.DETAILS, className="details", **aria(label="Test")),

@@ -41,7 +41,7 @@ _TEST_HEADINGS = (
     ("Mean score", "Over all models that have a score"),
     (
         "Discrimination",
-        "Correlation with the score on all other tests. Below 0: good models fail here.",
+        "Item-rest correlation over models. Below 0: good models fail here.",
     ),
     ("Text", "What the model is asked"),
     ("Problems", "Found by the checks of tests, and by the results"),
@@ -126,7 +126,9 @@ def listed_tests(
         selection: State of the page.
     """
     if not tests:
-        return empty_state("No such test", "No test matches these filters.")
+        return empty_state(
+            "No tests", "No test matches these filters. Remove a filter to see more."
+        )
     start = (selection.page - 1) * PAGE_SIZE
     by_test = faults.by_test if faults else {}
     rows = [

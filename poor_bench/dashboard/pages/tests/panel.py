@@ -45,7 +45,7 @@ def panel(
         test: The test.
         test_class: Its class.
         prompts: Its wordings.
-        problems: What is wrong with it.
+        problems: Problems with it.
         item: What the results say about it.
         selection: State of the page.
     """
@@ -81,17 +81,17 @@ def _against(test_id: str, problems: Sequence[Problem], item: Item | None) -> Co
     if not texts:
         return None
     return html.Section(
-        [html.H3("What is wrong"), html.Ul([html.Li(ticked_text(text)) for text in texts])]
+        [html.H3("Problems"), html.Ul([html.Li(ticked_text(text)) for text in texts])]
     )
 
 
 def _prompt(prompt: RenderedPrompt) -> Component:
     return html.Section(
         [
-            html.H3(f"What {counted(len(prompt.llm_ids), 'LLM')} would be asked"),
+            html.H3(f"Prompt for {counted(len(prompt.llm_ids), 'model')}"),
             folded("System", plain_text(prompt.system)) if prompt.system else None,
             plain_text(prompt.user),
-            folded("Who", html.P(", ".join(prompt.llm_ids), className="quiet")),
+            folded("Models", html.P(", ".join(prompt.llm_ids), className="quiet")),
         ]
     )
 
@@ -103,7 +103,7 @@ def _form(test: Test) -> Component:
     shown = json.dumps(parameters, ensure_ascii=False, indent=2)
     return html.Section(
         [
-            html.H3("Change the test"),
+            html.H3("Edit test"),
             html.Div(
                 [
                     _area(FormIds.TEXT, test.test_id, label, text),
@@ -118,10 +118,10 @@ def _form(test: Test) -> Component:
                     _area(
                         FormIds.REFERENCE,
                         test.test_id,
-                        "Reference response, which must score 1.0",
+                        "Reference response (must score 1.0)",
                         test.reference_response or "",
                     ),
-                    _area(FormIds.PARAMETERS, test.test_id, "Evaluator's parameters (JSON)", shown),
+                    _area(FormIds.PARAMETERS, test.test_id, "Evaluator parameters (JSON)", shown),
                     html.Div(_button(FormIds.SAVE, test.test_id, "Save test")),
                 ],
                 className="form-stack",
@@ -133,13 +133,13 @@ def _form(test: Test) -> Component:
 def _template_form(test: Test, test_class: TestClass) -> Component:
     return html.Section(
         [
-            html.H3(f"Change the template of {test_class.id}"),
+            html.H3(f"Edit template of {test_class.id}"),
             html.Div(
                 [
                     _area(
                         FormIds.TEMPLATE,
                         test.test_id,
-                        "Default template, for all tests of the class",
+                        "Default template, used by all tests of the class",
                         test_class.templates["default"],
                     ),
                     html.Div(_button(FormIds.SAVE_TEMPLATE, test.test_id, "Save template")),

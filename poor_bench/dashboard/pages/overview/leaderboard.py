@@ -113,6 +113,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "generation_tokens_per_s",
         "Generation tokens/s",
         0,
+        minWidth=92,
         headerTooltip="Generated tokens per second of generation time, reported by the server",
     ),
     _number("cost_usd", "Cost ($)", 4),

@@ -113,7 +113,7 @@ def test_classes_become_a_file(workspace_files: WorkspaceFiles) -> None:
     scores = {name: [1, 0, 1] for name in ("a", "b", "c")}
     services = services_with(workspace_files, scores)
     content = classes_csv(services, finished(services))["content"].splitlines()
-    assert content[0].startswith("class_id,tests,evaluator,order,hardness_")
+    assert content[0].startswith("class_id,tests,evaluator,order,difficulty_")
     assert content[1].startswith("sums,3,has_expected,")
 
 

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 _HEADINGS = ("Model", "Test class", "Score", "Strict", "Tax", "Found", "Fix")
+_MEANINGS = {
+    "Strict": "Score with format rules",
+    "Tax": "Score minus strict score",
+    "Found": "Place of the answer in the response. Announced: after words such as 'the answer is'. "
+    "Stated: on the first line or in the last sentence.",
+}
 _SHOWN_ROWS = 60
 
 
@@ -32,10 +38,11 @@ def tax_table(rows: Sequence[FormatTax], name_of: Callable[[str], str]) -> Compo
             "No correct answer lost score for its format. Rescore results of older tools to "
             f"compute it: {next_command('rescore')}",
         )
+    heads = [html.Th(name, scope="col", title=_MEANINGS.get(name, "")) for name in _HEADINGS]
     return html.Div(
         html.Table(
             [
-                html.Thead(html.Tr([html.Th(heading, scope="col") for heading in _HEADINGS])),
+                html.Thead(html.Tr(heads)),
                 html.Tbody([_row(row, name_of) for row in rows[:_SHOWN_ROWS]]),
             ],
             className="sheet",

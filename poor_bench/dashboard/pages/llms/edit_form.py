@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _TEXTS = {
     LLMField.LABEL: ("Label", "name on screens"),
     LLMField.ENDPOINT: ("Server", "default of the provider"),
-    LLMField.KEY: ("API key variable", "environment variable name, not the key"),
+    LLMField.KEY: ("API key variable", "such as OPENAI_API_KEY"),
 }
 _NUMBERS = {
     LLMField.SIZE: ("Size", "billions of parameters"),

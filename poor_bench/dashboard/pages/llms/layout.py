@@ -94,9 +94,9 @@ def _add_card() -> Component:
     provider.children.data = options_of((name, name) for name in provider_names())
     fields: list[Any] = [
         provider,
-        _text(Ids.NAME, "Model", "model name, such as gemma3:1b"),
+        _text(Ids.NAME, "Model", "such as gemma3:1b"),
         _text(Ids.ADD_ENDPOINT, "Server", "default of the provider"),
-        _text(Ids.KEY, "API key variable", "environment variable name, not the key"),
+        _text(Ids.KEY, "API key variable", "such as OPENAI_API_KEY"),
         dmc.NumberInput(
             id=Ids.SIZE, label="Size", placeholder="billions of parameters", min=0, size="xs"
         ),

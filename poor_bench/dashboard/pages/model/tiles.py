@@ -48,10 +48,10 @@ def model_tiles(
     if repeated is not None:
         shown += _reliability_tiles(repeated)
     if summary.tokens_per_s:
-        shown.append(tile("Tokens/s", f"{summary.tokens_per_s:,.0f}", "of execution time"))
+        shown.append(tile("Throughput", f"{summary.tokens_per_s:,.0f}", "tokens/s"))
     if summary.generation_tokens_per_s:
         speed = f"{summary.generation_tokens_per_s:,.0f}"
-        shown.append(tile("Generation tokens/s", speed, "reported by the server"))
+        shown.append(tile("Generation", speed, "tokens/s, by the server"))
     if summary.cost_usd is not None:
         shown.append(tile("Cost", dollars_text(summary.cost_usd), "of all results"))
     if summary.judge_cost_usd is not None:

@@ -33,7 +33,7 @@ def layout(search: Search) -> Component:
             card(
                 "Cases",
                 html.Div(loading_state(6), id=Ids.CASES),
-                note="Select a case to replay it. Rates exclude cases that could not be run.",
+                note="Choose a case to replay it. Rates exclude cases that could not be run.",
                 tools=csv_button(Ids.CASES_CSV, "the cases"),
             ),
             html.Div(id=Ids.TAGS),
@@ -41,7 +41,7 @@ def layout(search: Search) -> Component:
             card(
                 "Runs",
                 html.Div(loading_state(3), id=Ids.RUNS),
-                note="Select a run to show its cases. The newest comes first.",
+                note="Choose a run to show its cases. The newest comes first.",
                 tools=csv_button(Ids.RUNS_CSV, "the runs"),
                 class_name="suite-runs if-filled",
             ),

@@ -32,7 +32,7 @@ def tests_csv(services: Services, reports: TestReports, search: str | None) -> d
 
 
 def classes_csv(services: Services, reports: TestReports) -> dict[str, Any]:
-    """Return the test classes as a file; hardness is one minus the mean score."""
+    """Return the test classes as a file; difficulty is 1 minus the mean score."""
     workspace, answer = services.workspace(), reports.items().value
     orders = answer.orders if answer else {}
     levels = sorted({test.level for test in workspace.tests})
@@ -44,8 +44,8 @@ def classes_csv(services: Services, reports: TestReports) -> dict[str, Any]:
         if class_id in orders:
             row["order"] = orders[class_id].verdict.value
             row |= {
-                f"hardness_{level}": hard for level, hard in orders[class_id].difficulty.items()
+                f"difficulty_{level}": hard for level, hard in orders[class_id].difficulty.items()
             }
         rows.append(row)
-    columns = ["class_id", "tests", "evaluator", "order", *(f"hardness_{n}" for n in levels)]
+    columns = ["class_id", "tests", "evaluator", "order", *(f"difficulty_{n}" for n in levels)]
     return text_file("test_classes.csv", csv_text([(name, name) for name in columns], rows))

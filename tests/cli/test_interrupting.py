@@ -62,13 +62,14 @@ def test_second_ctrl_c_stops_at_once_and_loses_nothing(workspace_files: Workspac
     evaluator = folder / "evaluators" / "slow_to_stop.py"
     evaluator.write_text(
         '"""Right the first two times, then stuck as soon as those are stored."""\n\n'
-        "import sys\nimport threading\nfrom pathlib import Path\n\n_CALLS = []\n\n\n"
+        "import os\nimport threading\nfrom pathlib import Path\n\n_CALLS = []\n\n\n"
         "def _n_stored():\n    folder = Path(__file__).parents[1] / 'journal'\n"
         "    [journal] = folder.glob('*.jsonl')\n"
         "    return journal.read_text().count('test_id')\n\n\n"
         "def evaluate(response, parameters):\n    _CALLS.append(1)\n    if len(_CALLS) > 2:\n"
         "        while _n_stored() < 2:\n            pass\n"
-        "        print('stuck', file=sys.stderr, flush=True)\n        threading.Event().wait()\n"
+        "        os.write(2, b'stuck\\n')  # what it prints would go into its details\n"
+        "        threading.Event().wait()\n"
         "    return 1.0, 'fine'\n"
     )
     process = _start_run(folder)

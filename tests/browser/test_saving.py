@@ -40,8 +40,7 @@ FILES = {
         for what in ("by-dimension", "from-run-to-run") for form in ("png", "svg")
     )],
     "Suites": [
-        "poor_bench-suite-trends.png", "poor_bench-suite-trends.svg", "suite_cases.csv",
-        "suite_runs.csv",
+        "poor_bench-trends.png", "poor_bench-trends.svg", "suite_cases.csv", "suite_runs.csv",
     ],
 }  # fmt: skip
 

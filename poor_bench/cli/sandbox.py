@@ -57,7 +57,7 @@ def selftest(as_json: bool) -> int:
         for number, finding in enumerate(run_selftest(shared_sandbox()), start=1):
             findings.append(finding)
             shown.update(f"Tried {number} of {counted(len(TRIALS), 'escape')}")
-    broken = [item for item in findings if not item.held and level >= item.holds_from]
+    broken = [item for item in findings if not item.held and item.is_promised]
     if as_json:
         print_json({"level": level.label, "escapes": [_record(item) for item in findings]})
     else:
@@ -75,7 +75,7 @@ def selftest(as_json: bool) -> int:
 def _verdict(finding: Finding, *, broken: bool) -> str:
     if finding.held:
         return "held"
-    return "BROKEN" if broken else f"open (needs level {finding.holds_from.label})"
+    return "BROKEN" if broken else f"open (needs {finding.needs})"
 
 
 def _record(finding: Finding) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 
+from poor_bench.sandbox.limits import Limits
 from poor_bench.sandbox.outcomes import Exit
 
 _KILLED = -9
@@ -13,15 +14,17 @@ _LEAST_SHARE = 0.5
 
 def ran_out_of_cpu(end: Exit, cpu_s: int) -> bool:
     """Return whether the kernel killed a child for its use of CPU time."""
-    return end.status == _KILLED and end.cpu_s >= cpu_s * _LEAST_SHARE
+    is_far_in_use = end.cpu_s >= cpu_s * _LEAST_SHARE
+    return end.status == _KILLED and is_far_in_use and not end.had_too_many_tasks
 
 
 def was_killed(end: Exit, cpu_s: int) -> bool:
-    """Return whether a child was killed, and not for its use of CPU time.
+    """Return whether a child was killed, and not for its use of CPU time or its many tasks.
 
     That may have been the program itself, or something outside, such as a system without memory.
     """
-    return end.status == _KILLED and not ran_out_of_cpu(end, cpu_s)
+    is_explained = end.had_too_many_tasks or ran_out_of_cpu(end, cpu_s)
+    return end.status == _KILLED and not is_explained
 
 
 def describe_exit(end: Exit) -> str:
@@ -31,6 +34,8 @@ def describe_exit(end: Exit) -> str:
         >>> describe_exit(Exit(status=3, cpu_s=0.1))
         'exited with code 3'
     """
+    if end.had_too_many_tasks:
+        return f"was killed: it had more than {Limits().tasks} threads and processes"
     if end.status >= 0:
         return f"exited with code {end.status}"
     if end.status == _KILLED:

@@ -13,7 +13,8 @@ class Mechanism(StrEnum):
     RESOURCE_LIMITS = "resource limits"
     """CPU time, memory, size of files and number of open files are limited by the kernel."""
     TASK_LIMIT = "task limit"
-    """The kernel refuses further threads and processes once a program has its share."""
+    """The kernel refuses further threads and processes once a program has its share, or a program
+    that has more is killed at once."""
     SYSTEM_CALL_FILTER = "system call filter"
     """seccomp: no new processes or programs, no sockets, no signals to others."""
     FILE_RULES = "file rules"

@@ -117,3 +117,5 @@ class Exit(NamedTuple):
     status: int
     """Exit code, or minus the number of the signal that killed it."""
     cpu_s: float
+    had_too_many_tasks: bool = False
+    """It was killed because of that."""

@@ -65,13 +65,18 @@ def require_readable(folders: list[str]) -> None:
         OSError: If it may not; the message names the first place.
     """
     for folder in folders:
-        if not os.access(folder, os.R_OK | os.X_OK):
+        if not _may(os.R_OK | os.X_OK, folder):
             raise OSError(0, f"other users may not read {folder}")
         with os.scandir(folder) as entries:
             for entry in entries:
                 needed = os.R_OK | os.X_OK if entry.is_dir() else os.R_OK
-                if not os.access(entry.path, needed) and not entry.is_symlink():
+                if not _may(needed, entry.path) and not entry.is_symlink():
                     raise OSError(0, f"other users may not read {entry.path}")
+
+
+def _may(access: int, path: str) -> bool:
+    """Tell whether this process may access a file, with the capabilities that it has."""
+    return os.access(path, access, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _loaded_libraries() -> list[str]:

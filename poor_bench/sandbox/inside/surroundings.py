@@ -19,6 +19,8 @@ _ONLY_LINUX = (
     Mechanism.OWN_NETWORK,
     Mechanism.OWN_PROCESSES,
 )
+SWITCHED_OFF = "switched off"
+"""Why a mechanism is not in force that is to be done without."""
 _MORE_DESCRIPTORS_THAN_OPEN = 4096
 _MORE_TASKS_OUTSIDE = 768
 """Threads and processes that the user may start outside while programs run."""
@@ -69,7 +71,7 @@ def enter_surroundings(avoided: Collection[Mechanism]) -> Surroundings:
     Args:
         avoided: Mechanisms to do without.
     """
-    surroundings = Surroundings(missing=dict.fromkeys(avoided, "switched off"))
+    surroundings = Surroundings(missing=dict.fromkeys(avoided, SWITCHED_OFF))
     if sys.platform != "linux":
         for mechanism in _ONLY_LINUX:
             surroundings.missing.setdefault(mechanism, "only Linux has it")

@@ -23,7 +23,7 @@ def missing_walls(candidates: Collection[Mechanism]) -> dict[Mechanism, str]:
     return {Mechanism(name): reason for name, reason in reasons.items()}
 
 
-def missing_task_limit(user: int | None) -> str:
+def missing_task_limit(user: privileges.OtherUser | None) -> str:
     """Try in a child why the kernel does not limit the tasks of a user; empty if it does.
 
     Args:
@@ -33,13 +33,12 @@ def missing_task_limit(user: int | None) -> str:
     return reason
 
 
-def _why_tasks_are_not_limited(user: int | None) -> str:
+def _why_tasks_are_not_limited(user: privileges.OtherUser | None) -> str:
     import resource  # not on Windows
 
-    becoming = [] if user is None else [privileges.becoming_user(user)]
     folders = [] if user is None else import_folders()
     try:
-        PreparedCalls([*becoming, privileges.dropping_capabilities()]).make()
+        PreparedCalls(privileges.giving_up_privileges(user)).make()
         require_readable(folders)
         resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
         _thread.start_new_thread(os.getpid, ())

@@ -38,7 +38,7 @@ class Walls:
         self,
         missing: dict[Mechanism, str],
         readable: Sequence[str],
-        user: int | None = None,
+        user: privileges.OtherUser | None = None,
         tasks_outside: int = 0,
     ) -> None:
         """Take note of what there is.
@@ -112,7 +112,7 @@ class Walls:
         if scratch is not None and sys.platform == "linux":
             ruleset = self._make_ruleset(scratch) if self._has_file_rules else None
             if self._user is not None:
-                os.chown(scratch, self._user, -1)
+                os.chown(scratch, self._user.number, -1)
             PreparedCalls(self._locking_in(ruleset, os.getpid())).make()
         if self._resource_limits is not None:
             self._resource_limits.put_in_force(limits, cpu_s)
@@ -140,8 +140,7 @@ class Walls:
 
     def _locking_in(self, ruleset: int | None, pid: int) -> list[SystemCall]:
         """Return the calls that lock a process in once it has a scratch folder."""
-        calls = [] if self._user is None else [privileges.becoming_user(self._user)]
-        calls.append(privileges.dropping_capabilities())
+        calls = privileges.giving_up_privileges(self._user)
         if ruleset is not None:
             calls += landlock.keeping_rules(ruleset)
         if self._has_filter:

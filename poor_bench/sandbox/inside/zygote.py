@@ -22,6 +22,7 @@ import os
 import select
 import signal
 import socket
+import time
 from contextlib import suppress
 from struct import Struct
 from typing import NoReturn
@@ -40,15 +41,25 @@ from poor_bench.sandbox.inside.preload import forget_project, freeze, preload
 from poor_bench.sandbox.inside.python_files import import_folders
 from poor_bench.sandbox.inside.rehearsal import rehearse
 from poor_bench.sandbox.inside.streams import Output
-from poor_bench.sandbox.inside.surroundings import Surroundings, enter_surroundings
+from poor_bench.sandbox.inside.surroundings import (
+    SWITCHED_OFF,
+    Surroundings,
+    enter_surroundings,
+)
+from poor_bench.sandbox.inside.task_watch import TaskWatch
 from poor_bench.sandbox.inside.wall_trial import missing_task_limit, missing_walls
 from poor_bench.sandbox.inside.walls import Walls
 from poor_bench.sandbox.levels import Mechanism
+from poor_bench.sandbox.limits import Limits
+from poor_bench.sandbox.linux.privileges import OtherUser
+from poor_bench.sandbox.outcomes import Exit
 from poor_bench.sandbox.wire.channel import Channel, DescriptorConnection, SocketConnection
 from poor_bench.sandbox.wire.reports import APART, IN_TURN, pack_exit, pack_failure
 
 _DESCRIPTORS = Struct(f"@{len(RECEIVED)}ii")
 _MANY = 4096
+_MOST_TASKS = Limits().tasks
+_LOOKS_EVERY_S = 0.02
 _STOPS_ORPHANS = {Mechanism.OWN_PROCESSES, Mechanism.SYSTEM_CALL_FILTER}
 
 
@@ -67,38 +78,65 @@ def main(link_descriptor: str, processor: str, avoided: str) -> None:
             os.sched_setaffinity(0, {int(processor)})
     preload()
     orphans = Orphans()
+    tasks = TaskWatch()
     surroundings = enter_surroundings([Mechanism(name) for name in avoided.split(",") if name])
     candidates = [mechanism for mechanism in Mechanism if mechanism not in surroundings.missing]
     missing = surroundings.missing | missing_walls(candidates)
     user = _task_user(surroundings, missing)
     tasks_outside = surroundings.tasks_outside if user is None else 0
+    is_limited = Mechanism.TASK_LIMIT not in missing and not tasks_outside
+    watched_tasks = None if is_limited else _watch_of_tasks(tasks, missing)
     walls = Walls(missing, surroundings.readable, user, tasks_outside)
     walls.prepare()
-    zygote = _Zygote(link, surroundings, walls, orphans)
+    zygote = _Zygote(link, surroundings, walls, orphans, watched_tasks)
     forget_project(import_folders())
     Channel(SocketConnection(link)).send(missing)
     zygote.serve()
 
 
-def _task_user(surroundings: Surroundings, missing: dict[Mechanism, str]) -> int | None:
+def _task_user(surroundings: Surroundings, missing: dict[Mechanism, str]) -> OtherUser | None:
     """Return whom children must become for the limit on tasks to be kept; None for nobody else.
 
     Where it cannot be kept at all, it is added to what is missing.
     """
     if Mechanism.RESOURCE_LIMITS in missing:
         missing.setdefault(Mechanism.TASK_LIMIT, "there are no resource limits")
-    if Mechanism.TASK_LIMIT in missing or not missing_task_limit(None):
+    if Mechanism.TASK_LIMIT in missing:
         return None
-    user = surroundings.further_user
-    reason = missing_task_limit(user)
-    if reason:
+    number = surroundings.further_user
+    others = [] if number is None else [OtherUser(number), OtherUser(number, reads_all=True)]
+    for user in (None, *others):
+        reason = missing_task_limit(user)
+        if not reason:
+            missing.pop(Mechanism.TASK_LIMIT, None)
+            return user
         missing[Mechanism.TASK_LIMIT] = reason
-    return None if reason else user
+    return None
+
+
+def _watch_of_tasks(tasks: TaskWatch, missing: dict[Mechanism, str]) -> TaskWatch | None:
+    """Return what counts the tasks of programs instead of the kernel; None if nothing can.
+
+    What is missing no longer holds the limit on tasks then.
+    """
+    if missing.get(Mechanism.TASK_LIMIT) == SWITCHED_OFF:
+        return None
+    problem = tasks.problem()
+    if problem:
+        missing.setdefault(Mechanism.TASK_LIMIT, f"tasks cannot be counted: {problem}")
+        return None
+    missing.pop(Mechanism.TASK_LIMIT, None)
+    return tasks
 
 
 class _Zygote:
     def __init__(
-        self, link: socket.socket, surroundings: Surroundings, walls: Walls, orphans: Orphans
+        self,
+        link: socket.socket,
+        surroundings: Surroundings,
+        walls: Walls,
+        orphans: Orphans,
+        tasks: TaskWatch | None,
     ) -> None:
         self._link = link
         self._renew_processes = surroundings.renew_processes
@@ -109,6 +147,9 @@ class _Zygote:
         )
         self._walls = walls
         self._orphans = orphans
+        self._tasks = tasks
+        self._next_look = 0.0
+        self._with_too_many_tasks: set[int] = set()
         self._may_leave_orphans = walls.missing.keys() >= _STOPS_ORPHANS
         self._control_of: dict[int, int] = {}
         self._child_of: dict[int, int] = {}
@@ -129,13 +170,15 @@ class _Zygote:
         freeze()
         free_received()
         while True:
-            for descriptor, _ in self._poll.poll():
+            for descriptor, _ in self._poll.poll(self._patience_ms()):
                 if descriptor == self._ended:
                     self._reap()
                 elif descriptor == self._link.fileno():
                     self._accept()
                 elif descriptor in self._child_of:
                     self._kill(descriptor)
+            if self._is_watching():
+                self._look_at_tasks()
 
     def _accept(self) -> None:
         request, ancillary, _, _ = self._link.recvmsg(1, self._ancillary_size)
@@ -154,10 +197,28 @@ class _Zygote:
                 self._become_child(is_apart=request == APART)
             if request == IN_TURN:
                 self._in_turn.append(child)
+                self._next_look = time.monotonic() + _LOOKS_EVERY_S
             self._control_of[child] = control
             self._child_of[control] = child
             self._poll.register(control, select.POLLIN)
         free_received()
+
+    def _is_watching(self) -> bool:
+        """Tell whether a program runs that has to be watched: then another child waits already."""
+        return self._tasks is not None and len(self._in_turn) > 1
+
+    def _patience_ms(self) -> float | None:
+        return _LOOKS_EVERY_S * 1000 if self._is_watching() else None
+
+    def _look_at_tasks(self) -> None:
+        """Kill the program that runs if it has too many threads and processes."""
+        running, now = self._in_turn[0], time.monotonic()
+        if self._tasks is None or now < self._next_look:
+            return
+        self._next_look = now + _LOOKS_EVERY_S
+        if self._tasks.n_tasks(_MOST_TASKS, self._control_of.keys() - {running}) > _MOST_TASKS:
+            self._with_too_many_tasks.add(running)
+            os.kill(running, signal.SIGKILL)
 
     def _become_child(self, *, is_apart: bool) -> NoReturn:
         signal.set_wakeup_fd(-1)
@@ -184,7 +245,10 @@ class _Zygote:
                 self._poll.unregister(control)
             self._end_turn(child)
             cpu_s = usage.ru_utime + usage.ru_stime
-            self._finish(control, pack_exit(os.waitstatus_to_exitcode(status), cpu_s))
+            had_too_many = child in self._with_too_many_tasks
+            self._with_too_many_tasks.discard(child)
+            end = Exit(os.waitstatus_to_exitcode(status), cpu_s, had_too_many)
+            self._finish(control, pack_exit(end))
 
     def _end_turn(self, child: int) -> None:
         """Empty the scratch folder, unless the child that ended did not have it."""

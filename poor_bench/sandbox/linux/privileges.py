@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from struct import Struct
+from typing import NamedTuple
 
 from poor_bench.sandbox.linux import libc
 from poor_bench.sandbox.linux.prepared_calls import SystemCall
 
 _CAPABILITIES_HEADER = Struct("=II").pack(0x2008_0522, 0)
 """Version 3; this process."""
-_NO_CAPABILITIES = bytes(24)
+_CAPABILITIES = Struct("=6I")
+"""Effective, permitted and inheritable ones below 32, then those above."""
+_READ_ALL = 1 << 2
+"""CAP_DAC_READ_SEARCH: the rights of files do not keep this process from reading them."""
 _SIGKILL = 9
+
+
+class OtherUser(NamedTuple):
+    """Whom a process of root becomes.
+
+    The kernel keeps no limit on the tasks of root, even without capabilities.
+    """
+
+    number: int
+    reads_all: bool = False
+    """Keeps root's right to read all files: for a Python that only root may read."""
 
 
 def forbid_new_privileges() -> None:
@@ -25,17 +40,24 @@ def forbid_new_privileges() -> None:
     libc.system_call("prctl", libc.PR_SET_DUMPABLE, 0)
 
 
-def dropping_capabilities() -> SystemCall:
-    """Return the call with which a process gives up all capabilities; see capset(2)."""
-    return SystemCall("capset", (_CAPABILITIES_HEADER, _NO_CAPABILITIES))
+def giving_up_privileges(user: OtherUser | None) -> list[SystemCall]:
+    """Return the calls with which a process gives up all capabilities; see capset(2).
 
-
-def becoming_user(user: int) -> SystemCall:
-    """Return the call with which a process of root becomes another user for good.
-
-    Without it no limit on tasks is kept: the kernel exempts root, even without capabilities.
+    Args:
+        user: Whom it becomes before; None for who it is.
     """
-    return SystemCall("setresuid", (user, user, user))
+    if user is None:
+        return [_keeping_capabilities(0)]
+    becoming = SystemCall("setresuid", (user.number,) * 3)
+    if not user.reads_all:
+        return [becoming, _keeping_capabilities(0)]
+    keeping = SystemCall("prctl", (libc.PR_SET_KEEPCAPS, 1))
+    return [keeping, becoming, _keeping_capabilities(_READ_ALL)]
+
+
+def _keeping_capabilities(kept: int) -> SystemCall:
+    content = _CAPABILITIES.pack(kept, kept, 0, 0, 0, 0)
+    return SystemCall("capset", (_CAPABILITIES_HEADER, content))
 
 
 def die_with_parent() -> None:

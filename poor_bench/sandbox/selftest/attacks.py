@@ -129,7 +129,7 @@ def fork_many() -> str:
 
 
 def start_threads(limit: int) -> str:
-    """Start four times the threads that are allowed, each with little memory."""
+    """Start four times the threads that are allowed, each with little memory, and keep them."""
     import _thread
 
     _thread.stack_size(32768)
@@ -142,6 +142,7 @@ def start_threads(limit: int) -> str:
             n_started += 1
     except RuntimeError:
         return ""
+    lock.acquire(timeout=1)
     return f"started {n_started} threads"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from poor_bench.sandbox.candidate_session import CandidateSession, candidate_session
-from poor_bench.sandbox.levels import Level
+from poor_bench.sandbox.levels import Level, Mechanism
 from poor_bench.sandbox.outcomes import CaseEnd
 from poor_bench.sandbox.sandbox import Sandbox
 from poor_bench.sandbox.selftest import attacks
@@ -64,8 +64,9 @@ TRIALS = (
     ),
     Trial(
         "thread bomb",
-        Level.FULL,
+        Level.PROCESS,
         lambda sandbox, _: claim(sandbox, attacks.start_threads, LIMITS.tasks),
+        needs=Mechanism.TASK_LIMIT,
     ),
     Trial(
         "memory bomb",

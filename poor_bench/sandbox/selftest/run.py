@@ -23,11 +23,20 @@ class Finding:
         name: What was tried, in a few words.
         holds_from: The lowest level that promises to withstand it.
         evidence: What shows that it got through; empty if the sandbox held.
+        is_promised: The sandbox promises to withstand it.
+        wall: The mechanism that must be in force as well; empty for none.
     """
 
     name: str
     holds_from: Level
     evidence: str
+    is_promised: bool
+    wall: str = ""
+
+    @property
+    def needs(self) -> str:
+        """What a sandbox must have to withstand it."""
+        return f"level {self.holds_from.label}{f' and {self.wall}' if self.wall else ''}"
 
     @property
     def held(self) -> bool:
@@ -41,7 +50,14 @@ def run_selftest(sandbox: Sandbox) -> Iterator[Finding]:
     Raises:
         SandboxError: If the sandbox cannot be set up.
     """
+    status = sandbox.status()
     with prepared_ground() as ground:
         for trial in TRIALS:
             evidence = trial.evidence(sandbox, ground)
-            yield Finding(name=trial.name, holds_from=trial.holds_from, evidence=evidence)
+            yield Finding(
+                name=trial.name,
+                holds_from=trial.holds_from,
+                evidence=evidence,
+                is_promised=trial.is_promised(status),
+                wall=trial.needs or "",
+            )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from poor_bench.sandbox.levels import Level
+from poor_bench.sandbox.levels import Level, Mechanism, SandboxStatus
 from poor_bench.sandbox.limits import Limits
 from poor_bench.sandbox.outcomes import CaseEnd, CaseOutcome
 from poor_bench.sandbox.program import Program
@@ -25,11 +25,17 @@ class Trial:
         name: What is tried, in a few words.
         holds_from: The lowest level that promises to withstand it.
         evidence: Tries it; returns what shows that it got through, or an empty text.
+        needs: Must be in force, whatever the level.
     """
 
     name: str
     holds_from: Level
     evidence: Callable[[Sandbox, Ground], str]
+    needs: Mechanism | None = None
+
+    def is_promised(self, status: SandboxStatus) -> bool:
+        """Tell whether a sandbox promises to withstand it."""
+        return self.holds_from <= status.level and self.needs not in status.missing
 
 
 def attempt(sandbox: Sandbox, attack: Callable[..., object], *arguments: Any) -> CaseOutcome:

@@ -9,13 +9,13 @@ from poor_bench.sandbox.outcomes import Exit
 IN_TURN, APART = b"t", b"a"
 """Requests for a child that has the scratch folder for its time, or one of its own."""
 _ENDED, _FAILED = b"e", b"f"
-_EXIT = Struct("=id")
-"""Exit code or minus the signal's number; CPU seconds."""
+_EXIT = Struct("=id?")
+"""See `Exit`."""
 
 
-def pack_exit(status: int, cpu_s: float) -> bytes:
+def pack_exit(end: Exit) -> bytes:
     """Return the report of an end."""
-    return _ENDED + _EXIT.pack(status, cpu_s)
+    return _ENDED + _EXIT.pack(*end)
 
 
 def pack_failure(reason: str) -> bytes:
@@ -26,8 +26,7 @@ def pack_failure(reason: str) -> bytes:
 def unpack_report(report: bytes) -> Exit | str:
     """Return how a child ended, or why nothing is known of it."""
     if report[:1] == _ENDED and len(report) == 1 + _EXIT.size:
-        status, cpu_s = _EXIT.unpack_from(report, 1)
-        return Exit(status=status, cpu_s=cpu_s)
+        return Exit(*_EXIT.unpack_from(report, 1))
     if report[:1] == _FAILED:
         return report[1:].decode()
     return "the process that watches it ended"

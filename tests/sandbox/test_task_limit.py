@@ -159,7 +159,8 @@ with open("/proc/sys/user/max_user_namespaces", "w") as file:
     file.write("0")
 sandbox = Sandbox()
 print("task limit" in sandbox.status().missing)
-print(sandbox.run_cases(Program(source={THREADS!r}, function="f"), [{4 * LIMITS.tasks}]).cases[0].cause)
+program = Program(source={THREADS!r}, function="f")
+print(sandbox.run_cases(program, [{4 * LIMITS.tasks}]).cases[0].cause)
 sandbox.close()
 """
 

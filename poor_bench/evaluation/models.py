@@ -210,7 +210,7 @@ class EvalTrialResult(_ResultModel):
     input_tokens: int = 0
     output_tokens: int = 0
     estimated_cost_usd: float | None = 0.0
-    """None where tokens were used and their price is unknown."""
+    """None if an agent acted and its tokens or their price are unknown."""
     handed_off: bool = False
     failed_checks: tuple[str, ...] = ()
     llm_id: str = ""

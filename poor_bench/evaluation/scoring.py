@@ -48,14 +48,19 @@ def score_trial(
 def estimated_cost_usd(
     case: EvalCase, trial: EvalTrialResult, prices: Prices = _UNKNOWN
 ) -> float | None:
-    """Tokens times price, in US dollars; None where a price is unknown.
+    """Tokens times price, in US dollars; None if a price or the number of tokens is unknown.
 
-    A trial without tokens, such as one of a playbook alone, costs 0.0.
+    A playbook alone costs 0.0. An agent that acted and reports no tokens has not counted them: its
+    cost is unknown, unless both prices are 0.
     """
-    if trial.mode == "playbook" or not (trial.input_tokens or trial.output_tokens):
+    n_tokens = trial.input_tokens + trial.output_tokens
+    if trial.mode == "playbook" or (trial.mode is None and not n_tokens):
         return 0.0
+    known = _prices_for(case, prices)
+    if not n_tokens:
+        return 0.0 if known.input == known.output == 0 else None
     usage = Usage(prompt_tokens=trial.input_tokens, completion_tokens=trial.output_tokens)
-    return cost_usd(usage, _prices_for(case, prices))
+    return cost_usd(usage, known)
 
 
 def _prices_for(case: EvalCase, prices: Prices) -> Prices:

@@ -185,7 +185,7 @@ def test_cost_is_that_of_the_case_else_of_the_llm_else_unknown(
         suite_of(case_of("spending", **of_case), case_of("echo", "b"), llms=llms), tmp_path
     )
     assert report.case_results[0].avg_estimated_cost_usd == cost
-    assert report.avg_estimated_cost_usd == (None if cost is None else cost / 2)
+    assert report.avg_estimated_cost_usd is None, "echo reports no tokens"
     assert find_run(tmp_path, "last").report() == report
 
 

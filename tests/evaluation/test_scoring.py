@@ -69,6 +69,15 @@ def test_playbook_costs_nothing(execution_mode: str, mode: str) -> None:
     assert score_trial(case, make_trial(mode=mode, input_tokens=10**6)).estimated_cost_usd == 0.0
 
 
+@pytest.mark.parametrize("mode", ["agent", "handoff"])
+def test_cost_of_an_agent_that_reports_no_tokens_is_unknown(mode: str) -> None:
+    trial = make_trial(mode=mode, input_tokens=0, output_tokens=0)
+    assert score_trial(make_case(**PRICED), trial).estimated_cost_usd is None
+    assert score_trial(make_case(), trial).estimated_cost_usd is None
+    free = make_case(**dict.fromkeys(PRICED, 0.0))
+    assert score_trial(free, trial).estimated_cost_usd == 0.0
+
+
 def test_case_passes_only_if_all_trials_pass() -> None:
     assert case_result([PASSING, PASSING]).passed
     result = case_result([PASSING, FAILING])

@@ -46,11 +46,13 @@ class ReportGenerator:
 
         Raises:
             ConfigError: If the workspace is not valid or a filter matches nothing.
+            StoreError: If LLMs are chosen and the stored results cannot be read.
         """
         self._config = config
         self._filters_llms = bool(selection and selection.llms)
-        chosen = select(config.workspace, selection or Selection())
-        self._llm_ids = {llm.id for llm in chosen.llms}
+        stored = (r.llm_id for r in config.store.results()) if self._filters_llms else ()
+        chosen = select(config.workspace, selection or Selection(), stored)
+        self._llm_ids = {llm.id for llm in chosen.llms} | chosen.removed_llms
         self._tests = {test.test_id: test for test in chosen.tests}
         self._known_llms = config.workspace.llms_by_id
         self._opener = SideOpener(config)
@@ -62,7 +64,7 @@ class ReportGenerator:
     def results(self) -> Iterator[Result]:
         """Yield the chosen results, failures included.
 
-        Results of LLMs that are not in llms.json any more are shown unless LLMs were chosen.
+        Results of LLMs that are not in llms.json any more are shown unless others were chosen.
 
         Raises:
             StoreError: If the stored results cannot be read.

@@ -79,16 +79,22 @@ class WorkspaceRunner:
         self._fingerprints = WorkspaceFingerprints(self.workspace, evaluators, self._judging.judges)
         self.scorer = Scorer(self.workspace, evaluators, self._fingerprints, self._judging)
 
-    def states(self, selection: Selection) -> TrialStates:
+    def states(self, selection: Selection, stored_llms: Iterable[str] = ()) -> TrialStates:
         """Return how far each selected trial is.
+
+        Args:
+            selection: Which trials.
+            stored_llms: Ids that a filter may name besides those of the workspace; they have no
+                states.
 
         Raises:
             ConfigError: If a filter matches nothing.
             StoreError: If the stored results cannot be read.
         """
-        chosen = select(self.workspace, selection)
+        chosen = select(self.workspace, selection, stored_llms)
         states = TrialStates(chosen.llms, chosen.tests, selection.trials)
-        states.note_all(self.config.store.results(), self._fingerprints)
+        known_tests = self.workspace.tests_by_id
+        states.note_all(self.config.store.results(), self._fingerprints, known_tests)
         return states
 
     def plan(self, selection: Selection | None = None) -> Plan:

@@ -58,8 +58,11 @@ def command(
     from poor_bench.sides import BEFORE, NOW, SideOpener
 
     opener = SideOpener(app.config)
-    side_before = _chosen(app, opener.open(before or f"{BEFORE}{LAST}"), filters)
-    side_after = _chosen(app, opener.open(after or (NOW if before else LAST)), filters)
+    opened = (
+        opener.open(before or f"{BEFORE}{LAST}"),
+        opener.open(after or (NOW if before else LAST)),
+    )
+    side_before, side_after = _chosen(app, opened, filters)
     if rescore:
         from poor_bench.cli.rescored_side import rescored_side
 
@@ -88,21 +91,28 @@ def command(
     return 0
 
 
-def _chosen(app: AppContext, side: Side, filters: dict[str, tuple[str, ...]]) -> Side:
-    """Return the part of a side that the options choose; without options, all of it."""
+def _chosen(
+    app: AppContext, sides: tuple[Side, Side], filters: dict[str, tuple[str, ...]]
+) -> tuple[Side, Side]:
+    """Return the parts of both sides that the options choose; without options, all of them."""
     if not any(filters.values()):
-        return side
+        return sides
     from poor_bench.runner.selection import select
 
-    chosen = select(app.workspace, selection_from(filters))
-    llm_ids = {llm.id for llm in chosen.llms}
+    stored = {result.llm_id for side in sides for result in side.results}
+    chosen = select(app.workspace, selection_from(filters), stored)
+    llm_ids = {llm.id for llm in chosen.llms} | chosen.removed_llms
     test_ids = {test.test_id for test in chosen.tests}
-    results = tuple(
-        result
-        for result in side.results
-        if result.test_id in test_ids and (not filters["llms"] or result.llm_id in llm_ids)
-    )
-    return replace(side, results=results)
+
+    def part(side: Side) -> Side:
+        results = tuple(
+            result
+            for result in side.results
+            if result.test_id in test_ids and (not filters["llms"] or result.llm_id in llm_ids)
+        )
+        return replace(side, results=results)
+
+    return part(sides[0]), part(sides[1])
 
 
 def _nothing_in_common(before: Side, after: Side) -> ConfigError:

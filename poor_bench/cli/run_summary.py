@@ -16,7 +16,7 @@ from poor_bench.command_line import next_command
 from poor_bench.runner.rescore import RescoreTally
 from poor_bench.statistics.coverage import coverages_of
 from poor_bench.statistics.summarise import summarise
-from poor_bench.wording import counted
+from poor_bench.wording import counted, removed_tests_text
 
 if TYPE_CHECKING:
     from poor_bench.models.result import Result
@@ -60,6 +60,8 @@ def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | Non
         for llm_id, each in coverage.items():
             if not each.is_comparable:
                 click.echo(harmless(f"{names.get(llm_id, llm_id)}: {each.text}."))
+    if plan.states.n_removed:
+        click.echo(f"{removed_tests_text(plan.states.n_removed)}.")
     click.echo(f"Results: {runner.config.store.paths.snapshot}")
     budget = runner.manager.budget
     if ended is not None and budget is not None and budget.is_reached:
@@ -82,6 +84,7 @@ def run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> 
         ),
         "cancelled": bool(finished and finished.cancelled),
         "stopped_by_cost": bool(runner.manager.budget and runner.manager.budget.is_reached),
+        "n_results_of_removed_tests": plan.states.n_removed,
         "results": str(runner.config.store.paths.snapshot),
         "llms": [summary_to_json(summary) for summary in summaries],
     }

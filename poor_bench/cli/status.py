@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.next_step import next_step
-from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
+from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
 from poor_bench.cli.selection_options import selection_from, selection_options
 from poor_bench.command_line import examples, next_command
-from poor_bench.wording import counted
+from poor_bench.wording import counted, removed_tests_text
 
 if TYPE_CHECKING:
+    from poor_bench.runner.selection import Selection
     from poor_bench.runner.states import TrialStates
 
 _EPILOG = examples(
@@ -44,14 +46,36 @@ def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> i
     """
     from poor_bench.workspace_runner import WorkspaceRunner
 
-    runner = WorkspaceRunner(app.config)
-    states = runner.states(selection_from(filters, trials=trials))
+    selection = selection_from(filters, trials=trials)
+    removed = _removed_llms(app, selection)
+    states = WorkspaceRunner(app.config).states(selection, removed)
     rows = [_row(states, index) for index in range(len(states.llms))]
     if as_json:
-        print_json({"workspace": str(app.data_dir), "llms": rows})
+        print_json(
+            {
+                "workspace": str(app.data_dir),
+                "llms": rows,
+                "n_results_of_removed_tests": states.n_removed,
+                "n_results_of_removed_llms": removed,
+            }
+        )
         return 0
-    _print(app, states, rows)
+    if rows or not removed:
+        _print(app, states, rows)
+    for llm_id, n_results in removed.items():
+        click.echo(harmless(f"{llm_id}: {counted(n_results, 'result')}; not in llms.json."))
     return 0
+
+
+def _removed_llms(app: AppContext, selection: Selection) -> dict[str, int]:
+    """Count the results of the models that `--llm` names and that are not in llms.json any more."""
+    if not selection.llms:
+        return {}
+    from poor_bench.runner.selection import select
+
+    n_results = Counter(result.llm_id for result in app.store.results())
+    chosen = select(app.workspace, selection, n_results)
+    return {llm_id: n_results[llm_id] for llm_id in sorted(chosen.removed_llms)}
 
 
 def _row(states: TrialStates, index: int) -> dict[str, Any]:
@@ -90,6 +114,8 @@ def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> 
         f"{counted(len(classes), 'class')}, {counted(len(states.llms), 'model')}"
     )
     console().print(plain_table(columns, cells))
+    if states.n_removed:
+        click.echo(f"{removed_tests_text(states.n_removed)}.")
     click.echo(_what_next(rows))
 
 

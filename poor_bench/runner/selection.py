@@ -42,17 +42,26 @@ class Selected(NamedTuple):
 
     llms: list[LLM]
     tests: list[Test]
+    removed_llms: frozenset[str] = frozenset()
+    """Ids that only have results: models that are not in llms.json any more."""
 
 
-def select(workspace: Workspace, selection: Selection) -> Selected:
+def select(workspace: Workspace, selection: Selection, stored_llms: Iterable[str] = ()) -> Selected:
     """Return the LLMs and tests that a selection chooses.
 
     An LLM that is not enabled is chosen only by a filter that names it.
 
+    Args:
+        workspace: Where names are looked up.
+        selection: The filters.
+        stored_llms: Ids of LLMs that have results: those that are not in the workspace any more may
+            be chosen, too.
+
     Raises:
         ConfigError: If a filter matches nothing; it names the nearest existing name.
     """
-    llms = _chosen_llms(workspace.llms, selection.llms)
+    removed = set(stored_llms) - set(workspace.llms_by_id)
+    llms = _chosen_llms(workspace.llms, selection.llms, removed)
     _require_match("--class", selection.classes, workspace.test_classes)
     _require_match("--test", selection.tests, [test.test_id for test in workspace.tests])
     tags_of = _tags_of(workspace)
@@ -72,7 +81,7 @@ def select(workspace: Workspace, selection: Selection) -> Selected:
         raise ConfigError(
             "no test matches all filters together", hint=f"List the tests: {next_command('tests')}"
         )
-    return Selected(llms, tests)
+    return Selected(llms, tests, frozenset(i for i in removed if _matches(i, selection.llms)))
 
 
 def _require_level(wanted: Collection[int], levels: Collection[int]) -> None:
@@ -81,18 +90,20 @@ def _require_level(wanted: Collection[int], levels: Collection[int]) -> None:
         raise ConfigError("--level matches nothing", hint=f"Levels here: {known}")
 
 
-def _chosen_llms(llms: Sequence[LLM], patterns: Sequence[str]) -> list[LLM]:
+def _chosen_llms(
+    llms: Sequence[LLM], patterns: Sequence[str], removed: Collection[str]
+) -> list[LLM]:
     if not patterns:
         return [llm for llm in llms if llm.enabled]
-    chosen = {llm.id for pattern in patterns for llm in _matching(pattern, llms)}
+    chosen = {llm.id for pattern in patterns for llm in _matching(pattern, llms, removed)}
     named = ids_named(patterns, llms)
     return [llm for llm in llms if llm.id in chosen and (llm.enabled or llm.id in named)]
 
 
-def _matching(pattern: str, llms: Sequence[LLM]) -> list[LLM]:
+def _matching(pattern: str, llms: Sequence[LLM], removed: Collection[str]) -> list[LLM]:
     matching = llms_matching(pattern, llms)
-    if not matching:
-        unknown = unknown_llm(pattern, llms)
+    if not matching and not any(is_match(llm_id, pattern) for llm_id in removed):
+        unknown = unknown_llm(pattern, llms, removed)
         raise ConfigError(f"--llm {pattern!r} matches nothing", hint=unknown.hint)
     return matching
 

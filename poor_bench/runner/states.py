@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple, Protocol
 
@@ -84,12 +84,32 @@ class TrialStates:
         self._llm_index = {llm.id: index for index, llm in enumerate(llms)}
         self._test_index = {test.test_id: index for index, test in enumerate(tests)}
         self._states = bytearray(len(llms) * len(tests) * trials)
+        self.n_removed = 0
+        """Results of these LLMs that belong to removed tests; they count in no state."""
 
-    def note_all(self, results: Iterable[Result], fingerprints: Fingerprints) -> None:
-        """Take the newest score and the newest unsettled failure of every trial, in any order."""
+    def note_all(
+        self,
+        results: Iterable[Result],
+        fingerprints: Fingerprints,
+        known_tests: Container[str] | None = None,
+    ) -> None:
+        """Take the newest score and the newest unsettled failure of every trial, in any order.
+
+        Args:
+            results: The stored results.
+            fingerprints: Of today's requests and evaluators.
+            known_tests: Ids of all tests of the workspace; results of others are counted in
+                `n_removed`. None for no such count.
+        """
         for result in results:
             slot = self._slot(result)
-            if slot is not None:
+            if slot is None:
+                self.n_removed += (
+                    known_tests is not None
+                    and result.test_id not in known_tests
+                    and result.llm_id in self._llm_index
+                )
+            else:
                 known = self._states[slot]
                 state = max(known & _STATE, _state_of(result, self, fingerprints))
                 kind = _SCORED if result.failure is None else _HAS_FAILURE

@@ -111,6 +111,11 @@ def test_every_screen_says_that_removed_tests_do_not_count(
     document = json.loads(printed(capsys, folder, "report", "--json"))
     assert document["n_results_of_removed_tests"] == 3
     assert words in " ".join(printed(capsys, folder, "doctor").split())
+    assert words in printed(capsys, folder, "status")
+    assert words in printed(capsys, folder, "run", "--test", "sum_010")
+    for command in ("status", "run"):
+        document = json.loads(printed(capsys, folder, command, "--test", "sum_010", "--json"))
+        assert document["n_results_of_removed_tests"] == 3
     assert words in callbacks.note(services_of(folder))
     assert "gone_1 (removed)" in printed(capsys, folder, "results")
     analysed: Any = json.loads(printed(capsys, folder, "tests", "analyse", "--json"))

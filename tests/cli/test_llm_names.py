@@ -93,6 +93,37 @@ def test_results_of_an_llm_that_was_removed_are_found_by_its_id(
     assert "`scripted:b`" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "command", ["status", "report", "report --format csv", "issues --json", "compare before:last now"]
+)
+def test_a_model_that_only_has_results_may_be_chosen(
+    folder: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    entries = json.loads((folder / "llms.json").read_text())["llms"]
+    (folder / "llms.json").write_text(json.dumps({"llms": entries[:1]}))
+    for pattern in ("scripted:b", "*:b"):
+        assert call(folder, f"{command} --llm NAME", pattern) == 0
+        printed = capsys.readouterr().out
+        assert "scripted:b" in printed or "issues" in command
+        assert "scripted:a" not in printed
+        assert "Model A" not in printed
+    assert call(folder, f"{command} --llm NAME", "scripted:bb") == 2
+    assert "`scripted:b`" in capsys.readouterr().err
+
+
+def test_status_counts_the_results_of_a_model_that_is_not_in_llms_json(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entries = json.loads((folder / "llms.json").read_text())["llms"]
+    (folder / "llms.json").write_text(json.dumps({"llms": entries[:1]}))
+    assert call(folder, "status --llm NAME", "scripted:b") == 0
+    assert capsys.readouterr().out == "scripted:b: 3 results; not in llms.json.\n"
+    assert call(folder, "status --json --llm NAME", "scripted:b") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["n_results_of_removed_llms"] == {"scripted:b": 3}
+    assert call(folder, "run --llm NAME", "scripted:b") == 2
+
+
 def test_an_llm_that_is_switched_off_is_named_by_its_old_id(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,14 +54,16 @@ def check_before_run(app: AppContext) -> None:
         ConfigError: If a test cannot be right, such as one whose reference does not score 1.0.
     """
     with console(stderr=True).status("Checking the tests"):
-        found = [*app.workspace.problems, *(finding.problem for finding in app.config.lint())]
+        findings = app.config.lint()
+    found = [*app.workspace.problems, *(finding.problem for finding in findings)]
     errors = [problem for problem in found if problem.severity is Severity.ERROR]
     if errors:
-        fix = next_command("tests lint --fix")
+        fixable = any(f.fixes for f in findings if f.problem.severity is Severity.ERROR)
+        fix = f" Some can be fixed by: {next_command('tests lint --fix')}" if fixable else ""
         raise ConfigError(
             f"the workspace has {counted(len(errors), 'faulty test')}",
             problems=errors,
-            hint=f"Fix them, or add --unchecked. Some can be fixed by: {fix}",
+            hint=f"Fix them, or add --unchecked.{fix}",
         )
     for problem in found[:_SHOWN]:
         click.echo(f"Warning: {harmless(str(problem))}", err=True)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from poor_bench.command_line import next_command
 from poor_bench.errors import PoorBenchError, SandboxError
 from poor_bench.lint.evaluator_facts import EvaluatorFacts
 from poor_bench.lint.finding import Finding
 from poor_bench.lint.subject import Subject
 from poor_bench.models.problem import Severity
+
+_BROKEN = "correct the evaluator or its `parameters`: it must score any response"
 
 
 def check_reference(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
@@ -21,8 +24,8 @@ def check_reference(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding
         yield subject.finding(
             "reference-fails",
             ("reference_response",),
-            f"the reference response {_outcome(score)}, but must score 1.0",
-            hint="correct the reference response or the evaluator's parameters",
+            _told("the reference response", score, "1.0"),
+            hint=_hint(score, "correct the reference response or the evaluator's parameters"),
             severity=_severity(score),
         )
 
@@ -34,8 +37,8 @@ def check_blank(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
         yield subject.finding(
             "blank-passes",
             ("evaluation_module",),
-            f"an empty response {_outcome(score)}, but must score 0",
-            hint="give the evaluator the expected answer in its `parameters`",
+            _told("an empty response", score, "0"),
+            hint=_hint(score, "give the evaluator the expected answer in its `parameters`"),
             severity=_severity(score),
         )
 
@@ -61,5 +64,14 @@ def _severity(score: float | str) -> Severity:
     return Severity.WARNING if isinstance(score, Unscored) else Severity.ERROR
 
 
-def _outcome(score: float | str) -> str:
-    return score if isinstance(score, str) else f"scores {score:.3g}"
+def _told(response: str, score: float | str, required: str) -> str:
+    if isinstance(score, str):
+        return f"{response} {score}"
+    return f"{response} scores {score:.3g}, but must score {required}"
+
+
+def _hint(score: float | str, hint_for_score: str) -> str:
+    """Choose the hint; a score that is missing is the fault of the evaluator or the sandbox."""
+    if isinstance(score, Unscored):
+        return f"see {next_command('doctor')}"
+    return _BROKEN if isinstance(score, str) else hint_for_score

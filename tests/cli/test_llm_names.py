@@ -94,7 +94,8 @@ def test_results_of_an_llm_that_was_removed_are_found_by_its_id(
 
 
 @pytest.mark.parametrize(
-    "command", ["status", "report", "report --format csv", "issues --json", "compare before:last now"]
+    "command",
+    ["status", "report", "report --format csv", "issues --json", "compare before:last now"],
 )
 def test_a_model_that_only_has_results_may_be_chosen(
     folder: Path, capsys: pytest.CaptureFixture[str], command: str

@@ -87,6 +87,15 @@ def test_validate_proves_the_references(folder: Path, capsys: pytest.CaptureFixt
     assert "the reference response scores 0, but must score 1.0" in capsys.readouterr().out
 
 
+def test_run_proposes_fixes_only_where_it_knows_some(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rewrite_tests(folder, reference_response="5")
+    assert call(folder, "run") == 2
+    assert "--unchecked" in (told := capsys.readouterr().err)
+    assert "lint --fix" not in told
+
+
 def test_validate_of_a_missing_folder_says_how_to_make_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,7 +33,12 @@ def test_an_evaluator_that_breaks_is_reported_for_the_test() -> None:
 
     found = lint(make_test(), facts=Broken())
     assert codes(found) == ["reference-fails", "blank-passes"]
-    assert "cannot be scored: it broke" in found[0].problem.message
+    assert [finding.problem.message.split("response ")[1] for finding in found] == [
+        "cannot be scored: it broke"
+    ] * 2
+    assert {finding.problem.hint for finding in found} == {
+        "correct the evaluator or its `parameters`: it must score any response"
+    }
 
 
 def test_a_sandbox_that_does_not_start_says_nothing_against_the_test() -> None:
@@ -43,7 +48,8 @@ def test_a_sandbox_that_does_not_start_says_nothing_against_the_test() -> None:
 
     found = lint(make_test(), facts=Unlocked())
     assert {finding.problem.severity for finding in found} == {Severity.WARNING}
-    assert "cannot be checked on this machine: no processes" in found[0].problem.message
+    assert found[0].problem.message.endswith("cannot be checked on this machine: no processes")
+    assert "doctor" in found[0].problem.hint
 
 
 def test_tests_without_reference_are_one_finding_with_fixes_that_hold() -> None:

@@ -22,7 +22,7 @@ from poor_bench.workspace_runner import WorkspaceRunner
 
 _PROBLEMS = {
     TrialState.PENDING: "no result yet",
-    TrialState.FAILED: "could not be run",
+    TrialState.FAILED: "failed to run",
     TrialState.STALE_REQUEST: "the result is out of date: prompt or parameters changed",
     TrialState.STALE_SCORE: "the score is out of date: the evaluator changed",
 }

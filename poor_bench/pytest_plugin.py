@@ -5,7 +5,7 @@ pytest -p poor_bench.pytest_plugin --poor-bench data
 pytest -p poor_bench.pytest_plugin --poor-bench data --poor-bench-run -k "math and gemma3"
 ```
 
-An item passes where the mean score reaches the pass mark. A trial that could not be run, has no
+An item passes where the mean score reaches the pass mark. A trial that failed to run, has no
 result yet or is out of date is an error, never a failure: nothing is known of the LLM then.
 Without `--poor-bench` the plug-in does nothing.
 """

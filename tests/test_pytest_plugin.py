@@ -61,7 +61,7 @@ def test_stored_results_pass_fail_or_are_errors(files: WorkspaceFiles, tmp_path:
     assert counts(output).items() >= {"failed": 1, "passed": 4, "error": 1}.items()
     assert "FAILED bench/tests.json::sums/sum_002[scripted:b]" in output
     assert "score 0.000 is below 1" in output
-    assert "could not be run: bad_request: odd" in output
+    assert "failed to run: bad_request: odd" in output
     assert "\x1b" not in output
     assert "Traceback" not in output
     properties = {item.get("name") for item in parse(report).iter("property")}

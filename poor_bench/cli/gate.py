@@ -67,7 +67,7 @@ def command(
     """Check stored results against limits and a baseline; exit with 1 if a gate fails.
 
     A score below its limit, or below the baseline's, fails only where chance is ruled out, and
-    warns otherwise. Trials that could not be run never count as zero. Nothing to check fails.
+    warns otherwise. Trials that failed to run never count as zero. Nothing to check fails.
     """
     from poor_bench.cli.gate_evidence import gather_evidence
     from poor_bench.gates.check import check_gates

@@ -28,7 +28,7 @@ COMMANDS = {
     "results": "Show single results: prompt, thinking, response, score.",
     "rescore": "Score stored responses again with the current evaluators.",
     "tune": "Find a better prompt or better parameters, and prove it.",
-    "judge": "Have agents judged by LLMs, and find out what the judges are worth.",
+    "judge": "Have models judge agents, and measure how reliable the judges are.",
     "suite": "Run suites of cases for computer-using agents.",
     "llms": "List, add, discover and try models.",
     "tests": "List, check, import and generate tests.",
@@ -47,8 +47,8 @@ _EPILOG = (
     + """
 
 \b
-Exit codes: 0 done, 1 a gate failed, 2 wrong file or option, 3 trials that could not be run
-or scored, 4 results that cannot be read or written, 130 interrupted.
+Exit codes: 0 done, 1 a gate failed, 2 wrong file or option, 3 trials that failed to run or
+have no current score, 4 results that cannot be read or written, 130 interrupted.
 """
 )
 
@@ -125,8 +125,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
     Returns:
-        0 done, 1 a gate failed, 2 usage or configuration, 3 some tests could not be run or scored,
-        4 the store, 130 interrupted.
+        0 done, 1 a gate failed, 2 usage or configuration, 3 some trials failed to run or have no
+        current score, 4 the store, 130 interrupted.
     """
     open_missing_streams()
     use_workspace(None)

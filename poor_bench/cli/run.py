@@ -34,7 +34,7 @@ _EPILOG = examples(
 \b
 Exit codes:
   0 all selected tests have a score of the current evaluator
-  3 some trials could not be run, or some stored responses could not be scored again
+  3 some trials failed to run, or some stored responses could not be scored again
   2 a file or an option is wrong; 4 the results cannot be stored; 130 interrupted
 """
 )

@@ -134,5 +134,5 @@ def models_text(report: EvalSuiteResult) -> str:
     if not n_playbook:
         return ""
     if n_playbook == len(ran):
-        return "No model was used: playbooks completed every trial."
+        return "No model was used: only playbooks acted."
     return f"A model acted in {len(ran) - n_playbook} of {counted(len(ran), 'trial')}."

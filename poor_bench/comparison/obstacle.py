@@ -23,9 +23,9 @@ class Obstacle(StrEnum):
     ONLY_AFTER = "only_after"
     """There is no result before."""
     FAILED_BEFORE = "failed_before"
-    """It could not be run before."""
+    """It failed to run before."""
     FAILED_AFTER = "failed_after"
-    """It could not be run after."""
+    """It failed to run after."""
 
     @property
     def text(self) -> str:
@@ -52,6 +52,6 @@ _TEXTS = {
     Obstacle.TEST_GONE: "test gone from the workspace",
     Obstacle.ONLY_BEFORE: "no result after",
     Obstacle.ONLY_AFTER: "no result before",
-    Obstacle.FAILED_BEFORE: "could not be run before",
-    Obstacle.FAILED_AFTER: "could not be run after",
+    Obstacle.FAILED_BEFORE: "failed to run before",
+    Obstacle.FAILED_AFTER: "failed to run after",
 }

@@ -22,7 +22,7 @@ Source:
 ON_SERIES = ("#FFFFFF", "#18181B", "#18181B", "#FFFFFF", "#18181B", "#FFFFFF")
 """Colours of text on them."""
 FAILURE = "#D55E00"
-"""Colour of what could not be run; it always stands beside a sign or a word."""
+"""Colour of what failed to run; it always stands beside a sign or a word."""
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star")
 """Points of series in line charts."""
 PATTERNS = ("", "/", "x", ".", "-", "\\", "+", "|")

@@ -1,4 +1,4 @@
-"""Trials that could not be run: one detector per kind of failure."""
+"""Trials that failed to run: one detector per kind of failure."""
 
 from __future__ import annotations
 

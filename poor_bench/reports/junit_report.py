@@ -7,7 +7,7 @@
 </testsuite></testsuites>
 ```
 
-A test below the pass mark is a failure; a test that could not be run is an error.
+A test below the pass mark is a failure; a test that failed to run is an error.
 
 Source:
     The schema that Jenkins and pytest share (`junit-10.xsd` of the xUnit plug-in).

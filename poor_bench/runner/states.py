@@ -17,7 +17,7 @@ class TrialState(IntEnum):
 
     PENDING = 0
     FAILED = 1
-    """It could not be run; a run tries it again."""
+    """It failed to run; a run tries it again."""
     STALE_REQUEST = 2
     """It was asked with another prompt or other parameters; a run asks again."""
     STALE_SCORE = 3

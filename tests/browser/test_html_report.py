@@ -41,7 +41,7 @@ def test_heat_map_filters_tests_and_answers_unfold(open_report: Open) -> None:
     expect(page.locator("#filters output")).to_have_text("12 of 12")
     page.locator("#classes").get_by_role("button", name="other").click()
     expect(page.locator("#filters output")).to_have_text("6 of 12")
-    page.get_by_label("State").select_option("could not be run")
+    page.get_by_label("State").select_option("failed to run")
     expect(page.locator("#filters output")).to_have_text("1 of 12")
     page.locator(".test:visible > summary").click()
     page.locator(".answer:visible > summary", has_text="bad").click()

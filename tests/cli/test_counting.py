@@ -81,6 +81,15 @@ def test_report_counts_like_status_in_every_format(
         assert "A newer attempt failed on 2 scored trials; the stored scores count." in shown
 
 
+@pytest.mark.parametrize("command", ["--help", "run --help", "gate --help", "report --format html"])
+def test_one_word_names_a_failure_of_ours(
+    folder: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    shown = " ".join(printed(capsys, folder, *command.split()).split())
+    assert "could not be run" not in shown
+    assert "failed to run" in shown
+
+
 def test_gates_see_the_same_share(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["gate", "--min-scored-share", "0.6", "--json"]
     [outcome] = [

@@ -213,7 +213,7 @@ def test_a_result_of_playbooks_does_not_read_as_one_of_the_model(
     files = ("--html", str(tmp_path / "r.html"), "--junit", str(tmp_path / "r.xml"))
     assert call(tmp_path, "run", str(path), "--llm", "scripted:w", *files) == 0
     told = capsys.readouterr()
-    assert "No model was used: playbooks completed every trial." in told.out
+    assert "No model was used: only playbooks acted." in told.out
     assert "Warning: scripted:w was not used" in told.err
     assert "model: none (playbooks only)" in (tmp_path / "r.html").read_text()
     assert 'name="llms" value="none (playbooks only)"' in (tmp_path / "r.xml").read_text()

@@ -21,7 +21,7 @@ class FailureGroup:
 
 
 def failure_groups(table: ResultTable) -> list[FailureGroup]:
-    """Return what could not be run, most trials first."""
+    """Return what failed to run, most trials first."""
     kinds = table.values["failure_kind"]
     groups: dict[tuple[str, FailureKind], list[int]] = {}
     for code, kind in enumerate(kinds):

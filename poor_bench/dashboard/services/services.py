@@ -236,7 +236,7 @@ class Services:
         return self._last_run.last_run(self.config())
 
     def failures(self) -> list[FailureGroup]:
-        """Return what could not be run, by LLM and reason.
+        """Return what failed to run, by LLM and reason.
 
         Raises:
             ConfigError: If the workspace is not valid.

@@ -25,7 +25,7 @@ class Answer(NamedTuple):
     name: str
     trial: int
     step: int | None
-    """Step of the palette; None for a trial that could not be run."""
+    """Step of the palette; None for a trial that failed to run."""
     score_text: str
     failure: str
     response: str
@@ -128,7 +128,7 @@ def _test(test: Test, results: Sequence[Result], data: ReportData, budget: _Budg
 
 
 def _cell(result: Result, data: ReportData) -> Cell:
-    told = "could not be run" if result.score is None else f"{result.score:.2f}"
+    told = "failed to run" if result.score is None else f"{result.score:.2f}"
     step = None if result.score is None else heat_step(result.score)
     return Cell(step, f"{data.name(result.llm_id)}: {told}")
 

@@ -79,7 +79,7 @@ def _content(data: ReportData) -> dict[str, Any]:
 
 
 def _failure_counts(data: ReportData) -> list[tuple[str, str, str, int]]:
-    """Return LLM, kind, message and number of the trials that could not be run."""
+    """Return LLM, kind, message and number of the trials that failed to run."""
     counts: dict[tuple[str, str, str], int] = {}
     for result in data.failures:
         assert result.failure is not None

@@ -28,7 +28,7 @@ class Standing:
     p_adjusted: float | None
     """Of that difference, valid for all variants of the sweep together (Holm)."""
     n_failed: int
-    """Tests that could not be run; they are no zeros."""
+    """Tests that failed to run; they are no zeros."""
     median_ms: float | None
     median_tokens: float | None
     """Generated tokens."""

@@ -135,7 +135,7 @@ class PromptSession:
             try:
                 self._attempts.of(text, self._split.held_out)
             except (CaseFailedError, SearchStoppedError, CostLimitError) as error:
-                problem = f"some held-out tests could not be run: {error}"
+                problem = f"some held-out tests failed to run: {error}"
             except RunCancelledError:
                 return "stopped before the final test"
         base_scores = self._attempts.scores(base.text, self._split.held_out)

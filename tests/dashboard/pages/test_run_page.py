@@ -193,7 +193,7 @@ def test_a_run_elsewhere_can_only_be_watched() -> None:
 def test_a_run_whose_llm_was_not_there_is_not_called_finished_alone() -> None:
     llm = LLMProgress(llm_id="a", n_items=3, n_scored=1, phase=LLMPhase.UNAVAILABLE)
     shown = text_of(run_head(RunState(phase=RunPhase.FINISHED, llms=(llm,))))
-    assert "Finished, but 2 trials could not be run" in shown
+    assert "Finished, but 2 trials failed to run" in shown
 
 
 def test_the_header_shows_a_run_only_while_it_goes_on() -> None:

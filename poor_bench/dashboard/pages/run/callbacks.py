@@ -68,7 +68,7 @@ def plan_csv(services: Services, selection: Selection) -> dict[str, Any]:
 
 
 def failures_csv(services: Services) -> dict[str, Any]:
-    """Return every trial that could not be run as a file."""
+    """Return every trial that failed to run as a file."""
     return text_file("failures.csv", table_csv(failure_rows(services.failures())))
 
 

@@ -33,7 +33,7 @@ def failures_frame() -> Component:
 
 
 def failures_head(groups: Sequence[FailureGroup]) -> list[Component]:
-    """Return how many trials could not be run."""
+    """Return how many trials failed to run."""
     n_trials = sum(len(group.trials) for group in groups)
     return live_head(
         "Failed to run",
@@ -42,7 +42,7 @@ def failures_head(groups: Sequence[FailureGroup]) -> list[Component]:
 
 
 def failures_table(groups: Sequence[FailureGroup], name_of: Callable[[str], str]) -> Component:
-    """Return what could not be run, by LLM and reason."""
+    """Return what failed to run, by LLM and reason."""
     heads = ("Model", "Reason", "Trials", "First message")
     rows = [_row(group, name_of(group.llm_id)) for group in groups[:_SHOWN]]
     return html.Div(
@@ -58,7 +58,7 @@ def failures_table(groups: Sequence[FailureGroup], name_of: Callable[[str], str]
 
 
 def failure_rows(groups: Sequence[FailureGroup]) -> list[dict[str, Any]]:
-    """Return a row for each trial that could not be run."""
+    """Return a row for each trial that failed to run."""
     return [
         {
             "model": group.llm_id,

@@ -93,7 +93,7 @@ def _title(state: RunState) -> str:
         return "Run of another process"
     n_left = state.n_items - state.n_done
     if state.phase is RunPhase.FINISHED and n_left:
-        return f"Finished, but {counted(n_left, 'trial')} could not be run"
+        return f"Finished, but {counted(n_left, 'trial')} failed to run"
     if state.phase is RunPhase.FINISHED and state.n_not_rescored:
         n_kept = counted(state.n_not_rescored, "stored response")
         return f"Finished, but {n_kept} could not be rescored"

@@ -52,7 +52,7 @@ def start(services: Services, selection: Selection) -> tuple[list[Component], st
 
 
 def failures(services: Services) -> tuple[Component | None, str, list[Component]]:
-    """Return body, class and head of what could not be run."""
+    """Return body, class and head of what failed to run."""
     groups = services.failures()
     if not groups:
         return None, ABSENT, []

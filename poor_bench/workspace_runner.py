@@ -43,7 +43,7 @@ from poor_bench.runner.run import Run
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.states import TrialStates
-from poor_bench.sandbox import accept_level, parse_level, sandbox_terms
+from poor_bench.sandbox import SandboxTerms, accept_level, parse_level, sandbox_terms
 from poor_bench.sides import SideOpener
 
 if TYPE_CHECKING:
@@ -145,13 +145,22 @@ class WorkspaceRunner:
         run = Run(plan, self.config.store, self.manager, self.scorer, executor)
         return run.run(listener, control or RunControl())
 
+    def sandbox_terms(self, tests: Iterable[Test]) -> SandboxTerms | None:
+        """Return how well code of models is locked in; None where no test runs such code.
+
+        Raises:
+            SandboxError: If processes cannot be started.
+        """
+        return sandbox_terms() if self.scorer.runs_code(tests) else None
+
     def _require_sandbox(self, tests: Iterable[Test]) -> None:
         """Make sure that code of models is locked in as well as it has to be.
 
         Raises:
             ConfigError: If it is not, and some tests run such code.
         """
-        if self.scorer.runs_code(tests) and (terms := sandbox_terms()).is_refused:
+        terms = self.sandbox_terms(tests)
+        if terms is not None and terms.is_refused:
             raise ConfigError(terms.refusal, hint=terms.way_out)
 
     def run_test(self, test_id: str, llm_id: str) -> Result:

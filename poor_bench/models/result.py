@@ -9,6 +9,8 @@ from typing import Any
 
 from poor_bench.models.failure import Failure, FailureKind
 
+_WEAK_SANDBOXES = frozenset({"process", "limits"})
+
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
@@ -78,6 +80,11 @@ class Result:
         if self.failure is None:
             return True
         return self.failure.kind.comes_after_response and bool(self.response or self.thinking)
+
+    @property
+    def weak_sandbox(self) -> str:
+        """Level at which code of the response ran, where it did not isolate it; else empty."""
+        return self.sandbox if self.sandbox in _WEAK_SANDBOXES else ""
 
     @property
     def judge_cost_usd(self) -> float | None:

@@ -13,7 +13,6 @@ from poor_bench.wording import counted, removed_tests_text
 Quote = Callable[[str], str]
 """Makes the name of an LLM, class or test safe for where the sentence will stand."""
 _ALL_NAMED_UP_TO = 4
-_WEAK_LEVELS = frozenset({"process", "limits"})
 _WITHOUT_CAUSE = frozenset({"score_zero", "partly_wrong"})
 """Detectors that say no more than that the answer is wrong."""
 
@@ -104,6 +103,6 @@ def _missing(data: ReportData) -> Iterator[str]:
 
 def _weakly_isolated(data: ReportData) -> Iterator[str]:
     """Warn of scores of code that could reach beyond its sandbox."""
-    counts = Counter(result.sandbox for result in data.results if result.sandbox in _WEAK_LEVELS)
+    counts = Counter(result.weak_sandbox for result in data.results if result.weak_sandbox)
     for level, count in sorted(counts.items()):
         yield f"{counted(count, 'score')} of code that ran at sandbox level {level} only."

@@ -12,6 +12,11 @@ from pathlib import Path
 import pytest
 
 from poor_bench.cli.main import main
+from poor_bench.dashboard.pages.compare.callbacks import show_panel
+from poor_bench.dashboard.pages.model.details_panel import details_body
+from poor_bench.dashboard.pages.run import callbacks as run_page
+from poor_bench.dashboard.services.compare_service import CompareService
+from poor_bench.dashboard.services.result_details import details_of
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.errors import ConfigError, SandboxError
@@ -22,6 +27,7 @@ from poor_bench.sandbox import (
     Mechanism,
     Program,
     Sandbox,
+    SandboxStatus,
     accept_level,
     default,
     noting_levels,
@@ -32,6 +38,8 @@ from poor_bench.sandbox.host.zygote_launcher import ZygoteLauncher
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import scored, services_of, write_results
+from tests.dashboard.seen_text import text_of
 
 NO_FILES_CLOSED = (Mechanism.BARE_ROOT, Mechanism.FILE_RULES)
 PROGRAM = Program(source="def f(x): return x + 1", function="f")
@@ -207,3 +215,53 @@ def test_evaluators_that_run_code_are_known(
 ) -> None:
     evaluator = load_evaluators([project_evaluators_folder()]).get(name)
     assert evaluator.runs_code(parameters) is runs_code
+
+
+def seen_on_run_page(bench: Path) -> str:
+    return text_of(run_page.sandbox(services_of(bench)))
+
+
+def test_run_page_says_that_code_is_not_run_and_the_way_out(bench: Path) -> None:
+    seen = seen_on_run_page(bench)
+    assert "Code of models is not run" in seen
+    assert "level isolated is required" in seen
+    assert "container" in seen
+    assert "sandbox: limits" in seen
+
+
+def test_run_page_warns_as_long_as_a_weak_level_is_accepted(bench: Path) -> None:
+    (bench / "config.yaml").write_text("sandbox: limits\n")
+    seen = seen_on_run_page(bench)
+    assert "Code of models is not isolated" in seen
+    assert "code can read and change your files" in seen
+
+
+def test_run_page_is_silent_where_no_test_runs_code(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(1)
+    workspace_files.add_llm("a", "4")
+    assert run_page.sandbox(services_of(workspace_files.write())) is None
+
+
+def test_run_page_is_silent_where_code_is_isolated(
+    bench: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    isolated = SandboxStatus(Level.ISOLATED, {Mechanism.BARE_ROOT: "not here"})
+    monkeypatch.setattr(default, "sandbox_status", lambda: isolated)
+    assert run_page.sandbox(services_of(bench)) is None
+
+
+@pytest.mark.parametrize(
+    ("level", "is_told"), [("limits", True), ("process", True), ("isolated", False), ("", False)]
+)
+def test_panels_tell_the_level_of_a_result_where_it_is_weak(
+    workspace_files: WorkspaceFiles, level: str, is_told: bool
+) -> None:
+    workspace_files.add_tests(1)
+    folder = workspace_files.write()
+    write_results(folder, {"a:b": [scored("sum_001", 1.0, sandbox=level)]})
+    services = services_of(folder)
+    compared = show_panel(services, CompareService(services), "?test=sum_001")
+    [result] = WorkspaceFolder(folder).store.results()
+    details = details_of(result, WorkspaceFolder(folder).workspace)
+    for shown in (compared, details_body(details)):
+        assert (f"sandbox: {level}" in text_of(shown)) is is_told

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import dash_mantine_components as dmc
 from dash import html
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
+
+
+def weak_sandbox_badge(level: str) -> Component | None:
+    """Return the sandbox level at which code of a response ran; None for an empty one."""
+    if not level:
+        return None
+    badge: Component = dmc.Badge(f"sandbox: {level}", color="orange", variant="light")
+    return badge
 
 
 def score_badge(score: float | None) -> Component:

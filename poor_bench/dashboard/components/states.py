@@ -40,6 +40,16 @@ def loading_state(n_lines: int = 4) -> Component:
     return html.Div(lines, className="loading-state", role="status", **aria(label="Loading"))
 
 
+def warning_banner(title: str, *texts: str) -> Component:
+    """Return what the reader should know before going on, and what to do about it."""
+    paragraphs = [html.P(ticked_text(text)) for text in texts]
+    return html.Div(
+        [icon("warning"), html.Div([html.Strong(title), *paragraphs])],
+        className="error-banner",
+        role="alert",
+    )
+
+
 def error_banner(error: PoorBenchError) -> Component:
     """Return what is wrong, where, and the way out."""
     problems = error.problems if isinstance(error, ConfigError) else ()

@@ -35,6 +35,7 @@ from poor_bench.issues.issue import Issue
 from poor_bench.models.llm import LLM
 from poor_bench.runner.plan import make_plan
 from poor_bench.runner.selection import Selection
+from poor_bench.sandbox import SandboxTerms
 from poor_bench.statistics.coverage import Coverage
 from poor_bench.statistics.reliability import Reliability
 from poor_bench.statistics.summary import GroupBy, Summary
@@ -258,6 +259,19 @@ class Services:
             plan = make_plan(states, force=selection.force, only=selection.only)
             means = ClassMeans(self.table(), runner.workspace.tests_by_id)
             return preview_run(plan, runner.manager, means, runner.costs_of)
+        finally:
+            runner.close()
+
+    def sandbox_terms(self) -> SandboxTerms | None:
+        """Return how well code of models is locked in; None where no test runs such code.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            SandboxError: If processes cannot be started.
+        """
+        runner = WorkspaceRunner(self.config())
+        try:
+            return runner.sandbox_terms(runner.workspace.tests)
         finally:
             runner.close()
 

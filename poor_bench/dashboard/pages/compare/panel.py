@@ -12,7 +12,7 @@ from poor_bench.dashboard.components.attributes import aria
 from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.llm_mark import llm_mark
 from poor_bench.dashboard.components.plain_text import folded, plain_text
-from poor_bench.dashboard.components.score import score_badge
+from poor_bench.dashboard.components.score import score_badge, weak_sandbox_badge
 from poor_bench.dashboard.components.stay_link import StayLinks, chip_row
 from poor_bench.dashboard.links import model_link
 from poor_bench.dashboard.pages.compare.ids import CompareIds as Ids
@@ -194,8 +194,10 @@ def _answer(answer: DistinctAnswer, details: ResultDetails) -> Component:
         )
     trials = ", ".join(str(result.trial) for result in answer.results)
     n_words = len(details.thinking.split())
+    weak_levels = sorted({result.weak_sandbox for result in answer.results} - {""})
     return html.Div(
         [
+            *map(weak_sandbox_badge, weak_levels),
             html.P(
                 f"{counted(answer.n_trials, 'trial')} with the same response ({trials}), "
                 f"score {answer.score:.2f}",

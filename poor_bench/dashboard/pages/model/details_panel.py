@@ -10,7 +10,7 @@ from dash import dcc, html
 from poor_bench.dashboard.components.attributes import aria, data
 from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.plain_text import difference, folded, plain_text
-from poor_bench.dashboard.components.score import score_badge
+from poor_bench.dashboard.components.score import score_badge, weak_sandbox_badge
 from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
 from poor_bench.dashboard.services.result_details import ResultDetails
 from poor_bench.dashboard.text.differences import compare_texts
@@ -106,6 +106,7 @@ def _verdict(details: ResultDetails) -> Component:
                         dmc.Badge(mark.replace("_", " "), color="orange", variant="light")
                         for mark in result.marks
                     ),
+                    weak_sandbox_badge(result.weak_sandbox),
                 ],
                 className="verdict-line",
             ),
@@ -165,6 +166,7 @@ def _figures(result: Result) -> Component:
         "Judge cost": dollars_text(result.judge_cost_usd),
         "Finish reason": result.finish_reason or "-",
         "Answer format": result.found or "-",
+        "Sandbox": result.sandbox or "-",
         "Think": think_to_text(result.think),
         "Time of request": result.timestamp[:19].replace("T", " "),
         "Run": result.run_id or "-",

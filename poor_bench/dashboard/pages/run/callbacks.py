@@ -20,9 +20,10 @@ from poor_bench.dashboard.pages.run.preview import (
     preview,
     preview_rows,
     run_is_under_way,
+    sandbox_warning,
 )
 from poor_bench.dashboard.text.csv_text import table_csv
-from poor_bench.errors import ConfigError
+from poor_bench.errors import ConfigError, PoorBenchError
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -62,6 +63,15 @@ def plan(services: Services, selection: Selection) -> tuple[Component, bool]:
     return preview(planned, services.name), not planned.llms or services.runs.state().is_active
 
 
+def sandbox(services: Services) -> Component | None:
+    """Return a warning where code of models is not isolated, or not run for that reason."""
+    try:
+        terms = services.sandbox_terms()
+    except PoorBenchError as error:
+        return error_banner(error)
+    return sandbox_warning(terms) if terms is not None else None
+
+
 def plan_csv(services: Services, selection: Selection) -> dict[str, Any]:
     """Return the plan of a choice as a file."""
     return text_file("plan.csv", table_csv(preview_rows(services.preview(selection))))
@@ -87,6 +97,14 @@ def register(app: Dash, services: Services) -> None:
 
 
 def _register_choice(app: Dash, services: Services) -> None:
+    @app.callback(
+        Output(Ids.SANDBOX, "children"),
+        Input(ShellIds.VERSION, "data"),
+        Input(Ids.CLOCK, "disabled"),
+    )
+    def _show_sandbox(version: str | None, _is_still: bool) -> Any:
+        return no_update if version is None else sandbox(services)
+
     @app.callback(
         Output(Ids.LLMS, "data"),
         Output(Ids.CLASSES, "data"),

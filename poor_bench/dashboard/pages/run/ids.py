@@ -17,6 +17,7 @@ class RunIds(StrEnum):
     ALL = "run-all-button"
     PREVIEW = "run-preview-body"
     START = "run-start-button"
+    SANDBOX = "run-sandbox-banner"
     FAILURES_FRAME = "run-failures-frame"
     FAILURES_HEAD = "run-failures-head"
     FAILURES = "run-failures-body"

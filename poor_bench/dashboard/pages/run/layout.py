@@ -30,6 +30,7 @@ def layout(search: Search) -> Component:
     return html.Div(
         [
             page_head("Run", "Runs continue if you close the browser."),
+            html.Div(id=Ids.SANDBOX),
             run_frame(),
             card(
                 "Selection",

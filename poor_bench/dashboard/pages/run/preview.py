@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from poor_bench.config.workspace import Workspace
-from poor_bench.dashboard.components.states import empty_state
+from poor_bench.dashboard.components.states import empty_state, warning_banner
 from poor_bench.dashboard.components.tile import tile, tiles
 from poor_bench.dashboard.services.run_preview import LLMPreview, RunPreview
 from poor_bench.dashboard.text.figures_text import dollars_text, seconds_text
+from poor_bench.sandbox import SandboxTerms, weakness_of
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
@@ -62,6 +63,28 @@ def nothing_to_run(workspace: Workspace) -> Component | None:
         link = dcc.Link("Add a model", href="/llms", className="button-link")
         return empty_state("No models yet", "Add a model to llms.json to run the tests.", link)
     return None
+
+
+def sandbox_warning(terms: SandboxTerms) -> Component | None:
+    """Return how weak the sandbox is, and what to do about it; None where it isolates code."""
+    if terms.is_refused:
+        return warning_banner(
+            "Code of models is not run",
+            f"{_sentence(terms.refusal)} Other tests run if you select only those.",
+            _sentence(terms.way_out),
+        )
+    if weakness := weakness_of(terms.status):
+        return warning_banner(
+            "Code of models is not isolated",
+            _sentence(weakness),
+            "You accepted this level with `--sandbox` or in config.yaml. To isolate code, run in a "
+            "container on Linux (see docs/security.md).",
+        )
+    return None
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def run_is_under_way() -> Component:

@@ -82,6 +82,20 @@ def python_command(words: str, *arguments: str | Path) -> str:
     return " ".join([interpreter(), words, *map(quoted, arguments)])
 
 
+def importing_command(words: str, *arguments: str | Path) -> str:
+    """Build a command line of this interpreter for code that imports `poor_bench`.
+
+    A program that was started by its path, from another folder, is not importable there without
+    `PYTHONPATH`.
+    """
+    command = python_command(words, *arguments)
+    started = Path(sys.argv[0]) if sys.argv else Path()
+    is_elsewhere = started.name in _STARTERS and started.resolve().parent != Path.cwd()
+    if os.name == "nt" or not is_elsewhere:
+        return command
+    return f"PYTHONPATH={quoted(started.resolve().parent)} {command}"
+
+
 def interpreter() -> str:
     """Name the Python interpreter as the user typed it; else its path, or `python` for short."""
     typed = sys.orig_argv[0] if sys.orig_argv else ""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import shlex
 import subprocess
 import sys
@@ -28,6 +29,22 @@ def test_a_script_of_another_folder_keeps_its_path(tmp_path: Path) -> None:
     script = str(ROOT / "main.py")
     shown = started(sys.executable, script, "run", "--data", "absent", cwd=tmp_path)
     assert f"{script} init absent`" in shown
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the shells of Windows set variables in other ways")
+def test_the_proposed_test_of_a_new_evaluator_runs_from_another_folder(tmp_path: Path) -> None:
+    script = str(ROOT / "main.py")
+    folder = tmp_path / "my bench"
+    started(sys.executable, script, "init", "my bench", cwd=tmp_path)
+    shown = started(
+        sys.executable, script, "--data", str(folder), "evaluators", "new", "mine", cwd=tmp_path
+    )
+    command = shown.split("Run its test: ")[1].strip()
+    done = subprocess.run(
+        command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Ran 4 tests" in done.stderr
 
 
 def test_the_module_is_started_as_a_module() -> None:

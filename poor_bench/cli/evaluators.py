@@ -9,7 +9,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.evaluators_show import show
 from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
-from poor_bench.command_line import examples, python_command
+from poor_bench.command_line import examples, importing_command
 
 if TYPE_CHECKING:
     from poor_bench.plugins import LoadedEvaluator
@@ -61,7 +61,7 @@ def new(app: AppContext, /, name: str) -> int:
     files = write_new_evaluator(name, app.data_dir / "evaluators", app.evaluators)
     click.echo(f"Wrote {files.evaluator} and {files.test}.")
     command = ("-m unittest discover -s", files.test.parent, "-p", files.test.name)
-    click.echo(f"Run its test: {python_command(*command)}")
+    click.echo(f"Run its test: {importing_command(*command)}")
     return 0
 
 

@@ -93,8 +93,12 @@ def _require_test(app: AppContext, test_id: str) -> None:
     from poor_bench.errors import ConfigError
 
     known = app.workspace.tests_by_id
-    if test_id not in known:
-        raise ConfigError(f"unknown test {test_id!r}", hint=names_hint(test_id, known))
+    if test_id in known:
+        return
+    stored = {result.test_id: None for result in app.store.results()}
+    if test_id not in stored:
+        hint = names_hint(test_id, {**known, **stored})
+        raise ConfigError(f"unknown test {test_id!r}", hint=hint)
 
 
 def _listing(results: list[Result], tests: Container[str]) -> Any:
@@ -123,7 +127,7 @@ def _print_whole(result: Result) -> None:
     title = f"{result.test_id}  {result.llm_id}  trial {result.trial}"
     out.rule(Text(harmless(title)), align="left")
     if result.failure is not None:
-        _section(out, "Could not be run", f"{result.failure.kind}: {result.failure.message}")
+        _section(out, "Failed to run", f"{result.failure.kind}: {result.failure.message}")
     for title, text in (
         ("System prompt", result.system_prompt),
         ("Prompt", result.prompt),

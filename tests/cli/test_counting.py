@@ -131,6 +131,16 @@ def test_every_screen_says_that_removed_tests_do_not_count(
     assert not any(row["test_id"].startswith("gone") for row in analysed["tests"])
 
 
+def test_results_of_a_removed_test_are_shown_by_its_id(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = printed(capsys, folder, "results", "gone_2")
+    assert "gone_2" in shown
+    assert "1.0" in shown
+    assert main(["--data", str(folder), "results", "gone_3"]) == 2
+    assert "`gone_2`" in capsys.readouterr().err
+
+
 def test_removed_tests_count_again_when_they_are_back(
     folder: Path, workspace_files: WorkspaceFiles
 ) -> None:

@@ -58,7 +58,7 @@ def _add_class(
     figure.add_bar(
         x=[bar.test_id for bar in scored],
         y=[max(bar.score or 0.0, _STUB) for bar in scored],
-        name=plot_text(class_id or "unknown class"),
+        name=plot_text(class_id or "removed tests"),
         marker={"color": color, "pattern": {"shape": pattern}, "line": {"width": 0}},
         customdata=[
             [bar.test_id, plot_text(bar.test_id, 80), bar.score, bar.n_trials] for bar in scored

@@ -164,7 +164,7 @@ def test_what_a_changed_parameter_did_stands_in_the_last_run(
     last_run = services.last_run()
     assert last_run is not None
     shown = text_of(changes_card(last_run, lambda llm_id: llm_id))
-    assert "compared with earlier results: 1 result." in shown
+    assert "1 result of run 20260102T000000-b compared with earlier results." in shown
     assert "-1.000" in shown
     assert "1 broken:" in shown
     assert "sum_001" in shown

@@ -54,7 +54,7 @@ def details_title(details: ResultDetails) -> list[Component]:
     trial = f" · trial {result.trial}" if result.trial > 1 else ""
     return [
         html.H2(result.test_id),
-        html.P(f"{details.class_id or 'unknown class'}{level}{trial}"),
+        html.P(f"{details.class_id or 'removed test'}{level}{trial}"),
     ]
 
 

@@ -93,7 +93,7 @@ def _common(table: ResultTable, tests: Mapping[str, Test], row: int) -> dict[str
         "trial": key.trial,
         "is_failure": key.is_failure,
         "score": table.number("score", row),
-        "test_category": test.class_id if test else "",
+        "test_category": test.class_id if test else "(removed)",
         "execution_time": None if time_ms is None else time_ms / 1000,
         "think": think_to_text(table.value("think", row)),
     }

@@ -39,13 +39,14 @@ def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
     ]
     new = [_new_row(llm_id, name_of(llm_id)) for llm_id in last_run.new_llm_ids]
     n_tests = sum(len(group.tests) for _, group in groups)
+    n_compared = counted(n_tests, "result")
     nothing = "No score changed." if n_tests else "The run added only new results."
     return card(
         "Since the last run",
         html.Ul([*changed, *new], className="change-list")
         if changed or new
         else html.P(nothing, className="quiet"),
-        note=f"Run {last_run.run_id} compared with earlier results: {counted(n_tests, 'result')}.",
+        note=f"{n_compared} of run {last_run.run_id} compared with earlier results.",
     )
 
 

@@ -6,16 +6,21 @@ end a thread, but a run goes on without it, and it does not keep the process fro
 
 from __future__ import annotations
 
+import faulthandler
 import io
+import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 T = TypeVar("T")
 
 _MAX_PRINTED = 20_000
+_real_exit = os._exit
+_own_process = os.getpid()
 _printed: ContextVar[_Printed | None] = ContextVar("printed", default=None)
 
 
@@ -39,6 +44,7 @@ def call_supervised(function: Callable[[], T], limit_s: float | None) -> tuple[T
         Exception: Whatever else the function raises, SystemExit included.
     """
     _put_streams_in_place()
+    _keep_process_from_ending()
     call = _Call(function)
     thread = threading.Thread(target=copy_context().run, args=(call,), daemon=True)
     thread.start()
@@ -104,3 +110,19 @@ def _put_streams_in_place() -> None:
         sys.stdout = _Stream(sys.stdout)
     if not isinstance(sys.stderr, _Stream):
         sys.stderr = _Stream(sys.stderr)
+
+
+def _keep_process_from_ending() -> None:
+    """Have `os._exit` fail in supervised code, and a crash of the interpreter tell its line."""
+    if os._exit is not _exit_unless_supervised:
+        os._exit = _exit_unless_supervised
+    if not faulthandler.is_enabled() and sys.__stderr__ is not None:
+        with suppress(OSError, ValueError):  # stderr may be closed
+            faulthandler.enable(sys.__stderr__)
+
+
+def _exit_unless_supervised(status: int) -> NoReturn:
+    # processes that supervised code forks end as they like
+    if _printed.get() is not None and os.getpid() == _own_process:
+        raise LeftError(f"it called os._exit({status})")
+    _real_exit(status)

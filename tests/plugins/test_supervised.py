@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +16,8 @@ from poor_bench.errors import EvaluatorError
 from poor_bench.plugins import LoadedEvaluator, load_evaluators, loaded_evaluator
 from poor_bench.plugins.supervised import TookTooLongError, call_supervised
 from tests.conftest import WorkspaceFiles
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -92,3 +96,60 @@ def test_run_json_stays_json_whatever_evaluators_print(
     (folder / "evaluators" / "has_expected.py").write_text(source)
     assert main(["--data", str(folder), "run", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["n_scored"] == 2
+
+
+ENDS_PROCESS = """
+import os, sys
+from pathlib import Path
+from poor_bench.errors import EvaluatorError
+from poor_bench.plugins import load_evaluators
+
+mine = load_evaluators([Path(sys.argv[1])]).get("mine")
+try:
+    mine.evaluate("4", {})
+except EvaluatorError as error:
+    print(error)
+os._exit(7)
+"""
+
+
+def ended_by(folder: Path, *lines: str) -> subprocess.CompletedProcess[str]:
+    evaluator(folder, *lines)
+    command = [sys.executable, "-c", ENDS_PROCESS, str(folder)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_evaluator_cannot_end_the_process(tmp_path: Path) -> None:
+    ended = ended_by(tmp_path, "import os", "os._exit(3)")
+    assert ended.returncode == 7
+    assert "evaluator 'mine' failed: it called os._exit(3)" in ended.stdout
+
+
+def test_processes_that_an_evaluator_forks_may_end(tmp_path: Path) -> None:
+    forking = "import os", "child = os.fork()", "child or os._exit(3)", "end = os.waitpid(child, 0)"
+    ended = ended_by(tmp_path, *forking, "raise ValueError(os.waitstatus_to_exitcode(end[1]))")
+    assert ended.returncode == 7
+    assert "ValueError: 3" in ended.stdout
+
+
+def test_crash_of_the_interpreter_names_the_line_of_the_evaluator(tmp_path: Path) -> None:
+    ended = ended_by(tmp_path, "import ctypes", "ctypes.string_at(0)")
+    assert ended.returncode not in {0, 7}
+    assert "mine.py" in ended.stderr
+    assert "line 6 in evaluate" in ended.stderr
+
+
+def test_run_goes_on_after_an_evaluator_that_wants_to_end_it(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("a", "4")
+    folder = workspace_files.write()
+    source = "import os\n\n\ndef evaluate(response, parameters):\n    os._exit(17)\n"
+    (folder / "evaluators" / "has_expected.py").write_text(source)
+    for _ in range(2):
+        command = [sys.executable, "main.py", "--data", str(folder), "run", "--json", "--unchecked"]
+        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert ended.returncode == 3, "some trials failed"
+        told = json.loads(ended.stdout)
+        assert (told["n_scored"], told["n_pending"]) == (0, 2)

@@ -15,6 +15,7 @@ from poor_bench.cli.main import main
 from poor_bench.errors import EvaluatorError
 from poor_bench.plugins import LoadedEvaluator, load_evaluators, loaded_evaluator
 from poor_bench.plugins.supervised import TookTooLongError, call_supervised
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 
 ROOT = Path(__file__).parents[2]
@@ -147,9 +148,12 @@ def test_run_goes_on_after_an_evaluator_that_wants_to_end_it(
     folder = workspace_files.write()
     source = "import os\n\n\ndef evaluate(response, parameters):\n    os._exit(17)\n"
     (folder / "evaluators" / "has_expected.py").write_text(source)
+    command = [sys.executable, "main.py", "--data", str(folder), "run", "--json", "--unchecked"]
+    told = []
     for _ in range(2):
-        command = [sys.executable, "main.py", "--data", str(folder), "run", "--json", "--unchecked"]
         ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         assert ended.returncode == 3, "some trials failed"
-        told = json.loads(ended.stdout)
-        assert (told["n_scored"], told["n_pending"]) == (0, 2)
+        told.append(json.loads(ended.stdout))
+    assert told[0]["n_failed"] == 2
+    assert told[1]["rescored"]["n_not_rescored"] == 2
+    assert {result.score for result in WorkspaceFolder(folder).store.results()} == {None}

@@ -6,9 +6,8 @@ without a score are passed over, so that a sheet may be filled in bit by bit.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from poor_bench.errors import ConfigError
 from poor_bench.judge.history.judge_run import JudgeRun
@@ -21,7 +20,7 @@ from poor_bench.judge.labels.label import (
     run_hash,
 )
 from poor_bench.models.problem import Problem
-from poor_bench.reports.csv_report import without_formula
+from poor_bench.reports.csv_table import cell_text, csv_reader, csv_text
 from poor_bench.wording import counted
 
 _FIELDS = (
@@ -42,20 +41,21 @@ def labels_to_csv(runs: Iterable[JudgeRun], labels: Iterable[Label]) -> str:
         runs: What can be labelled.
         labels: All labels, in the order in which they were given.
     """
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, _FIELDS, restval="")
-    writer.writeheader()
     known: dict[tuple[str, str], list[Label]] = {}
     for label in current_labels(labels):
         known.setdefault((label.about, label.dimension), []).append(label)
-    for run in runs:
-        for about, row in _rows(run):
-            given = known.get((about, row["dimension"]), [])
-            filled = [{"score": item.score, "who": item.who, "note": item.note} for item in given]
-            for columns in filled or [{}]:
-                cells = {**row, **columns}.items()
-                writer.writerow({name: without_formula(value) for name, value in cells})
-    return stream.getvalue()
+    rows = (filled for run in runs for filled in _filled_rows(run, known))
+    return csv_text([(name, name) for name in _FIELDS], rows)
+
+
+def _filled_rows(
+    run: JudgeRun, known: Mapping[tuple[str, str], list[Label]]
+) -> Iterator[dict[str, Any]]:
+    for about, row in _rows(run):
+        given = known.get((about, row["dimension"]), [])
+        filled = [{"score": item.score, "who": item.who, "note": item.note} for item in given]
+        for columns in filled or [{}]:
+            yield {**row, **columns}
 
 
 def _rows(run: JudgeRun) -> Iterator[tuple[str, dict[str, str]]]:
@@ -91,7 +91,7 @@ def labels_from_csv(
     Raises:
         ConfigError: With every problem and its line; then nothing is to be taken from the sheet.
     """
-    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
+    reader = csv_reader(text)
     missing = [name for name in _NEEDED if name not in (reader.fieldnames or ())]
     if missing:
         raise ConfigError(f"{file}: the column {missing[0]} is missing")
@@ -111,14 +111,14 @@ def labels_from_csv(
 
 def _label(row: Mapping[str, str | None], find_run: FindRun, who: str, when: str) -> Label:
     def cell(name: str) -> str:
-        return (row.get(name) or "").strip()
+        return cell_text(row.get(name) or "")
 
     return label_on(
-        find_run(cell("run_id")),
-        case_id=cell("case_id"),
-        dimension=cell("dimension") or OVERALL,
+        find_run(cell("run_id").strip()),
+        case_id=cell("case_id").strip(),
+        dimension=cell("dimension").strip() or OVERALL,
         score=check_score(cell("score")),
-        who=cell("who") or who,
+        who=cell("who").strip() or who,
         when=when,
         note=cell("note"),
     )

@@ -117,6 +117,14 @@ def test_cells_are_no_formulas() -> None:
     assert "'=1+1" in sheet
 
 
+@pytest.mark.parametrize("note", ["=1+1", "'=1", " \t-x ", 'a "b",\r\nc', "x" * 200_000])
+def test_a_sheet_gives_the_texts_back_as_they_were(note: str) -> None:
+    sheet = labels_to_csv([RUN], [label(3, note=note)])
+    assert labels_from_csv(sheet, find, file="s.csv", who="Cid", when=WHEN) == (
+        label(3, note=note),
+    )
+
+
 def test_sheet_with_few_columns_is_enough() -> None:
     sheet = f"run_id,case_id,score\n{RUN.run_id},hello,4\n{RUN.run_id},bye,\n"
     assert labels_from_csv(sheet, find, file="s.csv", who="Cid", when=WHEN) == (

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.dashboard.components.downloads import text_file
 from poor_bench.dashboard.pages.judge.selection import chosen_run, run_with_id, selection_of
-from poor_bench.dashboard.text.csv_text import table_csv
 from poor_bench.judge.history.summary import CaseSummary, RunSummary
 from poor_bench.judge.report.wording import change_text, verdict_text
+from poor_bench.reports.csv_table import table_csv
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services

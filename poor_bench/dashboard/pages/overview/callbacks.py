@@ -17,7 +17,7 @@ from poor_bench.dashboard.pages.overview.changes import changes_card
 from poor_bench.dashboard.pages.overview.heat_map import heat_map
 from poor_bench.dashboard.pages.overview.ids import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS, columns_for, rows_of
-from poor_bench.dashboard.text.csv_text import csv_text, table_csv
+from poor_bench.reports.csv_table import csv_text, table_csv
 from poor_bench.statistics.summary import GroupBy
 from poor_bench.wording import counted, removed_tests_text
 

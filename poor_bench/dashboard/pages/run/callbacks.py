@@ -22,8 +22,8 @@ from poor_bench.dashboard.pages.run.preview import (
     run_is_under_way,
     sandbox_warning,
 )
-from poor_bench.dashboard.text.csv_text import table_csv
 from poor_bench.errors import ConfigError, PoorBenchError
+from poor_bench.reports.csv_table import table_csv
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

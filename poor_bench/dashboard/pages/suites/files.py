@@ -10,8 +10,8 @@ from poor_bench.dashboard.pages.suites.selection import (
     of_the_same_suite,
     selection_of,
 )
-from poor_bench.dashboard.text.csv_text import table_csv
 from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult
+from poor_bench.reports.csv_table import table_csv
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services

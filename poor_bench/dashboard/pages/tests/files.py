@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poor_bench.dashboard.components.downloads import text_file
 from poor_bench.dashboard.pages.tests.found import found_tests
 from poor_bench.dashboard.services.test_reports import TestReports
-from poor_bench.dashboard.text.csv_text import csv_text
+from poor_bench.reports.csv_table import csv_text
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services

@@ -1,0 +1,75 @@
+"""CSV that no spreadsheet takes for a program: the one writer of all tables; pure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+_UNSEEN = r"\s\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff"
+_FORMULA = re.compile(rf"'*(?:[\t\r\n]|[{_UNSEEN}]*[{_SIGNS}])")
+"""The start of a text that a spreadsheet may compute, with the apostrophes of `plain_cell`."""
+
+
+def csv_text(columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Write rows as CSV with a heading; lines end as RFC 4180 wants it.
+
+    Args:
+        columns: Field and heading of each column.
+        rows: Values by field; a missing one or None leaves its cell empty.
+    """
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow([plain_cell(heading) for _, heading in columns])
+    for row in rows:
+        writer.writerow([plain_cell(row.get(field)) for field, _ in columns])
+    return stream.getvalue()
+
+
+def table_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Write rows as CSV, with the fields of the first one as its heading."""
+    columns = [(field, field) for field in rows[0]] if rows else []
+    return csv_text(columns, rows)
+
+
+def plain_cell(value: object) -> object:
+    """Make a CSV cell that no spreadsheet takes for a formula; numbers stay numbers.
+
+    Source:
+        OWASP, "CSV Injection": a text that starts with = + - @, one of their full-width forms or a
+        control character is prefixed with an apostrophe. Blanks and invisible characters in front
+        of the sign count, too: some programs trim them.
+
+    Example:
+        >>> plain_cell("=1+1"), plain_cell(-2)
+        ("'=1+1", -2)
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool | int | float):
+        return value
+    text = str(value)
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def cell_text(cell: str) -> str:
+    r"""Undo `plain_cell`: the text as it was before it was written.
+
+    Example:
+        >>> cell_text("'=1+1"), cell_text("'tis")
+        ('=1+1', "'tis")
+    """
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def csv_reader(text: str) -> csv.DictReader[str]:
+    """Read a table with a heading; a cell may be as long as `text`.
+
+    Args:
+        text: The whole file, its line ends untouched; a byte order mark is skipped.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    return csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))

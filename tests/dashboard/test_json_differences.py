@@ -36,3 +36,12 @@ def test_missing_fields_and_other_values_are_told_apart() -> None:
 
 def test_prose_has_no_fields() -> None:
     assert compare_json("four", '{"a": 1}') is None
+
+
+def test_long_answers_are_not_searched_and_long_fields_are_cut() -> None:
+    long = json.dumps({"a": "x" * 100_000})
+    found = compare_json(long, '{"a": 1}')
+    assert found is not None
+    assert all(len(field.first or "") < 2_100 for field in found.differences)
+    assert compare_json("[" * 150_000 + "]" * 150_000, '{"a": 1}') is None
+    assert compare_json(json.dumps({"a": "x" * 300_000}), '{"a": 1}') is None

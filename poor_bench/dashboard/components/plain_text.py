@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dash import html
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 _SHOWN_CHARACTERS = 40_000
+_SHOWN_PIECES = 4_000
 
 
 def plain_text(text: str, marked: tuple[int, int] | None = None) -> Component:
@@ -28,18 +29,35 @@ def plain_text(text: str, marked: tuple[int, int] | None = None) -> Component:
     if end > start:
         parts = [shown[:start], html.Mark(shown[start:end]), shown[end:]]
     rest = len(text) - len(shown)
-    more = html.Div(f"... and {rest:,} more characters", className="plain-text-more")
-    return html.Div(
-        [html.Pre(parts, className="plain-text", tabIndex="0"), more if rest > 0 else None]
-    )
+    return html.Div([html.Pre(parts, className="plain-text", tabIndex="0"), _more(rest)])
 
 
 def difference(pieces: Sequence[Piece]) -> Component:
-    """Return a comparison: what was expected struck out, what came instead underlined."""
+    """Show a comparison: what was expected struck out, what came instead underlined.
+
+    Args:
+        pieces: Any number; only the beginning is shown of what browsers cannot show smoothly.
+    """
     tags = {Side.BOTH: html.Span, Side.FIRST: html.Del, Side.SECOND: html.Ins}
-    return html.Pre(
-        [tags[piece.side](piece.text) for piece in pieces], className="plain-text", tabIndex="0"
-    )
+    shown = list(_beginning(pieces))
+    rest = sum(len(piece.text) for piece in pieces) - sum(len(piece.text) for piece in shown)
+    parts = [tags[piece.side](piece.text) for piece in shown]
+    return html.Div([html.Pre(parts, className="plain-text", tabIndex="0"), _more(rest)])
+
+
+def _beginning(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    n_left = _SHOWN_CHARACTERS
+    for piece in pieces[:_SHOWN_PIECES]:
+        if n_left <= 0:
+            return
+        yield Piece(piece.side, piece.text[: min(n_left, _SHOWN_CHARACTERS // 2)])
+        n_left -= len(piece.text)
+
+
+def _more(n_characters: int) -> Component | None:
+    if n_characters <= 0:
+        return None
+    return html.Div(f"... and {n_characters:,} more characters", className="plain-text-more")
 
 
 def folded(title: str, *children: Component | None, is_open: bool = False) -> Component:

@@ -17,6 +17,8 @@ from poor_bench.models.test import Test
 from poor_bench.prompts.messages import build_messages
 from poor_bench.runner.identity import spec_of
 
+_SEARCHED_CHARACTERS = 100_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultDetails:
@@ -89,7 +91,8 @@ def _prompts(result: Result, workspace: Workspace, test: Test | None) -> tuple[s
 
 
 def _likely_answer(answer: str) -> str:
-    """Return what stands in the last fenced block, else the JSON in an answer, else nothing."""
+    """Find the last fenced block, else the JSON, in the last 100,000 characters of an answer."""
+    answer = answer[-_SEARCHED_CHARACTERS:]
     blocks = fenced_blocks(answer)
     if blocks:
         return blocks[-1].body.strip()

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 _MOST_CHARACTERS = 6000
+_MOST_WORK = 1_000_000
+"""Pairs of equal pieces that are looked at for one comparison: well under a second."""
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 
 
@@ -31,8 +33,8 @@ class Piece:
 def compare_texts(first: str, second: str) -> list[Piece]:
     """Return both texts as one sequence of pieces, compared word by word.
 
-    Texts of more than some 6,000 characters together are compared line by line, so that the time
-    stays short.
+    Texts of more than some 6,000 characters together are compared line by line. The work is
+    bounded, whatever the texts hold: what is not compared then differs.
 
     Example:
         >>> [(piece.side.value, piece.text) for piece in compare_texts("a b", "a c")]
@@ -59,13 +61,35 @@ def _n_alike(old: Sequence[str], new: Sequence[str]) -> int:
     return next((place for place, (a, b) in pairs if a != b), min(len(old), len(new)))
 
 
+class _BoundedMatcher(difflib.SequenceMatcher[str]):
+    """Finds no further matches once its work is used up.
+
+    `difflib` looks at every pair of equal pieces in each of its steps, of which there may be as
+    many as pieces: some texts of a few kB would take hours.
+    """
+
+    _work_left = _MOST_WORK
+
+    def find_longest_match(
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> difflib.Match:
+        """See `SequenceMatcher`."""
+        end = len(self.a) if ahi is None else ahi
+        if self._work_left > 0:
+            places = self.b2j
+            self._work_left -= sum(1 + len(places.get(piece, ())) for piece in self.a[alo:end])
+        if self._work_left <= 0:
+            return difflib.Match(alo, blo, 0)
+        return super().find_longest_match(alo, end, blo, bhi)
+
+
 def _different(old: Sequence[str], new: Sequence[str], *, is_long: bool) -> Iterator[Piece]:
     """Compare what is left between the same beginning and the same end.
 
     Models that loop say one line thousands of times: `autojunk` keeps such lines from being
     compared each with each.
     """
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=is_long)
+    matcher = _BoundedMatcher(None, old, new, autojunk=is_long)
     for kind, old_start, old_end, new_start, new_end in matcher.get_opcodes():
         if kind == "equal":
             yield Piece(Side.BOTH, "".join(old[old_start:old_end]))

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from poor_bench.extraction.json_value import extract_json
 
 _MOST_FIELDS = 2000
+_MOST_CHARACTERS = 200_000
+_LONGEST_VALUE = 2000
 _MISSING = object()
 
 
@@ -37,17 +40,25 @@ class JsonDifference:
 def compare_json(first: str, second: str) -> JsonDifference | None:
     """Return how the JSON in two answers differs; None where one of them holds none.
 
-    What stands around the JSON does not matter. Values of more than 2,000 fields are not compared.
+    What stands around the JSON does not matter. Answers of more than 200,000
+    characters and values of more than 2,000 fields are not compared; a field is cut at 2,000
+    characters.
 
     Example:
         >>> found = compare_json('{"a": 1, "b": [2]}', 'Here: {"a": 1, "b": [3]}')
         >>> found.n_alike, found.differences
         (1, (FieldDifference(path='b[0]', first='2', second='3'),))
     """
+    if max(len(first), len(second)) > _MOST_CHARACTERS:
+        return None
     values = [extract_json(text) for text in (first, second)]
     if values[0] is None or values[1] is None:
         return None
-    sides = [dict(_fields(value.value, "")) for value in values if value is not None]
+    sides = [
+        dict(islice(_fields(value.value, ""), _MOST_FIELDS + 1))
+        for value in values
+        if value is not None
+    ]
     if max(len(side) for side in sides) > _MOST_FIELDS:
         return None
     paths = dict.fromkeys([*sides[0], *sides[1]])
@@ -81,4 +92,5 @@ def _is_alike(first: Any, second: Any) -> bool:
 def _text(value: Any) -> str | None:
     if value is _MISSING:
         return None
-    return json.dumps(value, ensure_ascii=False, default=str)
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import difflib
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,3 +33,34 @@ def test_long_texts_differ_in_the_lines_that_differ() -> None:
     pieces = compare_texts("".join(lines), "".join(changed))
     alone = [(piece.side, piece.text) for piece in pieces if piece.side is not Side.BOTH]
     assert alone == [(Side.SECOND, "new\n"), (Side.FIRST, "line 1500\n")]
+
+
+NASTY = {
+    "few_words": lambda size: "<think>" * (size // 7),
+    "invisible": lambda size: "\u202e\u200b\u05d0" * (size // 3),
+    "table": lambda size: "|a|b|\n|-|-|\n" * (size // 12),
+    "open_objects": lambda size: '{"a":"' * (size // 6),
+    "short_lines": lambda size: "".join(f"{n * n % 211:x}\n" for n in range(size // 3)),
+}
+
+
+@pytest.mark.parametrize("name", NASTY)
+@pytest.mark.parametrize("size", [2_990, 400_000])
+def test_comparing_is_bounded_work_whatever_models_write(
+    name: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at = 0
+    find = difflib.SequenceMatcher.find_longest_match
+
+    def counted(matcher: Any, alo: int, ahi: int, blo: int, bhi: int) -> difflib.Match:
+        nonlocal looked_at
+        looked_at += sum(len(matcher.b2j.get(piece, ())) for piece in matcher.a[alo:ahi])
+        assert looked_at < 2_000_000
+        return find(matcher, alo, ahi, blo, bhi)
+
+    monkeypatch.setattr(difflib.SequenceMatcher, "find_longest_match", counted)
+    first = NASTY[name](size)
+    second = "".join(reversed(first))
+    pieces = compare_texts(first, second)
+    assert "".join(p.text for p in pieces if p.side is not Side.SECOND) == first
+    assert "".join(p.text for p in pieces if p.side is not Side.FIRST) == second

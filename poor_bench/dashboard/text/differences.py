@@ -68,6 +68,8 @@ class _BoundedMatcher(difflib.SequenceMatcher[str]):
     many as pieces: some texts of a few kB would take hours.
     """
 
+    a: Sequence[str]
+    b2j: dict[str, list[int]]
     _work_left = _MOST_WORK
 
     def find_longest_match(
@@ -76,8 +78,8 @@ class _BoundedMatcher(difflib.SequenceMatcher[str]):
         """See `SequenceMatcher`."""
         end = len(self.a) if ahi is None else ahi
         if self._work_left > 0:
-            places = self.b2j
-            self._work_left -= sum(1 + len(places.get(piece, ())) for piece in self.a[alo:end])
+            pieces = self.a[alo:end]
+            self._work_left -= len(pieces) + sum(len(self.b2j.get(piece, ())) for piece in pieces)
         if self._work_left <= 0:
             return difflib.Match(alo, blo, 0)
         return super().find_longest_match(alo, end, blo, bhi)

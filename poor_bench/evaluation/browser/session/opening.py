@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poor_bench.errors import AgentError, ConfigError, PoorBenchError, RunCancelledError
@@ -22,6 +23,11 @@ from poor_bench.evaluation.browser.session.credentials import Credentials
 from poor_bench.evaluation.browser.session.errors import ActionError, short_message
 from poor_bench.evaluation.browser.session.processes import BrowserProcesses
 from poor_bench.evaluation.browser.session.session import BrowserSession
+from poor_bench.evaluation.browser.session.temporary_files import (
+    remove_leftovers,
+    temporary_folder,
+    used_by_children,
+)
 from poor_bench.evaluation.browser.session.watchdog import Patience, Watchdog
 from poor_bench.models.failure import FailureKind
 from poor_bench.ports import Clock
@@ -66,9 +72,11 @@ def open_session(
         proxy = stack.enter_context(
             FilteringProxy(allow_private=task.allow_private_networks, network=network)
         )
+        remove_leftovers()
+        folder = stack.enter_context(temporary_folder())
         processes = BrowserProcesses()
         watchdog = stack.enter_context(Watchdog(processes, clock, control.cancelled, patience))
-        browser = _StartedBrowser(processes, watchdog, control)
+        browser = _StartedBrowser(processes, watchdog, control, folder)
         context = stack.enter_context(browser.context(proxy.address, environ))
         watchdog.start_trial(task.time_limit_s)
         session = BrowserSession(
@@ -97,11 +105,16 @@ class _StartedBrowser:
     """A browser for one trial; its start and its end have time limits."""
 
     def __init__(
-        self, processes: BrowserProcesses, watchdog: Watchdog, control: TrialControl
+        self,
+        processes: BrowserProcesses,
+        watchdog: Watchdog,
+        control: TrialControl,
+        folder: Path,
     ) -> None:
         self._processes = processes
         self._watchdog = watchdog
         self._control = control
+        self._folder = folder
 
     @contextmanager
     def context(self, proxy_address: str, environ: Mapping[str, str]) -> Iterator[BrowserContext]:
@@ -120,7 +133,8 @@ class _StartedBrowser:
         with self._processes.starting_driver():
             if self._control.cancelled():
                 raise RunCancelledError("the run was stopped")
-            playwright = manager.__enter__()
+            with used_by_children(self._folder):
+                playwright = manager.__enter__()
         stack.callback(self._end_driver, manager)
         return playwright
 

@@ -173,6 +173,11 @@ def is_owned(path: Path) -> bool:
     return False
 
 
+def left_over(journals: Sequence[Path]) -> list[Path]:
+    """Journals of runs that have ended without merging them: interrupted or killed ones."""
+    return [path for path in journals if not is_owned(path)]
+
+
 def newest_owned(journals: Sequence[Path]) -> Path | None:
     """Return the newest journal that a running process writes to; None where there is none.
 

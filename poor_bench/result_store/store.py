@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from poor_bench.models.result import Result, record_to_result
-from poor_bench.result_store.journal import JournalWriter, is_owned, owner_lock_path
+from poor_bench.result_store.journal import JournalWriter, left_over, owner_lock_path
 from poor_bench.result_store.merge import MergedView
 from poor_bench.result_store.os_errors import os_errors_told
 from poor_bench.result_store.paths import StorePaths, paths_in
@@ -112,16 +112,16 @@ class ResultStore:
 
     def _merge_left_over(self) -> int:
         """Merge what nobody writes to; that is settled first, so that no late row is missed."""
-        left_over = [path for path in self.paths.journals() if not is_owned(path)]
-        if not left_over:
+        journals = left_over(self.paths.journals())
+        if not journals:
             return 0
         with self._view() as view, _without_collector():
             write_snapshot(self.paths.snapshot, view.extras(), view.rows())
         self.paths.runs_dir.mkdir(exist_ok=True)
-        for path in left_over:
+        for path in journals:
             path.replace(self.paths.runs_dir / path.name)
             owner_lock_path(path).unlink(missing_ok=True)
-        return len(left_over)
+        return len(journals)
 
     def _view(self) -> MergedView:
         return MergedView(self.paths, self._resolve, _log_damage)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from poor_bench.dashboard.web.access import Access, Guard, is_loopback
 from poor_bench.errors import ConfigError, PoorBenchError
+from poor_bench.result_store.journal import left_over, read_header
 from poor_bench.statistics.summary import GroupBy
 from poor_bench.wording import counted
 
@@ -70,6 +71,7 @@ def serve(
             f"{host}:{port} cannot be used: {error.strerror}", hint="Choose another one by --port."
         ) from error
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
+    tell_interrupted(services, say)
     _read_ahead(services, say)
     _start(_prepare_for_later, services)
     _greet(access, data_dir, say)
@@ -125,6 +127,18 @@ def _greet(access: Access, data_dir: Path, say: Callable[[str], None]) -> None:
             "Warning: passwords and results travel unencrypted. "
             "Put a proxy with TLS in front of it in any network that you do not trust."
         )
+
+
+def tell_interrupted(services: Services, say: Callable[[str], None]) -> None:
+    """Tell which runs a killed process has left unfinished."""
+    with suppress(PoorBenchError, OSError):  # the page shows it
+        for path in left_over(services.config().store.paths.journals()):
+            n_items = read_header(path).get("n_items")
+            of_all = f" of {n_items:,} trials" if isinstance(n_items, int) else ""
+            say(
+                f"Run {path.stem}{of_all} was interrupted. What was finished is kept; "
+                "continue on the page Run."
+            )
 
 
 def link_of(access: Access) -> str:

@@ -9,6 +9,8 @@ import pytest
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.web import server
 from poor_bench.errors import ConfigError
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import services_of
 
 
 class Reading:
@@ -52,3 +54,20 @@ def test_faults_of_the_workspace_are_left_to_the_page(monkeypatch: pytest.Monkey
         raise ConfigError("tests.json is broken")
 
     assert read_ahead(fail) == []
+
+
+def test_the_next_start_tells_of_a_run_whose_process_was_killed(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = services_of(workspace_files.write())
+    store = services.config().store
+    said: list[str] = []
+    running = store.open_run("20260102T030405-aaaaaa", {"n_items": 1_200})
+    server.tell_interrupted(services, said.append)
+    assert said == []
+    running.close()
+    server.tell_interrupted(services, said.append)
+    assert said == [
+        "Run 20260102T030405-aaaaaa of 1,200 trials was interrupted. What was finished is kept; "
+        "continue on the page Run."
+    ]

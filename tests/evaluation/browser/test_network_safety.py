@@ -19,10 +19,13 @@ pytestmark = pytest.mark.browser
 
 WAYS = (
     "image", "script", "style", "frame", "fetch", "beacon", "socket", "popup", "decimal", "octal",
-    "hexadecimal", "mapped", "name", "redirect", "prefetch",
+    "hexadecimal", "mapped", "name", "redirect", "prefetch", "events", "form", "object", "embed",
+    "worker", "import", "video", "prerender", "ping", "download", "manifest",
 )  # fmt: skip
 """Each makes a request whose query is its name."""
-HEARD = set(WAYS) - {"prefetch", "popup", "style"}
+HEARD = set(WAYS) - {
+    "prefetch", "popup", "style", "import", "video", "prerender", "ping", "download", "manifest",
+}  # fmt: skip
 """What at least comes through where nothing is refused."""
 _LEAST_WAITS, _MOST_WAITS = 40, 600
 
@@ -93,7 +96,29 @@ def trap(port: int) -> str:
 <img src="http://2130706433:{port}/?decimal"><img src="http://0177.0.0.1:{port}/?octal">
 <img src="http://0x7f.1:{port}/?hexadecimal"><img src="http://[::ffff:127.0.0.1]:{port}/?mapped">
 <img src="http://inside.example:{port}/?name"><iframe src="http://{at}/?frame"></iframe>
+<link rel="preconnect" href="http://{at}/"><link rel="dns-prefetch" href="http://{at}/">
+<link rel="preconnect" href="http://inside.example:{port}/">
+<link rel="manifest" href="http://{at}/?manifest"><video src="http://{at}/?video" autoplay></video>
+<object data="http://{at}/?object"></object><embed src="http://{at}/?embed">
+<style>@import url("http://{at}/?import");</style>
+<iframe name="sink"></iframe><iframe name="saved"></iframe>
+<form method="post" target="sink" action="http://{at}/?form"><input name="a" value="b"></form>
+<a id="ping" href="#x" ping="http://{at}/?ping">x</a>
+<a id="download" href="http://{at}/?download" download="x" target="saved">x</a>
+<script type="speculationrules">{{"prerender": [{{"urls": ["http://{at}/?prerender"]}}]}}</script>
 <script>
+document.forms[0].submit();
+document.getElementById('ping').click();
+document.getElementById('download').click();
+new EventSource('http://{at}/?events');
+const code = "fetch('http://{at}/?worker', {{mode: 'no-cors'}}).catch(() => 0)";
+new Worker(URL.createObjectURL(new Blob([code])));
+for (const transport of ['udp', 'tcp']) {{
+  const turn = {{urls: 'turn:{at}?transport=' + transport, username: 'a', credential: 'b'}};
+  const relayed = new RTCPeerConnection({{iceServers: [turn], iceTransportPolicy: 'relay'}});
+  relayed.createDataChannel('x');
+  relayed.createOffer().then(offer => relayed.setLocalDescription(offer));
+}}
 fetch('http://{at}/?fetch', {{mode: 'no-cors'}}).catch(() => 0);
 navigator.sendBeacon('http://{at}/?beacon', 'x');
 try {{ new WebSocket('ws://{at}/?socket'); }} catch (error) {{}}
@@ -147,6 +172,25 @@ def test_the_same_ways_lead_there_where_the_case_allows_it(trials: Trials) -> No
         heard = set(victim.heard)
     assert refused == []
     assert heard >= HEARD, HEARD - heard
+
+
+def test_a_page_gets_no_service_worker(trials: Trials) -> None:
+    """One would answer for its pages in later steps, and ask servers while no page is open."""
+    page = """<title>no worker</title><script>
+    navigator.serviceWorker.register('/worker.js')
+      .then(() => navigator.serviceWorker.getRegistrations())
+      .then(all => { document.title = 'registered ' + all.length; })
+      .catch(error => { document.title = 'refused'; });
+    </script>"""
+    worker = Answer("fetch('/woken')", headers={"Content-Type": "text/javascript"})
+    with (
+        served({"/": page, "/worker.js": worker}) as site,
+        trials.session(start_url=site.address) as session,
+    ):
+        session.page.wait_for_timeout(1000)
+        assert session.page.evaluate("Boolean(navigator.serviceWorker.controller)") is False
+        assert session.page.title() != "registered 1"
+        assert "/woken" not in site.asked
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1/", "http://0x7f.1/", "file:///etc/passwd"])

@@ -67,7 +67,5 @@ def test_the_next_start_tells_of_a_run_whose_process_was_killed(
     assert said == []
     running.close()
     server.tell_interrupted(services, said.append)
-    assert said == [
-        "Run 20260102T030405-aaaaaa of 1,200 trials was interrupted. What was finished is kept; "
-        "continue on the page Run."
-    ]
+    assert said[0].startswith("Run 20260102T030405-aaaaaa of 1,200 trials was interrupted.")
+    assert len(said) == 1

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 _MOST_TABS = 8
 _LONGEST_DIALOG = 200
+_MOST_DOWNLOADS = 50
+_MOST_DOWNLOADED_BYTES = 500_000_000
+"""A page can make files by itself, which no limit of the network counts."""
 
 
 class Happenings:
@@ -28,6 +31,8 @@ class Happenings:
         self._folder = downloads
         self._notes: list[str] = []
         self._downloads: list[Download] = []
+        self._n_downloads = 0
+        self._n_bytes_left = _MOST_DOWNLOADED_BYTES
         self._crashed: list[Page] = []
         context.on("page", self._take_tab)
         context.on("dialog", self._take_dialog)
@@ -76,13 +81,28 @@ class Happenings:
         self.note("a page crashed and was closed")
 
     def _take_download(self, download: Download) -> None:
-        self._downloads.append(download)
+        from playwright.sync_api import Error
+
+        self._n_downloads += 1
+        if self._n_downloads <= _MOST_DOWNLOADS and self._n_bytes_left > 0:
+            self._downloads.append(download)
+            return
+        with suppress(Error):
+            download.cancel()
+        self.note("a download was cancelled: the trial has downloaded too much")
 
     def _save(self, download: Download) -> None:
         self._folder.mkdir(exist_ok=True)
         taken = {path.name for path in self._folder.iterdir()}
         name = safe_file_name(download.suggested_filename, taken)
-        download.save_as(self._folder / name)
+        path = self._folder / name
+        download.save_as(path)
+        download.delete()
+        self._n_bytes_left -= path.stat().st_size
+        if self._n_bytes_left < 0:
+            path.unlink()
+            self.note("a download was removed: the trial has downloaded too much")
+            return
         self.note(f"a file was downloaded: {self._folder.name}/{name}")
 
 

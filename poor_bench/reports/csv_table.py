@@ -10,7 +10,7 @@ from typing import Any
 
 _SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
 _UNSEEN = r"\s\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff"
-_FORMULA = re.compile(rf"'*(?:[\t\r\n]|[{_UNSEEN}]*[{_SIGNS}])")
+_FORMULA = re.compile(rf"\A'*(?:[\t\r\n]|[{_UNSEEN}]*[{_SIGNS}])")
 """The start of a text that a spreadsheet may compute, with the apostrophes of `plain_cell`."""
 
 

@@ -170,7 +170,8 @@ def _print_format_tax(data: ReportData, taxes: Sequence[FormatTax]) -> None:
 def _print_group(data: ReportData, group: IssueGroup, issues: Sequence[Issue]) -> None:
     of_lost = f", {group.lost_share:.1%} of the lost score" if group.lost_score else ""
     click.echo(f"{group.title}: {counted(group.n_trials, 'trial')}{of_lost}")
-    click.echo(f"Meaning: {group.meaning}")
+    if group.meaning:
+        click.echo(f"Meaning: {group.meaning}")
     click.echo(f"Fix: {group.advice}")
     by_llm = ((data.name(llm_id), count) for llm_id, count in group.n_by_llm.items())
     click.echo(harmless(f"Models: {_counts(by_llm)}"))

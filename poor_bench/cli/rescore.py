@@ -100,8 +100,8 @@ def _undo(runner: WorkspaceRunner, filters: dict[str, Any], *, dry_run: bool, as
     what = "to restore" if dry_run else "restored"
     click.echo(f"{counted(len(undone), 'earlier score')} {what}.")
     click.echo(
-        f"`{next_command('run')}` scores these responses again as long as their evaluator differs "
-        "from the one of then."
+        "Undo the change of the evaluator as well: otherwise "
+        f"`{next_command('run')}` scores these responses again."
     )
     return 0
 

@@ -36,7 +36,7 @@ def change_agent_prompt(data_dir: Path, agent_id: str, prompt: str) -> None:
             if _id_of(root, path) == agent_id:
                 write_atomically(path, _with_prompt(path, text, root, prompt))
                 return
-    raise ConfigError(f"there is no agent {agent_id!r} in {data_dir / AGENTS_FOLDER}")
+    raise ConfigError(f"the agent {agent_id!r} does not exist in {data_dir / AGENTS_FOLDER}")
 
 
 def _with_prompt(path: Path, text: str, root: yaml.Node | None, prompt: str) -> str:

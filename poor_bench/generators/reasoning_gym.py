@@ -52,7 +52,7 @@ def reasoning_gym_generator(name: str) -> Generator:
     family = name.removeprefix(PREFIX)
     if family not in _ALL_FAMILIES:
         hint = name_hint(name, [PREFIX + known for known in _ALL_FAMILIES])
-        raise ConfigError(f"there is no generator `{name}`", hint=hint)
+        raise ConfigError(f"the generator `{name}` does not exist", hint=hint)
     _library()
     return Generator(
         name=name,

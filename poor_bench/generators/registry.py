@@ -29,5 +29,7 @@ def generator_named(name: str) -> Generator:
     if name.startswith(PREFIX):
         return reasoning_gym_generator(name)
     if name not in GENERATORS:
-        raise ConfigError(f"there is no generator `{name}`", hint=name_hint(name, GENERATORS))
+        raise ConfigError(
+            f"the generator `{name}` does not exist", hint=name_hint(name, GENERATORS)
+        )
     return GENERATORS[name]

@@ -39,7 +39,7 @@ def test_an_agent_without_id_is_named_by_its_file(folder: Path) -> None:
 
 
 def test_an_unknown_agent_is_refused(folder: Path) -> None:
-    with pytest.raises(ConfigError, match="there is no agent 'cars'"):
+    with pytest.raises(ConfigError, match="the agent 'cars' does not exist"):
         change_agent_prompt(folder, "cars", "New")
 
 

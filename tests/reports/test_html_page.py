@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -116,7 +117,7 @@ def test_page_shows_leader_classes_issues_and_failures() -> None:
     report = make_report(make_results())
     shown = Page(report_to_html(make_report(make_results(), tests={**report.tests, **tests}))).text
     for words in ("good is significantly better", "Scores by class", "what to try",
-                  "connection", "refused", "Where it goes"):  # fmt: skip
+                  "connection", "refused", "Time by phase"):  # fmt: skip
         assert words in shown
 
 
@@ -126,16 +127,26 @@ def test_repeated_trials_have_a_part_of_their_own() -> None:
     assert "Repeated trials" not in Page(report_to_html(make_report(trials[:1]))).text
 
 
+def test_one_of_each_is_counted_in_the_singular() -> None:
+    trial = [scored("t", 0.0, llm_id="a")]
+    failed_again = replace(
+        trial[0], score=None, failure=Failure(kind=FailureKind.CONNECTION, message="no")
+    )
+    shown = Page(report_to_html(make_report([*trial, failed_again]))).text
+    assert "1 model, 1 test, 1 trial" in " ".join(shown.split())
+    assert "told apart" not in shown
+
+
 def test_changes_stand_with_their_base() -> None:
     shown = Page(report_to_html(reports()[1])).text
-    assert "Changes since the base" in shown
+    assert "Changes since the baseline" in shown
     assert "Broken (11)" in shown
 
 
 def test_times_of_different_machines_are_called_so() -> None:
     machines = [{"cpu": "A", "cores": 2}, {"cpu": "B", "cores": 8}]
     shown = Page(report_to_html(make_report(make_results(), machines=machines))).text
-    assert "Times do not compare: measured on different machines (A, 2 cores; B, 8 cores)" in shown
+    assert "Times are not comparable: measured on different machines (A, 2 cores; B, 8 cores)" in shown
 
 
 def test_long_texts_are_shortened_and_much_text_is_left_out() -> None:

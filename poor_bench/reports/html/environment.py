@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from poor_bench.wording import counted
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -26,5 +28,5 @@ def report_environment(package: str = __package__, **filters: Callable[..., str]
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= filters
+    environment.filters |= {"counted": counted, **filters}
     return environment

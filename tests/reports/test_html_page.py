@@ -146,7 +146,9 @@ def test_changes_stand_with_their_base() -> None:
 def test_times_of_different_machines_are_called_so() -> None:
     machines = [{"cpu": "A", "cores": 2}, {"cpu": "B", "cores": 8}]
     shown = Page(report_to_html(make_report(make_results(), machines=machines))).text
-    assert "Times are not comparable: measured on different machines (A, 2 cores; B, 8 cores)" in shown
+    assert (
+        "Times are not comparable: measured on different machines (A, 2 cores; B, 8 cores)" in shown
+    )
 
 
 def test_long_texts_are_shortened_and_much_text_is_left_out() -> None:

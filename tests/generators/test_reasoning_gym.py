@@ -97,7 +97,7 @@ def test_there_are_a_hundred_families() -> None:
 
 
 def test_unknown_families_are_told_apart() -> None:
-    with pytest.raises(ConfigError, match="no generator"):
+    with pytest.raises(ConfigError, match="does not exist"):
         generator_named("reasoning_gym.composite")
 
 

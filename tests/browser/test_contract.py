@@ -114,4 +114,4 @@ def _has_a_table_of_results(page: Page) -> None:
 def _reads_files_again_at_refresh(page: Page, folder: Path) -> None:
     write_results(folder, {GOOD: [scored("sum_001", 1.0)]})
     page.get_by_role("button", name=re.compile("^Refresh")).click()
-    expect(page.get_by_text("1 result of 1 LLM")).to_be_visible()
+    expect(page.get_by_text("1 result of 1 model")).to_be_visible()

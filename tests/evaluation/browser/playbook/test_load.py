@@ -38,11 +38,11 @@ def test_every_playbook_of_miniwob_is_shipped() -> None:
     [
         ("{}", "exactly one key, not none"),
         ("{open: a, press: b}", "exactly one key, not `open` and `press`"),
-        ("clik: {text: a}", "there is no key `clik`"),
+        ("clik: {text: a}", "unknown key `clik`"),
         ("click: {role: button, text: a}", "not role and text"),
         ("click: {name: a}", "`name` goes with `role`"),
         ("click: {nth: 1}", "the element is missing"),
-        ("click: {role: button, nam: a}", "there is no key `nam`"),
+        ("click: {role: button, nam: a}", "unknown key `nam`"),
         ("type: {label: a, value: '{wort}'}", "parameter `wort` does not exist"),
         ("extract: {key: a, pattern: '('}", "is not a regular expression"),
         ("extract: {key: 'a b'}", "key"),

@@ -91,9 +91,16 @@ def _has_bars_by_test(page: Page) -> None:
     expect(chart.locator(".legendtext")).to_have_text(["sums", "words"])
     bars = chart.locator(".bars .point path")
     expect(bars).to_have_count(60)
-    fills = bars.evaluate_all("bars => bars.map(bar => getComputedStyle(bar).fill)")
-    assert len(set(fills[:30])) == len(set(fills[30:])) == 1
-    assert fills[0] != fills[-1]
+    # the chart may be drawn again while it is looked at
+    chart.page.wait_for_function(
+        """() => {
+            const bars = [...document.querySelectorAll("#model-chart-body .bars .point path")];
+            const fills = bars.map(bar => getComputedStyle(bar).fill);
+            const [first, second] = [new Set(fills.slice(0, 30)), new Set(fills.slice(30))];
+            return fills.length === 60 && first.size === 1 && second.size === 1
+                && fills[0] !== "" && fills[0] !== fills[59];
+        }"""
+    )
 
 
 def _has_a_table_of_results(page: Page) -> None:

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+import orjson
 from flask import Response, request
 
 from poor_bench.dashboard.web.access import Guard, Refusal
@@ -85,8 +86,9 @@ class _Protection:
         if request.path != _CALLBACKS or request.method != "POST":
             return None
         try:
-            body = request.get_json(silent=True)
-        except RecursionError:  # of the JSON parser, at thousands of brackets
+            # stricter than Dash's parser: refuses lone surrogates, which no answer can hold
+            body = orjson.loads(request.get_data())
+        except orjson.JSONDecodeError:
             body = None
         fault = callback_fault(body, self._callbacks)
         return _text(fault, HTTPStatus.BAD_REQUEST) if fault else None

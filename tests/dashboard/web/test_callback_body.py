@@ -127,6 +127,13 @@ def test_a_body_that_no_page_sends_is_a_bad_request(
     assert post(client, body_of(first, None) | change) == 400
 
 
+def test_a_text_that_no_answer_can_hold_is_a_bad_request(client: FlaskClient) -> None:
+    for callback in callbacks(client):
+        body = body_of(callback, "\ud800")
+        if "ud800" in json.dumps(body):
+            assert post(client, body) == 400, callback["output"]
+
+
 @pytest.mark.parametrize("data", [b"", b"{", b"null", b"[]", b'"x"', b"\xff\xfe", b"[" * 100_000])
 def test_what_is_not_json_is_a_bad_request(client: FlaskClient, data: bytes) -> None:
     response = client.post(

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
 
 _GONE = ("has been closed", "Connection closed", "Target crashed", "Browser closed", "Page crashed")
+_NEW_TAB_S = 20.0
+"""A new tab starts a process. If it were ended as overdue, it would never come."""
 _CTRL_C_S = 0.5
 _LONGEST_FACT = 10_000
 _SETTLE_MS = 60
@@ -68,7 +70,7 @@ class BrowserSession:
         pages = [page for page in self._context.pages if self._happenings.is_usable(page)]
         if pages:
             return pages[-1]
-        with self.errors():
+        with self.errors(_NEW_TAB_S):
             return self._context.new_page()
 
     @property

@@ -25,7 +25,7 @@ from poor_bench.wording import counted
 
 _COLUMNS: tuple[Column, ...] = (
     "Tests of",
-    *((heading, "right") for heading in ("n", "Before", "After", "Change", "95 % interval", "p")),
+    *((heading, "right") for heading in ("n", "Before", "After", "Change", "95 % CI", "p")),
     *((heading, "right") for heading in ("Fixed", "Broken", "Better", "Worse")),
 )
 _NARROW, _NARROW_COLUMNS = 100, 7

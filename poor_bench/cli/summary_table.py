@@ -69,7 +69,7 @@ def _cells(
         "Class": group.class_id or "",
         "Level": str(group.level or ""),
         "Score": f"{score.value:.3f}" if score else "-",
-        "95 % interval": f"{score.low:.2f}-{score.high:.2f}" if score else "",
+        "95 % CI": f"{score.low:.2f}-{score.high:.2f}" if score else "",
         "Stratified": _stratified_text(stratified.get(group.llm_id)),
         "Tied": ties.get(group.llm_id, ""),
         "Tests": "",

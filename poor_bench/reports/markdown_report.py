@@ -48,7 +48,7 @@ def _scores(data: ReportData, by: GroupBy) -> str:
 
 
 _HEADINGS = (
-    "Model", "Class", "Level", "Tied", "Tests", "Score", "95 % interval", "Before", "Passed",
+    "Model", "Class", "Level", "Tied", "Tests", "Score", "95 % CI", "Before", "Passed",
     "Failed", "Newer attempt failed", "Median", "Cost", "Judge",
 )  # fmt: skip
 _LEFT = 4

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("width", [10, 40, 80])
 def test_figures_and_names_are_never_cut(width: int) -> None:
     table = plain_table(
-        ["LLM", ("Score", "right"), ("95 % interval", "right")],
+        ["LLM", ("Score", "right"), ("95 % CI", "right")],
         [["scripted:a-rather-long-name", "0.123", "0.57-1.00"], ["b", "1.000", "0.44-1.00"]],
     )
     output = io.StringIO()

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from poor_bench.config.nearest_name import name_hint
 from poor_bench.config.report import Place, Report
 from poor_bench.errors import PoorBenchError
 from poor_bench.evaluation.factories import import_factory
 from poor_bench.evaluation.models import SERVER, EvalCase
-from poor_bench.evaluation.playbook_files import find_playbook, playbook_names
+from poor_bench.evaluation.playbook_files import find_playbook, missing_playbook_hint
 
 DEFAULT_PROFILE = "default"
 UNKNOWN_PLAYBOOK = "unknown-playbook"
@@ -70,7 +69,7 @@ class CaseChecks:
                 report.error((*place, "execution_mode"), message, code="no-playbook")
         elif find_playbook(case.playbook, self.data_dir, self.suite_folder) is None:
             message = f"playbook `{case.playbook}` does not exist"
-            hint = name_hint(case.playbook, playbook_names(self.data_dir))
+            hint = missing_playbook_hint(case.playbook, self.data_dir)
             report.error((*place, "playbook"), message, hint=hint, code=UNKNOWN_PLAYBOOK)
 
     def _check_profile(self, profile: str, place: Place, report: Report) -> None:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.agent import AgentServices, AgentTask
 from poor_bench.evaluation.models import SERVER, EvalCase
-from poor_bench.evaluation.playbook_files import find_playbook, playbook_names
+from poor_bench.evaluation.playbook_files import find_playbook, missing_playbook_hint
 from poor_bench.models.llm import LLM, Prices
 
 
@@ -78,7 +77,7 @@ def _playbook(case: EvalCase, data_dir: Path, suite_folder: Path) -> Path | None
         return None
     path = find_playbook(case.playbook, data_dir, suite_folder)
     if path is None:
-        hint = name_hint(case.playbook, playbook_names(data_dir))
+        hint = missing_playbook_hint(case.playbook, data_dir)
         raise ConfigError(f"case {case.id}: playbook `{case.playbook}` does not exist", hint=hint)
     return path
 

@@ -28,7 +28,7 @@ from poor_bench.providers.scripted_script import (
     reply_in_turn,
 )
 from poor_bench.providers.services import ProviderServices
-from poor_bench.safe_files import open_regular
+from poor_bench.safe_files import open_regular, path_within
 
 
 class ScriptedProvider:
@@ -123,9 +123,9 @@ def load_script(llm: LLM, workspace: Path) -> Script:
     raw: dict[str, Any] = {}
     where = llm.id
     if "script" in parameters:
-        path = workspace / str(parameters["script"])
-        where = f"{llm.id}: script {path}"
-        raw.update(_read(path, where))
+        written = str(parameters["script"])
+        where = f"{llm.id}: script {workspace / written}"
+        raw.update(_read(workspace, written, where))
     raw.update({key: parameters[key] for key in SCRIPT_KEYS if key in parameters})
     if not raw:
         raise ConfigError(
@@ -135,11 +135,11 @@ def load_script(llm: LLM, workspace: Path) -> Script:
     return parse_script(raw, where)
 
 
-def _read(path: Path, where: str) -> Mapping[str, Any]:
+def _read(workspace: Path, written: str, where: str) -> Mapping[str, Any]:
     import yaml
 
     try:
-        with open_regular(path) as stream:
+        with open_regular(path_within(workspace, written)) as stream:
             content = yaml.safe_load(stream.read().decode("utf-8"))
     except OSError as error:
         raise ConfigError(f"{where}: {error.strerror}") from error

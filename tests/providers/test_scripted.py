@@ -134,6 +134,8 @@ def test_parameters_win_over_the_file(tmp_path: Path) -> None:
     [
         ({}, "needs the parameter"),
         ({"script": "missing.yaml"}, r"missing\.yaml: No such file"),
+        ({"script": "../secret.yaml"}, r"secret\.yaml: it leads out of"),
+        ({"script": "/etc/hostname"}, "it leads out of"),
         ({"responses": []}, "responses"),
         ({"responses": {"/[/": "x"}}, "not a regular expression"),
         ({"responses": {"a": {"failure": "bad luck"}}}, "failure"),

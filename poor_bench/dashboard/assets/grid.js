@@ -7,7 +7,7 @@
   const openIn = (api) => (api.getGridOption("context") || {}).open;
   // Turns to the page of a row and scrolls to it, once the table knows that it has so many rows.
   const reveal = (api, open, place) => {
-    if (openIn(api) !== open) {
+    if (api.isDestroyed() || openIn(api) !== open) {
       return true;
     }
     if (api.paginationGetRowCount() <= place) {
@@ -52,6 +52,9 @@
     };
     api.addEventListener("modelUpdated", () => {
       clearTimeout(timer);
+      if (api.isDestroyed()) {
+        return;
+      }
       if (api.paginationGetRowCount() === 0) {
         hadNone = true;
       } else if (hadNone) {
@@ -65,6 +68,9 @@
       const { outputs_list } = window.dash_clientside.callback_context;
       const open = trial ? rowId(trial) : null;
       window.dash_ag_grid.getApiAsync(outputs_list.id).then((api) => {
+        if (api.isDestroyed()) {
+          return;
+        }
         if (api.getSelectedNodes().some((node) => node.id !== open)) {
           api.deselectAll();
         }
@@ -81,6 +87,9 @@
       const { outputs_list, triggered } = window.dash_clientside.callback_context;
       const isOnlyNewer = triggered.length === 1 && triggered[0].prop_id.startsWith("shell-version");
       window.dash_ag_grid.getApiAsync(outputs_list.id).then((api) => {
+        if (api.isDestroyed()) {
+          return;
+        }
         askOnceMoreAfterNone(api);
         const isOneBlock = Object.keys(api.getCacheBlockState()).length <= 1;
         if (!isOnlyNewer) {

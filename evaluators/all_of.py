@@ -1,4 +1,4 @@
-"""Asks several evaluators; the lowest score counts."""
+"""Runs several evaluators and takes the lowest score."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    evaluators: list[Part] = Field(min_length=1, description="Evaluators that must all agree.")
+    evaluators: list[Part] = Field(
+        min_length=1, description="Evaluators to run; the lowest score counts."
+    )
 
 
 def evaluate(

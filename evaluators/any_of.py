@@ -1,4 +1,4 @@
-"""Asks several evaluators; the highest score counts."""
+"""Runs several evaluators and takes the highest score."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    evaluators: list[Part] = Field(min_length=1, description="Evaluators of which one must agree.")
+    evaluators: list[Part] = Field(
+        min_length=1, description="Evaluators to run; the highest score counts."
+    )
 
 
 def evaluate(

@@ -1,7 +1,7 @@
-"""Compares the choice of a multiple-choice answer with the right one.
+"""Compares the selected choice of a multiple-choice answer with the correct one.
 
-The prompt asks for a label; one that the answer announces or begins with is found as well (see
-`poor_bench.extraction.choice`), and the strict score is then 0.
+The prompt asks for a label alone. A label that the answer announces or begins with is also found
+(see `poor_bench.extraction.choice`), but the strict score is then 0.
 """
 
 from __future__ import annotations
@@ -29,26 +29,31 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    expected: str = Field(description="Label of the right choice.")
+    expected: str = Field(description="Label of the correct choice.")
     labels: list[str] = Field(
         default=[],
         max_length=26,
-        description="All labels; A, B, C, ... as many as there are choices, else A to D.",
+        description="All labels; by default one letter per choice, or A to D without `choices`.",
     )
     choices: list[str] = Field(
         default=[],
         max_length=26,
-        description="What the choices say; an answer in these words counts as well.",
+        description="Texts of the choices; an answer may give the text instead of the label.",
     )
-    strict: bool = Field(default=False, description="Accept only a label, with nothing around.")
+    strict: bool = Field(
+        default=False, description="Accept only a label, without surrounding text."
+    )
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         if len({fold_answer(label) for label in self.all_labels} - {""}) < len(self.all_labels):
-            raise ValueError(f"labels must differ in more than case and signs: {self.all_labels}")
+            raise ValueError(
+                f"labels must differ in more than case and punctuation: {self.all_labels}"
+            )
         if self.choices and len(self.choices) != len(self.all_labels):
             n_labels = counted(len(self.all_labels), "label")
-            raise ValueError(f"{counted(len(self.choices), 'choice')} for {n_labels}")
+            n_choices = counted(len(self.choices), "choice")
+            raise ValueError(f"{n_choices} for {n_labels}: give one choice for each label")
         if self.expected not in self.all_labels:
             raise ValueError(f"expected {self.expected!r} is not a label: {self.all_labels}")
         return self
@@ -60,7 +65,7 @@ class Parameters(BaseModel):
 
 
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
-    """Score 1.0 if the right choice is chosen, else 0.0."""
+    """Score 1.0 if the correct choice is selected, else 0.0."""
     wanted = Parameters.model_validate(parameters)
     extracted = extract_choice(without_thinking(response), wanted.all_labels, wanted.choices)
     if extracted is None:
@@ -85,7 +90,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return what the prompt should ask for."""
+    """Return the format that the prompt should ask for."""
     return AnswerFormat.CHOICE
 
 

@@ -1,7 +1,7 @@
-"""Looks for texts that the answer must, may or must not contain.
+"""Searches the answer for required and forbidden texts.
 
-The score is the share of `all` that is there; it is 0 where nothing of `any` is, where something
-of `none` is, or where there is no answer.
+The score is the share of the texts in `all` that occur. It is 0 if no text of `any` occurs, if a
+text of `none` occurs, or if the answer is empty.
 """
 
 from __future__ import annotations
@@ -20,23 +20,25 @@ from poor_bench.scoring.format_rule import MAX_SHOWN
 
 
 class Parameters(BaseModel):
-    """Parameters of `contains`: at least one of `all`, `any` and `none`."""
+    """Parameters of `contains`: at least one of `all`, `any` and `none` is required."""
 
     model_config = ConfigDict(extra="forbid")
 
     all: list[str] = Field(default=[], description="Texts that must all occur.")
-    any: list[str] = Field(default=[], description="Texts of which one must occur.")
+    any: list[str] = Field(default=[], description="Texts of which at least one must occur.")
     none: list[str] = Field(default=[], description="Texts that must not occur.")
-    case_sensitive: bool = Field(default=False, description="Whether upper and lower case differ.")
-    whole_words: bool = Field(default=False, description="Whether `art` occurs not in `party`.")
+    case_sensitive: bool = Field(default=False, description="Distinguish upper and lower case.")
+    whole_words: bool = Field(
+        default=False, description="Match whole words: `art` is not in `party`."
+    )
 
     @model_validator(mode="after")
     def _asks_for_something(self) -> Self:
         texts = [*self.all, *self.any, *self.none]
         if not texts:
-            raise ValueError("give texts for at least one of all, any, none")
+            raise ValueError("give texts for at least one of `all`, `any` and `none`")
         if not all(text.strip() for text in texts):
-            raise ValueError("an empty text occurs everywhere")
+            raise ValueError("empty texts are not allowed: they occur in every answer")
         return self
 
 
@@ -59,12 +61,12 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
         score = 0.0
     else:
         score = 1 - len(missing) / len(wanted.all) if wanted.all else 1.0
-    details = "; ".join(faults) or "all that was asked for is there"
+    details = "; ".join(faults) or "all requirements are met"
     return Verdict(score, details, got=answer.strip()[:MAX_SHOWN])
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return what the prompt should ask for."""
+    """Return the format that the prompt should ask for."""
     return AnswerFormat.TEXT
 
 

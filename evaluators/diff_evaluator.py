@@ -1,8 +1,8 @@
-"""Compares what a unified diff changes with what it should change.
+"""Compares the changes of a unified diff with the expected changes.
 
-Diffs are equivalent where they do the same: context, line numbers and the way a change is cut into
-hunks do not count. Where the original is known, the diff is applied and the result compared. A
-diff that is not equivalent gets half of the share of changed lines that it has right.
+Diffs are equivalent if they make the same changes. Context, line numbers and the division into
+hunks do not count. If the original is given, the diff is applied and the result is compared. A
+diff that is not equivalent scores half of its share of correct changed lines.
 """
 
 from __future__ import annotations
@@ -31,35 +31,35 @@ _SHARE_OF_UNEQUAL = 0.5
 
 
 class Parameters(BaseModel):
-    """Parameters of `diff_evaluator`: `expected_diff`, or `original` and `expected_result`."""
+    """Parameters of `diff_evaluator`: `expected_diff`, or `original` with `expected_result`."""
 
     model_config = ConfigDict(extra="forbid")
 
-    expected_diff: str | None = Field(default=None, description="A right unified diff.")
-    original: str | None = Field(default=None, description="The text that the diff applies to.")
+    expected_diff: str | None = Field(default=None, description="A correct unified diff.")
+    original: str | None = Field(default=None, description="Text that the diff applies to.")
     expected_result: str | None = Field(
-        default=None, description="The original after a right diff was applied."
+        default=None, description="The original after a correct diff is applied."
     )
     strict: bool = Field(
-        default=False, description="Accept only a well-formed diff, with nothing around."
+        default=False, description="Accept only a well-formed diff, without surrounding text."
     )
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
         if self.expected_result is not None and self.original is None:
-            raise ValueError("expected_result needs original")
+            raise ValueError("`expected_result` requires `original`")
         if self.expected_result is None and self.expected_diff is None:
-            raise ValueError("give expected_diff, or original and expected_result")
+            raise ValueError("give `expected_diff`, or `original` and `expected_result`")
         expected = parse_diff(_expected_diff(self))
         if not expected:
-            raise ValueError("the expected diff changes nothing")
+            raise ValueError("the expected diff contains no changes")
         if self.original is not None and self.expected_result is None:
             apply_hunks(_lines(self.original), expected[0].hunks)
         return self
 
 
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
-    """Score 1.0 for an equivalent diff, up to 0.5 for one that has some changes right."""
+    """Score 1.0 for an equivalent diff, up to 0.5 for a partly correct one."""
     wanted = Parameters.model_validate(parameters)
     expected = parse_diff(_expected_diff(wanted))
     extracted = extract_diff(without_thinking(response))
@@ -84,7 +84,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return what the prompt should ask for."""
+    """Return the format that the prompt should ask for."""
     return AnswerFormat.DIFF
 
 

@@ -1,8 +1,7 @@
 """Compares the whole answer with the expected text.
 
-Case, white space and punctuation around the answer do not count unless told otherwise. An answer
-that is nothing but one fenced block, or holds one, is compared by that block as well; the strict
-score is then 0.
+Case, white space and surrounding punctuation do not count unless `exact` is set. If the answer
+contains exactly one fenced block, the content of the block is compared; the strict score is then 0.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     expected: OneOrMoreTexts = Field(
-        description="The right answer, or several of which each is right."
+        description="The correct answer, or a list of correct answers."
     )
     exact: bool = Field(
         default=False,
-        description="Whether case, white space within and punctuation around count.",
+        description="Compare case, inner white space and surrounding punctuation, too.",
     )
-    strict: bool = Field(default=False, description="Accept no code block around the answer.")
+    strict: bool = Field(default=False, description="Reject a code block around the answer.")
 
 
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
@@ -66,7 +65,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return what the prompt should ask for."""
+    """Return the format that the prompt should ask for."""
     return AnswerFormat.TEXT
 
 

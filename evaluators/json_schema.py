@@ -1,7 +1,7 @@
-"""Checks a JSON answer against a schema, and field by field against expected values.
+"""Validates a JSON answer with a schema and compares its fields with expected values.
 
-With `schema`, an answer that is not valid scores 0. With `expected`, the score is the share of
-expected fields that are right; details name the ones that differ. Fields that are not expected do
+With `schema`, an invalid answer scores 0. With `expected`, the score is the share of expected
+fields with the correct value, and the details name the fields that differ. Additional fields do
 not count unless `forbid_other_fields` is set.
 """
 
@@ -26,25 +26,25 @@ _MAX_NAMED = 10
 
 
 class Parameters(BaseModel):
-    """Parameters of `json_schema`: at least one of `schema` and `expected`."""
+    """Parameters of `json_schema`: at least one of `schema` and `expected` is required."""
 
     model_config = ConfigDict(extra="forbid")
 
     schema_: dict[str, Any] | None = Field(
-        default=None, alias="schema", description="JSON schema that the answer must be valid by."
+        default=None, alias="schema", description="JSON Schema that the answer must satisfy."
     )
     expected: dict[str, Any] | list[Any] | None = Field(
-        default=None, description="Values that the answer must have."
+        default=None, description="Values that the answer must contain."
     )
     forbid_other_fields: bool = Field(
-        default=False, description="Whether fields that are not expected are wrong."
+        default=False, description="Count additional fields as wrong."
     )
-    strict: bool = Field(default=False, description="Accept only sound JSON, nothing around.")
+    strict: bool = Field(default=False, description="Accept only valid JSON, without other text.")
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
         if self.schema_ is None and self.expected is None:
-            raise ValueError("give schema, expected, or both")
+            raise ValueError("give `schema`, `expected`, or both")
         if self.schema_ is not None:
             schema_validator(json.dumps(self.schema_))
         return self
@@ -77,7 +77,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return what the prompt should ask for."""
+    """Return the format that the prompt should ask for."""
     wanted = Parameters.model_validate(parameters)
     kind = (wanted.schema_ or {}).get("type")
     if kind == "array" or isinstance(wanted.expected, list):

@@ -1,9 +1,10 @@
 """Compares a list with the expected one, in order or as a set.
 
-Lists in any notation are read: JSON, bullets, numbered lines, commas; where one item is expected, a
-short text is that. Numbers agree by value, texts but for case and punctuation around. In order, the
-score is the share of right places of the longer list; as a set, of what both have of all that
-either has.
+The list may be JSON, bullets, numbered lines or separated by commas. If one item is expected, a
+short text counts as a list of one item. Numbers are compared by value. Texts are compared without
+case and surrounding punctuation. With `ordered`, the score is the number of correct places divided
+by the length of the longer list. With `set`, it is the number of common items divided by the number
+of all different items.
 """
 
 from __future__ import annotations
@@ -33,18 +34,18 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    expected: list[Any] = Field(min_length=1, description="The right items.")
+    expected: list[Any] = Field(min_length=1, description="The correct items.")
     compare: Literal["ordered", "set"] = Field(
-        default="ordered", description="Whether items count by place, or in any order."
+        default="ordered", description="`ordered` compares items by place, `set` in any order."
     )
     format: Literal["json", "any"] = Field(
-        default="any", description="What the prompt asks for: a JSON list, or any notation."
+        default="any", description="Format that the prompt asks for: a JSON list, or any notation."
     )
-    strict: bool = Field(default=False, description="Accept only that, with nothing around.")
+    strict: bool = Field(default=False, description="Accept only this format, without other text.")
 
 
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
-    """Score how much the lists have in common."""
+    """Score the agreement of the two lists."""
     wanted = Parameters.model_validate(parameters)
     answer = without_thinking(response)
     extracted = extract_list(answer)
@@ -70,7 +71,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return what the prompt should ask for."""
+    """Return the format that the prompt should ask for."""
     is_json = Parameters.model_validate(parameters).format == "json"
     return AnswerFormat.JSON_LIST if is_json else AnswerFormat.LIST
 

@@ -1,10 +1,11 @@
-"""An LLM judges the response by a rubric: for answers that no rule can score.
+"""Lets a model judge the response by a rubric, for answers that no rule can score.
 
-The score is the judge's overall score, computed from the rubric's dimensions, as a share of 10.
-Who judges is `judge`, an LLM of llms.json; without it the judge of the workspace (config.yaml, or
-Claude Opus). The judge sees the prompt, the response and what was expected, and is not told which
-model wrote it. It is asked after the run's own LLMs are done; a judge that cannot be asked or
-understood leaves the test pending, and the response is kept for it.
+The score is the judge's overall score divided by 10. The overall score is computed from the
+dimensions of the rubric. `judge` is a model of llms.json; by default it is the judge of the
+workspace (config.yaml, or Claude Opus). The judge sees the prompt, the response and the expected
+behavior. It does not see the name of the model that wrote the response. Judging starts after the
+models of the run have answered. If the judge fails or its reply cannot be read, the response is
+stored and the test stays pending.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from poor_bench.scoring.verdict import Verdict
 
 
 class Parameters(BaseModel):
-    """How a response is judged."""
+    """Parameters of `llm_judge_evaluator`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -27,18 +28,16 @@ class Parameters(BaseModel):
     rubric: str = Field(
         "",
         description="Markdown with dimensions such as `### 1. TONE (30%)`, or a `.md` file of the "
-        "workspace; correctness, completeness and clarity by default.",
+        "workspace. Default: correctness, completeness and clarity.",
     )
     criteria: tuple[str, ...] = Field(
-        (), description="What a good response does; a rubric of equal weights where there is none."
+        (), description="Criteria of a good response, with equal weights; used without `rubric`."
     )
-    expected_behavior: str = Field("", description="What a good response to this test does.")
+    expected_behavior: str = Field("", description="Behavior expected in this test.")
     threshold: float | None = Field(
-        None, ge=0, le=LARGEST_SCORE, description="Overall score, 0 to 10, that counts as approved."
+        None, ge=0, le=LARGEST_SCORE, description="Lowest approved overall score, from 0 to 10."
     )
-    samples: int = Field(
-        1, ge=1, le=20, description="How often the judge is asked; the mean counts."
-    )
+    samples: int = Field(1, ge=1, le=20, description="Number of judgements; the mean score counts.")
 
     @field_validator("criteria", mode="before")
     @classmethod
@@ -47,7 +46,7 @@ class Parameters(BaseModel):
 
 
 def question(parameters: Mapping[str, Any]) -> JudgeQuestion:
-    """Return what the judge is asked about every response."""
+    """Return the question to the judge about every response."""
     wanted = Parameters.model_validate(parameters)
     return JudgeQuestion(
         judge=wanted.judge,

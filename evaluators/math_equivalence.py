@@ -1,8 +1,8 @@
 r"""Compares mathematical expressions by meaning: `1/2`, `0.5` and `\frac12` are the same.
 
-Numbers are compared exactly. Other expressions are compared by SymPy in the sandbox, with a limit
-of time and memory; an answer whose equivalence cannot be shown within it is not right. Of an
-equation the right-hand side counts.
+Numbers are compared exactly. SymPy compares other expressions in the sandbox, with limits on time
+and memory. An answer scores 0 if its equivalence is not shown within these limits. If the answer is
+an equation, its right-hand side counts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ same("sin(x)**2 + cos(x)**2", "sqrt(2)*exp(x)/3")  # SymPy loads a part of itsel
 """
 _IMPORT_S = 60.0
 """SymPy loads in half a second, but in ten times that where its byte code is not kept."""
-_HINT = "comparing expressions needs the package sympy: pip install sympy"
+_HINT = "comparing expressions requires the package sympy: pip install sympy"
 
 
 class Parameters(BaseModel):
@@ -54,17 +54,17 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    expected: str = Field(description="The right expression, plain or LaTeX.")
+    expected: str = Field(description="The correct expression, plain or LaTeX.")
     timeout_s: float = Field(
-        default=5.0, gt=0, le=60, description="Longest comparison, in seconds."
+        default=5.0, gt=0, le=60, description="Time limit of the comparison, in seconds."
     )
-    strict: bool = Field(default=False, description="Accept only the expression, nothing around.")
+    strict: bool = Field(default=False, description="Accept only the expression, no other text.")
 
     @model_validator(mode="after")
     def _can_be_compared(self) -> Self:
         if parse_number(self.expected) is None:
             if safe_expression(self.expected) is None:
-                raise ValueError(f"{self.expected!r:.80} is not understood as an expression")
+                raise ValueError(f"{self.expected!r:.80} cannot be read as an expression")
             if find_spec("sympy") is None:
                 raise ValueError(_HINT)
         return self
@@ -88,7 +88,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return what the prompt should ask for."""
+    """Return the format that the prompt should ask for."""
     return AnswerFormat.EXPRESSION
 
 

@@ -1,9 +1,9 @@
-"""Compares the number in the answer with the expected one, both rounded to a precision.
+"""Compares the number in the answer with the expected one, rounded to a number of decimal places.
 
-With `expected_format: json` the answer is an object with a key `answer`. A wrapped object, a key in
-other case, a number written as a text, or a number that the response clearly announces without any
-JSON is found all the same; the strict score is then 0. An object with several numbers, of which
-none is named as the answer, gives no answer.
+With `expected_format: json`, the answer is a JSON object with the key `answer`. Some deviations are
+accepted, but the strict score is then 0: text around the object, a key in different case, a number
+written as a string, or a clearly announced number without JSON. An object with several numbers
+counts as no answer unless a key names one of them as the answer.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     expected_answer: ExactNumber = Field(
-        description="The right number; as a text where a decimal fraction must stay exact."
+        description="The correct number; use a string to keep a decimal fraction exact."
     )
     precision: int = Field(
-        default=2, ge=0, le=100, description="Decimal places that both numbers are rounded to."
+        default=2, ge=0, le=100, description="Decimal places to which both numbers are rounded."
     )
     expected_format: Literal["json", "number"] = Field(
         default="json",
-        description="What the prompt asks for: a JSON object with key `answer`, or a number.",
+        description="Format the prompt asks for: a JSON object with key `answer`, or a number.",
     )
-    strict: bool = Field(default=False, description="Accept only that format, with nothing around.")
+    strict: bool = Field(default=False, description="Accept only this format, without other text.")
 
 
 class _Answer(NamedTuple):
@@ -87,7 +87,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return what the prompt should ask for."""
+    """Return the format that the prompt should ask for."""
     is_json = Parameters.model_validate(parameters).expected_format == "json"
     return AnswerFormat.JSON_OBJECT if is_json else AnswerFormat.NUMBER
 

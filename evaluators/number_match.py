@@ -1,8 +1,7 @@
 """Compares the number in the answer with the expected one, within a tolerance.
 
-The prompt asks for a number; one within other text is found as well (see
-`poor_bench.extraction.number` for which one), and the strict score is then 0. `45%` counts as 45
-and as 0.45.
+The prompt asks for a number alone. A number in other text is also found (the rules are in
+`poor_bench.extraction.number`), but the strict score is then 0. `45%` counts as 45 and as 0.45.
 """
 
 from __future__ import annotations
@@ -27,14 +26,16 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    expected: ExactNumber = Field(description="The right number.")
+    expected: ExactNumber = Field(description="The correct number.")
     absolute_tolerance: ExactNumber = Field(
-        default=Decimal(0), ge=0, description="Largest difference that is still right."
+        default=Decimal(0), ge=0, description="Largest accepted difference."
     )
     relative_tolerance: ExactNumber = Field(
-        default=Decimal(0), ge=0, description="The same as a share of the expected number."
+        default=Decimal(0),
+        ge=0,
+        description="Largest accepted difference as a share of the expected number.",
     )
-    strict: bool = Field(default=False, description="Accept only a number, with nothing around.")
+    strict: bool = Field(default=False, description="Accept only a number, without other text.")
 
 
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
@@ -64,7 +65,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return what the prompt should ask for."""
+    """Return the format that the prompt should ask for."""
     return AnswerFormat.NUMBER
 
 

@@ -1,10 +1,11 @@
-"""Runs the Python function of the response in a sandbox and compares what it returns.
+"""Runs the Python function of the response in a sandbox and compares its results.
 
-Each case has an `input` (a list is passed as positional arguments, an object as keyword arguments,
-anything else as one argument) and an `expected_output`. The sandbox gets the inputs only; what
-comes back is compared here. Values that JSON cannot say are written as Python literals in
-`input_python` and `expected_python`. Instead of cases there may be a `check_source` that defines
-`check(candidate)` and raises where the candidate is wrong; it runs out of the candidate's reach.
+Each case has an `input` and an `expected_output`. A list is passed as positional arguments, an
+object as keyword arguments, and any other value as one argument. The sandbox receives only the
+inputs; the results are compared outside it. Use `input_python` and `expected_python` for values
+that JSON cannot represent: they hold Python literals. Instead of cases, `check_source` may define
+`check(candidate)`, which raises an exception if the candidate is wrong. The candidate cannot access
+the check.
 """
 
 from __future__ import annotations
@@ -47,13 +48,15 @@ class TestCase(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    input: Any = Field(default=None, description="Arguments; see above.")
-    expected_output: Any = Field(default=None, description="What must be returned.")
+    input: Any = Field(
+        default=None, description="Arguments: a list is positional, an object by keyword."
+    )
+    expected_output: Any = Field(default=None, description="Expected return value.")
     input_python: str | None = Field(
-        default=None, description="Arguments as a Python literal, instead of `input`."
+        default=None, description="Arguments as a Python literal; replaces `input`."
     )
     expected_python: str | None = Field(
-        default=None, description="What must be returned as a Python literal, such as `{1, 2}`."
+        default=None, description="Expected return value as a Python literal, such as `{1, 2}`."
     )
 
     @model_validator(mode="after")
@@ -70,12 +73,12 @@ class TestCase(BaseModel):
 
     @property
     def arguments(self) -> Any:
-        """What the function is called with."""
+        """Arguments of the call."""
         return self.input if self.input_python is None else ast.literal_eval(self.input_python)
 
     @property
     def expected(self) -> Any:
-        """What it must return."""
+        """Expected return value."""
         if self.expected_python is None:
             return self.expected_output
         return ast.literal_eval(self.expected_python)
@@ -86,23 +89,27 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    test_cases: list[TestCase] = Field(default_factory=list, description="Calls to try.")
+    test_cases: list[TestCase] = Field(default_factory=list, description="Calls of the function.")
     function_name: str | None = Field(
         default=None,
-        description="The function to call; by default the last public one that is neither "
-        "`main` nor a test.",
+        description="Name of the function to call; by default the last public function that is not "
+        "`main` or a test.",
     )
     execution_timeout: float = Field(
-        default=5.0, gt=0, le=300, description="Seconds for loading the code and for each case."
+        default=5.0,
+        gt=0,
+        le=300,
+        description="Time limit in seconds for loading the code and for each case.",
     )
     exact_types: bool = Field(
-        default=False, description="Whether list and tuple, int and float, bool and int differ."
+        default=False, description="Distinguish list from tuple, int from float and bool from int."
     )
     check_source: str | None = Field(
         default=None, description="Python source that defines `check(candidate)`."
     )
     setup_code: str = Field(
-        default="", description="Python source that runs before the code and before the check."
+        default="",
+        description="Python source that runs before the response's code and before the check.",
     )
 
     @field_validator("check_source")
@@ -134,19 +141,21 @@ class Parameters(BaseModel):
     @model_validator(mode="after")
     def _setup_leaves_the_function_to_the_code(self) -> Self:
         if self.function_name is not None and defines(self.setup_code, self.function_name):
-            raise ValueError(f"setup_code defines {self.function_name!r} itself")
+            raise ValueError(
+                f"setup_code must not define {self.function_name!r}; the response defines it"
+            )
         return self
 
     @property
     def limits(self) -> Limits:
-        """What the code may use."""
+        """Time limits of the code."""
         in_all = self.execution_timeout * (len(self.test_cases) + 1)
         total_s = min(in_all, max(self.execution_timeout, _LONGEST_RUN_S))
         return Limits(case_s=self.execution_timeout, total_s=total_s)
 
 
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
-    """Score the share of the cases that return what is expected; 0.5 where there are none."""
+    """Score the share of passed cases; 0.5 if the test has no cases."""
     wanted = Parameters.model_validate(parameters)
     code = extract_code(response, wanted.function_name)
     if code is None:
@@ -162,12 +171,12 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     elif wanted.test_cases:
         score, details = _tried(program, wanted)
     else:
-        score, details = 0.5, "there are no test cases, so the code was not tried"
+        score, details = 0.5, "the test has no test cases, so the code was not run"
     return Verdict(score, details, found=code.found, extracted=code.value[:MAX_SHOWN])
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return what the prompt should ask for."""
+    """Return the format that the prompt should ask for."""
     return AnswerFormat.CODE
 
 

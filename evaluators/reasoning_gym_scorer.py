@@ -1,9 +1,9 @@
 """Scores an answer by the rules of the task's family in the library reasoning-gym.
 
-For tasks with many right answers, such as puzzles. The library runs in the sandbox, with a limit
-of time and memory; what it gives at most for a wrong answer, 0.05, counts as 0. Some of its rules
-hand the answer to Python: there the answer is taken only where it is in a safe notation, so that it
-cannot score itself.
+Use it for tasks with many correct answers, such as puzzles. The library runs in the sandbox, with
+limits on time and memory. The library gives wrong answers up to 0.05; this counts as 0. Some rules
+evaluate the answer as Python code. For these rules, only answers in a safe notation are accepted,
+so that an answer cannot set its own score.
 """
 
 from __future__ import annotations
@@ -53,16 +53,20 @@ class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     family: str = Field(min_length=1, description="Name of the family in the library.")
-    example: str = Field(description="A right answer; the library has proven it.")
-    answer: Any = Field(default=None, description="The entry's own answer, where it has one.")
-    metadata: dict[str, Any] = Field(description="What the rules of the family look at.")
-    timeout_s: float = Field(default=10.0, gt=0, le=60, description="Longest scoring, in seconds.")
-    strict: bool = Field(default=False, description="Accept no code block around the answer.")
+    example: str = Field(description="A correct answer, verified by the library.")
+    answer: Any = Field(default=None, description="Answer of the library's entry, if it has one.")
+    metadata: dict[str, Any] = Field(description="Data for the rules of the family.")
+    timeout_s: float = Field(
+        default=10.0, gt=0, le=60, description="Time limit of scoring, in seconds."
+    )
+    strict: bool = Field(default=False, description="Reject a code block around the answer.")
 
     @model_validator(mode="after")
     def _can_be_scored(self) -> Self:
         if find_spec("reasoning_gym") is None:
-            raise ValueError("scoring needs the library reasoning-gym: pip install reasoning-gym")
+            raise ValueError(
+                "scoring requires the library reasoning-gym: pip install reasoning-gym"
+            )
         return self
 
 
@@ -84,7 +88,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return what the prompt should ask for."""
+    """Return the format that the prompt should ask for."""
     return AnswerFormat.TEXT
 
 

@@ -1,7 +1,7 @@
-"""Searches the answer for a regular expression, and compares a group of it.
+"""Searches the answer for a regular expression and optionally compares one of its groups.
 
-The time of a search is limited. A pattern that takes longer is a fault of the test, not of the
-answer: the test stays pending, and the failure names the pattern.
+The search has a time limit. If the pattern exceeds it, the test stays pending and the failure names
+the pattern, because the test is at fault, not the answer.
 """
 
 from __future__ import annotations
@@ -29,18 +29,20 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    pattern: str = Field(min_length=1, description="Regular expression, as of Python's `re`.")
+    pattern: str = Field(
+        min_length=1, description="Regular expression in the syntax of Python's `re`."
+    )
     must: Literal["occur", "match_all", "not_occur"] = Field(
         default="occur",
-        description="Whether it must occur somewhere, match the whole answer, or occur nowhere.",
+        description="The pattern must occur, match the whole answer, or not occur.",
     )
     expected: str | None = Field(
-        default=None, description="What `group` of the last match must be, case aside."
+        default=None, description="Expected text of `group` in the last match, ignoring case."
     )
     group: int | str = Field(default=0, description="Number or name of the group to compare.")
-    ignore_case: bool = Field(default=True, description="Whether the pattern ignores case.")
-    dot_all: bool = Field(default=False, description="Whether `.` also matches line ends.")
-    timeout_s: float = Field(default=1.0, gt=0, le=60, description="Longest search, in seconds.")
+    ignore_case: bool = Field(default=True, description="Ignore case in the pattern.")
+    dot_all: bool = Field(default=False, description="Let `.` match line breaks.")
+    timeout_s: float = Field(default=1.0, gt=0, le=60, description="Time limit in seconds.")
 
     @model_validator(mode="after")
     def _can_be_searched(self) -> Self:
@@ -48,12 +50,12 @@ class Parameters(BaseModel):
         if self.group not in pattern.groupindex and self.group not in range(pattern.groups + 1):
             raise ValueError(f"the pattern has no group {self.group!r}")
         if self.expected is not None and self.must == "not_occur":
-            raise ValueError("expected compares a match, which not_occur rules out")
+            raise ValueError("`expected` cannot be combined with `must: not_occur`")
         return self
 
 
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
-    """Score 1.0 if the answer is as the pattern demands, else 0.0."""
+    """Score 1.0 if the answer meets the requirement on the pattern, else 0.0."""
     wanted = Parameters.model_validate(parameters)
     answer = without_thinking(response)
     if not answer.strip():
@@ -69,7 +71,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
         problem = _difference(match, wanted)
     return Verdict(
         0.0 if problem else 1.0,
-        problem or "as the pattern demands",
+        problem or "the requirement on the pattern is met",
         extracted=match[0][:MAX_SHOWN] if match else "",
         expected=wanted.expected or "",
         got=((match[wanted.group] or "") if match else answer.strip())[:MAX_SHOWN],
@@ -77,7 +79,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return what the prompt should ask for."""
+    """Return the format that the prompt should ask for."""
     return AnswerFormat.TEXT
 
 

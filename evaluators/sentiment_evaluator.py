@@ -1,9 +1,9 @@
 """Compares a list of sentiments with the expected ones, item by item.
 
-Case and punctuation do not count. A list of another length than expected scores 0. A wrapped list,
-one inside an object, objects with a key `sentiment`, plain lines that each begin or end with a
-sentiment, and, where one is expected, a short text that names just one are read as well; the
-strict score is then 0.
+Case and punctuation do not count. A list with the wrong number of items scores 0. Some deviations
+from a JSON list are accepted, but the strict score is then 0: text around the list, a list in an
+object, objects with the key `sentiment`, and lines that each begin or end with a sentiment. If one
+sentiment is expected, a short text that names exactly one is accepted, too.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     expected_sentiments: list[Annotated[str, Field(pattern=r"\w")]] = Field(
-        min_length=1, description="The right sentiments, in the order of the texts."
+        min_length=1, description="The correct sentiments, in the order of the texts."
     )
     response_format: Literal["list_of_sentiments"] = Field(
         default="list_of_sentiments",
-        description="What the prompt asks for: a JSON list of sentiments.",
+        description="Format that the prompt asks for: a JSON list of sentiments.",
     )
-    strict: bool = Field(default=False, description="Accept only that list, with nothing around.")
+    strict: bool = Field(default=False, description="Accept only this list, without other text.")
 
 
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
-    """Score the share of expected sentiments that the list has in their places."""
+    """Score the share of expected sentiments in the correct place."""
     wanted = Parameters.model_validate(parameters)
     expected = [fold_answer(sentiment) for sentiment in wanted.expected_sentiments]
     known = _USUAL_SENTIMENTS.union(expected)
@@ -69,7 +69,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return what the prompt should ask for."""
+    """Return the format that the prompt should ask for."""
     return AnswerFormat.JSON_LIST
 
 

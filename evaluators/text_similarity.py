@@ -1,8 +1,8 @@
 """Measures how similar the answer is to a reference text.
 
-Metrics, all from 0.0 to 1.0 (see `poor_bench.extraction.text_overlap`):
-`rouge_l` for the words in common in order, `chrf` for short strings of characters, `edit` for the
-share of characters that need no change. Of several references the nearest one counts.
+The metrics range from 0.0 to 1.0 (see `poor_bench.extraction.text_overlap`). `rouge_l` compares
+words in order, `chrf` compares short sequences of characters, and `edit` is the share of characters
+that need no change. With several references, the most similar one counts.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    expected: OneOrMoreTexts = Field(description="A reference text, or several.")
+    expected: OneOrMoreTexts = Field(description="A reference text, or a list of them.")
     metric: Literal["rouge_l", "chrf", "edit"] = Field(
-        default="rouge_l", description="How similarity is measured."
+        default="rouge_l", description="Measure of similarity."
     )
     threshold: float | None = Field(
         default=None,
         gt=0,
         le=1,
-        description="From what similarity on the score is 1.0, else 0.0; without it the score is "
-        "the similarity.",
+        description="Similarity from which the score is 1.0; below it, the score is 0.0. Without a "
+        "threshold, the score is the similarity.",
     )
-    case_sensitive: bool = Field(default=False, description="Whether upper and lower case differ.")
+    case_sensitive: bool = Field(default=False, description="Distinguish upper and lower case.")
 
 
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
-    """Score the similarity to the nearest reference."""
+    """Score the similarity to the most similar reference."""
     wanted = Parameters.model_validate(parameters)
     answer = without_thinking(response).strip()
     if not answer:
@@ -68,7 +68,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return what the prompt should ask for."""
+    """Return the format that the prompt should ask for."""
     return AnswerFormat.TEXT
 
 

@@ -1,4 +1,4 @@
-"""Asks several evaluators; the weighted mean of their scores counts."""
+"""Runs several evaluators and takes the weighted mean of their scores."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from poor_bench.scoring.parts import Part, evaluate_parts, parts_by_place
 
 
 class WeightedPart(Part):
-    """One evaluator, and how much its score counts."""
+    """One evaluator and the weight of its score."""
 
     weight: float = Field(
-        default=1.0, gt=0, le=1000, description="How much the score counts, against the others'."
+        default=1.0, gt=0, le=1000, description="Weight of the score, relative to the others."
     )
 
 
@@ -26,7 +26,7 @@ class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     evaluators: list[WeightedPart] = Field(
-        min_length=1, description="Evaluators whose scores are averaged."
+        min_length=1, description="Evaluators to run; their scores are averaged."
     )
 
 

@@ -1,4 +1,4 @@
-"""What may stand in agents/*.yaml, for validation and for the JSON Schema."""
+"""Models of agents/*.yaml, for validation and for the JSON Schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from poor_bench.config.file_models import FileModel, Name
 Text = Annotated[str, StringConstraints(min_length=1)]
 
 Rule = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-"""A text that is searched for; white space alone would be in every answer."""
+"""A text to search for. White space alone would occur in every answer."""
 
 
 def _as_list(value: Any) -> Any:
@@ -26,59 +26,60 @@ def _one_of(first: str, second: str) -> dict[str, Any]:
 
 
 class SimulatedUserEntry(FileModel):
-    """A user that an LLM plays."""
+    """A user simulated by a model."""
 
-    persona: Text = Field(description="Who the user is, what they want and how they talk.")
-    llm: Name | None = Field(None, description="LLM id; the agent's own LLM by default.")
+    persona: Text = Field(description="Identity, goal and tone of the user.")
+    llm: Name | None = Field(None, description="LLM id; by default that of the agent.")
     max_turns: Annotated[int, Field(ge=1, le=50)] = Field(
-        4, description="Messages of the user at most, the written ones included."
+        4, description="Largest number of user messages, including `input` and `turns`."
     )
-    stop_phrase: Text = Field("[DONE]", description="What ends the conversation.")
+    stop_phrase: Text = Field("[DONE]", description="Text that ends the conversation.")
 
 
 class AgentCaseEntry(FileModel):
-    """One conversation: an `input`, or `turns` that the user says one after the other."""
+    """One conversation: a single `input`, or several `turns` of the user."""
 
     model_config = ConfigDict(json_schema_extra=_one_of("input", "turns"))
 
     id: Name = Field(description="Unique name within the agent.")
-    input: Text | None = Field(None, description="The one message of the user, or the first.")
+    input: Text | None = Field(None, description="First message of the user.")
     turns: Annotated[list[Text], Field(min_length=1)] | None = Field(
-        None, description="Several messages of the user, said in turn."
+        None, description="Messages of the user, in order."
     )
-    expected_behavior: str = Field("", description="What a good agent does here.")
+    expected_behavior: str = Field("", description="Behavior expected of the agent.")
     simulated_user: SimulatedUserEntry | None = None
-    contains: Rules = Field(default_factory=list, description="Texts that the agent must say.")
+    contains: Rules = Field(
+        default_factory=list, description="Texts that the agent's answers must contain."
+    )
     contains_not: Rules = Field(
-        default_factory=list, description="Texts that the agent must not say."
+        default_factory=list, description="Texts that the agent's answers must not contain."
     )
 
 
 class SkillEntry(FileModel):
-    """What the agent is judged for."""
+    """Skill that is judged."""
 
-    name: Name = Field(description="Such as `Lead qualification`.")
+    name: Name = Field(description="Name of the skill, such as `Lead qualification`.")
     rubric: Text | None = Field(
-        None, description="Markdown, `### 1. NAME (30%)` and a description for each dimension."
+        None, description="Markdown with `### 1. NAME (30%)` and a description for each dimension."
     )
     rubric_file: Name | None = Field(
-        None, description="File with the rubric, beside the agent's file."
+        None, description="File with the rubric, in the folder of the agent's file."
     )
 
 
 class AgentFile(FileModel):
-    """agents/*.yaml: an agent and the conversations to try it with."""
+    """agents/*.yaml: an agent and its test conversations."""
 
     version: str | float = Field("1.0", description="Version of the file format.")
-    id: Name | None = Field(None, description="Unique name; that of the file by default.")
-    name: Name | None = Field(None, description="What screens show; the id by default.")
-    description: str = Field("", description="What the agent is for, in a sentence.")
+    id: Name | None = Field(None, description="Unique name; the file name by default.")
+    name: Name | None = Field(None, description="Name shown on screens; the id by default.")
+    description: str = Field("", description="Purpose of the agent in one sentence.")
     llm: Name = Field(description="LLM id of llms.json.")
-    system_prompt: Text = Field(description="What makes an agent of the LLM.")
+    system_prompt: Text = Field(description="System prompt that defines the agent.")
     skill: SkillEntry | None = None
     threshold: Annotated[float, Field(ge=0, le=10)] | None = Field(
         None,
-        description="Overall score from which on the agent is approved; that of config.yaml, "
-        "or else 8.0, by default.",
+        description="Lowest overall score for approval. Default: the value in config.yaml, or 8.0.",
     )
     cases: Annotated[list[AgentCaseEntry], Field(min_length=1)]

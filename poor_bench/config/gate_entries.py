@@ -1,4 +1,4 @@
-"""gates.yaml: what must hold of the results, for the command `gate`."""
+"""gates.yaml: limits that the results must meet, for the command `gate`."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ GATES_FILE = "gates.yaml"
 
 
 class GateEntry(FileModel):
-    """What must hold of some LLMs and classes; at least one limit."""
+    """Limits for some models and test classes; at least one limit is required."""
 
     llm_id: Name | None = Field(
-        None, description="LLM id, label or glob, each LLM checked apart; all LLMs by default."
+        None, description="LLM id, label or glob; all by default. Each model is checked separately."
     )
     class_id: Name | None = Field(
-        None, description="Class or glob, each checked apart; all tests together by default."
+        None,
+        description="Test class or glob, each checked separately; by default all tests together.",
     )
     min_score: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None, description="Lowest mean score."
@@ -40,7 +41,7 @@ class GateEntry(FileModel):
         None, description="Lowest share of passed tests."
     )
     max_p95_ms: Annotated[float, Field(gt=0)] | None = Field(
-        None, description="Milliseconds within which 95 % of the trials end."
+        None, description="Highest 95th percentile of the latency, in milliseconds."
     )
     max_cost_usd: Annotated[float, Field(ge=0)] | None = Field(
         None, description="Highest cost of all results, in US dollars."
@@ -49,13 +50,13 @@ class GateEntry(FileModel):
         None, description="Lowest share of trials that ended with a score."
     )
     no_regression: bool = Field(
-        False, description="Whether a score that fell beyond chance fails; needs a baseline."
+        False, description="Fail on a significant drop of the score; requires a baseline."
     )
     up_to_date: bool = Field(
-        False, description="Whether results of another prompt, parameters or evaluator fail."
+        False, description="Fail on stale results: the prompt, parameters or evaluator changed."
     )
     baseline: Name | None = Field(
-        None, description="File or run to compare with; `--baseline` by default."
+        None, description="File or run to compare with; the value of `--baseline` by default."
     )
 
 

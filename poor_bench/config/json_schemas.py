@@ -24,11 +24,11 @@ from poor_bench.models.failure import Failure
 from poor_bench.models.result import Result
 
 _DIALECT = "http://json-schema.org/draft-07/schema#"
-"""The newest one that the JSON and YAML support of common editors knows as a whole."""
+"""Newest dialect that the JSON and YAML support of common editors implements completely."""
 
 
 class TestClassesFile(FileModel):
-    """test_classes.yaml: families of tests."""
+    """test_classes.yaml: the test classes."""
 
     version: str | float = Field("1.0", description="Version of the file format.")
     test_classes: list[TestClassEntry]
@@ -42,14 +42,14 @@ class TestsFile(FileModel):
 
 
 class LLMsFile(FileModel):
-    """llms.json: the LLMs to ask."""
+    """llms.json: the models to evaluate."""
 
     version: str | float = Field("1.0", description="Version of the file format.")
     llms: list[LLMEntry]
 
 
 class GatesFile(FileModel):
-    """gates.yaml: what must hold of the results."""
+    """gates.yaml: limits that the results must meet."""
 
     version: str | float = Field("1.0", description="Version of the file format.")
     gates: list[GateEntry]
@@ -60,7 +60,7 @@ class _Draft7(GenerateJsonSchema):
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:
-    """Return the schema of each file by the name that the schema's own file has."""
+    """JSON Schema of each file, by the name of the schema file."""
     models: dict[str, type[FileModel]] = {
         "test_classes": TestClassesFile,
         "tests": TestsFile,
@@ -75,12 +75,12 @@ def json_schemas() -> dict[str, dict[str, Any]]:
 
 
 def file_schema(model: type[FileModel]) -> dict[str, Any]:
-    """Return the schema of one kind of file."""
+    """JSON Schema of one kind of file."""
     return {"$schema": _DIALECT, **model.model_json_schema(schema_generator=_Draft7)}
 
 
 def json_schemas_as_text() -> dict[str, str]:
-    """Return the content of each schema's file by its name."""
+    """Content of each schema file, by its name."""
     return {name: f"{json.dumps(schema, indent=2)}\n" for name, schema in json_schemas().items()}
 
 
@@ -104,7 +104,7 @@ def _results_schema() -> dict[str, Any]:
 
 
 def _describe_properties(schema: dict[str, Any], described: type) -> None:
-    """Take the text that stands below a field of a class as the property's description."""
+    """Use the docstring below a field of the class as the description of the property."""
     (body,) = ast.parse(inspect.getsource(described)).body
     assert isinstance(body, ast.ClassDef)
     for field, below in pairwise(body.body):

@@ -1,4 +1,4 @@
-"""config.yaml: settings that belong to a workspace: its judge, its sandbox."""
+"""config.yaml: settings of a workspace, for its judge and its sandbox."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ CONFIG_FILE = "config.yaml"
 
 
 class JudgeSettings(FileModel):
-    """Who judges, where nothing else says so."""
+    """Default judge of the workspace."""
 
     model: Name | None = Field(
-        None, description="An LLM id of llms.json, or the name of a Claude model."
+        None, description="LLM id of llms.json, or the name of a Claude model."
     )
     temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
         None, description="Sampling temperature of the judge; 0.3 by default."
     )
     max_tokens: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="Most tokens of a judgement; 4000 by default."
+        None, description="Token limit of a judgement; 4000 by default."
     )
     base_url: Name | None = Field(
-        None, description="Where the Claude model is asked; it gets ANTHROPIC_API_KEY."
+        None, description="Base URL for the Claude model; it receives ANTHROPIC_API_KEY."
     )
     threshold: Annotated[float, Field(ge=0, le=10)] | None = Field(
-        None, description="Overall score from which on an agent is approved; 8.0 by default."
+        None, description="Lowest overall score for the approval of an agent; 8.0 by default."
     )
 
 
@@ -42,7 +42,7 @@ class ConfigFile(FileModel):
     version: str | float = Field("1.0", description="Version of the file format.")
     judge: JudgeSettings = Field(default_factory=JudgeSettings)
     sandbox: Literal["process", "limits", "isolated", "full"] | None = Field(
-        None, description="Lowest sandbox level for code of models; isolated by default."
+        None, description="Lowest sandbox level for code from models; `isolated` by default."
     )
 
 

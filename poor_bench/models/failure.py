@@ -91,13 +91,13 @@ _SCOPES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """One attempt to score a test that ended without a score."""
+    """Failure of a trial that ended without a score."""
 
     kind: FailureKind
     message: str
-    """One sentence; never holds a key or another secret."""
+    """Error in one sentence, without keys or other secrets."""
     attempts: int = 1
-    """How often the request was sent, at least 1."""
+    """Number of requests sent, at least 1."""
 
 
 WAITS_FOR_JUDGE = Failure(kind=FailureKind.JUDGE, message="the response waits for its judge")

@@ -14,43 +14,43 @@ _WEAK_SANDBOXES = frozenset({"process", "limits"})
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """One trial of one test by one LLM.
+    """One trial of one test by one model.
 
-    Either `score` is set, or `failure` is: a failure never has a score.
+    Either `score` or `failure` is set. A failure never has a score.
     """
 
     llm_id: str
     test_id: str
     score: float | None = None
-    """0.0 to 1.0; None exactly where `failure` is set."""
+    """0.0 to 1.0; None if and only if `failure` is set."""
     strict_score: float | None = None
-    """Score under the format rule of the class; None where the rule was kept or there is none."""
+    """Score under the format rule of the class; None if the answer met it or no rule applies."""
     details: str = ""
-    """What the evaluator said, as Markdown."""
+    """Explanation by the evaluator, as Markdown."""
     response: str = ""
-    """The raw response, for rescoring; thinking that the server kept apart is in `thinking`."""
+    """The raw response, for rescoring. `thinking` holds separately sent thinking."""
     thinking: str = ""
     timestamp: str = ""
     """ISO 8601, UTC."""
     execution_time_ms: float | None = None
-    """From sending the request to the last byte, without loading the model."""
+    """Time from sending the request to the last byte, without model load."""
     think: bool | str | None = None
     trial: int = 1
     run_id: str = ""
     prompt: str = ""
-    """The user message as it was sent."""
+    """The user message as sent."""
     system_prompt: str = ""
     found: str = ""
-    """How the evaluator found the answer: bare, fenced, in prose, repaired, ..."""
+    """Form in which the evaluator found the answer: bare, fenced, in prose, repaired, ..."""
     extracted: str = ""
-    """The answer that was found, as text."""
+    """The extracted answer, as text."""
     expected: str = ""
     got: str = ""
     sandbox: str = ""
-    """Level of isolation at which code of the response ran; empty where none ran."""
+    """Sandbox level at which code of the response ran; empty if no code ran."""
     finish_reason: str = ""
     marks: tuple[str, ...] = ()
-    """What is remarkable: no_answer, truncated, prompt_truncated, refusal, loop, ..."""
+    """Flags of the response: no_answer, truncated, prompt_truncated, refusal, loop, ..."""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     thinking_tokens: int | None = None
@@ -63,15 +63,15 @@ class Result:
     cost_usd: float | None = None
     model_digest: str | None = None
     memory_bytes: int | None = None
-    """How much memory the loaded model took in all, where the server tells."""
+    """Total memory of the loaded model in bytes, if the server reports it."""
     gpu_share: float | None = None
-    """Share of it that lay in GPU memory, 0.0 to 1.0."""
+    """Share of the memory that was on the GPU, 0.0 to 1.0."""
     request_fingerprint: str = ""
-    """Hash of what was asked of whom; empty in older files."""
+    """Hash of the request and its model; empty in older files."""
     evaluator_fingerprint: str = ""
-    """Hash of evaluator, parameters and code; empty in older files."""
+    """Hash of the evaluator's name, parameters and code; empty in older files."""
     judgement: Mapping[str, Any] | None = None
-    """Of responses that an LLM judged: judge, cost_usd, and samples as `Judgement.as_dict`."""
+    """Judgement by a model: judge, cost_usd, and samples as in `Judgement.as_dict`."""
     failure: Failure | None = None
 
     @property

@@ -12,12 +12,14 @@ from poor_bench.scoring.verdict import Verdict
 
 
 class Part(BaseModel):
-    """One evaluator within another one's parameters."""
+    """An evaluator in the parameters of another one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(description="Name of an evaluator.")
-    parameters: dict[str, Any] = Field(default_factory=dict, description="Its parameters.")
+    parameters: dict[str, Any] = Field(
+        default_factory=dict, description="Parameters of the evaluator."
+    )
 
 
 def parts_by_place(parts: Sequence[Part]) -> Mapping[str, Part]:

@@ -51,8 +51,8 @@ def test_list_as_json_has_schemas(run):
 def test_show_tells_every_parameter(run):
     code, out, _ = run("show", "choice")
     assert code == 0
-    assert "Compares the choice of a multiple-choice answer" in out
-    assert "Label of the right choice." in out
+    assert "Compares the selected choice of a multiple-choice answer" in out
+    assert "Label of the correct choice." in out
     assert "list of string" in out
 
 

@@ -160,7 +160,7 @@ def test_literal_that_is_none_is_refused(literal: str) -> None:
         ({"check_source": "async def check(candidate): assert 0"}, "must not be async"),
         ({"check_source": "def check(candidate):\n    yield candidate(1)"}, "a generator"),
         ({"check_source": "def check():\n    assert 0"}, "one argument"),
-        ({"setup_code": SQUARE}, "defines 'square' itself"),
+        ({"setup_code": SQUARE}, "setup_code must not define 'square'"),
         ({"test_cases": [{"input": 1, "input_python": "2", "expected_output": 1}]}, "not both"),
     ],
     ids=str,

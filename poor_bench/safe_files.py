@@ -1,12 +1,16 @@
-"""Which files may be read: regular ones only, and for paths in a workspace those inside it."""
+"""Safe access to files: regular ones only, inside the workspace, system errors as ours."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+from poor_bench.errors import StoreError
 
 _BINARY: int = getattr(os, "O_BINARY", 0)
 
@@ -45,3 +49,22 @@ def path_within(folder: Path, written: str, start: Path | None = None) -> Path:
             errno.EACCES, f"it leads out of {folder}; copy the file into it", written
         )
     return path
+
+
+@contextmanager
+def os_errors_told(path: Path) -> Iterator[None]:
+    """Raise what the operating system refuses as an error of the store.
+
+    Args:
+        path: The file that is named where the system names none.
+
+    Raises:
+        StoreError: Instead of every OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"{error.filename or path}: {error.strerror or error}",
+            hint="Check the permissions of the file and its folder. Stored results are intact.",
+        ) from error

@@ -15,7 +15,7 @@ from poor_bench.errors import ConfigError, StoreError
 from poor_bench.models.llm_id import resolve_llm_id
 from poor_bench.models.result import Result
 from poor_bench.result_store.results_file import newest_of_trials, read_results_file
-from poor_bench.result_store.run_history import (
+from poor_bench.runs.history import (
     EARLIER,
     LAST,
     PREVIOUS,
@@ -101,8 +101,8 @@ class SideOpener:
         try:
             store.merge()
         except StoreError:
-            return kept_runs(store.paths, unmerged=True)
-        return kept_runs(store.paths)
+            return kept_runs([*store.paths.runs(), *store.paths.journals()])
+        return kept_runs(store.paths.runs())
 
     def rescorings(self) -> Iterator[tuple[str, list[Result]]]:
         """Yield what rescorings replaced and what undoing them restored, oldest first.

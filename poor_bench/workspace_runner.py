@@ -16,7 +16,6 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.ports import Listener
-from poor_bench.result_store.run_history import UNDO
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.cost_estimate import (
     CostEstimate,
@@ -43,6 +42,7 @@ from poor_bench.runner.run import Run
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.states import TrialStates
+from poor_bench.runs.history import UNDO
 from poor_bench.sandbox import SandboxTerms, accept_level, parse_level, sandbox_terms
 from poor_bench.sides import SideOpener
 

@@ -54,7 +54,7 @@ def command(
     prompt, parameters, model or evaluator changed are listed, not compared.
     """
     from poor_bench.comparison.compare import compare_sides
-    from poor_bench.result_store.run_history import LAST
+    from poor_bench.runs.history import LAST
     from poor_bench.sides import BEFORE, NOW, SideOpener
 
     opener = SideOpener(app.config)

@@ -83,7 +83,7 @@ def command(
     Ctrl-C stops the run: completed trials are stored, the rest stays pending. A workspace has one
     run at a time: this command waits for the run of another process.
     """
-    from poor_bench.result_store.run_turn import RunTurn
+    from poor_bench.runs.turn import RunTurn
     from poor_bench.workspace_runner import WorkspaceRunner
 
     choose_sandbox(sandbox_level)
@@ -94,7 +94,7 @@ def command(
         agree_on_sandbox(app, plan.states.tests)
     if dry_run:
         return _print_plan(runner, plan, as_json=as_json)
-    turn = RunTurn(app.store.paths)
+    turn = RunTurn(app.store.paths.journal_dir)
     try:
         if not plan.is_empty and take_turn(turn, beside=beside):
             plan = runner.plan(selection)

@@ -16,7 +16,7 @@ from poor_bench.models.problem import Severity
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
-    from poor_bench.result_store.run_turn import RunTurn
+    from poor_bench.runs.turn import RunTurn
 
 _SHOWN = 3
 _LOOK_AGAIN_S = 0.5

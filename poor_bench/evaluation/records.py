@@ -10,7 +10,7 @@ import orjson
 
 from poor_bench.evaluation.agent import Step
 from poor_bench.evaluation.models import EvalTrialResult
-from poor_bench.result_store.encode import dump_record
+from poor_bench.runs.journal import dump_record
 
 _STEP_FIELDS = frozenset(field.name for field in fields(Step))
 

@@ -8,7 +8,7 @@ from typing import Any
 from poor_bench.config.atomic_write import write_atomically
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.models import EvalSuiteResult
-from poor_bench.result_store.encode import dump_record
+from poor_bench.runs.journal import dump_record
 
 
 def report_to_json(report: EvalSuiteResult) -> dict[str, Any]:

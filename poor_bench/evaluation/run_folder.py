@@ -18,9 +18,8 @@ from typing import Any
 from poor_bench.evaluation.agent import Step
 from poor_bench.evaluation.models import EvalTrialResult
 from poor_bench.evaluation.records import step_to_record, trial_to_record
-from poor_bench.result_store.encode import dump_record
-from poor_bench.result_store.journal import JournalWriter
-from poor_bench.result_store.os_errors import os_errors_told
+from poor_bench.runs.journal import JournalWriter, dump_record
+from poor_bench.safe_files import os_errors_told
 
 STEPS_FILE = "steps.jsonl"
 RUN_FILE = "run.jsonl"

@@ -19,7 +19,7 @@ from poor_bench.evaluation.records import record_to_step, record_to_trial
 from poor_bench.evaluation.run_folder import RUN_FILE, STEPS_FILE, runs_folder
 from poor_bench.evaluation.scoring import score_case, score_suite, score_trial
 from poor_bench.models.llm import Prices
-from poor_bench.result_store.journal import is_owned, read_header, read_journal
+from poor_bench.runs.journal import is_owned, read_header, read_journal
 from poor_bench.safe_files import open_regular
 
 LAST = "last"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 
 from poor_bench.models.result import Result
-from poor_bench.result_store.journal import JournalWriter, owner_lock_path
 from poor_bench.result_store.paths import StorePaths
-from poor_bench.result_store.run_history import EARLIER
+from poor_bench.runs.history import EARLIER
+from poor_bench.runs.journal import JournalWriter, owner_lock_path
 
 
 class EarlierScores:

@@ -38,11 +38,6 @@ class StorePaths:
         """Held by whoever rewrites the snapshot."""
         return self.journal_dir / "merge.lock"
 
-    @property
-    def run_lock(self) -> Path:
-        """Held by whoever runs tests."""
-        return self.journal_dir / "run.lock"
-
     def journals(self) -> list[Path]:
         """Return the journals, oldest first (run ids sort by time)."""
         return sorted(self.journal_dir.glob("*.jsonl"))

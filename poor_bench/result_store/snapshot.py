@@ -31,7 +31,7 @@ import orjson
 from poor_bench.command_line import next_command
 from poor_bench.config.json_document import json_fault
 from poor_bench.errors import StoreError
-from poor_bench.result_store.encode import CHECKSUM, dump_record, is_intact, stamped
+from poor_bench.runs.journal import CHECKSUM, dump_record, is_intact, stamped
 
 _LOG = logging.getLogger(__name__)
 VERSION = "1.0"

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from filelock import FileLock, Timeout
 
 from poor_bench.errors import StoreError
-from poor_bench.result_store.os_errors import os_errors_told
 from poor_bench.result_store.paths import StorePaths
+from poor_bench.safe_files import os_errors_told
 
 LONGEST_WAIT_S = 60.0
 

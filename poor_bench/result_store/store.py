@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from poor_bench.models.result import Result, record_to_result
-from poor_bench.result_store.journal import JournalWriter, left_over, owner_lock_path
 from poor_bench.result_store.merge import MergedView
-from poor_bench.result_store.os_errors import os_errors_told
 from poor_bench.result_store.paths import StorePaths, paths_in
 from poor_bench.result_store.snapshot import write_snapshot
 from poor_bench.result_store.snapshot_lock import snapshot_locked
 from poor_bench.result_store.tail import JournalTail
+from poor_bench.runs.journal import JournalWriter, left_over, owner_lock_path
+from poor_bench.safe_files import os_errors_told
 
 _LOG = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ import orjson
 from filelock import FileLock, Timeout
 
 from poor_bench.errors import StoreError
-from poor_bench.result_store.encode import dump_record
+from poor_bench.runs.journal import dump_record
 from poor_bench.safe_files import open_regular
 
 FOLDER = "tuning"

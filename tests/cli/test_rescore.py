@@ -223,7 +223,7 @@ def test_a_rescoring_without_new_scores_leaves_no_run(folder: Path) -> None:
 _KILLED_AT = """
 import os, signal, sys
 from poor_bench.cli.main import main
-from poor_bench.result_store.journal import JournalWriter
+from poor_bench.runs.journal import JournalWriter
 write, n_left = JournalWriter._write, [int(sys.argv[1])]
 def counted(self, line):
     if not n_left[0]:

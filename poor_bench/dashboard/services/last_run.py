@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from poor_bench.comparison.compare import compare_sides
 from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.comparison.llm_pairs import llms_apart
-from poor_bench.result_store.run_history import LAST
+from poor_bench.runs.history import LAST
 from poor_bench.sides import BEFORE, SideOpener
 from poor_bench.workspace_folder import WorkspaceFolder
 

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from poor_bench.models.result import Result, record_to_result
-from poor_bench.result_store.encode import dump_result
+from poor_bench.runs.journal import dump_result
 
 
 class RecordSpool:

@@ -15,9 +15,9 @@ from poor_bench.dashboard.services.run_state import RunPhase, RunState
 from poor_bench.dashboard.services.run_watcher import RunWatcher
 from poor_bench.dashboard.text.sentences import error_text
 from poor_bench.errors import PoorBenchError, RunRefusedError
-from poor_bench.result_store.run_turn import RunTurn
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.selection import Selection
+from poor_bench.runs.turn import RunTurn
 
 if TYPE_CHECKING:
     from poor_bench.result_store.store import ResultStore
@@ -135,7 +135,7 @@ class RunService:
     def _take_turn(self) -> RunTurn | None:
         """Take the turn, for as long as the run lasts; None where the store cannot be opened."""
         try:
-            turn = RunTurn(self._open_store().paths)
+            turn = RunTurn(self._open_store().paths.journal_dir)
         except PoorBenchError:
             return None
         if not turn.take():

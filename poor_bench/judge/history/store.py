@@ -27,15 +27,14 @@ from poor_bench.judge.history.judge_run import (
     with_record,
 )
 from poor_bench.judge.judgement import Judgement
-from poor_bench.result_store.journal import (
+from poor_bench.runs.journal import (
     JournalWriter,
     is_owned,
     owner_lock_path,
     read_header,
     read_journal,
 )
-from poor_bench.result_store.os_errors import os_errors_told
-from poor_bench.safe_files import open_regular
+from poor_bench.safe_files import open_regular, os_errors_told
 
 _LOG = logging.getLogger(__name__)
 JUDGEMENTS_FOLDER = "judgements"

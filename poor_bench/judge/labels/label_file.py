@@ -11,9 +11,8 @@ import orjson
 
 from poor_bench.config.file_lock import locked_for_writing
 from poor_bench.judge.labels.label import Label, label_from_record, label_to_record
-from poor_bench.result_store.encode import dump_record
-from poor_bench.result_store.os_errors import os_errors_told
-from poor_bench.safe_files import open_regular
+from poor_bench.runs.journal import dump_record
+from poor_bench.safe_files import open_regular, os_errors_told
 
 _LOG = logging.getLogger(__name__)
 LABELS_FILE = "human_labels.jsonl"

@@ -13,14 +13,13 @@ from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError
 from poor_bench.judge.history.store import JUDGEMENTS_FOLDER, LAST
 from poor_bench.judge.pairwise.duel import Duel, Place
-from poor_bench.result_store.journal import (
+from poor_bench.runs.journal import (
     JournalWriter,
     owner_lock_path,
     read_header,
     read_journal,
 )
-from poor_bench.result_store.os_errors import os_errors_told
-from poor_bench.safe_files import open_regular
+from poor_bench.safe_files import open_regular, os_errors_told
 
 _LOG = logging.getLogger(__name__)
 

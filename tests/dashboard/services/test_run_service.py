@@ -14,8 +14,8 @@ from poor_bench.models.completion import ChatRequest, Completion, FinishReason, 
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.ports import CallControl
-from poor_bench.result_store.run_turn import RunTurn
 from poor_bench.runner.selection import Selection
+from poor_bench.runs.turn import RunTurn
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 from tests.conftest import WorkspaceFiles
@@ -158,7 +158,7 @@ def test_a_run_of_another_process_is_watched_and_keeps_ours_from_starting(folder
 
 
 def test_one_process_at_a_time_has_the_turn(folder: Path) -> None:
-    console = RunTurn(WorkspaceFolder(folder).store.paths)
+    console = RunTurn(WorkspaceFolder(folder).store.paths.journal_dir)
     assert console.take()
     service = service_over(folder)
     with pytest.raises(RunRefusedError, match="of another process is in progress"):

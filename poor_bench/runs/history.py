@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError
-from poor_bench.result_store.journal import read_header
-from poor_bench.result_store.paths import StorePaths
+from poor_bench.runs.journal import read_header
 from poor_bench.wording import counted
 
 LAST = "last"
@@ -52,14 +51,8 @@ class KeptRun:
         return self.run_id.partition("-")[0], self.started, self.run_id
 
 
-def kept_runs(paths: StorePaths, *, unmerged: bool = False) -> list[KeptRun]:
-    """Return the kept runs, oldest first.
-
-    Args:
-        paths: The store.
-        unmerged: Whether to take in also what is still in journals.
-    """
-    files = [*paths.runs(), *(paths.journals() if unmerged else ())]
+def kept_runs(files: Iterable[Path]) -> list[KeptRun]:
+    """List the runs that stand in these files, oldest first."""
     runs = [KeptRun(run_id=path.stem, path=path, header=read_header(path)) for path in files]
     return sorted(runs, key=lambda run: run.age)
 

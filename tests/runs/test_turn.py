@@ -6,12 +6,12 @@ import pytest
 
 from poor_bench.errors import StoreError
 from poor_bench.result_store.paths import paths_in
-from poor_bench.result_store.run_turn import RunTurn
 from poor_bench.result_store.store import open_store
+from poor_bench.runs.turn import RunTurn
 
 
 def test_one_has_the_turn_until_it_is_given_back(tmp_path: Path) -> None:
-    first, second = RunTurn(paths_in(tmp_path)), RunTurn(paths_in(tmp_path))
+    first, second = RunTurn(paths_in(tmp_path).journal_dir), RunTurn(paths_in(tmp_path).journal_dir)
     assert first.take()
     assert not second.take()
     assert second.other_run() == "a run"
@@ -23,7 +23,7 @@ def test_one_has_the_turn_until_it_is_given_back(tmp_path: Path) -> None:
 def test_a_run_without_the_turn_is_in_the_way_as_well(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     journal = store.open_run("20260101T000000-a", {})
-    turn = RunTurn(store.paths)
+    turn = RunTurn(store.paths.journal_dir)
     assert not turn.take()
     assert turn.other_run() == "the run 20260101T000000-a"
     journal.close()
@@ -34,4 +34,4 @@ def test_a_run_without_the_turn_is_in_the_way_as_well(tmp_path: Path) -> None:
 def test_a_file_in_place_of_the_folder_is_told(tmp_path: Path) -> None:
     (tmp_path / "journal").write_text("in the way")
     with pytest.raises(StoreError, match="journal"):
-        RunTurn(paths_in(tmp_path)).take()
+        RunTurn(paths_in(tmp_path).journal_dir).take()

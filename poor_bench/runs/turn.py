@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from filelock import FileLock, Timeout
 
-from poor_bench.result_store.journal import newest_owned
-from poor_bench.result_store.os_errors import os_errors_told
-from poor_bench.result_store.paths import StorePaths
+from poor_bench.runs.journal import newest_owned
+from poor_bench.safe_files import os_errors_told
 
 
 class RunTurn:
     """The turn to run tests; it ends with its process at the latest."""
 
-    def __init__(self, paths: StorePaths) -> None:
-        self._paths = paths
-        self._lock = FileLock(paths.run_lock, thread_local=False)
+    def __init__(self, journal_dir: Path) -> None:
+        self._journal_dir = journal_dir
+        self._lock = FileLock(journal_dir / "run.lock", thread_local=False)
 
     def take(self) -> bool:
         """Take the turn if nobody has it and no run is under way; return whether it is ours.
@@ -22,13 +23,13 @@ class RunTurn:
         Raises:
             StoreError: If the system refuses anything.
         """
-        with os_errors_told(self._paths.run_lock):
-            self._paths.journal_dir.mkdir(parents=True, exist_ok=True)
+        with os_errors_told(self._journal_dir):
+            self._journal_dir.mkdir(parents=True, exist_ok=True)
             try:
                 self._lock.acquire(timeout=0)
             except Timeout:
                 return False
-            if newest_owned(self._paths.journals()) is not None:
+            if self._other_journal() is not None:
                 self._lock.release()
                 return False
             return True
@@ -38,6 +39,9 @@ class RunTurn:
         self._lock.release()
 
     def other_run(self) -> str:
-        """Return what to call the run that is in the way, such as `the run 20261122T1200`."""
-        journal = newest_owned(self._paths.journals())
+        """Name the run that is in the way, such as `the run 20261122T1200`."""
+        journal = self._other_journal()
         return f"the run {journal.stem}" if journal else "a run"
+
+    def _other_journal(self) -> Path | None:
+        return newest_owned(sorted(self._journal_dir.glob("*.jsonl")))

@@ -1,0 +1,1 @@
+"""Runs of every kind: header, journal, owner lock, history, budget."""

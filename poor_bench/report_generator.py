@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from poor_bench.models.result import Result
 from poor_bench.runner.selection import Selection, select
 from poor_bench.sides import SideOpener
-from poor_bench.statistics.summarise import summarise
-from poor_bench.statistics.summary import GroupBy, Summary
+from poor_bench.statistics.summary import GroupBy, Summary, summarise
 
 if TYPE_CHECKING:
     from poor_bench.comparison.obstacle import Obstacle

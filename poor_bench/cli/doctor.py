@@ -113,7 +113,7 @@ def _evaluators(app: AppContext) -> list[Finding]:
 
 
 def _results(app: AppContext) -> list[Finding]:
-    from poor_bench.statistics.tally import count_trials
+    from poor_bench.statistics.summary import count_trials
 
     known = app.workspace.tests_by_id
     results = list(app.store.results())

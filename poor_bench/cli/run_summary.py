@@ -14,8 +14,8 @@ from poor_bench.cli.summary_json import summary_to_json
 from poor_bench.cli.summary_table import summary_table
 from poor_bench.command_line import next_command
 from poor_bench.runner.rescore import RescoreTally
-from poor_bench.statistics.coverage import coverages_of
-from poor_bench.statistics.summarise import summarise
+from poor_bench.statistics.scores import coverages_of
+from poor_bench.statistics.summary import summarise
 from poor_bench.wording import counted, removed_tests_text
 
 if TYPE_CHECKING:

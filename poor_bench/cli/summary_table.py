@@ -10,8 +10,8 @@ from poor_bench.cli.output import plain_table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from poor_bench.statistics.coverage import Coverage
-    from poor_bench.statistics.estimate import Estimate
+    from poor_bench.statistics.intervals import Estimate
+    from poor_bench.statistics.scores import Coverage
     from poor_bench.statistics.summary import Summary
 
 _LEFT = frozenset({"Model", "Class", "Tied"})

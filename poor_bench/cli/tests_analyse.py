@@ -13,9 +13,9 @@ from poor_bench.cli.output import Column, console, json_option, plain_table, pri
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
-    from poor_bench.statistics.estimate import Estimate
-    from poor_bench.statistics.item import Item
-    from poor_bench.statistics.level_order import LevelOrder
+    from poor_bench.statistics.intervals import Estimate
+    from poor_bench.statistics.items import Item
+    from poor_bench.statistics.levels import LevelOrder
 
 _TRENDS = {"follows": "harder with level", "reversed": "easier with level"}
 
@@ -33,7 +33,7 @@ def analyse(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
     different models; one model with several settings counts once.
     """
     from poor_bench.statistics.items import analyse_items
-    from poor_bench.statistics.level_order import level_orders
+    from poor_bench.statistics.levels import level_orders
 
     tests = app.workspace.tests_by_id
     items = analyse_items(

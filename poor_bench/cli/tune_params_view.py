@@ -20,7 +20,7 @@ from poor_bench.runner.events import (
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:
-    from poor_bench.statistics.estimate import Estimate
+    from poor_bench.statistics.intervals import Estimate
     from poor_bench.tuning.params.report import ParamsReport
     from poor_bench.tuning.params.standing import Standing
     from poor_bench.tuning.params.tune_params import ParamsTask

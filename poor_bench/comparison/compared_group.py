@@ -9,10 +9,8 @@ from statistics import stdev
 
 from poor_bench.comparison.compared_test import ComparedTest, Outcome
 from poor_bench.comparison.obstacle import Obstacle
-from poor_bench.statistics.estimate import Estimate
-from poor_bench.statistics.holm import holm
-from poor_bench.statistics.paired_interval import paired_interval
-from poor_bench.statistics.power import needed_tests, smallest_difference
+from poor_bench.statistics.intervals import Estimate, paired_interval
+from poor_bench.statistics.significance import holm, needed_tests, smallest_difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +97,7 @@ def with_p_values(groups: Sequence[ComparedGroup], *, seed: int = 0) -> list[Com
     """
     import numpy as np
 
-    from poor_bench.statistics.sign_flip import sign_flip_p_values
+    from poor_bench.statistics.significance import sign_flip_p_values
 
     if not groups:
         return []

@@ -10,9 +10,7 @@ from typing import Any
 
 from poor_bench.comparison.side import RunFacts
 from poor_bench.models.result import Result
-from poor_bench.statistics.estimate import Estimate
-from poor_bench.statistics.percentile import percentile
-from poor_bench.statistics.quantiles import t_quantile_95
+from poor_bench.statistics.intervals import Estimate, percentile, t_quantile_95
 
 _ALIKE = ("system", "machine", "cpu", "cores", "memory_gb")
 _LEAST_TESTS = 3

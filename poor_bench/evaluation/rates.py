@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from poor_bench.evaluation.models import EvalTrialResult
-from poor_bench.statistics.percentile import percentile
-from poor_bench.statistics.wilson import wilson_interval
+from poor_bench.statistics.intervals import percentile, wilson_interval
 
 Condition = Callable[[EvalTrialResult], bool]
 

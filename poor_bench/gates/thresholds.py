@@ -8,12 +8,8 @@ from typing import NamedTuple
 
 from poor_bench.gates.evidence import Part
 from poor_bench.gates.outcome import GateStatus
-from poor_bench.statistics.estimate import Estimate
-from poor_bench.statistics.mean_score import mean_score
-from poor_bench.statistics.percentile import percentile
-from poor_bench.statistics.summary import scored_share
-from poor_bench.statistics.tally import count_trials
-from poor_bench.statistics.wilson import wilson_interval
+from poor_bench.statistics.intervals import Estimate, mean_score, percentile, wilson_interval
+from poor_bench.statistics.summary import count_trials, scored_share
 from poor_bench.wording import counted
 
 _ROUNDING = 1e-9

@@ -12,7 +12,7 @@ from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.comparison.llm_pairs import llms_apart
 from poor_bench.comparison.side import Side
 from poor_bench.comparison.wording import verdict
-from poor_bench.statistics.paired_interval import bootstrap_interval
+from poor_bench.statistics.intervals import bootstrap_interval
 
 _RESAMPLED_UP_TO = 2_000
 """Tests; with more of them the bootstrap takes long and agrees with the other interval."""

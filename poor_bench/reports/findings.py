@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from poor_bench.comparison.wording import apart_lines, difference_text, obstacles_text, verdict
 from poor_bench.reports.report_data import ReportData
-from poor_bench.statistics import comparison
+from poor_bench.statistics import ranking
 from poor_bench.wording import counted, removed_tests_text
 
 Quote = Callable[[str], str]
@@ -36,7 +36,7 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
 
 def tie_letters(data: ReportData) -> dict[str, str]:
     """Return tie groups by LLM id: LLMs that share one are tied; none for a single LLM."""
-    return comparison.tie_letters(data.ranking.groups) if len(data.ranking.ranks) > 1 else {}
+    return ranking.tie_letters(data.ranking.groups) if len(data.ranking.ranks) > 1 else {}
 
 
 def _leader(data: ReportData, quote: Quote) -> Iterator[str]:

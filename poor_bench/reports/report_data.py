@@ -21,14 +21,12 @@ from poor_bench.models.result import Result, one_per_trial
 from poor_bench.models.test import Test
 from poor_bench.models.test_class import TestClass
 from poor_bench.statistics.comparison import Comparison, compare_llms
-from poor_bench.statistics.coverage import Coverage, coverages_of
 from poor_bench.statistics.effort import Effort, efforts
-from poor_bench.statistics.estimate import Estimate
+from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.items import analyse_items
-from poor_bench.statistics.reliability import Reliability, reliability, usual_trials
-from poor_bench.statistics.stratified_scores import stratified_scores
-from poor_bench.statistics.summarise import Summariser
-from poor_bench.statistics.summary import GroupBy, Summary
+from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
+from poor_bench.statistics.scores import Coverage, coverages_of, stratified_scores
+from poor_bench.statistics.summary import GroupBy, Summariser, Summary
 
 
 class BaseComparison(NamedTuple):

@@ -39,7 +39,7 @@ class LLMStanding(NamedTuple):
     """How far the trials of an LLM are, each counted once.
 
     A trial with a stored score is done or stale, even if a newer attempt failed: the same counting
-    as `poor_bench.statistics.tally.TrialCounts`.
+    as `poor_bench.statistics.summary.TrialCounts`.
     """
 
     done: int

@@ -1,27 +1,63 @@
-"""All LLMs against each other: which differences are real, and what ranks they leave open."""
+"""All LLMs in pairs: significant differences, and the ranks that they leave open."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from poor_bench.models.result import Result
-from poor_bench.statistics.holm import holm
-from poor_bench.statistics.paired_difference import PairedDifference
-from poor_bench.statistics.paired_interval import paired_interval
-from poor_bench.statistics.power import needed_tests, needed_trials, smallest_difference
+from poor_bench.statistics.intervals import Estimate, paired_interval
 from poor_bench.statistics.ranking import RankRange, rank_ranges, tie_groups
-from poor_bench.statistics.score_table import ScoreTable, score_table
-from poor_bench.statistics.sign_flip import sign_flip_p_values
-
-_LETTERS = 26
+from poor_bench.statistics.scores import ScoreTable, score_table
+from poor_bench.statistics.significance import (
+    holm,
+    needed_tests,
+    needed_trials,
+    sign_flip_p_values,
+    smallest_difference,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedDifference:
+    """Two LLMs on the tests that both have scored.
+
+    Every figure rests on the common tests alone; trials of one test are averaged first.
+    """
+
+    llm_a: str
+    llm_b: str
+    mean_a: float
+    mean_b: float
+    difference: Estimate
+    """Mean of a's score minus b's with its own 95 % interval; `n` is the number of tests."""
+    n_better: int
+    """Tests on which a scored more than b."""
+    n_worse: int
+    """Tests on which a scored less than b."""
+    p_value: float
+    """Of this pair alone (sign-flip permutation test)."""
+    p_adjusted: float
+    """Valid for all compared pairs together (Holm)."""
+    smallest_difference: float
+    """The smallest true difference that so many tests show in 80 % of cases."""
+    needed_tests: int | None
+    """Common tests that show a difference as large as the one seen in 80 % of cases, this pair
+    compared alone; None where none is seen."""
+    needed_trials: int | None
+    """Trials of each of the present tests that do the same; None where these tests are too few
+    however often they are tried, or where none was tried twice, so that it is not known."""
+
+    def is_real(self, alpha: float = 0.05) -> bool:
+        """Return whether the difference is established, given all that was compared."""
+        return self.p_adjusted < alpha
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,33 +195,3 @@ def _needed_trials(
         between_variance=max(0.0, float(differences.var(ddof=1)) - seen),
         trial_variance=math.fsum(variances),
     )
-
-
-def tie_letters(groups: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Return the names of the tie groups that each LLM stands in: a, ..., z, aa, ab, ...
-
-    Names are put together without a comma as long as each has one letter.
-
-    Args:
-        groups: LLM ids of each group, the best group first.
-
-    Source:
-        Piepho 2004, "An algorithm for a letter-based representation of all-pairwise comparisons",
-        Journal of Computational and Graphical Statistics 13.
-
-    Example:
-        >>> tie_letters([("x", "y"), ("y",)])
-        {'x': 'a', 'y': 'ab'}
-    """
-    names: dict[str, list[str]] = {}
-    for number, group in enumerate(groups):
-        for llm_id in group:
-            names.setdefault(llm_id, []).append(_group_name(number))
-    between = "," if len(groups) > _LETTERS else ""
-    return {llm_id: between.join(of_llm) for llm_id, of_llm in names.items()}
-
-
-def _group_name(number: int) -> str:
-    """Return the name of a group, as a spreadsheet names its columns."""
-    earlier, place = divmod(number, _LETTERS)
-    return (_group_name(earlier - 1) if earlier else "") + chr(ord("a") + place)

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from poor_bench.models.result import Result
-from poor_bench.statistics.percentile import percentile
+from poor_bench.statistics.intervals import percentile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

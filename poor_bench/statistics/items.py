@@ -1,17 +1,154 @@
-"""Item analysis: which tests are bad, as the results of all LLMs show it."""
+"""Item analysis: tests that are bad, as the results of all LLMs show it."""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.statistics.correlation import row_correlations
-from poor_bench.statistics.estimate import Estimate
-from poor_bench.statistics.failing_alike import failing_alike
-from poor_bench.statistics.item import Alike, Item, ItemFinding
-from poor_bench.statistics.model_of import model_of
-from poor_bench.statistics.score_table import ScoreTable, score_table
+from poor_bench.scoring.verdict import MAX_DETAILS
+from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.levels import row_correlations
+from poor_bench.statistics.scores import ScoreTable, score_table
+
+
+class ItemFinding(StrEnum):
+    """What is remarkable about a test, seen over all LLMs."""
+
+    NOBODY_PASSES = "nobody_passes"
+    """No LLM passed in any trial: too hard, or nothing can satisfy its evaluator."""
+    EVERYBODY_PASSES = "everybody_passes"
+    """Every LLM passed every trial: it tells nobody apart."""
+    ALL_FAIL_ALIKE = "all_fail_alike"
+    """Those who fail do so with one answer (wrong key?) or one message (unfair prompt?)."""
+    FAVOURS_THE_WEAK = "favours_the_weak"
+    """LLMs that are good elsewhere do worse here, beyond chance."""
+
+
+_SUSPICIOUS = frozenset(
+    {ItemFinding.NOBODY_PASSES, ItemFinding.ALL_FAIL_ALIKE, ItemFinding.FAVOURS_THE_WEAK}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alike:
+    """One way of failing that several LLMs share."""
+
+    text: str
+    """The common answer or message."""
+    is_answer: bool
+    """Whether `text` is an answer; else it is what the evaluator said."""
+    llm_ids: tuple[str, ...]
+    n_failing: int
+    """LLMs that did not pass in some trial, in this way or another."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A test as the results show it."""
+
+    test_id: str
+    class_id: str
+    """Empty where the test is not known any more."""
+    level: int
+    """Declared difficulty; 0 where the test is not known any more."""
+    n_llms: int
+    """LLMs with a scored trial."""
+    n_models: int
+    """Different models among them, see `model_of`."""
+    mean_score: float
+    """Mean over LLMs, 0.0 to 1.0; one minus this is the measured difficulty."""
+    pass_rate: float
+    """Mean over LLMs of the share of passed trials, 0.0 to 1.0."""
+    discrimination: Estimate | None
+    """Correlation over LLMs of the score here with the mean score on all other tests, `n` LLMs;
+    None for fewer than 4 LLMs, or where all score alike."""
+    alike: Alike | None
+    """The way of failing that stands out, if one does."""
+    findings: tuple[ItemFinding, ...]
+
+    @property
+    def suspicion(self) -> str:
+        """What speaks against the test, in one line; empty where nothing does."""
+        if not self.is_suspicious:
+            return ""
+        reasons = [finding.value.replace("_", " ") for finding in self.findings]
+        if self.alike is not None:
+            share = f"{len(self.alike.llm_ids)} of {self.alike.n_failing}"
+            kind = "answer" if self.alike.is_answer else "message"
+            reasons.append(f"{share} that fail share the {kind} {self.alike.text[:120]!r}")
+        return "; ".join(reasons)
+
+    @property
+    def is_suspicious(self) -> bool:
+        """Whether the test, rather than the LLMs, may be at fault."""
+        return not _SUSPICIOUS.isdisjoint(self.findings)
+
+
+def model_of(result: Result) -> str:
+    """Return what tells models apart: the digest where the server told it, else the LLM's id.
+
+    LLMs that are one model with other parameters or prompts fail alike, and are no independent
+    witnesses against a test.
+
+    Example:
+        >>> model_of(Result(llm_id="a:json", test_id="t", score=1.0, model_digest="sha256:1"))
+        'sha256:1'
+    """
+    return result.model_digest or result.llm_id
+
+
+_LEAST_MODELS = 3
+_TRACEBACK = re.compile(r"Traceback \(most recent call last\).*", re.DOTALL)
+
+
+def failing_alike(failing: Iterable[Result]) -> Alike | None:
+    """Return the answer or message that most failing LLMs share.
+
+    Independent LLMs seldom agree on one wrong answer. Where they do, the key may be wrong; where
+    they share a message (such as a function that is missing under the demanded name), the prompt
+    probably does not say what the evaluator wants. A message counts only where it cost the whole
+    score: that several LLMs miss the same edge case is no fault of the test.
+
+    Args:
+        failing: Scored results of one test that did not pass, of any LLMs.
+
+    Returns:
+        The most common way of failing if at least 3 different models and two thirds of the LLMs
+        that fail share it; else None.
+    """
+    llms_by_way: dict[tuple[str, bool], set[str]] = defaultdict(set)
+    models_by_way: dict[tuple[str, bool], set[str]] = defaultdict(set)
+    all_llms: set[str] = set()
+    for result in failing:
+        all_llms.add(result.llm_id)
+        way = _way_of(result)
+        if way[0]:
+            llms_by_way[way].add(result.llm_id)
+            models_by_way[way].add(model_of(result))
+    if not llms_by_way:
+        return None
+    way, llm_ids = max(llms_by_way.items(), key=lambda item: len(item[1]))
+    if len(models_by_way[way]) < _LEAST_MODELS or 3 * len(llm_ids) < 2 * len(all_llms):
+        return None
+    text, is_answer = way
+    return Alike(
+        text=text, is_answer=is_answer, llm_ids=tuple(sorted(llm_ids)), n_failing=len(all_llms)
+    )
+
+
+def _way_of(result: Result) -> tuple[str, bool]:
+    """Return the answer, or else the message, and which of both it is; "" where neither tells."""
+    if result.got:
+        return " ".join(result.got.casefold().split()), True
+    if result.score:
+        return "", False
+    return " ".join(_TRACEBACK.sub("", result.details[:MAX_DETAILS]).split()), False
+
 
 LEAST_MODELS = 3
 """Different models that a verdict on a test needs."""

@@ -1,9 +1,11 @@
-"""Ranks as far as they are known, and groups of LLMs that cannot be told apart."""
+"""Ranks as ranges, and tie groups of LLMs that do not differ significantly."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+
+_LETTERS = 26
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,3 +91,33 @@ def _without_contained(groups: list[frozenset[str]]) -> list[frozenset[str]]:
         if not any(group <= other for other in kept):
             kept.append(group)
     return kept
+
+
+def tie_letters(groups: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Return the names of the tie groups that each LLM stands in: a, ..., z, aa, ab, ...
+
+    Names are put together without a comma as long as each has one letter.
+
+    Args:
+        groups: LLM ids of each group, the best group first.
+
+    Source:
+        Piepho 2004, "An algorithm for a letter-based representation of all-pairwise comparisons",
+        Journal of Computational and Graphical Statistics 13.
+
+    Example:
+        >>> tie_letters([("x", "y"), ("y",)])
+        {'x': 'a', 'y': 'ab'}
+    """
+    names: dict[str, list[str]] = {}
+    for number, group in enumerate(groups):
+        for llm_id in group:
+            names.setdefault(llm_id, []).append(_group_name(number))
+    between = "," if len(groups) > _LETTERS else ""
+    return {llm_id: between.join(of_llm) for llm_id, of_llm in names.items()}
+
+
+def _group_name(number: int) -> str:
+    """Return the name of a group, as a spreadsheet names its columns."""
+    earlier, place = divmod(number, _LETTERS)
+    return (_group_name(earlier - 1) if earlier else "") + chr(ord("a") + place)

@@ -1,7 +1,7 @@
 import pytest
 
 from poor_bench.models.result import Result
-from poor_bench.statistics.failing_alike import failing_alike
+from poor_bench.statistics.items import failing_alike
 
 
 def failing(llm_id: str, **fields) -> Result:

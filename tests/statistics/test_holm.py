@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.statistics.holm import holm
+from poor_bench.statistics.significance import holm
 
 p_values = st.lists(st.floats(0, 1), max_size=30)
 

@@ -5,8 +5,7 @@ import numpy as np
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.statistics.item import Item, ItemFinding
-from poor_bench.statistics.items import analyse_items
+from poor_bench.statistics.items import Item, ItemFinding, analyse_items
 
 LLMS = "abcdefgh"
 

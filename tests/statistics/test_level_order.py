@@ -1,7 +1,7 @@
 import numpy as np
 
-from poor_bench.statistics.item import Item
-from poor_bench.statistics.level_order import LevelVerdict, level_orders
+from poor_bench.statistics.items import Item
+from poor_bench.statistics.levels import LevelVerdict, level_orders
 
 
 def item(level: int, mean_score: float, class_id: str = "maths") -> Item:

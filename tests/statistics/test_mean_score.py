@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.statistics.mean_score import mean_score
-from poor_bench.statistics.wilson import wilson_interval
+from poor_bench.statistics.intervals import mean_score, wilson_interval
 
 scores = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 Draw = Callable[[np.random.Generator, int], np.ndarray]

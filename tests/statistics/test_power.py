@@ -1,8 +1,12 @@
 import numpy as np
 import pytest
 
-from poor_bench.statistics.power import needed_tests, needed_trials, smallest_difference
-from poor_bench.statistics.sign_flip import sign_flip_p_values
+from poor_bench.statistics.significance import (
+    needed_tests,
+    needed_trials,
+    sign_flip_p_values,
+    smallest_difference,
+)
 
 
 # Miller 2024, "Adding Error Bars to Evals", section 5: a variance of 1/9 between questions and a

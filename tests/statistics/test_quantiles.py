@@ -1,7 +1,7 @@
 import pytest
 from scipy import stats
 
-from poor_bench.statistics.quantiles import Z_95, t_quantile_95
+from poor_bench.statistics.intervals import Z_95, t_quantile_95
 
 
 def test_z_is_the_normal_quantile() -> None:

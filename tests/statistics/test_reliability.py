@@ -2,7 +2,7 @@ import pytest
 
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.statistics.reliability import reliability, usual_trials
+from poor_bench.statistics.repeats import reliability, usual_trials
 
 
 def trials(llm_id: str, test_id: str, scores: list[float]) -> list[Result]:

@@ -2,7 +2,7 @@ import math
 
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.statistics.score_table import score_table
+from poor_bench.statistics.scores import score_table
 
 
 def test_trials_are_averaged_and_failures_leave_a_gap() -> None:

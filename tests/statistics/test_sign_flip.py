@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from poor_bench.statistics.sign_flip import sign_flip_p_values
+from poor_bench.statistics.significance import sign_flip_p_values
 
 # Darwin's maize: crossed minus self-fertilised height of 15 pairs, in eighths of an inch; Fisher
 # 1935, "The Design of Experiments", section 21, counts 1726 of the 32768 sign patterns.

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from poor_bench.statistics.mean_score import mean_score
-from poor_bench.statistics.stratified import stratified_mean
+from poor_bench.statistics.intervals import mean_score, stratified_mean
 
 
 def test_one_class_gives_the_plain_interval() -> None:

@@ -2,7 +2,7 @@ import pytest
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.statistics.stratified_scores import stratified_scores
+from poor_bench.statistics.scores import stratified_scores
 
 TESTS = {
     test_id: Test(test_id=test_id, class_id=class_id, level=1, text="1")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.statistics.wilson import wilson_interval
+from poor_bench.statistics.intervals import wilson_interval
 
 
 # Newcombe 1998, "Two-sided confidence intervals for the single proportion", Statistics in

@@ -12,7 +12,7 @@ from poor_bench.dashboard.figures.label_places import Box, Spot, label_places
 from poor_bench.dashboard.figures.style import styled
 from poor_bench.dashboard.text.plot_text import plot_text
 from poor_bench.dashboard.theme import SERIES
-from poor_bench.statistics.estimate import Estimate
+from poor_bench.statistics.intervals import Estimate
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 from poor_bench.dashboard.services.background import Answer, Background
 from poor_bench.dashboard.services.trial_grid import TrialGrid
 from poor_bench.models.test import Test
-from poor_bench.statistics.comparison import Comparison, compare_llms
-from poor_bench.statistics.estimate import Estimate
-from poor_bench.statistics.paired_difference import PairedDifference
-from poor_bench.statistics.paired_interval import paired_interval
+from poor_bench.statistics.comparison import Comparison, PairedDifference, compare_llms
+from poor_bench.statistics.intervals import Estimate, paired_interval
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.result_table import ResultTable

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from poor_bench.dashboard.services.result_table import ResultTable
 from poor_bench.models.test import Test
-from poor_bench.statistics.coverage import Coverage
+from poor_bench.statistics.scores import Coverage
 
 _GENERATION = 1 << 40
 """Added to the versions of a table for each change of the tests, since rows may come and go."""

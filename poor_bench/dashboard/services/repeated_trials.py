@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from poor_bench.dashboard.services.result_table import ResultTable
-from poor_bench.statistics.reliability import Reliability, reliability, usual_trials
+from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
 
 
 def reliability_of(table: ResultTable, llm_id: str) -> Reliability | None:

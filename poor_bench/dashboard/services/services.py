@@ -36,8 +36,8 @@ from poor_bench.models.llm import LLM
 from poor_bench.runner.plan import make_plan
 from poor_bench.runner.selection import Selection
 from poor_bench.sandbox import SandboxTerms
-from poor_bench.statistics.coverage import Coverage
-from poor_bench.statistics.reliability import Reliability
+from poor_bench.statistics.repeats import Reliability
+from poor_bench.statistics.scores import Coverage
 from poor_bench.statistics.summary import GroupBy, Summary
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner

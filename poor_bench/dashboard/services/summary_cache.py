@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from poor_bench.dashboard.services.result_table import ResultTable
 from poor_bench.models.test import Test
-from poor_bench.statistics.summarise import Summariser
-from poor_bench.statistics.summary import GroupBy, Summary
+from poor_bench.statistics.summary import GroupBy, Summariser, Summary
 
 
 class SummaryCache:

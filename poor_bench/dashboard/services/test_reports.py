@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from poor_bench.dashboard.services.background import Answer, Background
 from poor_bench.models.problem import Problem
 from poor_bench.models.result import record_to_result
-from poor_bench.statistics.item import Item
-from poor_bench.statistics.items import analyse_items
-from poor_bench.statistics.level_order import LevelOrder, level_orders
+from poor_bench.statistics.items import Item, analyse_items
+from poor_bench.statistics.levels import LevelOrder, level_orders
 
 if TYPE_CHECKING:
     from poor_bench.config.workspace import Workspace

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from poor_bench.statistics.correlation import rank_correlation
-from poor_bench.statistics.estimate import Estimate
-from poor_bench.statistics.quantiles import Z_95
+from poor_bench.statistics.intervals import Z_95, Estimate
+from poor_bench.statistics.levels import rank_correlation
 
 _LEAST = 5
 

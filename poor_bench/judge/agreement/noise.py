@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Iterable, Sequence
 
-from poor_bench.statistics.quantiles import t_quantile_95
+from poor_bench.statistics.intervals import t_quantile_95
 
 _IN_THOUGHT = 1.0
 """Distance of the additional hypothetical repeat, in points."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from poor_bench.judge.pairwise.duel import Duel, Duels, Outcome, duels_of, share_of_a
-from poor_bench.statistics.estimate import Estimate
+from poor_bench.statistics.intervals import Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

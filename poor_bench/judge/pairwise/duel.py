@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from poor_bench.statistics.estimate import Estimate
-from poor_bench.statistics.wilson import wilson_interval
+from poor_bench.statistics.intervals import Estimate, wilson_interval
 
 
 class Place(StrEnum):

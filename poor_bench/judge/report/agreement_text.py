@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from poor_bench.judge.agreement.agreement import Agreement
-from poor_bench.statistics.estimate import Estimate
+from poor_bench.statistics.intervals import Estimate
 
 FEW_ITEMS = 20
 """Below this number of labelled things, agreement figures are little more than a hint."""

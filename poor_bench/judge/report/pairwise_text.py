@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from poor_bench.judge.pairwise.decisions import Decisions
 from poor_bench.judge.pairwise.duel import Duels, Outcome
-from poor_bench.statistics.estimate import Estimate
+from poor_bench.statistics.intervals import Estimate
 
 
 def duels_text(duels: Duels) -> Iterator[str]:

@@ -12,8 +12,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from poor_bench.statistics.estimate import Estimate
-from poor_bench.statistics.paired_interval import paired_interval
+from poor_bench.statistics.intervals import Estimate, paired_interval
 
 Scores = Mapping[str, Mapping[str, float]]
 """Variant id to test id to score."""

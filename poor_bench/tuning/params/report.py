@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from poor_bench.statistics.estimate import Estimate
+from poor_bench.statistics.intervals import Estimate
 from poor_bench.tuning.kept_searches import KeptSearch
 from poor_bench.tuning.params.standing import Standing, verdict_on
 from poor_bench.tuning.stopping import StopReason

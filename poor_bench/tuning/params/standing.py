@@ -6,11 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from poor_bench.models.result import Result
-from poor_bench.statistics.estimate import Estimate
-from poor_bench.statistics.holm import holm
-from poor_bench.statistics.mean_score import mean_score
-from poor_bench.statistics.percentile import percentile
-from poor_bench.statistics.sign_flip import sign_flip_p_values
+from poor_bench.statistics.intervals import Estimate, mean_score, percentile
+from poor_bench.statistics.significance import holm, sign_flip_p_values
 from poor_bench.tuning.params.racing import lead
 from poor_bench.tuning.result_cost import result_cost_usd
 from poor_bench.wording import counted

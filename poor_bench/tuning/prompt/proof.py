@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from poor_bench.statistics.estimate import Estimate
-from poor_bench.statistics.paired_interval import paired_interval
+from poor_bench.statistics.intervals import Estimate, paired_interval
 
 LEAST_TO_PROVE = 5
 """Held-out cases below which no interval of `paired_interval` lies above 0, whatever the gain."""
@@ -54,7 +53,7 @@ def prove(base: Mapping[str, float], new: Mapping[str, float]) -> Proof:
         ValueError: If they have no case in common.
 
     Source:
-        `poor_bench.statistics.paired_interval`.
+        `poor_bench.statistics.intervals`.
 
     Example:
         >>> proof = prove({str(n): 0.0 for n in range(9)}, {str(n): 1.0 for n in range(9)})

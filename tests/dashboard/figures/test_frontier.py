@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from poor_bench.dashboard.figures.frontier import Point, frontier_figure, frontier_of
 from poor_bench.dashboard.figures.label_places import Box, Spot, label_places
-from poor_bench.statistics.estimate import Estimate
+from poor_bench.statistics.intervals import Estimate
 
 
 def point(name: str, x: float, score: float) -> Point:

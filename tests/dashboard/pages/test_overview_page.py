@@ -8,7 +8,7 @@ from poor_bench.dashboard.pages.overview import callbacks, layout
 from poor_bench.dashboard.pages.overview.changes import changes_card
 from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS, columns_for
 from poor_bench.models.result import Result
-from poor_bench.statistics.estimate import Estimate
+from poor_bench.statistics.intervals import Estimate
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import components, of_type, text_of

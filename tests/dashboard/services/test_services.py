@@ -5,8 +5,7 @@ import pytest
 from poor_bench.dashboard.services.result_query import ResultQuery
 from poor_bench.dashboard.services.result_table import TrialKey
 from poor_bench.errors import ConfigError
-from poor_bench.statistics.summarise import summarise
-from poor_bench.statistics.summary import GroupBy
+from poor_bench.statistics.summary import GroupBy, summarise
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import (
     scored,

@@ -14,7 +14,7 @@ from poor_bench.dashboard.components.stay_link import StayLinks
 from poor_bench.dashboard.pages.compare.ids import CompareIds as Ids
 from poor_bench.dashboard.pages.compare.selection import CompareSelection
 from poor_bench.dashboard.services.comparisons import ClassScore
-from poor_bench.statistics.estimate import Estimate
+from poor_bench.statistics.intervals import Estimate
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

@@ -17,7 +17,7 @@ from poor_bench.dashboard.pages.compare.selection import CompareSelection
 from poor_bench.dashboard.services.comparisons import Against
 from poor_bench.dashboard.services.time_split import TimeSplit
 from poor_bench.dashboard.text.figures_text import milliseconds_text
-from poor_bench.statistics.estimate import Estimate
+from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.summary import Summary
 from poor_bench.wording import counted
 

@@ -16,7 +16,8 @@ from poor_bench.dashboard.services.compared_tests import compared_tests
 from poor_bench.dashboard.services.comparisons import against_base, class_scores
 from poor_bench.dashboard.services.grid_filter import Show, of_interest, ordered
 from poor_bench.dashboard.services.time_split import time_split
-from poor_bench.statistics.comparison import Comparison, tie_letters
+from poor_bench.statistics.comparison import Comparison
+from poor_bench.statistics.ranking import tie_letters
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from poor_bench.dashboard.components.tile import tile, tiles
 from poor_bench.dashboard.text.figures_text import dollars_text, milliseconds_text, size_text
 from poor_bench.models.llm import LLM
-from poor_bench.statistics.estimate import Estimate
-from poor_bench.statistics.reliability import Reliability
+from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.repeats import Reliability
 from poor_bench.statistics.summary import Summary
 from poor_bench.wording import counted
 

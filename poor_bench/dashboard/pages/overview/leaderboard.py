@@ -8,7 +8,7 @@ from typing import Any
 from poor_bench.dashboard.services.latency import LatencySplit
 from poor_bench.dashboard.text.figures_text import milliseconds_text
 from poor_bench.models.llm import LLM
-from poor_bench.statistics.coverage import Coverage
+from poor_bench.statistics.scores import Coverage
 from poor_bench.statistics.summary import Summary
 from poor_bench.wording import counted
 

@@ -20,8 +20,8 @@ from poor_bench.dashboard.services.test_reports import FoundFaults
 from poor_bench.models.problem import Problem
 from poor_bench.models.test import Test
 from poor_bench.models.test_class import TestClass
-from poor_bench.statistics.item import Item
-from poor_bench.statistics.level_order import LevelOrder, LevelVerdict
+from poor_bench.statistics.items import Item
+from poor_bench.statistics.levels import LevelOrder, LevelVerdict
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

@@ -22,7 +22,7 @@ from poor_bench.dashboard.text.sentences import sentences
 from poor_bench.models.problem import Problem
 from poor_bench.models.test import Test
 from poor_bench.models.test_class import TestClass
-from poor_bench.statistics.item import Item
+from poor_bench.statistics.items import Item
 from poor_bench.wording import counted
 
 if TYPE_CHECKING:

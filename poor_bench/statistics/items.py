@@ -11,8 +11,8 @@ from enum import StrEnum
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.scoring.verdict import MAX_DETAILS
+from poor_bench.statistics.correlation import row_correlations
 from poor_bench.statistics.intervals import Estimate
-from poor_bench.statistics.levels import row_correlations
 from poor_bench.statistics.scores import ScoreTable, score_table
 
 

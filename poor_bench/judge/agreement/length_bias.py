@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from poor_bench.statistics.intervals import Z_95, Estimate
-from poor_bench.statistics.levels import rank_correlation
+from poor_bench.statistics.correlation import rank_correlation
 
 _LEAST = 5
 

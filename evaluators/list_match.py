@@ -20,10 +20,10 @@ from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.item_comparison import item_key
 from poor_bench.extraction.list_value import extract_list
 from poor_bench.extraction.thinking import without_thinking
+from poor_bench.messages import counted
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.format_rule import under_format_rule
-from poor_bench.wording import counted
 
 _MAX_NAMED = 5
 _MAX_SOLE_ITEM = 80

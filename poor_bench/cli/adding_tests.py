@@ -11,8 +11,8 @@ import click
 from poor_bench.cli.context import AppContext
 from poor_bench.cli.output import console, harmless, print_json
 from poor_bench.command_line import next_command
+from poor_bench.messages import counted
 from poor_bench.models.evaluator_spec import EvaluatorSpec
-from poor_bench.wording import counted
 
 _SHOWN_REFUSALS = 10
 

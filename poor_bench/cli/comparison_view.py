@@ -21,7 +21,7 @@ from poor_bench.comparison.wording import (
     verdict,
     way_out,
 )
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 _COLUMNS: tuple[Column, ...] = (
     "Tests of",

@@ -10,7 +10,7 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.command_line import examples, next_command
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 _EPILOG = examples(
     """

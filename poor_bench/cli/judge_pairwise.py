@@ -11,7 +11,7 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.judge_options import judge_names, judge_options, money_options, most_text
 from poor_bench.cli.output import harmless, json_option, print_json
 from poor_bench.command_line import examples
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.judge.history.judge_run import JudgeRun

@@ -19,7 +19,7 @@ from poor_bench.cli.judge_options import (
 )
 from poor_bench.cli.output import harmless, json_option, print_json
 from poor_bench.command_line import examples
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.judge.agents.plan import JudgePlan

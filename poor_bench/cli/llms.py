@@ -11,7 +11,7 @@ from poor_bench.cli.llm_lookup import llm_named
 from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
 from poor_bench.command_line import examples, next_command
 from poor_bench.config.files import llms_file
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.models.completion import Completion

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from poor_bench.cli.output import harmless
+from poor_bench.messages import counted
 from poor_bench.models.problem import Problem, Severity
-from poor_bench.wording import counted
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 

@@ -15,7 +15,7 @@ from poor_bench.cli.rescore_view import moves_table, print_problems, rescored_re
 from poor_bench.cli.sandbox_option import agree_on_sandbox, choose_sandbox, sandbox_option
 from poor_bench.cli.selection_options import selection_from, selection_options
 from poor_bench.command_line import examples, next_command
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.runner.rescore import Rescored, RescorePlan

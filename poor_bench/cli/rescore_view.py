@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.output import Column, console, harmless, plain_table
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from rich.table import Table

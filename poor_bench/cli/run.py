@@ -14,7 +14,7 @@ from poor_bench.cli.sandbox_option import agree_on_sandbox, choose_sandbox, sand
 from poor_bench.cli.selection_options import selection_from, selection_options
 from poor_bench.cli.stop_signals import stop_on_signal
 from poor_bench.command_line import examples
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.cli.run_summary import EndedRun

@@ -12,8 +12,8 @@ from poor_bench.cli.context import AppContext
 from poor_bench.cli.output import console, harmless
 from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError
+from poor_bench.messages import counted
 from poor_bench.models.problem import Severity
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.runs.turn import RunTurn

@@ -13,10 +13,10 @@ from poor_bench.cli.rescore_view import print_rescored, rescored_to_json
 from poor_bench.cli.summary_json import summary_to_json
 from poor_bench.cli.summary_table import summary_table
 from poor_bench.command_line import next_command
+from poor_bench.messages import counted, removed_tests_text
 from poor_bench.runner.rescore import RescoreTally
 from poor_bench.statistics.scores import coverages_of
 from poor_bench.statistics.summary import summarise
-from poor_bench.wording import counted, removed_tests_text
 
 if TYPE_CHECKING:
     from poor_bench.models.result import Result

@@ -13,6 +13,7 @@ import click
 from poor_bench.cli.output import console, harmless
 from poor_bench.cli.rescore_view import print_problems
 from poor_bench.cli.run_tally import LLMTally, time_left_text
+from poor_bench.messages import counted
 from poor_bench.runner.events import (
     JudgeUnavailable,
     JudgingStarted,
@@ -29,7 +30,6 @@ from poor_bench.runner.events import (
     TrialRescored,
 )
 from poor_bench.runner.rescore import RescoreTally
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

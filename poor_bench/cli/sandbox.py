@@ -8,7 +8,7 @@ import click
 
 from poor_bench.cli.output import console, json_option, plain_table, print_json
 from poor_bench.command_line import examples
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.sandbox.selftest.run import Finding

@@ -12,7 +12,7 @@ from poor_bench.cli.next_step import next_step
 from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
 from poor_bench.cli.selection_options import selection_from, selection_options
 from poor_bench.command_line import examples, next_command
-from poor_bench.wording import counted, removed_tests_text
+from poor_bench.messages import counted, removed_tests_text
 
 if TYPE_CHECKING:
     from poor_bench.runner.selection import Selection

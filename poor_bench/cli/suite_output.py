@@ -11,7 +11,7 @@ import click
 
 from poor_bench.cli.output import Column, console, harmless, plain_table, print_json
 from poor_bench.cli.output_file import HTML_FILE, OutputFile
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult, EvalTagResult

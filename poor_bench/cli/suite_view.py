@@ -11,7 +11,7 @@ import click
 
 from poor_bench.cli.output import console, harmless
 from poor_bench.evaluation.events import StepDone, SuiteEvent, SuiteStarted, TrialFinished
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

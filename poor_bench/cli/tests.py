@@ -15,7 +15,7 @@ from poor_bench.cli.tests_import import import_tests
 from poor_bench.cli.tests_lint import lint
 from poor_bench.cli.tests_show import show
 from poor_bench.command_line import examples
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.config.workspace import Workspace

@@ -10,7 +10,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.next_step import next_step
 from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.statistics.intervals import Estimate

@@ -11,7 +11,7 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import console, json_option, plain_table, print_json
 from poor_bench.cli.selection_options import levels_in
 from poor_bench.command_line import examples, python_command
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.generators.generator import Generator

@@ -10,7 +10,7 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option, print_json
 from poor_bench.cli.problem_list import count_problems, print_problems, problems_to_json
 from poor_bench.command_line import next_command
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.lint.finding import Finding

@@ -11,13 +11,13 @@ import click
 
 from poor_bench.cli.output import Column, console, harmless, plain_table
 from poor_bench.command_line import next_command
+from poor_bench.messages import counted
 from poor_bench.runner.events import (
     LLMUnavailable,
     RunEvent,
     RunStarted,
     TrialFinished,
 )
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.statistics.intervals import Estimate

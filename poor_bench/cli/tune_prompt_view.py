@@ -11,7 +11,7 @@ import click
 
 from poor_bench.cli.output import Column, console, harmless, plain_table
 from poor_bench.command_line import next_command
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.tuning.prompt.report import PromptReport

@@ -11,7 +11,7 @@ from poor_bench.cli.output import json_option, print_json
 from poor_bench.cli.problem_list import count_problems, print_problems, problems_to_json
 from poor_bench.command_line import examples
 from poor_bench.errors import ConfigError
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.models.problem import Problem

@@ -9,7 +9,7 @@ from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.comparison.llm_pairs import llms_apart
 from poor_bench.comparison.obstacle import CHANGES, Obstacle
 from poor_bench.comparison.side import Side
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 
 def verdict(group: ComparedGroup) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from poor_bench.command_line import next_command
 from poor_bench.config.workspace import Workspace
 from poor_bench.errors import ConfigError
+from poor_bench.messages import counted
 from poor_bench.models.problem import Problem, Severity
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.config.evaluator_checks import CheckParameters

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from poor_bench.config.loaded import Loaded
 from poor_bench.config.nearest_name import nearest_name
 from poor_bench.config.report import Place, Report
+from poor_bench.messages import counted
 from poor_bench.models.test import Test
 from poor_bench.models.test_class import TestClass
 from poor_bench.prompts.render import (
@@ -15,7 +16,6 @@ from poor_bench.prompts.render import (
     placeholders_of,
     unfilled_placeholders,
 )
-from poor_bench.wording import counted
 
 
 def check_placeholders(classes: Loaded[TestClass], tests: Loaded[Test]) -> None:

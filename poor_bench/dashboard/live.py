@@ -13,7 +13,7 @@ from poor_bench.dashboard.ids import ShellIds
 from poor_bench.dashboard.services.run_state import RunState
 from poor_bench.dashboard.shell import CLOCK_BUSY_MS, CLOCK_IDLE_MS
 from poor_bench.errors import PoorBenchError
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services

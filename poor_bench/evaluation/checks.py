@@ -11,7 +11,7 @@ from typing import Any
 
 from poor_bench.evaluation.data_path import MISSING, find_path
 from poor_bench.evaluation.models import EvalCase, EvalTrialResult, Expectations
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 _SHOWN = 200
 

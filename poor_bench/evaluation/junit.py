@@ -19,8 +19,8 @@ from poor_bench.evaluation.models import (
     EvalTagResult,
     EvalTrialResult,
 )
+from poor_bench.messages import counted
 from poor_bench.reports.junit_report import xml_text
-from poor_bench.wording import counted
 
 _TEXT_LIMIT = 4000
 

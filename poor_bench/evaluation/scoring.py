@@ -18,10 +18,10 @@ from poor_bench.evaluation.models import (
     EvalTrialResult,
 )
 from poor_bench.evaluation.rates import RATES, Rate, mean, p95, rate_of
+from poor_bench.messages import counted
 from poor_bench.models.completion import Usage
 from poor_bench.models.llm import Prices
 from poor_bench.scoring.cost import cost_usd
-from poor_bench.wording import counted
 
 _UNKNOWN = Prices()
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from poor_bench.extraction.diff_application import normal_changes
 from poor_bench.extraction.unified_diff import FileDiff, changed_lines
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 Files = Sequence[FileDiff]
 

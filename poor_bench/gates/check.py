@@ -18,8 +18,8 @@ from poor_bench.gates.thresholds import (
     check_score,
     check_scored_share,
 )
+from poor_bench.messages import counted
 from poor_bench.models.llm import LLM
-from poor_bench.wording import counted
 
 
 def check_gates(

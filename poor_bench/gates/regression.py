@@ -15,7 +15,7 @@ from poor_bench.comparison.wording import (
 )
 from poor_bench.gates.outcome import GateStatus
 from poor_bench.gates.thresholds import NOTHING, Finding
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 
 def check_regression(comparison: LLMComparison | None, class_id: str | None) -> Finding:

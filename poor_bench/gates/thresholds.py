@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from poor_bench.gates.evidence import Part
 from poor_bench.gates.outcome import GateStatus
+from poor_bench.messages import counted
 from poor_bench.statistics.intervals import Estimate, mean_score, percentile, wilson_interval
 from poor_bench.statistics.summary import count_trials, scored_share
-from poor_bench.wording import counted
 
 _ROUNDING = 1e-9
 _SLOW_SHARE = 0.05

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 Numbers = list[int]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from poor_bench.generators.generator import Entry, Generator
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 _TEMPLATE = """\
 {text}

@@ -14,8 +14,8 @@ from typing import Any
 from poor_bench.config.json_document import json_fault
 from poor_bench.errors import ConfigError
 from poor_bench.importers.imported import Row
+from poor_bench.messages import counted
 from poor_bench.safe_files import open_regular
-from poor_bench.wording import counted
 
 _CSV_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _MAX_BYTES = 512 * 1024 * 1024

@@ -12,8 +12,8 @@ from poor_bench.lint.evaluator_facts import EvaluatorFacts
 from poor_bench.lint.finding import Finding, Fix
 from poor_bench.lint.reference_checks import score_or_reason
 from poor_bench.lint.subject import Subject
+from poor_bench.messages import counted
 from poor_bench.models.problem import Problem, Severity
-from poor_bench.wording import counted
 
 
 def check_classes(

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from poor_bench.lint.evaluator_facts import EvaluatorFacts
 from poor_bench.lint.finding import Finding
 from poor_bench.lint.subject import Subject
+from poor_bench.messages import counted
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Severity
-from poor_bench.wording import counted
 
 _CHARACTERS_PER_TOKEN = 4.0
 """Of English text with common tokenizers; other scripts need more tokens, so this is a minimum."""

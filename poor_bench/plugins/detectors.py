@@ -24,9 +24,9 @@ from poor_bench.issues.detector import Detector, always, each, never
 from poor_bench.issues.issue import Severity
 from poor_bench.issues.registry import detectors_with
 from poor_bench.issues.trial import Trial, quoted
+from poor_bench.messages import counted
 from poor_bench.models.problem import Problem
 from poor_bench.plugins.sources import list_folders
-from poor_bench.wording import counted
 
 FAILED = "detector_failed"
 """Id of the cause that reports detectors that could not be loaded or crashed."""

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from poor_bench.comparison.wording import apart_lines, difference_text, obstacles_text, verdict
+from poor_bench.messages import counted, removed_tests_text
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics import ranking
-from poor_bench.wording import counted, removed_tests_text
 
 Quote = Callable[[str], str]
 """Makes the name of an LLM, class or test safe for where the sentence will stand."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from poor_bench.gates.gate import Gate, GateKind
 from poor_bench.gates.outcome import GateOutcome, GateStatus, has_failed
+from poor_bench.messages import counted
 from poor_bench.reports.markdown_text import code_span, table
-from poor_bench.wording import counted
 
 _SIGNS = {GateStatus.PASSED: "✅", GateStatus.WARNING: "⚠️", GateStatus.FAILED: "❌"}
 _ORDER = (GateStatus.FAILED, GateStatus.WARNING, GateStatus.PASSED)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from poor_bench.messages import counted
 from poor_bench.reports.markdown_text import code_span, details, table
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import GroupBy
-from poor_bench.wording import counted
 
 _LISTED = 15
 _ISSUES = 8

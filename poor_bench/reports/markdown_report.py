@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from poor_bench.comparison.compared_test import ComparedTest, Outcome
 from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.comparison.wording import change_text, obstacles_text, verdict
+from poor_bench.messages import counted
 from poor_bench.reports.findings import findings, tie_letters
 from poor_bench.reports.markdown_folded import folded_parts
 from poor_bench.reports.markdown_text import code_span, table
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import GroupBy, Summary
-from poor_bench.wording import counted
 
 _LISTED = 15
 

@@ -6,9 +6,9 @@ import traceback
 from collections.abc import Callable
 
 from poor_bench.errors import PluginError, PoorBenchError, RecordedError, RunCancelledError
+from poor_bench.messages import bounded_text
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.result import Result
-from poor_bench.wording import bounded_text
 
 _LONGEST_MESSAGE = 4000
 Failed = Callable[[FailureKind, str, int], Result]

@@ -9,8 +9,8 @@ from typing import Any
 
 from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError
+from poor_bench.messages import counted
 from poor_bench.runs.journal import read_header
-from poor_bench.wording import counted
 
 LAST = "last"
 """Refers to the newest kept run."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from poor_bench.messages import bounded_text
 from poor_bench.sandbox.describing import describe_value
 from poor_bench.sandbox.outcomes import (
     CaseEnd,
@@ -14,7 +15,6 @@ from poor_bench.sandbox.outcomes import (
     LoadEnd,
     LoadOutcome,
 )
-from poor_bench.wording import bounded_text
 
 _LONGEST_SPAN = 200
 _LONGEST_READ = 4 * _LONGEST_SPAN

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
-from poor_bench.wording import bounded_text
+from poor_bench.messages import bounded_text
 
 MAX_DETAILS = 20_000
 """Characters of details, and of each other text of a verdict, that are kept."""

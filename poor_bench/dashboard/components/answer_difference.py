@@ -10,7 +10,7 @@ from dash import html
 from poor_bench.dashboard.components.plain_text import difference
 from poor_bench.dashboard.text.differences import compare_texts
 from poor_bench.dashboard.text.json_differences import JsonDifference, compare_json
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

@@ -10,8 +10,8 @@ from dash import html
 from poor_bench.dashboard.components.icon import icon
 from poor_bench.dashboard.components.ticked_text import ticked_text
 from poor_bench.errors import ConfigError, PoorBenchError
+from poor_bench.messages import counted
 from poor_bench.models.problem import Problem, Severity
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 _PARTS = ("inputs", "state")
 _MAX_DEPTH = 100

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from poor_bench.dashboard.web.access import Access, Guard, is_loopback
 from poor_bench.errors import ConfigError, PoorBenchError
+from poor_bench.messages import counted
 from poor_bench.runs.journal import left_over, read_header
 from poor_bench.statistics.summary import GroupBy
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services

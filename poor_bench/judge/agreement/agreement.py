@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from poor_bench.judge.agreement.kappa import cohen_kappa, weighted_kappa
 from poor_bench.judge.agreement.krippendorff import krippendorff_alpha
 from poor_bench.judge.agreement.length_bias import partial_rank_correlation
-from poor_bench.statistics.intervals import Estimate, t_quantile_95
 from poor_bench.statistics.correlation import rank_correlation, row_correlations
+from poor_bench.statistics.intervals import Estimate, t_quantile_95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from poor_bench.statistics.intervals import Z_95, Estimate
 from poor_bench.statistics.correlation import rank_correlation
+from poor_bench.statistics.intervals import Z_95, Estimate
 
 _LEAST = 5
 

@@ -19,9 +19,9 @@ from poor_bench.judge.labels.label import (
     label_on,
     run_hash,
 )
+from poor_bench.messages import counted
 from poor_bench.models.problem import Problem
 from poor_bench.reports.csv_table import cell_text, csv_reader, csv_text
-from poor_bench.wording import counted
 
 _FIELDS = (
     "run_id", "case_id", "dimension", "score", "who", "note", "expected_behavior", "conversation",

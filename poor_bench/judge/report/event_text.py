@@ -8,7 +8,7 @@ from poor_bench.judge.agents.events import (
     JudgementMade,
     ModelLoading,
 )
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 
 def event_text(event: AgentEvent) -> str:

@@ -10,8 +10,8 @@ from poor_bench.judge.history.judge_run import JudgeRun
 from poor_bench.judge.history.summary import RunSummary
 from poor_bench.judge.panel.panel import Decision, Panel
 from poor_bench.judge.verdict_schema import LARGEST_SCORE
+from poor_bench.messages import counted
 from poor_bench.reports.number_text import cost_text
-from poor_bench.wording import counted
 
 _MOST_REPAIRS = 4
 

@@ -9,10 +9,10 @@ from poor_bench.comparison.compared_group import ComparedGroup
 from poor_bench.comparison.compared_test import Outcome
 from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.comparison.wording import names_text, obstacles_text, p_text, verdict
+from poor_bench.messages import counted
 from poor_bench.reports.html.scale import percent
 from poor_bench.reports.number_text import time_text
 from poor_bench.reports.report_data import ReportData
-from poor_bench.wording import counted
 
 _ORDER = ("worse", "better", "")
 _LEAST_SCALE = 0.1

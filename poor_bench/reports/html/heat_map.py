@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from poor_bench.messages import counted
 from poor_bench.reports.html.scale import heat_step
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import GroupBy
-from poor_bench.wording import counted
 
 
 class HeatCell(NamedTuple):

@@ -26,8 +26,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from poor_bench.messages import bounded_text
 from poor_bench.sandbox.wire.plain import MAX_DEPTH, MAX_NAME, OpaqueObject
-from poor_bench.wording import bounded_text
 
 _INT32, _DOUBLE, _TWO_DOUBLES = struct.Struct("<i"), struct.Struct("<d"), struct.Struct("<dd")
 _DIGIT, _DIGIT_BITS = struct.Struct("<H"), 15

@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from poor_bench.messages import bounded_text
 from poor_bench.sandbox.limits import Limits
 from poor_bench.sandbox.outcomes import (
     CaseEnd,
@@ -37,7 +38,6 @@ from poor_bench.sandbox.outcomes import (
     LoadOutcome,
 )
 from poor_bench.sandbox.wire.decoding import DecodeError
-from poor_bench.wording import bounded_text
 
 _MAX_FUNCTIONS = 20
 _MAX_NAME = 100

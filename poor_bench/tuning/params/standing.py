@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from poor_bench.messages import counted
 from poor_bench.models.result import Result
 from poor_bench.statistics.intervals import Estimate, mean_score, percentile
 from poor_bench.statistics.significance import holm, sign_flip_p_values
 from poor_bench.tuning.params.racing import lead
 from poor_bench.tuning.result_cost import result_cost_usd
-from poor_bench.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

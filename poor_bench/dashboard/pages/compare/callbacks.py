@@ -19,8 +19,8 @@ from poor_bench.dashboard.pages.compare.strip import strip
 from poor_bench.dashboard.pages.compare.strip_rows import STRIP_COLUMNS, strip_rows
 from poor_bench.dashboard.pages.compare.view import CompareView
 from poor_bench.dashboard.services.compare_service import CompareService
+from poor_bench.messages import counted
 from poor_bench.reports.csv_table import csv_text
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services

@@ -16,8 +16,8 @@ from poor_bench.dashboard.pages.compare.ids import CompareIds as Ids
 from poor_bench.dashboard.pages.compare.selection import CompareSelection
 from poor_bench.dashboard.services.compared_tests import ComparedTest, DistinctAnswer, LLMLine
 from poor_bench.dashboard.text.figures_text import milliseconds_text
+from poor_bench.messages import counted
 from poor_bench.models.test import Test
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

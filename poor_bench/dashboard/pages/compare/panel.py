@@ -20,9 +20,9 @@ from poor_bench.dashboard.pages.compare.selection import CompareSelection
 from poor_bench.dashboard.services.compared_tests import ComparedTest, DistinctAnswer, LLMLine
 from poor_bench.dashboard.services.result_details import ResultDetails
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
+from poor_bench.messages import counted
 from poor_bench.models.result import Result
 from poor_bench.scoring.verdict import MAX_DETAILS
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

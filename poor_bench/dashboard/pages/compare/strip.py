@@ -17,9 +17,9 @@ from poor_bench.dashboard.pages.compare.selection import CompareSelection
 from poor_bench.dashboard.services.comparisons import Against
 from poor_bench.dashboard.services.time_split import TimeSplit
 from poor_bench.dashboard.text.figures_text import milliseconds_text
+from poor_bench.messages import counted
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.summary import Summary
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

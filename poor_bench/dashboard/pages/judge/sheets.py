@@ -19,7 +19,7 @@ from poor_bench.judge.history.judge_run import JudgeRun
 from poor_bench.judge.history.summary import RunSummary
 from poor_bench.judge.report.wording import change_text, notes_on, spread_text, verdict_text
 from poor_bench.judge.verdict_schema import LARGEST_SCORE
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

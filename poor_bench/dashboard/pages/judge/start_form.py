@@ -20,7 +20,7 @@ from poor_bench.dashboard.text.figures_text import dollars_text
 from poor_bench.errors import ConfigError
 from poor_bench.judge.agents.prepare import JudgeRequest
 from poor_bench.judge.panel.panel import Decision
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

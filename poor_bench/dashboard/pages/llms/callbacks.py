@@ -27,8 +27,8 @@ from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
 from poor_bench.dashboard.pages.llms.listed import found_models, listed_llms
 from poor_bench.dashboard.services.llm_service import LLMService
 from poor_bench.errors import PoorBenchError
+from poor_bench.messages import counted
 from poor_bench.reports.csv_table import csv_text
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

@@ -15,9 +15,9 @@ from poor_bench.dashboard.components.ticked_text import ticked_text
 from poor_bench.dashboard.links import model_link
 from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
 from poor_bench.dashboard.text.figures_text import setting_text, size_text
+from poor_bench.messages import counted
 from poor_bench.models.llm import LLM
 from poor_bench.ports import Reachability
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

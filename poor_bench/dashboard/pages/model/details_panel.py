@@ -17,9 +17,9 @@ from poor_bench.dashboard.text.differences import compare_texts
 from poor_bench.dashboard.text.figures_text import dollars_text, milliseconds_text
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
 from poor_bench.dashboard.text.think_text import think_to_text
+from poor_bench.messages import counted
 from poor_bench.models.result import Result
 from poor_bench.scoring.verdict import MAX_DETAILS
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

@@ -14,8 +14,8 @@ from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
 from poor_bench.dashboard.pages.model.query import query_of, sorted_as
 from poor_bench.dashboard.pages.model.results import CSV_COLUMNS, csv_rows, result_rows
 from poor_bench.dashboard.scripts import bind_script
+from poor_bench.messages import counted, removed_tests_text
 from poor_bench.reports.csv_table import csv_text
-from poor_bench.wording import counted, removed_tests_text
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services

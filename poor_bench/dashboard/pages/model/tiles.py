@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.components.tile import tile, tiles
 from poor_bench.dashboard.text.figures_text import dollars_text, milliseconds_text, size_text
+from poor_bench.messages import counted
 from poor_bench.models.llm import LLM
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.repeats import Reliability
 from poor_bench.statistics.summary import Summary
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

@@ -17,9 +17,9 @@ from poor_bench.dashboard.pages.overview.changes import changes_card
 from poor_bench.dashboard.pages.overview.heat_map import heat_map
 from poor_bench.dashboard.pages.overview.ids import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS, columns_for, rows_of
+from poor_bench.messages import counted, removed_tests_text
 from poor_bench.reports.csv_table import csv_text, table_csv
 from poor_bench.statistics.summary import GroupBy
-from poor_bench.wording import counted, removed_tests_text
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

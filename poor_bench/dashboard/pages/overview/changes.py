@@ -13,7 +13,7 @@ from poor_bench.comparison.llm_comparison import LLMComparison
 from poor_bench.dashboard.components.card import card
 from poor_bench.dashboard.links import model_link
 from poor_bench.dashboard.services.last_run import LastRun
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

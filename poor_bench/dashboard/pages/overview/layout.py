@@ -17,7 +17,7 @@ from poor_bench.dashboard.figures.frontier import Point, frontier_figure
 from poor_bench.dashboard.figures.style import graph_config
 from poor_bench.dashboard.pages.overview.ids import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

@@ -7,10 +7,10 @@ from typing import Any
 
 from poor_bench.dashboard.services.latency import LatencySplit
 from poor_bench.dashboard.text.figures_text import milliseconds_text
+from poor_bench.messages import counted
 from poor_bench.models.llm import LLM
 from poor_bench.statistics.scores import Coverage
 from poor_bench.statistics.summary import Summary
-from poor_bench.wording import counted
 
 
 def _format(specifier: str) -> dict[str, str]:

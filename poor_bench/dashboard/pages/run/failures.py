@@ -12,7 +12,7 @@ from poor_bench.dashboard.components.live_card import live_card, live_head
 from poor_bench.dashboard.links import model_link
 from poor_bench.dashboard.pages.run.ids import RunIds as Ids
 from poor_bench.dashboard.services.failures import FailureGroup
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

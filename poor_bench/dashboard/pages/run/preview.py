@@ -13,8 +13,8 @@ from poor_bench.dashboard.components.states import empty_state, warning_banner
 from poor_bench.dashboard.components.tile import tile, tiles
 from poor_bench.dashboard.services.run_preview import LLMPreview, RunPreview
 from poor_bench.dashboard.text.figures_text import dollars_text, seconds_text
+from poor_bench.messages import counted
 from poor_bench.sandbox import SandboxTerms, weakness_of
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

@@ -22,7 +22,7 @@ from poor_bench.dashboard.services.run_state import (
     RunState,
 )
 from poor_bench.dashboard.text.figures_text import duration_text
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

@@ -23,7 +23,7 @@ from poor_bench.dashboard.pages.suites.selection import (
 )
 from poor_bench.dashboard.pages.suites.tables import case_table, run_table, suite_tiles, tag_card
 from poor_bench.dashboard.pages.suites.trends import trend_card
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from dash import Dash

@@ -21,7 +21,7 @@ from poor_bench.dashboard.pages.tests.panel import panel
 from poor_bench.dashboard.pages.tests.selection import selection_of
 from poor_bench.dashboard.services.rendered_prompts import rendered_prompts
 from poor_bench.dashboard.services.test_reports import TestReports
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

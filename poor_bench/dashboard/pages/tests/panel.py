@@ -19,11 +19,11 @@ from poor_bench.dashboard.pages.tests.problem_texts import message_about
 from poor_bench.dashboard.pages.tests.selection import TestSelection
 from poor_bench.dashboard.services.rendered_prompts import RenderedPrompt
 from poor_bench.dashboard.text.sentences import sentences
+from poor_bench.messages import counted
 from poor_bench.models.problem import Problem
 from poor_bench.models.test import Test
 from poor_bench.models.test_class import TestClass
 from poor_bench.statistics.items import Item
-from poor_bench.wording import counted
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

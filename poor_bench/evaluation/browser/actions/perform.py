@@ -24,7 +24,7 @@ from poor_bench.evaluation.browser.observation.observe import Observation
 from poor_bench.evaluation.browser.session.errors import ActionError
 from poor_bench.evaluation.browser.session.opening import open_url
 from poor_bench.evaluation.browser.session.session import BrowserSession
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator

@@ -15,8 +15,8 @@ from poor_bench.evaluation.browser.playbook.steps import Stage
 from poor_bench.evaluation.browser.session.errors import ActionError, OutOfTimeError
 from poor_bench.evaluation.browser.session.session import BrowserSession
 from poor_bench.evaluation.browser.step_log import Done, StepLog, acts
+from poor_bench.messages import counted
 from poor_bench.ports import Clock
-from poor_bench.wording import counted
 
 _MOST_STEPS = 1000
 """Of any kind: a page that a loop goes over may be as long as it likes."""

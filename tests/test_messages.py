@@ -1,6 +1,6 @@
 import pytest
 
-from poor_bench.wording import counted
+from poor_bench.messages import counted
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 
 from poor_bench.models.result import Result
-from poor_bench.result_store.store import open_store
+from poor_bench.results.store import open_store
 
 CLASSES = ("arithmetic", "extraction", "sentiment", "python_functions", "translation")
 EVALUATOR = '''"""Right where the response is the expected text."""

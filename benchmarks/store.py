@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import orjson
 
 from poor_bench.models.result import Result
-from poor_bench.result_store.paths import StorePaths
-from poor_bench.result_store.store import ResultStore
+from poor_bench.results.paths import StorePaths
+from poor_bench.results.store import ResultStore
 
 BLOCK = 1_000
 

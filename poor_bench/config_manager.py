@@ -24,8 +24,8 @@ from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm_id import resolve_llm_id
 from poor_bench.models.result import Result, record_to_result, result_to_record
-from poor_bench.result_store.snapshot import VERSION
-from poor_bench.result_store.store import ResultStore, open_store
+from poor_bench.results.snapshot import VERSION
+from poor_bench.results.store import ResultStore, open_store
 from poor_bench.runner.identity import new_run_id
 from poor_bench.runs.journal import dump_record
 from poor_bench.workspace_folder import WorkspaceFolder

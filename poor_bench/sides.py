@@ -14,7 +14,7 @@ from poor_bench.config.nearest_name import nearest_name
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.models.llm_id import resolve_llm_id
 from poor_bench.models.result import Result
-from poor_bench.result_store.results_file import newest_of_trials, read_results_file
+from poor_bench.results.results_file import newest_of_trials, read_results_file
 from poor_bench.runs.history import (
     EARLIER,
     LAST,

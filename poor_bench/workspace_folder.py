@@ -21,7 +21,7 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.models.test_class import TestClass
 from poor_bench.plugins import EvaluatorRegistry, load_evaluators, project_evaluators_folder
-from poor_bench.result_store.store import ResultStore, open_store
+from poor_bench.results.store import ResultStore, open_store
 
 if TYPE_CHECKING:
     from poor_bench.config.add_tests import AddedTests

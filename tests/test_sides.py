@@ -8,7 +8,7 @@ from poor_bench.errors import ConfigError, StoreError
 from poor_bench.sides import SideOpener, facts_of_header
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
-from tests.result_store.builders import make_result
+from tests.results.builders import make_result
 
 FIRST, SECOND = "20261121T100000-aaaaaa", "20261122T100000-bbbbbb"
 

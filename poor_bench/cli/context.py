@@ -11,7 +11,7 @@ import click
 if TYPE_CHECKING:
     from poor_bench.config.workspace import Workspace
     from poor_bench.plugins import EvaluatorRegistry
-    from poor_bench.result_store.store import ResultStore
+    from poor_bench.results.store import ResultStore
     from poor_bench.workspace_folder import WorkspaceFolder
 
 

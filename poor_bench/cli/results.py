@@ -156,7 +156,7 @@ def _line(out: Console, text: str) -> None:
 
 
 def _repair(app: AppContext) -> int:
-    from poor_bench.result_store.repair import is_healthy, repair_snapshot
+    from poor_bench.results.repair import is_healthy, repair_snapshot
 
     if is_healthy(app.store.paths):
         click.echo(f"{app.store.paths.snapshot} is not damaged. Nothing is changed.")

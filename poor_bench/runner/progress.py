@@ -7,7 +7,7 @@ import threading
 from poor_bench.models.failure import WAITS_FOR_JUDGE
 from poor_bench.models.result import Result
 from poor_bench.ports import Listener, ResultSink
-from poor_bench.result_store.earlier import EarlierScores
+from poor_bench.results.store import EarlierScores
 from poor_bench.runner.events import (
     RunEvent,
     RunFinished,

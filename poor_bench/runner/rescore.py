@@ -13,8 +13,7 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.result_store.earlier import EarlierScores
-from poor_bench.result_store.store import ResultStore
+from poor_bench.results.store import EarlierScores, ResultStore
 from poor_bench.runner.identity import new_run_id
 from poor_bench.runner.judging import JudgeItem, JudgeWork, judge_works
 from poor_bench.runner.recording import recorded

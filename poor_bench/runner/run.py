@@ -11,8 +11,7 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.ports import Listener
-from poor_bench.result_store.earlier import EarlierScores
-from poor_bench.result_store.store import ResultStore
+from poor_bench.results.store import EarlierScores, ResultStore
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.events import JudgingStarted, RunFinished, RunStarted
 from poor_bench.runner.execute import Executor

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import StoreError
-from poor_bench.result_store.paths import paths_in
-from poor_bench.result_store.store import open_store
+from poor_bench.results.paths import paths_in
+from poor_bench.results.store import open_store
 from poor_bench.runs.turn import RunTurn
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from poor_bench.dashboard.services.run_state import LLMPhase, LLMProgress, RunPhase, RunState
-from poor_bench.result_store.paths import StorePaths
+from poor_bench.results.paths import StorePaths
 from poor_bench.runs.journal import newest_owned, read_header, read_journal
 from poor_bench.safe_files import open_regular
 

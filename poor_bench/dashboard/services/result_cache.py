@@ -8,8 +8,8 @@ from collections.abc import Callable
 from poor_bench.dashboard.services.result_table import ResultTable
 from poor_bench.dashboard.services.table_builder import TableBuilder
 from poor_bench.errors import StoreError
-from poor_bench.result_store.store import ResultStore
-from poor_bench.result_store.tail import JournalTail
+from poor_bench.results.store import ResultStore
+from poor_bench.results.tail import JournalTail
 
 
 class ResultCache:

@@ -20,7 +20,7 @@ from poor_bench.runner.selection import Selection
 from poor_bench.runs.turn import RunTurn
 
 if TYPE_CHECKING:
-    from poor_bench.result_store.store import ResultStore
+    from poor_bench.results.store import ResultStore
     from poor_bench.workspace_runner import WorkspaceRunner
 
 _WAIT = "Wait until it ends, or stop it where it was started."

@@ -10,7 +10,7 @@ from poor_bench.config.files import TEST_CLASSES_FILE, TESTS_FILE, llms_file
 from poor_bench.config.workspace import Workspace
 from poor_bench.errors import ConfigError
 from poor_bench.plugins import project_evaluators_folder
-from poor_bench.result_store.store import ResultStore
+from poor_bench.results.store import ResultStore
 from poor_bench.workspace_folder import WorkspaceFolder
 
 Fingerprint = tuple[tuple[str, int, int], ...]

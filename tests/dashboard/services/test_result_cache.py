@@ -9,8 +9,8 @@ from poor_bench.dashboard.services.result_table import ResultTable, TrialKey
 from poor_bench.errors import StoreError
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.result_store.paths import StorePaths
-from poor_bench.result_store.store import ResultStore
+from poor_bench.results.paths import StorePaths
+from poor_bench.results.store import ResultStore
 
 RUN = "20260101T000000-a"
 

@@ -11,8 +11,8 @@ from poor_bench.dashboard.services.result_table import ResultTable
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.result_store.paths import StorePaths
-from poor_bench.result_store.store import ResultStore
+from poor_bench.results.paths import StorePaths
+from poor_bench.results.store import ResultStore
 
 TESTS = {
     test.test_id: test

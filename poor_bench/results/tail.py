@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from poor_bench.models.result import Result, record_to_result
-from poor_bench.result_store.paths import StorePaths
+from poor_bench.results.paths import StorePaths
 from poor_bench.runs.journal import read_journal
 from poor_bench.safe_files import open_regular
 

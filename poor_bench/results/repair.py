@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import orjson
 
 from poor_bench.errors import StoreError
-from poor_bench.result_store.merge import MergedView
-from poor_bench.result_store.paths import StorePaths
-from poor_bench.result_store.snapshot import read_snapshot, write_snapshot
-from poor_bench.result_store.snapshot_lock import snapshot_locked
+from poor_bench.results.merge import MergedView
+from poor_bench.results.paths import StorePaths, snapshot_locked
+from poor_bench.results.snapshot import read_snapshot, write_snapshot
 from poor_bench.runs.journal import CHECKSUM, dump_record, read_journal
 from poor_bench.safe_files import open_regular
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import StoreError
-from poor_bench.result_store.results_file import newest_of_trials, read_results_file
+from poor_bench.results.results_file import newest_of_trials, read_results_file
 from poor_bench.runs.history import kept_runs
-from tests.result_store.builders import make_failure, make_result, open_test_store
+from tests.results.builders import make_failure, make_result, open_test_store
 
 RECORD = {"llm_id": "scripted:a", "test_id": "sum_001", "score": 1.0}
 

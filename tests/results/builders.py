@@ -5,8 +5,8 @@ from typing import Any
 
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.result_store.paths import StorePaths
-from poor_bench.result_store.store import ResultStore
+from poor_bench.results.paths import StorePaths
+from poor_bench.results.store import ResultStore
 
 
 def make_result(test_id: str = "sum_001", llm_id: str = "scripted:a", **fields: Any) -> Result:

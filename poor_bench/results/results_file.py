@@ -12,7 +12,7 @@ import orjson
 
 from poor_bench.errors import StoreError
 from poor_bench.models.result import Result, record_to_result
-from poor_bench.result_store.snapshot import read_snapshot
+from poor_bench.results.snapshot import read_snapshot
 from poor_bench.runs.journal import read_journal
 from poor_bench.safe_files import open_regular
 

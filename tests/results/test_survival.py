@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import StoreError
-from tests.result_store.builders import make_result, open_test_store, scores
+from tests.results.builders import make_result, open_test_store, scores
 
 _APPEND_FOR_EVER = """
 import itertools, sys
 from pathlib import Path
-from tests.result_store.builders import make_result, open_test_store
+from tests.results.builders import make_result, open_test_store
 store = open_test_store(Path(sys.argv[1]))
 journal = store.open_run(sys.argv[2], {})
 for number in itertools.count():
@@ -26,7 +26,7 @@ for number in itertools.count():
 _APPEND_SOME = """
 import sys
 from pathlib import Path
-from tests.result_store.builders import make_result, open_test_store
+from tests.results.builders import make_result, open_test_store
 store = open_test_store(Path(sys.argv[1]))
 store.add([make_result(f"{sys.argv[2]}-{n}") for n in range(int(sys.argv[3]))], sys.argv[2], {})
 """
@@ -34,7 +34,7 @@ _APPEND_UNTIL_FULL = """
 import resource, signal, sys
 from pathlib import Path
 from poor_bench.errors import StoreError
-from tests.result_store.builders import make_result, open_test_store
+from tests.results.builders import make_result, open_test_store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = open_test_store(Path(sys.argv[1]))
 journal = store.open_run("run1", {})

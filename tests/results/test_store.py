@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from poor_bench.errors import StoreError
 from poor_bench.models.result import Result
-from poor_bench.result_store.store import ResultStore
-from tests.result_store.builders import make_failure, make_result, open_test_store, scores
+from poor_bench.results.store import ResultStore
+from tests.results.builders import make_failure, make_result, open_test_store, scores
 
 
 def test_results_are_readable_before_the_run_ends(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ import pytest
 
 from poor_bench.cli.main import main
 from poor_bench.errors import StoreError
-from poor_bench.result_store.repair import is_healthy, repair_snapshot
-from poor_bench.result_store.store import ResultStore
+from poor_bench.results.repair import is_healthy, repair_snapshot
+from poor_bench.results.store import ResultStore
 from tests.conftest import WorkspaceFiles
-from tests.result_store.builders import make_result, open_test_store, scores
+from tests.results.builders import make_result, open_test_store, scores
 
 
 def test_damaged_file_is_kept_beside_and_rebuilt(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from poor_bench.result_store.paths import StorePaths
-from poor_bench.result_store.snapshot import SECTIONS, SnapshotRow, read_extras, read_snapshot
+from poor_bench.results.paths import StorePaths
+from poor_bench.results.snapshot import SECTIONS, SnapshotRow, read_extras, read_snapshot
 from poor_bench.runs.journal import read_journal, read_record_at
 from poor_bench.safe_files import open_regular
 

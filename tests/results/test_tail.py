@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from poor_bench.models.result import Result
-from poor_bench.result_store.paths import StorePaths
-from poor_bench.result_store.store import ResultStore
+from poor_bench.results.paths import StorePaths
+from poor_bench.results.store import ResultStore
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""Stored results: rows in (journals and results.json), tables out."""

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poor_bench.models.result import Result
+from poor_bench.resolver import ResultSetResolver
 from poor_bench.runner.selection import Selection, select
-from poor_bench.sides import SideOpener
 from poor_bench.statistics.summary import GroupBy, Summary, summarise
 
 if TYPE_CHECKING:
-    from poor_bench.comparison.obstacle import Obstacle
+    from poor_bench.comparison.compared_tests import Mismatch
     from poor_bench.reports.report_data import BaseComparison, ReportData
     from poor_bench.workspace_folder import WorkspaceFolder
 
@@ -31,7 +31,7 @@ class ReportGenerator:
         selection: Selection | None = None,
         *,
         base: str = "",
-        allowed: frozenset[Obstacle] = frozenset(),
+        allowed: frozenset[Mismatch] = frozenset(),
         pass_score: float = 1.0,
     ) -> None:
         """Choose what the report is about.
@@ -39,7 +39,7 @@ class ReportGenerator:
         Args:
             config: The workspace.
             selection: LLMs and tests; all by default.
-            base: What results are compared with, see `SideOpener.open`; empty for nothing.
+            base: What results are compared with, see `ResultSetResolver.open`; empty for nothing.
             allowed: Changes despite which tests are compared with the base.
             pass_score: From which score on a trial is passed, above 0 to 1.
 
@@ -54,7 +54,7 @@ class ReportGenerator:
         self._llm_ids = {llm.id for llm in chosen.llms} | chosen.removed_llms
         self._tests = {test.test_id: test for test in chosen.tests}
         self._known_llms = config.workspace.llms_by_id
-        self._opener = SideOpener(config)
+        self._opener = ResultSetResolver(config)
         self._base = base
         self._allowed = allowed
         self._pass_score = pass_score
@@ -154,18 +154,18 @@ class ReportGenerator:
 
     def _compared(self, results: tuple[Result, ...]) -> BaseComparison:
         """Compare the chosen results with the base; tests that were not chosen are left out."""
-        from poor_bench.comparison.compare import compare_sides
-        from poor_bench.comparison.side import Side
+        from poor_bench.comparison.compare import compare_result_sets
+        from poor_bench.comparison.result_set import ResultSet
         from poor_bench.reports.report_data import BaseComparison
 
-        before = self._opener.open_base(self._base)
+        before = self._opener.resolve_baseline(self._base)
         known = self._config.workspace.tests_by_id
         kept = tuple(
             r for r in before.results if r.test_id in self._tests or r.test_id not in known
         )
         before = replace(before, results=kept)
-        after = Side(name="now", results=results, runs=self._opener.run_facts())
-        compared = compare_sides(
+        after = ResultSet(name="now", results=results, runs=self._opener.run_facts())
+        compared = compare_result_sets(
             before, after, tests=known, pass_score=self._pass_score, allowed=self._allowed
         )
         return BaseComparison(before, after, compared)

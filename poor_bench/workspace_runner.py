@@ -16,6 +16,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.ports import Listener
+from poor_bench.resolver import ResultSetResolver
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.cost_estimate import (
     CostEstimate,
@@ -44,7 +45,6 @@ from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.states import TrialStates
 from poor_bench.runs.history import UNDO
 from poor_bench.sandbox import SandboxTerms, accept_level, parse_level, sandbox_terms
-from poor_bench.sides import SideOpener
 
 if TYPE_CHECKING:
     from poor_bench.workspace_folder import WorkspaceFolder
@@ -264,7 +264,7 @@ class WorkspaceRunner:
             for result in self.config.store.results()
             if result.failure is None and is_chosen(result)
         }
-        undone = undoing(SideOpener(self.config).rescorings(), present)
+        undone = undoing(ResultSetResolver(self.config).rescorings(), present)
         if not undone:
             raise ConfigError("no rescoring is left to undo")
         return undone

@@ -15,7 +15,7 @@ from poor_bench.command_line import examples
 from poor_bench.errors import ConfigError
 
 if TYPE_CHECKING:
-    from poor_bench.comparison.side import Side
+    from poor_bench.comparison.result_set import ResultSet
 
 _EPILOG = examples(
     """
@@ -53,11 +53,11 @@ def command(
     its id), `before:RUN` (all results before that run), a file of results, or `now`. Tests whose
     prompt, parameters, model or evaluator changed are listed, not compared.
     """
-    from poor_bench.comparison.compare import compare_sides
+    from poor_bench.comparison.compare import compare_result_sets
+    from poor_bench.resolver import BEFORE, NOW, ResultSetResolver
     from poor_bench.runs.history import LAST
-    from poor_bench.sides import BEFORE, NOW, SideOpener
 
-    opener = SideOpener(app.config)
+    opener = ResultSetResolver(app.config)
     opened = (
         opener.open(before or f"{BEFORE}{LAST}"),
         opener.open(after or (NOW if before else LAST)),
@@ -69,7 +69,7 @@ def command(
         side_before, side_after = (
             rescored_side(side, app.config) for side in (side_before, side_after)
         )
-    comparisons = compare_sides(
+    comparisons = compare_result_sets(
         side_before,
         side_after,
         tests=app.workspace.tests_by_id,
@@ -92,8 +92,8 @@ def command(
 
 
 def _chosen(
-    app: AppContext, sides: tuple[Side, Side], filters: dict[str, tuple[str, ...]]
-) -> tuple[Side, Side]:
+    app: AppContext, sides: tuple[ResultSet, ResultSet], filters: dict[str, tuple[str, ...]]
+) -> tuple[ResultSet, ResultSet]:
     """Return the parts of both sides that the options choose; without options, all of them."""
     if not any(filters.values()):
         return sides
@@ -104,7 +104,7 @@ def _chosen(
     llm_ids = {llm.id for llm in chosen.llms} | chosen.removed_llms
     test_ids = {test.test_id for test in chosen.tests}
 
-    def part(side: Side) -> Side:
+    def part(side: ResultSet) -> ResultSet:
         results = tuple(
             result
             for result in side.results
@@ -115,8 +115,8 @@ def _chosen(
     return part(sides[0]), part(sides[1])
 
 
-def _nothing_in_common(before: Side, after: Side) -> ConfigError:
-    from poor_bench.comparison.wording import names_text
+def _nothing_in_common(before: ResultSet, after: ResultSet) -> ConfigError:
+    from poor_bench.comparison.messages import names_text
 
     if before.name == after.name:
         return ConfigError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from poor_bench.comparison.obstacle import Obstacle
+    from poor_bench.comparison.compared_tests import Mismatch
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _CHANGES = ("prompt", "parameters", "model", "evaluator")
@@ -44,9 +44,9 @@ def comparison_options(function: _Command) -> _Command:
     )
 
 
-def allowed_changes(words: tuple[str, ...]) -> frozenset[Obstacle]:
+def allowed_changes(words: tuple[str, ...]) -> frozenset[Mismatch]:
     """Return the changes that the words of `--allow` name."""
-    from poor_bench.comparison.obstacle import Obstacle
+    from poor_bench.comparison.compared_tests import Mismatch
 
     chosen = _CHANGES if "all" in words else words
-    return frozenset(Obstacle(word) for word in chosen)
+    return frozenset(Mismatch(word) for word in chosen)

@@ -7,20 +7,19 @@ from collections.abc import Mapping, Sequence
 import click
 
 from poor_bench.cli.output import Column, console, harmless, plain_table
-from poor_bench.comparison.compared_group import ComparedGroup
-from poor_bench.comparison.compared_test import ComparedTest, Outcome
-from poor_bench.comparison.llm_comparison import LLMComparison
-from poor_bench.comparison.side import Side
-from poor_bench.comparison.wording import (
+from poor_bench.comparison.compare import ComparedGroup, LLMComparison
+from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
+from poor_bench.comparison.messages import (
     apart_lines,
-    explanation,
+    explain_mismatches,
+    mismatches_text,
     names_text,
-    obstacles_text,
     p_text,
     power_text,
+    suggest_options,
     verdict,
-    way_out,
 )
+from poor_bench.comparison.result_set import ResultSet
 from poor_bench.messages import counted
 
 _COLUMNS: tuple[Column, ...] = (
@@ -30,18 +29,21 @@ _COLUMNS: tuple[Column, ...] = (
 )
 _NARROW, _NARROW_COLUMNS = 100, 7
 """On a terminal with fewer characters, only the first columns have room."""
-_COUNTED = (Outcome.FIXED, Outcome.BROKEN, Outcome.BETTER, Outcome.WORSE)
+_COUNTED = (ScoreChange.FIXED, ScoreChange.BROKEN, ScoreChange.BETTER, ScoreChange.WORSE)
 _SIGNS = {"better": " ▲", "worse": " ▼"}
 _LISTED = (
-    ("Broken", (Outcome.BROKEN,)),
-    ("Fixed", (Outcome.FIXED,)),
-    ("Scored less", (Outcome.WORSE,)),
-    ("Scored more", (Outcome.BETTER,)),
+    ("Broken", (ScoreChange.BROKEN,)),
+    ("Fixed", (ScoreChange.FIXED,)),
+    ("Scored less", (ScoreChange.WORSE,)),
+    ("Scored more", (ScoreChange.BETTER,)),
 )
 
 
 def print_comparison(
-    before: Side, after: Side, comparisons: Sequence[LLMComparison], names: Mapping[str, str]
+    before: ResultSet,
+    after: ResultSet,
+    comparisons: Sequence[LLMComparison],
+    names: Mapping[str, str],
 ) -> None:
     """Print what became of every LLM.
 
@@ -105,16 +107,16 @@ def _row(group: ComparedGroup) -> list[str]:
 
 def _scope(group: ComparedGroup) -> str:
     if group.changes:
-        return f"({obstacles_text(group.changes)})"
+        return f"({mismatches_text(group.changes)})"
     return "all" if group.class_id is None else group.class_id or "(unknown class)"
 
 
 def _outcome_lines(comparison: LLMComparison) -> list[str]:
-    lines = [explanation(comparison)] if explanation(comparison) else []
+    lines = [explain_mismatches(comparison)] if explain_mismatches(comparison) else []
     if comparison.overall is None:
         lines = lines or ["No test is comparable."]
     else:
-        counts = ", ".join(f"{comparison.overall.count(item)} {item.value}" for item in Outcome)
+        counts = ", ".join(f"{comparison.overall.count(item)} {item.value}" for item in ScoreChange)
         lines.append(f"Overall: {verdict(comparison.overall)}; {counts}.")
         if power_text(comparison.overall):
             lines.append(power_text(comparison.overall))
@@ -126,7 +128,7 @@ def _outcome_lines(comparison: LLMComparison) -> list[str]:
 
 def _listed_tests(group: ComparedGroup) -> list[str]:
     """Return the tests of a group by what became of them."""
-    scope = f" ({obstacles_text(group.changes)})" if group.changes else ""
+    scope = f" ({mismatches_text(group.changes)})" if group.changes else ""
     return [
         f"{title}{scope}: {names_text([_test_text(test) for test in tests])}"
         for title, outcomes in _LISTED
@@ -150,9 +152,9 @@ def _reservations(comparison: LLMComparison) -> list[str]:
             "whether prompt or evaluator changed"
         )
     for reasons, test_ids in comparison.not_comparable().items():
-        hint = f"  [{way_out(reasons)}]" if way_out(reasons) else ""
+        hint = f"  [{suggest_options(reasons)}]" if suggest_options(reasons) else ""
         lines.append(
-            f"Not compared, {obstacles_text(reasons)}: {counted(len(test_ids), 'test')} "
+            f"Not compared, {mismatches_text(reasons)}: {counted(len(test_ids), 'test')} "
             f"({names_text(test_ids, limit=4)}){hint}"
         )
     return lines

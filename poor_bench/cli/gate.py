@@ -18,7 +18,7 @@ from poor_bench.cli.selection_options import selection_from, selection_options
 from poor_bench.command_line import examples
 
 if TYPE_CHECKING:
-    from poor_bench.gates.outcome import GateOutcome
+    from poor_bench.gates.gate import GateOutcome
 
 _EPILOG = examples(
     """
@@ -71,7 +71,7 @@ def command(
     """
     from poor_bench.cli.gate_evidence import gather_evidence
     from poor_bench.gates.check import check_gates
-    from poor_bench.gates.outcome import has_failed
+    from poor_bench.gates.gate import has_failed
 
     gates = gates_from(app.workspace, options, gates_file, baseline)
     selection = selection_from({name: options[name] for name in _FILTERS})

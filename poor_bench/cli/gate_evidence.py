@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poor_bench.comparison.compare import compare_sides
-from poor_bench.comparison.obstacle import MEASURED_CHANGES
+from poor_bench.comparison.compare import compare_result_sets
+from poor_bench.comparison.compared_tests import MEASURED_CHANGES
 from poor_bench.config.llm_names import ids_named
-from poor_bench.gates.evidence import Evidence
+from poor_bench.gates.check import Evidence
 from poor_bench.gates.gate import Gate
+from poor_bench.resolver import NOW, ResultSetResolver
 from poor_bench.runner.selection import Selection, select
-from poor_bench.sides import NOW, SideOpener
 from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
-    from poor_bench.comparison.llm_comparison import LLMComparison
-    from poor_bench.comparison.side import Side
+    from poor_bench.comparison.compare import LLMComparison
+    from poor_bench.comparison.result_set import ResultSet
     from poor_bench.models.result import Result
     from poor_bench.models.test import Test
     from poor_bench.workspace_folder import WorkspaceFolder
@@ -34,7 +34,7 @@ def gather_evidence(
     """
     chosen = select(config.workspace, selection)
     tests = {test.test_id: test for test in chosen.tests}
-    opener = SideOpener(config)
+    opener = ResultSetResolver(config)
     results: dict[str, list[Result]] = {llm.id: [] for llm in chosen.llms}
     for result in opener.present:
         if result.llm_id in results and result.test_id in tests:
@@ -48,7 +48,7 @@ def gather_evidence(
         results=results,
         n_stale=_stale_counts(config, selection, now),
         comparisons={
-            baseline: _compared(opener.open_base(baseline), now, tests, config, pass_score)
+            baseline: _compared(opener.resolve_baseline(baseline), now, tests, config, pass_score)
             for baseline in baselines
         },
         named=ids_named(selection.llms, chosen.llms),
@@ -57,8 +57,8 @@ def gather_evidence(
 
 
 def _compared(
-    baseline: Side,
-    now: Side,
+    baseline: ResultSet,
+    now: ResultSet,
     tests: Mapping[str, Test],
     config: WorkspaceFolder,
     pass_score: float,
@@ -70,7 +70,7 @@ def _compared(
         for result in baseline.results
         if result.test_id in tests or result.test_id not in known
     )
-    comparisons = compare_sides(
+    comparisons = compare_result_sets(
         replace(baseline, results=kept),
         now,
         tests=known,
@@ -80,7 +80,7 @@ def _compared(
     return {comparison.llm_after: comparison for comparison in comparisons}
 
 
-def _stale_counts(config: WorkspaceFolder, selection: Selection, now: Side) -> dict[str, int]:
+def _stale_counts(config: WorkspaceFolder, selection: Selection, now: ResultSet) -> dict[str, int]:
     n_trials = max((result.trial for result in now.results), default=1)
     runner = WorkspaceRunner(config)
     try:

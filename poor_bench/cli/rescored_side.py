@@ -9,11 +9,11 @@ from poor_bench.runner.rescore import rescore, to_rescore
 from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
-    from poor_bench.comparison.side import Side
+    from poor_bench.comparison.result_set import ResultSet
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
-def rescored_side(side: Side, config: WorkspaceFolder) -> Side:
+def rescored_side(side: ResultSet, config: WorkspaceFolder) -> ResultSet:
     """Return a side with the scores that today's evaluators give; nothing is stored or asked.
 
     Results without a response, of tests that are gone or judged by an LLM, or that cannot be scored

@@ -1,1 +1,1 @@
-"""What became better or worse between two sets of results, and what makes them not comparable."""
+"""Comparison of two result sets: what became better or worse, and what is not comparable."""

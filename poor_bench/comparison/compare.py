@@ -1,29 +1,185 @@
-"""Compare two sets of results, LLM by LLM."""
+"""Compare two result sets, LLM by LLM: overall, by class and by what changed."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import stdev
 
-from poor_bench.comparison.compare_tests import TestPairing
-from poor_bench.comparison.compared_group import ComparedGroup, group_of, with_p_values
-from poor_bench.comparison.compared_test import ComparedTest
-from poor_bench.comparison.llm_comparison import LLMComparison
-from poor_bench.comparison.llm_pairs import LLMPair, llm_pairs
-from poor_bench.comparison.obstacle import CHANGES, MEASURED_CHANGES, Obstacle
-from poor_bench.comparison.side import Side
+from poor_bench.comparison.compared_tests import (
+    CHANGES,
+    MEASURED_CHANGES,
+    ComparedTest,
+    Mismatch,
+    ScoreChange,
+    TestPairing,
+)
+from poor_bench.comparison.result_set import LLMPair, ResultSet, llm_pairs
 from poor_bench.comparison.times import TimeVerdict, compare_times
 from poor_bench.models.test import Test
+from poor_bench.statistics.intervals import Estimate, paired_interval
+from poor_bench.statistics.significance import holm, needed_tests, smallest_difference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedGroup:
+    """Tests that both sides have scored: all of an LLM, those of a class, or of one change."""
+
+    tests: tuple[ComparedTest, ...]
+    class_id: str | None = None
+    """None where it spans all classes."""
+    changes: tuple[Mismatch, ...] = ()
+    """What changed on all of these tests; empty where like is compared with like."""
+    mean_before: float
+    mean_after: float
+    difference: Estimate
+    """Mean of the tests' differences, after minus before, with its own 95 % interval."""
+    p_value: float = 1.0
+    """Of this group alone (sign-flip permutation test)."""
+    p_adjusted: float = 1.0
+    """Valid for all groups of its kind together (Holm)."""
+
+    def count(self, outcome: ScoreChange) -> int:
+        """Return how many tests had an outcome."""
+        return Counter(test.outcome for test in self.tests)[outcome]
+
+    def with_outcome(self, *outcomes: ScoreChange) -> list[ComparedTest]:
+        """Return the tests of some outcomes, the greatest difference first."""
+        chosen = [test for test in self.tests if test.outcome in outcomes]
+        return sorted(chosen, key=lambda test: -abs(test.difference))
+
+    def is_real(self, alpha: float = 0.05) -> bool:
+        """Return whether the difference is established, given all that was compared."""
+        return self.p_adjusted < alpha
+
+    @property
+    def needed_tests(self) -> int | None:
+        """On how many tests a difference of this size would probably show; None for no size."""
+        return needed_tests(self.difference.value, self._deviation)
+
+    @property
+    def smallest_difference(self) -> float:
+        """The smallest difference that this many tests probably show, at least 0.0."""
+        return smallest_difference(len(self.tests), self._deviation)
+
+    @property
+    def _deviation(self) -> float:
+        """Standard deviation of the tests' differences; of a single test the worst case."""
+        differences = [test.difference for test in self.tests]
+        return stdev(differences) if len(differences) > 1 else 1.0
+
+
+def make_group(
+    tests: Sequence[ComparedTest],
+    *,
+    class_id: str | None = None,
+    changes: tuple[Mismatch, ...] = (),
+) -> ComparedGroup:
+    """Return the figures of some tests, p-values left out.
+
+    Args:
+        tests: At least one; all scored on both sides.
+        class_id: The class that all of them are of, if they are chosen by class.
+        changes: What changed on all of them, if they are chosen by that.
+
+    Raises:
+        ValueError: If there is no test.
+    """
+    difference = paired_interval([test.difference for test in tests])
+    return ComparedGroup(
+        tests=tuple(tests),
+        class_id=class_id,
+        changes=changes,
+        mean_before=sum(test.before or 0.0 for test in tests) / len(tests),
+        mean_after=sum(test.after or 0.0 for test in tests) / len(tests),
+        difference=difference,
+    )
+
+
+def with_p_values(groups: Sequence[ComparedGroup], *, seed: int = 0) -> list[ComparedGroup]:
+    """Return groups with p-values, adjusted for all of them together.
+
+    Args:
+        groups: Groups of one kind, of any LLMs.
+        seed: Of the sign patterns that are drawn for large groups.
+    """
+    import numpy as np
+
+    from poor_bench.statistics.significance import sign_flip_p_values
+
+    if not groups:
+        return []
+    rows = max(len(group.tests) for group in groups)
+    differences = np.zeros((rows, len(groups)))
+    for column, group in enumerate(groups):
+        differences[: len(group.tests), column] = [test.difference for test in group.tests]
+    p_values = sign_flip_p_values(differences, seed=seed).tolist()
+    return [
+        replace(group, p_value=p_value, p_adjusted=p_adjusted)
+        for group, p_value, p_adjusted in zip(groups, p_values, holm(p_values), strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LLMComparison:
+    """One LLM at two times, or two LLMs."""
+
+    llm_before: str
+    llm_after: str
+    tests: tuple[ComparedTest, ...]
+    """Every test with a result on either side."""
+    allowed: frozenset[Mismatch]
+    """Changes despite which tests count as comparable."""
+    overall: ComparedGroup | None
+    """The comparable tests; None where there are none."""
+    by_class: tuple[ComparedGroup, ...]
+    """The same tests, by class."""
+    by_change: tuple[ComparedGroup, ...]
+    """Tests that are not in `overall`, by what changed: prompt, parameters, model. They show what
+    the change did. Tests whose evaluator changed are in none, unless both sides hold the same
+    answers: only then the difference is what the evaluator did."""
+    times: TimeVerdict
+    """Of the comparable tests."""
+
+    def not_comparable(self, class_id: str | None = None) -> dict[tuple[Mismatch, ...], list[str]]:
+        """Return the ids of the tests that are not in `overall` by the reasons, most first.
+
+        Args:
+            class_id: Leaves out the tests of other classes.
+        """
+        grouped: dict[tuple[Mismatch, ...], list[str]] = {}
+        for test in self.tests:
+            if class_id in {None, test.class_id} and not test.is_comparable(self.allowed):
+                grouped.setdefault(test.mismatches, []).append(test.test_id)
+        return dict(sorted(grouped.items(), key=lambda item: -len(item[1])))
+
+    def with_outcome(self, *outcomes: ScoreChange) -> list[ComparedTest]:
+        """Return the comparable tests of some outcomes, the greatest difference first."""
+        return self.overall.with_outcome(*outcomes) if self.overall else []
+
+    def despite_changes(self) -> dict[Mismatch, int]:
+        """Return how many tests of `overall` were compared despite each allowed change."""
+        tests = self.overall.tests if self.overall else ()
+        counts = {change: sum(change in test.mismatches for test in tests) for change in Mismatch}
+        return {change: count for change, count in counts.items() if count}
+
+    @property
+    def n_unverified(self) -> int:
+        """Tests in `overall` whose results do not tell whether prompt or evaluator changed."""
+        return sum(not test.is_verified for test in self.overall.tests) if self.overall else 0
+
 
 _Groups = dict[LLMPair, list[ComparedGroup]]
 
 
-def compare_sides(
-    before: Side,
-    after: Side,
+def compare_result_sets(
+    before: ResultSet,
+    after: ResultSet,
     *,
     tests: Mapping[str, Test] | None = None,
     pass_score: float = 1.0,
-    allowed: Collection[Obstacle] = (),
+    allowed: Collection[Mismatch] = (),
 ) -> list[LLMComparison]:
     """Compare two sets of results, each LLM with itself, or one LLM with another.
 
@@ -42,9 +198,9 @@ def compare_sides(
 
     Example:
         >>> from poor_bench.models.result import Result
-        >>> old = Side(name="old", results=(Result(llm_id="a", test_id="t", score=1.0),))
-        >>> new = Side(name="new", results=(Result(llm_id="a", test_id="t", score=0.0),))
-        >>> [comparison] = compare_sides(old, new)
+        >>> old = ResultSet(name="old", results=(Result(llm_id="a", test_id="t", score=1.0),))
+        >>> new = ResultSet(name="new", results=(Result(llm_id="a", test_id="t", score=0.0),))
+        >>> [comparison] = compare_result_sets(old, new)
         >>> [(test.test_id, test.outcome.value) for test in comparison.tests]
         [('t', 'broken')]
     """
@@ -76,23 +232,23 @@ def compare_sides(
 
 
 def _whole(tests: Sequence[ComparedTest]) -> list[ComparedGroup]:
-    return [group_of(tests)] if tests else []
+    return [make_group(tests)] if tests else []
 
 
 def _by_class(tests: Sequence[ComparedTest]) -> list[ComparedGroup]:
     grouped: dict[str, list[ComparedTest]] = {}
     for test in tests:
         grouped.setdefault(test.class_id, []).append(test)
-    return [group_of(members, class_id=class_id) for class_id, members in grouped.items()]
+    return [make_group(members, class_id=class_id) for class_id, members in grouped.items()]
 
 
-def _by_change(tests: Sequence[ComparedTest], allowed: frozenset[Obstacle]) -> list[ComparedGroup]:
-    grouped: dict[tuple[Obstacle, ...], list[ComparedTest]] = {}
+def _by_change(tests: Sequence[ComparedTest], allowed: frozenset[Mismatch]) -> list[ComparedGroup]:
+    grouped: dict[tuple[Mismatch, ...], list[ComparedTest]] = {}
     for test in tests:
         measured = frozenset(CHANGES) if test.same_answers else MEASURED_CHANGES
         if not test.is_comparable(allowed) and test.is_comparable(measured | allowed):
-            grouped.setdefault(test.obstacles, []).append(test)
-    return [group_of(members, changes=changes) for changes, members in grouped.items()]
+            grouped.setdefault(test.mismatches, []).append(test)
+    return [make_group(members, changes=changes) for changes, members in grouped.items()]
 
 
 def _adjusted(groups: _Groups) -> _Groups:
@@ -102,7 +258,7 @@ def _adjusted(groups: _Groups) -> _Groups:
 
 
 def _times(
-    before: Side, after: Side, pair: LLMPair, comparable: Sequence[ComparedTest]
+    before: ResultSet, after: ResultSet, pair: LLMPair, comparable: Sequence[ComparedTest]
 ) -> TimeVerdict:
     test_ids = {test.test_id for test in comparable}
     if not test_ids:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
-from poor_bench.comparison.side import RunFacts
+from poor_bench.comparison.result_set import RunFacts
 from poor_bench.models.result import Result
 from poor_bench.statistics.intervals import Estimate, percentile, t_quantile_95
 

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from poor_bench.comparison.compared_group import ComparedGroup
-from poor_bench.comparison.compared_test import ComparedTest, Outcome
-from poor_bench.comparison.llm_comparison import LLMComparison
-from poor_bench.comparison.llm_pairs import llms_apart
-from poor_bench.comparison.side import Side
-from poor_bench.comparison.wording import verdict
+from poor_bench.comparison.compare import ComparedGroup, LLMComparison
+from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
+from poor_bench.comparison.messages import verdict
+from poor_bench.comparison.result_set import ResultSet, llms_apart
 from poor_bench.statistics.intervals import bootstrap_interval
 
 _RESAMPLED_UP_TO = 2_000
@@ -19,7 +17,7 @@ _RESAMPLED_UP_TO = 2_000
 
 
 def comparison_to_json(
-    before: Side, after: Side, comparisons: Sequence[LLMComparison]
+    before: ResultSet, after: ResultSet, comparisons: Sequence[LLMComparison]
 ) -> dict[str, Any]:
     """Return what `compare --json` prints."""
     only_before, only_after = llms_apart(before, after)
@@ -42,7 +40,7 @@ def _llm_to_json(comparison: LLMComparison) -> dict[str, Any]:
         "changes": [_group_to_json(group) for group in comparison.by_change],
         "tests": {
             outcome.value: [_test_to_json(test) for test in comparison.with_outcome(outcome)]
-            for outcome in Outcome
+            for outcome in ScoreChange
         },
         "not_comparable": [
             {"reasons": [reason.value for reason in reasons], "tests": test_ids}
@@ -74,7 +72,7 @@ def _group_to_json(group: ComparedGroup) -> dict[str, Any]:
         "verdict": verdict(group),
         "needed_tests": group.needed_tests,
         "smallest_difference": group.smallest_difference,
-        **{f"n_{outcome.value}": group.count(outcome) for outcome in Outcome},
+        **{f"n_{outcome.value}": group.count(outcome) for outcome in ScoreChange},
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from poor_bench.comparison.wording import apart_lines, difference_text, obstacles_text, verdict
+from poor_bench.comparison.messages import apart_lines, difference_text, mismatches_text, verdict
 from poor_bench.messages import counted, removed_tests_text
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics import ranking
@@ -72,7 +72,7 @@ def _changes(data: ReportData, quote: Quote) -> Iterator[str]:
         groups = [*([item.overall] if item.overall else []), *item.by_change]
         for group in (group for group in groups if group.is_real()):
             n_told += 1
-            since = f" since the {obstacles_text(group.changes)}" if group.changes else ""
+            since = f" since the {mismatches_text(group.changes)}" if group.changes else ""
             figures = f"{verdict(group)} than before{since}, {difference_text(group)}"
             yield f"{quote(data.name(item.llm_after))}: {figures}."
     if data.base.llms and not n_told:

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from poor_bench.gates.gate import Gate, GateKind
-from poor_bench.gates.outcome import GateOutcome, GateStatus, has_failed
+from poor_bench.gates.gate import Gate, GateKind, GateOutcome, GateStatus, has_failed
 from poor_bench.messages import counted
 from poor_bench.reports.markdown_text import code_span, table
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from poor_bench.comparison.compared_test import ComparedTest, Outcome
-from poor_bench.comparison.llm_comparison import LLMComparison
-from poor_bench.comparison.wording import change_text, obstacles_text, verdict
+from poor_bench.comparison.compare import LLMComparison
+from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
+from poor_bench.comparison.messages import change_text, mismatches_text, verdict
 from poor_bench.messages import counted
 from poor_bench.reports.findings import findings, tie_letters
 from poor_bench.reports.markdown_folded import folded_parts
@@ -110,12 +110,12 @@ def _changes(data: ReportData) -> Iterator[str]:
 
 
 def _outcome_lines(item: LLMComparison) -> Iterator[str]:
-    for title, outcome in (("Broken", Outcome.BROKEN), ("Fixed", Outcome.FIXED)):
+    for title, outcome in (("Broken", ScoreChange.BROKEN), ("Fixed", ScoreChange.FIXED)):
         tests = item.with_outcome(outcome)
         if tests:
             yield f"{title} ({len(tests)}): {_listed(tests)}"
     for group in (*([item.overall] if item.overall else []), *item.by_change):
-        scope = f", {obstacles_text(group.changes)}" if group.changes else ""
+        scope = f", {mismatches_text(group.changes)}" if group.changes else ""
         yield f"{counted(len(group.tests), 'test')}{scope}: {change_text(group)}"
 
 
@@ -133,6 +133,6 @@ def _reservation_lines(item: LLMComparison) -> Iterator[str]:
         shown = ", ".join(code_span(test_id) for test_id in test_ids[:4])
         more = ", ..." if len(test_ids) > 4 else ""
         n_tests = counted(len(test_ids), "test")
-        yield f"Not compared, {obstacles_text(reasons)}: {n_tests} ({shown}{more})"
+        yield f"Not compared, {mismatches_text(reasons)}: {n_tests} ({shown}{more})"
     for change, count in item.despite_changes().items():
         yield f"Compared although {change.text}: {counted(count, 'test')}"

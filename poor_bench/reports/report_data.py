@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from poor_bench.comparison.llm_comparison import LLMComparison
-from poor_bench.comparison.side import Side
+from poor_bench.comparison.compare import LLMComparison
+from poor_bench.comparison.result_set import ResultSet
 from poor_bench.issues.background import background_of
 from poor_bench.issues.detect import detect_issues
 from poor_bench.issues.detector import Detector
@@ -32,8 +32,8 @@ from poor_bench.statistics.summary import GroupBy, Summariser, Summary
 class BaseComparison(NamedTuple):
     """What a report compares its results with, and what came of it."""
 
-    before: Side
-    after: Side
+    before: ResultSet
+    after: ResultSet
     llms: Sequence[LLMComparison]
 
     def of_llm(self, llm_id: str) -> LLMComparison | None:

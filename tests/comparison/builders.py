@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from poor_bench.comparison.side import RunFacts, Side
+from poor_bench.comparison.result_set import ResultSet, RunFacts
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -27,8 +27,8 @@ def failed(test_id: str = "t", *, llm_id: str = "a") -> Result:
     return Result(llm_id=llm_id, test_id=test_id, failure=failure)
 
 
-def side(*results: Result, runs: Mapping[str, RunFacts] | None = None, **fields: Any) -> Side:
-    return Side(**{"name": "side", "results": results, "runs": runs or {}, **fields})
+def side(*results: Result, runs: Mapping[str, RunFacts] | None = None, **fields: Any) -> ResultSet:
+    return ResultSet(**{"name": "side", "results": results, "runs": runs or {}, **fields})
 
 
 def make_tests(*test_ids: str, class_id: str = "sums") -> dict[str, Test]:

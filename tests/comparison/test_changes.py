@@ -4,19 +4,18 @@ from typing import Any
 
 import pytest
 
-from poor_bench.comparison.changes import changes_between
-from poor_bench.comparison.obstacle import Obstacle
+from poor_bench.comparison.compared_tests import Mismatch, find_mismatches
 from tests.comparison.builders import scored
 
 
 def changes(after: dict[str, Any], *, same_llm: bool = True) -> list[str]:
-    found = changes_between([scored()], [scored(**after)], same_llm=same_llm)
-    return [obstacle.value for obstacle in found.obstacles]
+    found = find_mismatches([scored()], [scored(**after)], same_llm=same_llm)
+    return [mismatch.value for mismatch in found.mismatches]
 
 
 def test_identical_facts_are_no_change() -> None:
-    found = changes_between([scored()], [scored(score=0.0)], same_llm=True)
-    assert found.obstacles == ()
+    found = find_mismatches([scored()], [scored(score=0.0)], same_llm=True)
+    assert found.mismatches == ()
     assert found.is_verified
 
 
@@ -38,13 +37,13 @@ def test_each_change_is_named(after: dict[str, Any], expected: list[str]) -> Non
 def test_changed_parameters_are_seen_behind_a_changed_prompt_where_the_runs_tell() -> None:
     after = {"prompt": "other", "request_fingerprint": "x", "run_id": "new"}
     assert changes(after) == ["prompt"]
-    found = changes_between(
+    found = find_mismatches(
         [scored(run_id="old")],
         [scored(**after)],
         same_llm=True,
         llm_fingerprint_of=lambda result: result.run_id,
     )
-    assert found.obstacles == (Obstacle.PROMPT_CHANGED, Obstacle.PARAMETERS_CHANGED)
+    assert found.mismatches == (Mismatch.PROMPT_CHANGED, Mismatch.PARAMETERS_CHANGED)
 
 
 def test_between_two_llms_only_prompt_and_evaluator_count() -> None:
@@ -55,8 +54,8 @@ def test_between_two_llms_only_prompt_and_evaluator_count() -> None:
 
 @pytest.mark.parametrize("missing", ["request_fingerprint", "evaluator_fingerprint"])
 def test_older_results_are_not_verified(missing: str) -> None:
-    found = changes_between([scored(**{missing: ""})], [scored()], same_llm=True)
-    assert found.obstacles == ()
+    found = find_mismatches([scored(**{missing: ""})], [scored()], same_llm=True)
+    assert found.mismatches == ()
     assert not found.is_verified
 
 

@@ -6,18 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.comparison.compare import compare_sides
-from poor_bench.comparison.compared_test import Outcome
-from poor_bench.comparison.llm_comparison import LLMComparison
-from poor_bench.comparison.llm_pairs import llms_apart
-from poor_bench.comparison.obstacle import Obstacle
-from poor_bench.comparison.side import Side
+from poor_bench.comparison.compare import LLMComparison, compare_result_sets
+from poor_bench.comparison.compared_tests import Mismatch, ScoreChange
+from poor_bench.comparison.result_set import ResultSet, llms_apart
 from poor_bench.models.result import Result
 from tests.comparison.builders import failed, make_tests, scored, side
 
 
-def only(before: Side, after: Side, **options: Any) -> LLMComparison:
-    [comparison] = compare_sides(before, after, **options)
+def only(before: ResultSet, after: ResultSet, **options: Any) -> LLMComparison:
+    [comparison] = compare_result_sets(before, after, **options)
     return comparison
 
 
@@ -38,7 +35,7 @@ def test_every_kind_of_outcome_is_told() -> None:
         "same": "unchanged", "zero": "unchanged",
     }  # fmt: skip
     assert comparison.overall is not None
-    assert comparison.overall.count(Outcome.UNCHANGED) == 2
+    assert comparison.overall.count(ScoreChange.UNCHANGED) == 2
 
 
 def test_pass_mark_decides_what_is_fixed_and_broken() -> None:
@@ -89,12 +86,12 @@ def test_what_is_not_comparable_is_named_and_left_out() -> None:
     assert comparison.overall is not None
     assert [test.test_id for test in comparison.overall.tests] == ["same"]
     assert comparison.not_comparable() == {
-        (Obstacle.PROMPT_CHANGED,): ["prompt"],
-        (Obstacle.EVALUATOR_CHANGED,): ["evaluator"],
-        (Obstacle.TEST_GONE,): ["gone"],
-        (Obstacle.ONLY_BEFORE,): ["before"],
-        (Obstacle.FAILED_AFTER,): ["failed"],
-        (Obstacle.ONLY_AFTER,): ["after"],
+        (Mismatch.PROMPT_CHANGED,): ["prompt"],
+        (Mismatch.EVALUATOR_CHANGED,): ["evaluator"],
+        (Mismatch.TEST_GONE,): ["gone"],
+        (Mismatch.ONLY_BEFORE,): ["before"],
+        (Mismatch.FAILED_AFTER,): ["failed"],
+        (Mismatch.ONLY_AFTER,): ["after"],
     }
 
 
@@ -106,7 +103,7 @@ def test_effect_of_a_changed_prompt_is_shown_apart_but_not_that_of_another_evalu
     )
     comparison = only(before, after)
     assert comparison.overall is None
-    assert [group.changes for group in comparison.by_change] == [(Obstacle.PROMPT_CHANGED,)]
+    assert [group.changes for group in comparison.by_change] == [(Mismatch.PROMPT_CHANGED,)]
     assert comparison.by_change[0].difference.value == 1.0
 
 
@@ -120,16 +117,16 @@ def test_effect_of_another_evaluator_is_shown_on_the_same_answers_only() -> None
     )
     [group] = only(before, after).by_change
     assert [test.test_id for test in group.tests] == ["t1"]
-    assert group.changes == (Obstacle.EVALUATOR_CHANGED,)
+    assert group.changes == (Mismatch.EVALUATOR_CHANGED,)
 
 
 def test_allowed_changes_are_compared_and_counted() -> None:
     before = side(scored("p", 0.0), scored("q", 1.0))
     after = side(scored("p", 1.0, prompt="x", request_fingerprint="x"), scored("q", 1.0))
-    comparison = only(before, after, allowed={Obstacle.PROMPT_CHANGED})
+    comparison = only(before, after, allowed={Mismatch.PROMPT_CHANGED})
     assert comparison.overall is not None
     assert len(comparison.overall.tests) == 2
-    assert comparison.despite_changes() == {Obstacle.PROMPT_CHANGED: 1}
+    assert comparison.despite_changes() == {Mismatch.PROMPT_CHANGED: 1}
     assert comparison.by_change == ()
 
 
@@ -142,7 +139,7 @@ def test_failures_never_count_as_zero() -> None:
 def test_each_llm_is_compared_with_itself() -> None:
     before = side(scored(llm_id="a"), scored(llm_id="b"), scored(llm_id="old"))
     after = side(scored(llm_id="b", score=0.0), scored(llm_id="a"))
-    pairs = [(item.llm_before, item.llm_after) for item in compare_sides(before, after)]
+    pairs = [(item.llm_before, item.llm_after) for item in compare_result_sets(before, after)]
     assert pairs == [("b", "b"), ("a", "a")]
 
 
@@ -160,13 +157,13 @@ def test_two_llms_are_compared_with_each_other() -> None:
 
 def test_sides_without_a_common_llm_are_not_compared() -> None:
     before = side(scored(llm_id="a"), scored(llm_id="b"))
-    assert compare_sides(before, side(scored(llm_id="c"))) == []
+    assert compare_result_sets(before, side(scored(llm_id="c"))) == []
 
 
 @pytest.mark.parametrize("is_llm", [True, False])
 def test_a_new_llm_is_compared_with_no_other_one(is_llm: bool) -> None:
     before, after = side(scored(llm_id="a")), side(scored(llm_id="b", score=0.0), is_llm=is_llm)
-    assert compare_sides(before, after) == []
+    assert compare_result_sets(before, after) == []
     assert llms_apart(before, after) == (["a"], ["b"])
 
 
@@ -177,7 +174,7 @@ def test_p_values_hold_for_all_llms_together() -> None:
     for llm_id in "abcd":
         before += many(dict.fromkeys(ids, 0.0), llm_id=llm_id)
         after += many(dict.fromkeys(ids, 1.0), llm_id=llm_id)
-    together = compare_sides(side(*before), side(*after))
+    together = compare_result_sets(side(*before), side(*after))
     assert single.overall is not None
     for comparison in together:
         assert comparison.overall is not None
@@ -197,10 +194,10 @@ def test_swapping_sides_swaps_the_sign(scores: list[tuple[float, float]]) -> Non
     assert back is not None
     assert there.difference.value == pytest.approx(-back.difference.value)
     assert there.p_value == pytest.approx(back.p_value)
-    assert there.count(Outcome.FIXED) == back.count(Outcome.BROKEN)
+    assert there.count(ScoreChange.FIXED) == back.count(ScoreChange.BROKEN)
     assert there.difference.low <= there.difference.value <= there.difference.high
 
 
 def test_pass_mark_out_of_range_is_refused() -> None:
     with pytest.raises(ValueError, match="pass_score"):
-        compare_sides(side(scored()), side(scored()), pass_score=0.0)
+        compare_result_sets(side(scored()), side(scored()), pass_score=0.0)

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from poor_bench.comparison.compare import compare_sides
-from poor_bench.comparison.side import RunFacts, Side
+from poor_bench.comparison.compare import compare_result_sets
+from poor_bench.comparison.result_set import ResultSet, RunFacts
 from poor_bench.comparison.times import TimeVerdict, machine_text
 from tests.comparison.builders import scored, side
 
 LAPTOP = {"system": "Linux", "machine": "x86_64", "cpu": "Some CPU", "cores": 8, "memory_gb": 16}
 
 
-def timed(run_id: str, factor: float, n_tests: int = 5) -> Side:
+def timed(run_id: str, factor: float, n_tests: int = 5) -> ResultSet:
     results = (
         scored(f"t{n}", run_id=run_id, execution_time_ms=factor * 100 * (n + 1))
         for n in range(n_tests)
@@ -18,8 +18,8 @@ def timed(run_id: str, factor: float, n_tests: int = 5) -> Side:
     return side(*results, runs={run_id: RunFacts(machine=LAPTOP)})
 
 
-def verdict(before: Side, after: Side) -> TimeVerdict:
-    [comparison] = compare_sides(before, after)
+def verdict(before: ResultSet, after: ResultSet) -> TimeVerdict:
+    [comparison] = compare_result_sets(before, after)
     return comparison.times
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from poor_bench.gates.evidence import Evidence
+from poor_bench.gates.check import Evidence
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from tests.comparison.builders import make_tests, scored

@@ -4,10 +4,8 @@ from typing import Any
 
 import pytest
 
-from poor_bench.gates.check import check_gates
-from poor_bench.gates.evidence import Evidence
-from poor_bench.gates.gate import Gate, GateKind
-from poor_bench.gates.outcome import GateOutcome, has_failed
+from poor_bench.gates.check import Evidence, check_gates
+from poor_bench.gates.gate import Gate, GateKind, GateOutcome, has_failed
 from tests.comparison.builders import failed, make_tests, scored
 from tests.gates.builders import LLM_A, LLM_B, evidence, scores
 

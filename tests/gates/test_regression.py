@@ -2,11 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from poor_bench.comparison.compare import compare_sides
-from poor_bench.comparison.llm_comparison import LLMComparison
-from poor_bench.gates.check import check_gates
+from poor_bench.comparison.compare import LLMComparison, compare_result_sets
+from poor_bench.gates.check import check_gates, check_regression
 from poor_bench.gates.gate import Gate, GateKind
-from poor_bench.gates.regression import check_regression
 from poor_bench.models.test import Test
 from tests.comparison.builders import make_tests, scored, side
 from tests.gates.builders import evidence, scores
@@ -15,7 +13,7 @@ from tests.gates.builders import evidence, scores
 def compared(
     before: Sequence[float], after: Sequence[float], tests: dict[str, Test] | None = None
 ) -> LLMComparison:
-    [found] = compare_sides(side(*scores(before)), side(*scores(after)), tests=tests)
+    [found] = compare_result_sets(side(*scores(before)), side(*scores(after)), tests=tests)
     return found
 
 
@@ -56,14 +54,14 @@ def test_established_drop_in_one_class_fails_though_the_whole_rose() -> None:
 def test_tests_that_are_not_comparable_warn_by_reason() -> None:
     before = side(scored("t0"), scored("t1"))
     after = side(scored("t0"), scored("t1", evaluator_fingerprint="x"))
-    [found] = compare_sides(before, after)
+    [found] = compare_result_sets(before, after)
     finding = check_regression(found, None)
     assert finding.status == "warning"
     assert "evaluator changed: 1 test not compared" in finding.reason
 
 
 def test_nothing_comparable_fails() -> None:
-    [found] = compare_sides(side(scored("t0")), side(scored("t1")))
+    [found] = compare_result_sets(side(scored("t0")), side(scored("t1")))
     finding = check_regression(found, None)
     assert finding.status == "failed"
     assert "nothing to check" in finding.reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from poor_bench.comparison.compare import compare_sides
+from poor_bench.comparison.compare import compare_result_sets
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -48,6 +48,6 @@ def make_hostile_report() -> ReportData:
 def with_base(report: ReportData, before: Sequence[Result], **options: Any) -> ReportData:
     """Return a report that compares its results with earlier ones."""
     old, new = side(*before, name="base"), side(*report.results, name="now")
-    compared = compare_sides(old, new, tests=report.tests, **options)
+    compared = compare_result_sets(old, new, tests=report.tests, **options)
     fields = {name: getattr(report, name) for name in ("title", "created", "tests", "llms")}
     return ReportData(**fields, results=report.results, base=BaseComparison(old, new, compared))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from poor_bench.gates.gate import Gate, GateKind
-from poor_bench.gates.outcome import GateOutcome, GateStatus
+from poor_bench.gates.gate import Gate, GateKind, GateOutcome, GateStatus
 from poor_bench.reports.gate_text import (
     gate_annotations,
     gate_title,

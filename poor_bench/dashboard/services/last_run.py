@@ -5,11 +5,10 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
-from poor_bench.comparison.compare import compare_sides
-from poor_bench.comparison.llm_comparison import LLMComparison
-from poor_bench.comparison.llm_pairs import llms_apart
+from poor_bench.comparison.compare import LLMComparison, compare_result_sets
+from poor_bench.comparison.result_set import llms_apart
+from poor_bench.resolver import BEFORE, ResultSetResolver
 from poor_bench.runs.history import LAST
-from poor_bench.sides import BEFORE, SideOpener
 from poor_bench.workspace_folder import WorkspaceFolder
 
 MOST_BYTES = 24_000_000
@@ -53,10 +52,10 @@ class LastRunCache:
 
 
 def _compare(config: WorkspaceFolder) -> LastRun | None:
-    opener = SideOpener(config)
+    opener = ResultSetResolver(config)
     after = opener.open(LAST)
     before = opener.open(f"{BEFORE}{LAST}")
-    comparisons = compare_sides(before, after, tests=config.workspace.tests_by_id)
+    comparisons = compare_result_sets(before, after, tests=config.workspace.tests_by_id)
     _, new_llm_ids = llms_apart(before, after)
     if not comparisons and not new_llm_ids:
         return None

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from poor_bench.comparison.compared_group import ComparedGroup
-from poor_bench.comparison.compared_test import Outcome
-from poor_bench.comparison.llm_comparison import LLMComparison
-from poor_bench.comparison.wording import names_text, obstacles_text, p_text, verdict
+from poor_bench.comparison.compare import ComparedGroup, LLMComparison
+from poor_bench.comparison.compared_tests import ScoreChange
+from poor_bench.comparison.messages import mismatches_text, names_text, p_text, verdict
 from poor_bench.messages import counted
 from poor_bench.reports.html.scale import percent
 from poor_bench.reports.number_text import time_text
@@ -17,10 +16,10 @@ from poor_bench.reports.report_data import ReportData
 _ORDER = ("worse", "better", "")
 _LEAST_SCALE = 0.1
 _LISTED = (
-    ("Broken", Outcome.BROKEN),
-    ("Fixed", Outcome.FIXED),
-    ("Scored less", Outcome.WORSE),
-    ("Scored more", Outcome.BETTER),
+    ("Broken", ScoreChange.BROKEN),
+    ("Fixed", ScoreChange.FIXED),
+    ("Scored less", ScoreChange.WORSE),
+    ("Scored more", ScoreChange.BETTER),
 )
 
 
@@ -104,9 +103,9 @@ def _row(group: ComparedGroup, edge: float) -> ChangeRow:
         percent(0.5 + limit / edge / 2) for limit in (estimate.value, estimate.low, estimate.high)
     )
     scope = "all" if group.class_id is None else group.class_id or "(unknown class)"
-    outcomes = (Outcome.FIXED, Outcome.BROKEN, Outcome.BETTER, Outcome.WORSE)
+    outcomes = (ScoreChange.FIXED, ScoreChange.BROKEN, ScoreChange.BETTER, ScoreChange.WORSE)
     return ChangeRow(
-        scope=f"({obstacles_text(group.changes)})" if group.changes else scope,
+        scope=f"({mismatches_text(group.changes)})" if group.changes else scope,
         is_whole=group.class_id is None and not group.changes,
         n_tests=len(group.tests),
         before=f"{group.mean_before:.3f}",
@@ -128,7 +127,7 @@ def _kind(group: ComparedGroup) -> str:
 def _notes(item: LLMComparison) -> Iterator[str]:
     for reasons, test_ids in item.not_comparable().items():
         n_tests = counted(len(test_ids), "test")
-        yield f"Not compared, {obstacles_text(reasons)}: {n_tests} ({names_text(test_ids)})"
+        yield f"Not compared, {mismatches_text(reasons)}: {n_tests} ({names_text(test_ids)})"
     for change, count in item.despite_changes().items():
         yield f"Compared although {change.text}: {counted(count, 'test')}"
     if item.n_unverified:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from poor_bench.comparison.wording import verdict
+from poor_bench.comparison.messages import verdict
 from poor_bench.reports.findings import tie_letters
 from poor_bench.reports.html.scale import percent
 from poor_bench.reports.number_text import cost_text, count_text, time_text

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from poor_bench.comparison.compared_test import Outcome
+from poor_bench.comparison.compared_tests import ScoreChange
 from poor_bench.dashboard.pages.overview.changes import changes_card
 from poor_bench.models.result import Result
 from tests.conftest import WorkspaceFiles
@@ -22,7 +22,7 @@ def test_the_last_run_is_compared_with_what_was_before(workspace_files: Workspac
     assert last_run is not None
     assert last_run.run_id == "20260102T000000-b"
     [comparison] = last_run.comparisons
-    assert [test.test_id for test in comparison.with_outcome(Outcome.BROKEN)] == ["sum_002"]
+    assert [test.test_id for test in comparison.with_outcome(ScoreChange.BROKEN)] == ["sum_002"]
 
 
 def test_without_runs_there_is_nothing_to_compare(workspace_files: WorkspaceFiles) -> None:

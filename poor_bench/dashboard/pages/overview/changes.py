@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
-from poor_bench.comparison.compared_group import ComparedGroup
-from poor_bench.comparison.compared_test import Outcome
-from poor_bench.comparison.llm_comparison import LLMComparison
+from poor_bench.comparison.compare import ComparedGroup, LLMComparison
+from poor_bench.comparison.compared_tests import ScoreChange
 from poor_bench.dashboard.components.card import card
 from poor_bench.dashboard.links import model_link
 from poor_bench.dashboard.services.last_run import LastRun
@@ -35,7 +34,7 @@ def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
     changed = [
         _row(item, group, name_of(item.llm_after))
         for item, group in groups
-        if group.count(Outcome.UNCHANGED) < len(group.tests)
+        if group.count(ScoreChange.UNCHANGED) < len(group.tests)
     ]
     new = [_new_row(llm_id, name_of(llm_id)) for llm_id in last_run.new_llm_ids]
     n_tests = sum(len(group.tests) for _, group in groups)
@@ -56,8 +55,8 @@ def _row(item: LLMComparison, group: ComparedGroup, name: str) -> Component:
             dcc.Link(name, href=model_link(item.llm_after), className="change-model"),
             html.Span(_difference(group), className="change-difference"),
             html.Span(_reason(group), className="change-reason"),
-            *_tests(item, group, Outcome.BROKEN, "is-broken"),
-            *_tests(item, group, Outcome.FIXED, "is-fixed"),
+            *_tests(item, group, ScoreChange.BROKEN, "is-broken"),
+            *_tests(item, group, ScoreChange.FIXED, "is-fixed"),
             html.Span(_rest(group), className="quiet"),
         ]
     )
@@ -83,7 +82,7 @@ def _difference(group: ComparedGroup) -> str:
 
 
 def _tests(
-    item: LLMComparison, group: ComparedGroup, outcome: Outcome, class_name: str
+    item: LLMComparison, group: ComparedGroup, outcome: ScoreChange, class_name: str
 ) -> list[Component]:
     tests = group.with_outcome(outcome)
     if not tests:
@@ -106,5 +105,5 @@ def _tests(
 
 
 def _rest(group: ComparedGroup) -> str:
-    counts = {outcome: group.count(outcome) for outcome in (Outcome.BETTER, Outcome.WORSE)}
+    counts = {outcome: group.count(outcome) for outcome in (ScoreChange.BETTER, ScoreChange.WORSE)}
     return ", ".join(f"{n:,} {outcome.value}" for outcome, n in counts.items() if n)

@@ -1,14 +1,12 @@
-"""What a comparison says, in words that every screen uses."""
+"""Sentences about a comparison, the same on every screen."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-from poor_bench.comparison.compared_group import ComparedGroup
-from poor_bench.comparison.llm_comparison import LLMComparison
-from poor_bench.comparison.llm_pairs import llms_apart
-from poor_bench.comparison.obstacle import CHANGES, Obstacle
-from poor_bench.comparison.side import Side
+from poor_bench.comparison.compare import ComparedGroup, LLMComparison
+from poor_bench.comparison.compared_tests import CHANGES, Mismatch
+from poor_bench.comparison.result_set import ResultSet, llms_apart
 from poor_bench.messages import counted
 
 
@@ -52,20 +50,20 @@ def power_text(group: ComparedGroup) -> str:
     )
 
 
-def obstacles_text(obstacles: Iterable[Obstacle]) -> str:
+def mismatches_text(mismatches: Iterable[Mismatch]) -> str:
     """Return what stands in the way of a comparison, such as `prompt changed, model moved`."""
-    return ", ".join(obstacle.text for obstacle in obstacles)
+    return ", ".join(mismatch.text for mismatch in mismatches)
 
 
-def explanation(comparison: LLMComparison) -> str:
+def explain_mismatches(comparison: LLMComparison) -> str:
     """Return one paragraph about tests that a change keeps apart; empty where none does.
 
     It says what is comparable, what the lines of changes show and what `--allow` would do.
     """
     changed = {
-        obstacles: test_ids
-        for obstacles, test_ids in comparison.not_comparable().items()
-        if set(obstacles) <= set(CHANGES)
+        mismatches: test_ids
+        for mismatches, test_ids in comparison.not_comparable().items()
+        if set(mismatches) <= set(CHANGES)
     }
     if not changed:
         return ""
@@ -95,10 +93,10 @@ def explanation(comparison: LLMComparison) -> str:
 
 
 _NAMES = {
-    Obstacle.PROMPT_CHANGED: "prompt",
-    Obstacle.PARAMETERS_CHANGED: "parameters",
-    Obstacle.MODEL_MOVED: "model behind the name",
-    Obstacle.EVALUATOR_CHANGED: "evaluator",
+    Mismatch.PROMPT_CHANGED: "prompt",
+    Mismatch.PARAMETERS_CHANGED: "parameters",
+    Mismatch.MODEL_MOVED: "model behind the name",
+    Mismatch.EVALUATOR_CHANGED: "evaluator",
 }
 
 
@@ -107,17 +105,19 @@ def _joined(words: Iterable[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def way_out(obstacles: Collection[Obstacle]) -> str:
+def suggest_options(mismatches: Collection[Mismatch]) -> str:
     """Return what a user can do about tests that are not comparable, or an empty string."""
-    if not obstacles or not all(obstacle in CHANGES for obstacle in obstacles):
+    if not mismatches or not all(mismatch in CHANGES for mismatch in mismatches):
         return ""
-    allow = " ".join(f"--allow {obstacle.value}" for obstacle in obstacles)
-    if Obstacle.EVALUATOR_CHANGED in obstacles:
+    allow = " ".join(f"--allow {mismatch.value}" for mismatch in mismatches)
+    if Mismatch.EVALUATOR_CHANGED in mismatches:
         return f"--rescore, or {allow}"
     return allow
 
 
-def apart_lines(before: Side, after: Side, name_of: Callable[[str], str]) -> Iterator[str]:
+def apart_lines(
+    before: ResultSet, after: ResultSet, name_of: Callable[[str], str]
+) -> Iterator[str]:
     """Yield one line about the new LLMs and one about those that only the earlier side has."""
     only_before, only_after = llms_apart(before, after)
     if only_after:

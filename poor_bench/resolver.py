@@ -1,4 +1,4 @@
-"""Open what a comparison or a gate refers to: an LLM, a run, a file, or the present results."""
+"""Resolve what a comparison or a gate refers to: an LLM, a run, a file, the present results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.command_line import next_command
-from poor_bench.comparison.side import RunFacts, Side
+from poor_bench.comparison.result_set import ResultSet, RunFacts
 from poor_bench.config.llm_names import find_llm, names_of
 from poor_bench.config.nearest_name import nearest_name
 from poor_bench.errors import ConfigError, StoreError
@@ -29,19 +29,20 @@ from poor_bench.runs.history import (
 if TYPE_CHECKING:
     from poor_bench.workspace_folder import WorkspaceFolder
 
+
 NOW = "now"
 """Refers to the present results."""
 BEFORE = "before:"
 """With a run behind it, refers to the results as they were before that run."""
 
 
-class SideOpener:
+class ResultSetResolver:
     """Finds out what the words of a user refer to, and reads the results."""
 
     def __init__(self, config: WorkspaceFolder) -> None:
         self._config = config
 
-    def open(self, reference: str) -> Side:
+    def open(self, reference: str) -> ResultSet:
         """Return the results that a reference stands for.
 
         Args:
@@ -66,7 +67,7 @@ class SideOpener:
             return self._file_side(Path(reference))
         raise self._unknown(reference)
 
-    def open_base(self, reference: str) -> Side:
+    def resolve_baseline(self, reference: str) -> ResultSet:
         """Return the results that all LLMs are compared with: as `open`, but not one LLM's.
 
         Raises:
@@ -131,7 +132,7 @@ class SideOpener:
 
     def run_facts(self) -> dict[str, RunFacts]:
         """Return what is known of every kept run."""
-        return {run.run_id: facts_of_header(run.header) for run in self.kept_runs}
+        return {run.run_id: read_run_facts(run.header) for run in self.kept_runs}
 
     def _side(
         self,
@@ -140,9 +141,9 @@ class SideOpener:
         more_runs: Mapping[str, RunFacts] | None = None,
         *,
         is_llm: bool = False,
-    ) -> Side:
+    ) -> ResultSet:
         runs = {**self.run_facts(), **(more_runs or {})}
-        return Side(name=name, results=tuple(results), runs=runs, is_llm=is_llm)
+        return ResultSet(name=name, results=tuple(results), runs=runs, is_llm=is_llm)
 
     def _llm_id(self, reference: str) -> str | None:
         llm = find_llm(reference, self._config.workspace.llms)
@@ -150,7 +151,7 @@ class SideOpener:
             return llm.id
         return reference if any(reference == result.llm_id for result in self.present) else None
 
-    def _llm_side(self, llm_id: str) -> Side:
+    def _llm_side(self, llm_id: str) -> ResultSet:
         results = [result for result in self.present if result.llm_id == llm_id]
         if not results:
             raise ConfigError(
@@ -158,7 +159,7 @@ class SideOpener:
             )
         return self._side(llm_id, results, is_llm=True)
 
-    def _side_before(self, reference: str) -> Side:
+    def _side_before(self, reference: str) -> ResultSet:
         run = self._run(reference)
         if run is None:
             raise self._unknown(reference)
@@ -178,9 +179,9 @@ class SideOpener:
             result for run in runs for result in read_results_file(run.path, self._resolve).results
         )
 
-    def _file_side(self, path: Path) -> Side:
+    def _file_side(self, path: Path) -> ResultSet:
         results, headers = read_results_file(path, self._resolve)
-        facts = {run_id: facts_of_header(header) for run_id, header in headers.items()}
+        facts = {run_id: read_run_facts(header) for run_id, header in headers.items()}
         return self._side(str(path), results, facts)
 
     def _resolve(self, key: str) -> str:
@@ -194,7 +195,7 @@ class SideOpener:
         return ConfigError(f"{reference!r} is not a model, a run or a file of results", hint=hint)
 
 
-def facts_of_header(header: Mapping[str, Any]) -> RunFacts:
+def read_run_facts(header: Mapping[str, Any]) -> RunFacts:
     """Return what the header of a run tells; older headers tell less."""
     fingerprints, machine = header.get("llm_fingerprints"), header.get("machine")
     return RunFacts(

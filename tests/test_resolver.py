@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import ConfigError, StoreError
-from poor_bench.sides import SideOpener, facts_of_header
+from poor_bench.resolver import ResultSetResolver, read_run_facts
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.results.builders import make_result
@@ -27,7 +27,7 @@ def config(workspace_files: WorkspaceFiles) -> WorkspaceFolder:
 
 
 def scores(config: WorkspaceFolder, reference: str) -> dict[tuple[str, str], float | None]:
-    results = SideOpener(config).open(reference).results
+    results = ResultSetResolver(config).open(reference).results
     return {(result.llm_id[-1], result.test_id[-1]): result.score for result in results}
 
 
@@ -57,7 +57,7 @@ def test_file_is_opened_by_its_path(config: WorkspaceFolder, tmp_path: Path) -> 
 
 
 def test_side_knows_the_runs_of_its_results(config: WorkspaceFolder) -> None:
-    side = SideOpener(config).open("now")
+    side = ResultSetResolver(config).open("now")
     assert side.runs[SECOND].machine == {"cpu": "x"}
     assert side.runs[FIRST].machine == {}
 
@@ -76,21 +76,21 @@ def test_reference_to_nothing_names_what_there_is(
     config: WorkspaceFolder, reference: str, words: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
-        SideOpener(config).open(reference)
+        ResultSetResolver(config).open(reference)
     assert words in f"{caught.value} {caught.value.hint}"
 
 
 def test_base_is_no_llm(config: WorkspaceFolder) -> None:
-    opener = SideOpener(config)
-    assert opener.open_base("previous").results
+    opener = ResultSetResolver(config)
+    assert opener.resolve_baseline("previous").results
     with pytest.raises(ConfigError, match="is a model"):
-        opener.open_base("Ann")
+        opener.resolve_baseline("Ann")
 
 
 def test_missing_runs_and_results_say_what_to_do(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(1)
     workspace_files.add_llm("a", "4")
-    opener = SideOpener(WorkspaceFolder(workspace_files.write()))
+    opener = ResultSetResolver(WorkspaceFolder(workspace_files.write()))
     for reference, words in (("last", "no last run"), ("scripted:a", "no results yet")):
         with pytest.raises(ConfigError, match=words) as caught:
             opener.open(reference)
@@ -98,7 +98,7 @@ def test_missing_runs_and_results_say_what_to_do(workspace_files: WorkspaceFiles
 
 
 def test_odd_headers_tell_nothing() -> None:
-    facts = facts_of_header({"machine": "x86", "llm_fingerprints": None})
+    facts = read_run_facts({"machine": "x86", "llm_fingerprints": None})
     assert facts.machine == facts.llm_fingerprints == {}
 
 

@@ -1,0 +1,296 @@
+"""Each test in both result sets: its scores, and mismatches that make them not comparable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from poor_bench.comparison.result_set import LLMPair, ResultSet, by_test
+from poor_bench.models.result import Result
+from poor_bench.models.test import Test
+
+
+class Mismatch(StrEnum):
+    """Why the scores of a test on both sides do not compare like with like."""
+
+    PROMPT_CHANGED = "prompt"
+    """The LLM was asked something else."""
+    PARAMETERS_CHANGED = "parameters"
+    """The LLM was asked with other parameters, or another model stands under its id."""
+    MODEL_MOVED = "model"
+    """The server ran something else under the same name."""
+    EVALUATOR_CHANGED = "evaluator"
+    """The answer was scored in another way."""
+    TEST_GONE = "test_gone"
+    """The test is not in the workspace any more."""
+    ONLY_BEFORE = "only_before"
+    """There is no result after."""
+    ONLY_AFTER = "only_after"
+    """There is no result before."""
+    FAILED_BEFORE = "failed_before"
+    """It failed to run before."""
+    FAILED_AFTER = "failed_after"
+    """It failed to run after."""
+
+    @property
+    def text(self) -> str:
+        """What screens say."""
+        return _TEXTS[self]
+
+
+CHANGES = (
+    Mismatch.PROMPT_CHANGED,
+    Mismatch.PARAMETERS_CHANGED,
+    Mismatch.MODEL_MOVED,
+    Mismatch.EVALUATOR_CHANGED,
+)
+"""What can be allowed when a comparison is asked for."""
+
+MEASURED_CHANGES = frozenset(CHANGES) - {Mismatch.EVALUATOR_CHANGED}
+"""Changes whose effect a comparison shows; that of an evaluator only on the same answers."""
+
+_TEXTS = {
+    Mismatch.PROMPT_CHANGED: "prompt changed",
+    Mismatch.PARAMETERS_CHANGED: "parameters changed",
+    Mismatch.MODEL_MOVED: "model moved (another digest under the same name)",
+    Mismatch.EVALUATOR_CHANGED: "evaluator changed",
+    Mismatch.TEST_GONE: "test gone from the workspace",
+    Mismatch.ONLY_BEFORE: "no result after",
+    Mismatch.ONLY_AFTER: "no result before",
+    Mismatch.FAILED_BEFORE: "failed to run before",
+    Mismatch.FAILED_AFTER: "failed to run after",
+}
+
+
+class Changes(NamedTuple):
+    """What is different between both sides of a test that both have scored."""
+
+    mismatches: tuple[Mismatch, ...]
+    is_verified: bool
+    """Whether both sides tell all that is needed; older results do not."""
+
+
+def find_mismatches(
+    before: Sequence[Result],
+    after: Sequence[Result],
+    *,
+    same_llm: bool,
+    llm_fingerprint_of: Callable[[Result], str] = lambda _result: "",
+) -> Changes:
+    """Return what changed between the scored trials of one test.
+
+    Between different LLMs, model and parameters are what is compared, so only prompt and
+    evaluator count.
+
+    Args:
+        before: At least one scored trial.
+        after: At least one scored trial.
+        same_llm: Whether both sides are of one LLM.
+        llm_fingerprint_of: Hash of the model and parameters that a result was made with; empty
+            where it is not known.
+    """
+    mismatches = []
+    if same_llm:
+        mismatches += _request_changes(before, after, llm_fingerprint_of)
+        if _differ(before, after, lambda result: result.model_digest or ""):
+            mismatches.append(Mismatch.MODEL_MOVED)
+    elif _differ(before, after, _prompt_of):
+        mismatches.append(Mismatch.PROMPT_CHANGED)
+    if _differ(before, after, lambda result: result.evaluator_fingerprint):
+        mismatches.append(Mismatch.EVALUATOR_CHANGED)
+    return Changes(tuple(mismatches), _is_verified(before, after, same_llm))
+
+
+def _request_changes(
+    before: Sequence[Result], after: Sequence[Result], llm_fingerprint_of: Callable[[Result], str]
+) -> list[Mismatch]:
+    if not _differ(before, after, lambda result: result.request_fingerprint):
+        return []
+    prompt_differs = _differ(before, after, _prompt_of)
+    found = [Mismatch.PROMPT_CHANGED] if prompt_differs else []
+    if not prompt_differs or _differ(before, after, llm_fingerprint_of):
+        found.append(Mismatch.PARAMETERS_CHANGED)
+    return found
+
+
+def _differ(
+    before: Sequence[Result], after: Sequence[Result], fact_of: Callable[[Result], str]
+) -> bool:
+    """Return whether both sides tell a fact, and tell different ones."""
+    facts_before = {fact for result in before if (fact := fact_of(result))}
+    facts_after = {fact for result in after if (fact := fact_of(result))}
+    return bool(facts_before and facts_after) and facts_before != facts_after
+
+
+def _prompt_of(result: Result) -> str:
+    return f"{result.system_prompt}\0{result.prompt}" if result.prompt else ""
+
+
+def _is_verified(before: Sequence[Result], after: Sequence[Result], same_llm: bool) -> bool:
+    return all(
+        result.evaluator_fingerprint and (result.request_fingerprint if same_llm else result.prompt)
+        for result in (*before, *after)
+    )
+
+
+class ScoreChange(StrEnum):
+    """What became of a test that both sides have scored."""
+
+    FIXED = "fixed"
+    """It did not pass before, and does now."""
+    BROKEN = "broken"
+    """It passed before, and does not now."""
+    BETTER = "better"
+    """It scores more, and passes on both sides or on neither."""
+    WORSE = "worse"
+    """It scores less, and passes on both sides or on neither."""
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedTest:
+    """One test of one LLM on both sides."""
+
+    test_id: str
+    class_id: str
+    """Empty where the test is not known any more."""
+    before: float | None
+    """Mean score over trials, 0.0 to 1.0; None where nothing was scored."""
+    after: float | None
+    """As `before`."""
+    outcome: ScoreChange | None
+    """None where one side has no score."""
+    mismatches: tuple[Mismatch, ...] = ()
+    is_verified: bool = True
+    """Whether both sides tell what they were asked and how they were scored."""
+    same_answers: bool = False
+    """True if both sides scored the very same answers."""
+
+    def is_comparable(self, allowed: Collection[Mismatch] = ()) -> bool:
+        """Return whether both sides were scored, and nothing beyond `allowed` changed."""
+        return self.outcome is not None and set(self.mismatches) <= set(allowed)
+
+    @property
+    def difference(self) -> float:
+        """Score after minus score before, -1.0 to 1.0; 0.0 where one of them is missing."""
+        if self.before is None or self.after is None:
+            return 0.0
+        return self.after - self.before
+
+
+def average_score(results: Sequence[Result]) -> float | None:
+    """Return the mean score of the scored trials of one test, or None where there are none."""
+    scores = [result.score for result in results if result.score is not None]
+    return sum(scores) / len(scores) if scores else None
+
+
+def classify_change(
+    before: float | None, after: float | None, pass_score: float
+) -> ScoreChange | None:
+    """Return what became of a test.
+
+    Args:
+        before: Mean score, or None.
+        after: Mean score, or None.
+        pass_score: From which mean score on a test passes.
+
+    Example:
+        >>> classify_change(1.0, 0.5, pass_score=1.0).value
+        'broken'
+    """
+    if before is None or after is None:
+        return None
+    if (before >= pass_score) != (after >= pass_score):
+        return ScoreChange.FIXED if after >= pass_score else ScoreChange.BROKEN
+    if before == after:
+        return ScoreChange.UNCHANGED
+    return ScoreChange.BETTER if after > before else ScoreChange.WORSE
+
+
+class TestPairing:
+    """Puts the tests of both sides beside each other.
+
+    Args:
+        before: What is compared with.
+        after: What is compared.
+        tests: Tests of the workspace by id; empty where they are not known.
+        pass_score: From which mean score on a test passes.
+    """
+
+    def __init__(
+        self, before: ResultSet, after: ResultSet, tests: Mapping[str, Test], pass_score: float
+    ) -> None:
+        self._runs = {**before.runs, **after.runs}
+        self._results_before, self._results_after = before.by_llm(), after.by_llm()
+        self._tests = tests
+        self._places = {test_id: place for place, test_id in enumerate(tests)}
+        self._pass_score = pass_score
+
+    def compared(self, pair: LLMPair) -> list[ComparedTest]:
+        """Return every test that the pair has a result of on either side, in order."""
+        before = by_test(self._results_before[pair[0]])
+        after = by_test(self._results_after[pair[1]])
+        same_llm = pair[0] == pair[1]
+        return [
+            self._test(test_id, before.get(test_id, []), after.get(test_id, []), same_llm=same_llm)
+            for test_id in sorted({*before, *after}, key=self._place)
+        ]
+
+    def _place(self, test_id: str) -> tuple[int, str]:
+        return self._places.get(test_id, len(self._places)), test_id
+
+    def _test(
+        self,
+        test_id: str,
+        before: Sequence[Result],
+        after: Sequence[Result],
+        *,
+        same_llm: bool,
+    ) -> ComparedTest:
+        score_before, score_after = average_score(before), average_score(after)
+        if self._is_gone(test_id):
+            changes = Changes((Mismatch.TEST_GONE,), True)
+        elif score_before is None or score_after is None:
+            changes = Changes((_absence(before, after),), True)
+        else:
+            changes = find_mismatches(
+                [result for result in before if result.score is not None],
+                [result for result in after if result.score is not None],
+                same_llm=same_llm,
+                llm_fingerprint_of=self._llm_fingerprint_of,
+            )
+        test = self._tests.get(test_id)
+        return ComparedTest(
+            test_id=test_id,
+            class_id=test.class_id if test else "",
+            before=score_before,
+            after=score_after,
+            outcome=classify_change(score_before, score_after, self._pass_score),
+            mismatches=changes.mismatches,
+            is_verified=changes.is_verified,
+            same_answers=_answers(before) == _answers(after) != [],
+        )
+
+    def _is_gone(self, test_id: str) -> bool:
+        return bool(self._tests) and test_id not in self._tests
+
+    def _llm_fingerprint_of(self, result: Result) -> str:
+        run = self._runs.get(result.run_id)
+        return run.llm_fingerprints.get(result.llm_id, "") if run else ""
+
+
+def _answers(results: Sequence[Result]) -> list[tuple[int, str]]:
+    """Return the scored answers by trial; empty where one of them is not stored."""
+    scored = [result for result in results if result.score is not None]
+    if not all(result.response for result in scored):
+        return []
+    return sorted((result.trial, result.response) for result in scored)
+
+
+def _absence(before: Sequence[Result], after: Sequence[Result]) -> Mismatch:
+    """Return why one side has no score."""
+    if average_score(before) is None:
+        return Mismatch.FAILED_BEFORE if before else Mismatch.ONLY_AFTER
+    return Mismatch.FAILED_AFTER if after else Mismatch.ONLY_BEFORE

@@ -1,0 +1,75 @@
+"""A set of results that is compared: a run, a file, the present results, or one LLM's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from poor_bench.models.result import Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What is known of a run as a whole; empty where it is not known."""
+
+    llm_fingerprints: Mapping[str, str] = field(default_factory=dict)
+    """LLM id to a hash of model and parameters."""
+    machine: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultSet:
+    """One of the two sets of results that are compared: a run, a file, or what one LLM did."""
+
+    name: str
+    """What screens call it."""
+    results: tuple[Result, ...]
+    """The newest result of every trial, failures included."""
+    is_llm: bool = False
+    """Whether it was chosen as an LLM, so that it may be compared with another one."""
+    runs: Mapping[str, RunFacts] = field(default_factory=dict)
+    """Run id to what is known of the run that a result comes from."""
+
+    def by_llm(self) -> dict[str, list[Result]]:
+        """Return the results of each LLM, in the order in which the LLMs first appear."""
+        grouped: dict[str, list[Result]] = {}
+        for result in self.results:
+            grouped.setdefault(result.llm_id, []).append(result)
+        return grouped
+
+
+LLMPair = tuple[str, str]
+"""Id before and id after; the same for one LLM at two times."""
+
+
+def llm_pairs(before: ResultSet, after: ResultSet) -> list[LLMPair]:
+    """Return the LLMs that both sides have, each with itself; or two LLMs that were named.
+
+    Returns:
+        Pairs in the order of `after`. Different LLMs form a pair only where both sides were chosen
+        as an LLM: an LLM that one side lacks is new or gone, not changed.
+    """
+    ids_before, ids_after = before.by_llm(), after.by_llm()
+    if before.is_llm and after.is_llm:
+        return list(zip(ids_before, ids_after, strict=False))
+    return [(llm_id, llm_id) for llm_id in ids_after if llm_id in ids_before]
+
+
+def llms_apart(before: ResultSet, after: ResultSet) -> tuple[list[str], list[str]]:
+    """Return the LLMs of each side that are compared with nothing."""
+    pairs = llm_pairs(before, after)
+    compared_before = {llm_id for llm_id, _ in pairs}
+    compared_after = {llm_id for _, llm_id in pairs}
+    return (
+        [llm_id for llm_id in before.by_llm() if llm_id not in compared_before],
+        [llm_id for llm_id in after.by_llm() if llm_id not in compared_after],
+    )
+
+
+def by_test(results: list[Result]) -> dict[str, list[Result]]:
+    """Return the results of each test, in the order in which the tests first appear."""
+    grouped: dict[str, list[Result]] = {}
+    for result in results:
+        grouped.setdefault(result.test_id, []).append(result)
+    return grouped

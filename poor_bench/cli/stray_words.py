@@ -16,7 +16,7 @@ from poor_bench.errors import PoorBenchError
 if TYPE_CHECKING:
     from poor_bench.config.workspace import Workspace
 
-_STRAY = re.compile(r"unexpected extra arguments? \((.{1,2000})\)$")
+_STRAY = re.compile(r"\AGot unexpected extra arguments? \((.+)\)\Z")
 
 
 def option_hints(error: click.UsageError) -> list[str]:

@@ -32,7 +32,7 @@ from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.normalise import fold_answer, fold_text
 
 _OPENING = r"[\s*_(\[\"'`${]{0,8}(?:\\\w{1,8}\{)?"
-_CLOSING = r"[)\]*_\"'`}$]{0,4}"
+_CLOSING = r"[)\]*_\"'`}$]{0,4}+"
 _AT_AN_END = r"(?!\w|'\w|[.,]\d)"
 _NO_ARTICLE = r"(?!(?<=[AI])\s+(?!(?:because|since|as|and|or|with|due|is|for|which)\b)[a-z])"
 _MAX_CONTRAST = 16

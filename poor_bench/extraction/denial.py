@@ -18,7 +18,7 @@ _NEGATION = (
 )
 _ENDS_CLAUSE = r"(?:but|and|so|because|since|hence|thus|therefore|then|if)\b"
 _AFTER = re.compile(
-    r"[)\]*_\"'`}$.]{0,4}\s{1,3}(?:"
+    r"[)\]*_\"'`}$.]{0,4}+\s{1,3}+(?:"
     r"(?:is|are|was|were|seems|looks|would\s+be)\s+(?:(?:clearly|definitely|also|simply)\s+)?"
     r"(?:not(?!\s+only\b)|wrong|incorrect|false|out|impossible|ruled\s+out)\b"
     r"|(?:is|are|was|does|do|can|could)n['\N{RIGHT SINGLE QUOTATION MARK}]t\b"

@@ -26,27 +26,29 @@ _NUMBER = re.compile(
     r"""
     (?<![^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])  # not inside a word of letters
     (?<![./±])                              # nor a version, a date, a tolerance
+    (?=[-+]?(?:[$€£¥₹₽₩]\s?)?[-+]?\.?\d)    # most places hold no number: told at once
     (?P<sign>(?<![)\]}%])[-+])?(?:[$€£¥₹₽₩]\s?)?(?P<inner_sign>[-+](?=[\d.]))?
     (?:
         (?P<power>10\s?(?:\^|\*\*)\s?\{?(?P<power_exponent>[-+]?\d{1,4})\}?)
       | (?:
-            (?P<us>(?:
+            (?P<us>(?=\d{1,3}[,'_\xa0\ ]\d\d)(?:
                 \d{1,3}(?:[,'_\xa0]\d{3})+
-              | \d{1,2}(?:,\d{2}){1,8},\d{3}         # lakh, crore
+              | \d{1,2}(?:,\d{2}(?=,)){1,8}+,\d{3}   # lakh, crore
               | \d{1,3}(?:\ \d{3}){0,3}\ 0\d\d(?:\ \d{3}){0,3}   # no number begins with 0
             )(?![\d,])(?:\.\d+)?)
-          | (?P<eu>\d{1,3}(?:(?:\.\d{3}){2,}(?![\d.])|(?:\.\d{3})+(?=,\d))(?:,\d+)?)
+          | (?P<eu>\d{1,3}+(?=\.)(?:(?:\.\d{3}){2,}(?![\d.])|(?:\.\d{3})+(?=,\d))(?:,\d+)?)
           | (?<![,(\[{])(?P<comma>\d+,(?:\d{1,2}|\d{4,})(?![\d,]|\.\d))
           | (?P<plain>\d++(?:\.\d++)?|\.\d++)(?![eE][-+]?\d{5})
         )
-        (?: [eE](?P<exponent>[-+]?\d{1,4})(?!\w)
+        (?:(?=[\seE*x/])(?:                     # looks ahead, since few numbers go on
+            [eE](?P<exponent>[-+]?\d{1,4})(?!\w)
           | \s?[*x]\s?10\s?(?:\^|\*\*)\s?\{?(?P<times_exponent>[-+]?\d{1,4})\}?
           | (?P<mixed>\ \d{1,6}/\d{1,6}(?!\s?/|\.?\d))
           | \s?/\s?(?P<denominator>\d+(?:\.\d+)?)(?!\s?/|\.?\d)
-        )?
+        ))?
     )
     (?!(?:st|nd|rd|th)\b|[²³¹⁰⁴-⁹])         # no ordinal, no power
-    (?:(?P<percent>\s?(?:%|per\s?cent\b))|(?P<scale>\s?(?i:thousand|million|billion|trillion)\b|k\b))?
+    (?:(?=[\s%ptTmMbBk])(?:(?P<percent>\s?(?:%|per\s?cent\b))|(?P<scale>\s?(?i:thousand|million|billion|trillion)\b|k\b)))?
     """,
     re.VERBOSE,
 )

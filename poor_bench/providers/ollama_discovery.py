@@ -11,7 +11,9 @@ from poor_bench.providers.ollama import OllamaProvider
 from poor_bench.providers.reply_parts import mapping_at, text_at
 from poor_bench.providers.services import ProviderServices
 
-_SIZE = re.compile(r"(?:(\d{1,9})x)?(\d{1,9}(?:\.\d{1,9})?)\s{0,9}([KMBT])", re.IGNORECASE)
+_SIZE = re.compile(
+    r"(?<!\d)(?:(\d{1,9}+)x)?(\d{1,9}+(?:\.\d{1,9}+)?)\s{0,9}+([KMBT])", re.IGNORECASE
+)
 _BILLIONS = {"K": 1e-6, "M": 1e-3, "B": 1.0, "T": 1e3}
 
 

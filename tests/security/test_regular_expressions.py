@@ -15,8 +15,8 @@ from tests.security.patterns import Found, all_patterns, nasty_texts
 
 NEVER = float("inf")
 SHORT, LONG = 12_000, 1_000_000
-SHORT_S, LONG_S = 0.1, 2.0
-"""Seconds of CPU; linear patterns need about 0.1 s for a long text, others minutes."""
+SHORT_S, LONG_S = 0.1, 1.0
+"""Seconds of CPU; linear patterns need up to 0.4 s for a long text, others minutes."""
 SENTINEL = "\x00!"
 """Ends a text, so that a pattern which wants more has to go back."""
 

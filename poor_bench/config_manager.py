@@ -22,7 +22,7 @@ from poor_bench.config.json_document import parse_json
 from poor_bench.config.load import raise_errors
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError
-from poor_bench.models.llm_id import resolve_llm_id
+from poor_bench.models.llm import resolve_llm_id
 from poor_bench.models.result import Result, record_to_result, result_to_record
 from poor_bench.results.snapshot import VERSION
 from poor_bench.results.store import ResultStore, open_store

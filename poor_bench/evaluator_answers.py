@@ -7,8 +7,8 @@ from typing import Any
 
 from poor_bench.errors import ConfigError, PluginError
 from poor_bench.judge.workspace_judges import WorkspaceJudges
-from poor_bench.lint.evaluator_facts import JudgeFault
-from poor_bench.models.evaluator_spec import EvaluatorSpec
+from poor_bench.lint.subject import JudgeFault
+from poor_bench.models.test import EvaluatorSpec
 from poor_bench.plugins.registry import EvaluatorRegistry
 from poor_bench.sandbox import running_own_code
 from poor_bench.scoring.answer_format import AnswerFormat

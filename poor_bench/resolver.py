@@ -12,7 +12,7 @@ from poor_bench.comparison.result_set import ResultSet, RunFacts
 from poor_bench.config.llm_names import find_llm, names_of
 from poor_bench.config.nearest_name import nearest_name
 from poor_bench.errors import ConfigError, StoreError
-from poor_bench.models.llm_id import resolve_llm_id
+from poor_bench.models.llm import resolve_llm_id
 from poor_bench.models.result import Result
 from poor_bench.results.results_file import newest_of_trials, read_results_file
 from poor_bench.runs.history import (

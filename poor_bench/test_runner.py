@@ -15,8 +15,7 @@ from poor_bench.errors import PoorBenchError, ProviderError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, Message, Timing
 from poor_bench.models.failure import FailureKind
-from poor_bench.models.llm import LLM
-from poor_bench.models.llm_id import base_llm_id
+from poor_bench.models.llm import LLM, base_llm_id
 from poor_bench.ports import CallControl, Provider, Reachability
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner

@@ -15,11 +15,9 @@ from poor_bench.config.workspace import Workspace
 from poor_bench.errors import ConfigError
 from poor_bench.evaluator_answers import ParameterChecks, RegistryFacts
 from poor_bench.judge.workspace_judges import WorkspaceJudges
-from poor_bench.models.llm import LLM
-from poor_bench.models.llm_id import resolve_llm_id
+from poor_bench.models.llm import LLM, resolve_llm_id
 from poor_bench.models.result import Result
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import Test, TestClass
 from poor_bench.plugins import EvaluatorRegistry, load_evaluators, project_evaluators_folder
 from poor_bench.results.store import ResultStore, open_store
 
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from poor_bench.config.add_tests import AddedTests
     from poor_bench.config.llm_checks import IsOwnProvider
     from poor_bench.issues.detector import Detector
-    from poor_bench.lint.finding import Finding
+    from poor_bench.lint.subject import Finding
 
 
 class WorkspaceFolder:

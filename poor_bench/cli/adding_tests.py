@@ -12,7 +12,7 @@ from poor_bench.cli.context import AppContext
 from poor_bench.cli.output import console, harmless, print_json
 from poor_bench.command_line import next_command
 from poor_bench.messages import counted
-from poor_bench.models.evaluator_spec import EvaluatorSpec
+from poor_bench.models.test import EvaluatorSpec
 
 _SHOWN_REFUSALS = 10
 
@@ -33,7 +33,7 @@ def prove(app: AppContext, new: NewTests) -> NewTests:
     Raises:
         PluginError: If the evaluator cannot be used.
     """
-    from poor_bench.lint.soundness import fault_of, spec_of
+    from poor_bench.lint.lint import fault_of, spec_of
 
     app.evaluators.get(new.class_entry["evaluation_module"]["name"])
     facts = app.config.evaluator_facts()

@@ -73,7 +73,7 @@ def list_tests(app: AppContext, /, as_json: bool = False, **filters: Any) -> int
 
 
 def _row(test: Test, workspace: Workspace) -> dict[str, Any]:
-    from poor_bench.models.evaluator_spec import merge_specs
+    from poor_bench.models.test import merge_specs
 
     test_class = workspace.test_classes[test.class_id]
     return {

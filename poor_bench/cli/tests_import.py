@@ -78,7 +78,7 @@ def import_tests(app: AppContext, /, file: Path, **options: Any) -> int:
     FILE is .jsonl, .json, .csv or .tsv, also compressed (.gz). A test is added only if its
     reference response scores 1.0 and an empty response scores 0. Existing tests stay.
     """
-    from poor_bench.importers.read_rows import read_rows
+    from poor_bench.importers.rows import read_rows
 
     rows = read_rows(file)
     if not rows:
@@ -91,8 +91,8 @@ def import_tests(app: AppContext, /, file: Path, **options: Any) -> int:
 
 
 def _importer(file: Path, rows: Sequence[Row], options: dict[str, Any]) -> Importer:
-    from poor_bench.importers.columns import columns_importer, require_columns
     from poor_bench.importers.registry import importer_named, recognise
+    from poor_bench.importers.rows import columns_importer, require_columns
 
     if options["columns"]:
         columns = key_values(options["columns"], "--column")

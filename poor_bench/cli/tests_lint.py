@@ -13,7 +13,7 @@ from poor_bench.command_line import next_command
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
-    from poor_bench.lint.finding import Finding
+    from poor_bench.lint.subject import Finding
 
 
 @click.command()
@@ -46,7 +46,7 @@ def lint(app: AppContext, /, fixes: bool, shows_all: bool, as_json: bool) -> int
 
 
 def _apply(app: AppContext, findings: list[Finding]) -> int:
-    from poor_bench.lint.apply_fixes import apply_fixes
+    from poor_bench.lint.lint import apply_fixes
 
     return apply_fixes(app.workspace, [fix for finding in findings for fix in finding.fixes])
 

@@ -47,7 +47,7 @@ def show(app: AppContext, /, test_id: str, llms: tuple[str, ...], as_json: bool)
 
 
 def _facts(test: Test, workspace: Workspace) -> dict[str, Any]:
-    from poor_bench.models.evaluator_spec import merge_specs
+    from poor_bench.models.test import merge_specs
 
     test_class = workspace.test_classes[test.class_id]
     spec = merge_specs(test_class.evaluator, test.evaluator)
@@ -66,7 +66,7 @@ def _prompts(
     test: Test, workspace: Workspace, patterns: tuple[str, ...]
 ) -> list[tuple[tuple[Message, ...], list[str]]]:
     """Return the different conversations, each with the LLMs that get it."""
-    from poor_bench.prompts.messages import build_messages
+    from poor_bench.prompts.request import build_messages
     from poor_bench.runner.selection import Selection, select
 
     chosen = select(workspace, Selection(llms=patterns)).llms or workspace.llms

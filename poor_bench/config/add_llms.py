@@ -8,7 +8,7 @@ from typing import Any
 
 from poor_bench.config.edit_json import edit_entries
 from poor_bench.config.files import decode_llms_file, llms_file
-from poor_bench.models.llm_id import base_llm_id, think_suffix
+from poor_bench.models.llm import base_llm_id, think_suffix
 
 
 def add_llms(data_dir: Path, entries: Sequence[Mapping[str, Any]]) -> None:

@@ -20,7 +20,7 @@ from poor_bench.config.files import (
 )
 from poor_bench.config.load import raise_errors, require_workspace_folder
 from poor_bench.errors import ConfigError
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import TestClass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from poor_bench.config.files import (
 from poor_bench.config.unknown_keys import is_comment
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import TestClass
 
 
 def change_test(

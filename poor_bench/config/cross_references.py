@@ -5,10 +5,8 @@ from __future__ import annotations
 from poor_bench.config.loaded import Loaded
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.config.placeholder_checks import check_placeholders
-from poor_bench.models.llm import LLM
-from poor_bench.models.llm_id import resolve_llm_id
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.llm import LLM, resolve_llm_id
+from poor_bench.models.test import Test, TestClass
 
 
 def check_references(classes: Loaded[TestClass], tests: Loaded[Test], llms: Loaded[LLM]) -> None:

@@ -9,9 +9,7 @@ from typing import Any
 from poor_bench.config.loaded import Loaded
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.config.report import Place, Report, parse_place
-from poor_bench.models.evaluator_spec import EvaluatorSpec, merge_specs
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import EvaluatorSpec, Test, TestClass, merge_specs
 
 CheckParameters = Callable[[str, Mapping[str, Any]], Iterable[tuple[str, str, str]]]
 """Name and parameters of an evaluator to what is wrong: place in them, message, hint."""

@@ -17,8 +17,7 @@ from poor_bench.config.test_class_entries import decode_test_classes
 from poor_bench.config.test_entries import decode_tests
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.models.llm import LLM
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import Test, TestClass
 
 TEST_CLASSES_FILE = "test_classes.yaml"
 TESTS_FILE = "tests.json"

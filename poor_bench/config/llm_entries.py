@@ -13,8 +13,7 @@ from poor_bench.config.file_models import LLMEntry, PricesEntry, TimeoutsEntry
 from poor_bench.config.llm_secrets import without_secrets
 from poor_bench.config.report import Place, Report
 from poor_bench.config.unknown_keys import without_comments
-from poor_bench.models.llm import LLM, Prices, Timeouts
-from poor_bench.models.llm_id import base_llm_id, think_suffix
+from poor_bench.models.llm import LLM, Prices, Timeouts, base_llm_id, think_suffix
 
 
 def decode_llms(document: Document, report: Report) -> Iterator[tuple[Place, LLM]]:

@@ -11,8 +11,7 @@ from fnmatch import fnmatchcase
 
 from poor_bench.config.nearest_name import known_names, near_names, nearest_hint
 from poor_bench.errors import ConfigError
-from poor_bench.models.llm import LLM
-from poor_bench.models.llm_id import resolve_llm_id
+from poor_bench.models.llm import LLM, resolve_llm_id
 
 
 def find_llm(name: str, llms: Sequence[LLM]) -> LLM | None:

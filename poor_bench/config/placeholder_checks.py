@@ -9,8 +9,7 @@ from poor_bench.config.loaded import Loaded
 from poor_bench.config.nearest_name import nearest_name
 from poor_bench.config.report import Place, Report
 from poor_bench.messages import counted
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import Test, TestClass
 from poor_bench.prompts.render import (
     CONTENT_PLACEHOLDERS,
     placeholders_of,

@@ -11,8 +11,7 @@ from poor_bench.config.entry_validation import validate_entry
 from poor_bench.config.file_models import EvaluatorEntry, TestClassEntry
 from poor_bench.config.report import Place, Report
 from poor_bench.config.unknown_keys import without_comments
-from poor_bench.models.evaluator_spec import EvaluatorSpec
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import EvaluatorSpec, TestClass
 
 
 def decode_test_classes(document: Document, report: Report) -> Iterator[tuple[Place, TestClass]]:

@@ -12,9 +12,7 @@ from poor_bench.config.entry_validation import validate_entry
 from poor_bench.config.file_models import TestEntry
 from poor_bench.config.report import Place, Report
 from poor_bench.config.unknown_keys import without_comments
-from poor_bench.models.evaluator_spec import EvaluatorSpec
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import EvaluatorSpec, Test, TestClass
 
 _NO_FIELDS: Mapping[str, Any] = {}
 """Shared by all tests that have none."""

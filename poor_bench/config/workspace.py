@@ -8,8 +8,7 @@ from pathlib import Path
 
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import Test, TestClass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,149 @@
-"""Lists: follow one to five steps that change a list of numbers."""
+"""Generate tasks with lists of whole numbers: steps in words, as a function, and as source."""
 
 from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from poor_bench.generators.generator import Entry, Generator
-from poor_bench.generators.list_steps import apply_steps, draw_steps
+from poor_bench.messages import counted
+
+Numbers = list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class ListStep:
+    """One step."""
+
+    kind: str
+    """Two steps of one kind in a row would be dull."""
+    words: str
+    """An order, such as "remove the odd numbers"."""
+    apply: Callable[[Numbers], Numbers]
+    source: str
+    """Python that changes `numbers` accordingly."""
+
+
+def draw_steps(randomness: random.Random, n_steps: int) -> list[ListStep]:
+    """Return steps of which no two in a row are of one kind."""
+    steps: list[ListStep] = []
+    while len(steps) < n_steps:
+        step = randomness.choice(_STEPS)(randomness)
+        if not steps or steps[-1].kind != step.kind:
+            steps.append(step)
+    return steps
+
+
+def apply_steps(steps: list[ListStep], numbers: Numbers) -> Numbers:
+    """Return what the steps make of a list, one after the other."""
+    for step in steps:
+        numbers = step.apply(list(numbers))
+    return numbers
+
+
+def _add(randomness: random.Random) -> ListStep:
+    summand = randomness.randint(2, 9)
+    return ListStep(
+        "change",
+        f"add {summand} to every number",
+        lambda numbers: [number + summand for number in numbers],
+        f"numbers = [number + {summand} for number in numbers]",
+    )
+
+
+def _multiply(randomness: random.Random) -> ListStep:
+    factor = randomness.randint(2, 5)
+    return ListStep(
+        "change",
+        f"multiply every number by {factor}",
+        lambda numbers: [number * factor for number in numbers],
+        f"numbers = [number * {factor} for number in numbers]",
+    )
+
+
+def _keep_parity(randomness: random.Random) -> ListStep:
+    name, rest = randomness.choice([("even", 0), ("odd", 1)])
+    return ListStep(
+        "select",
+        f"keep only the {name} numbers",
+        lambda numbers: [number for number in numbers if number % 2 == rest],
+        f"numbers = [number for number in numbers if number % 2 == {rest}]",
+    )
+
+
+def _keep_greater(randomness: random.Random) -> ListStep:
+    limit = randomness.randint(3, 15)
+    return ListStep(
+        "select",
+        f"remove all numbers less than {limit}",
+        lambda numbers: [number for number in numbers if number >= limit],
+        f"numbers = [number for number in numbers if number >= {limit}]",
+    )
+
+
+def _sort(randomness: random.Random) -> ListStep:
+    descends = randomness.choice([False, True])
+    order = "descending" if descends else "ascending"
+    return ListStep(
+        "order",
+        f"sort the numbers in {order} order",
+        lambda numbers: sorted(numbers, reverse=descends),
+        f"numbers = sorted(numbers, reverse={descends})",
+    )
+
+
+def _reverse(_randomness: random.Random) -> ListStep:
+    return ListStep(
+        "order",
+        "reverse the order of the list",
+        lambda numbers: numbers[::-1],
+        "numbers = numbers[::-1]",
+    )
+
+
+def _drop_first(randomness: random.Random) -> ListStep:
+    n_dropped = randomness.randint(1, 2)
+    what = "number" if n_dropped == 1 else counted(n_dropped, "number")
+    return ListStep(
+        "cut",
+        f"remove the first {what}",
+        lambda numbers: numbers[n_dropped:],
+        f"numbers = numbers[{n_dropped}:]",
+    )
+
+
+def _without_repeats(_randomness: random.Random) -> ListStep:
+    return ListStep(
+        "unique",
+        "keep only the first occurrence of every number",
+        lambda numbers: list(dict.fromkeys(numbers)),
+        "numbers = list(dict.fromkeys(numbers))",
+    )
+
+
+def _running_total(_randomness: random.Random) -> ListStep:
+    return ListStep(
+        "total",
+        "replace every number by the sum of all numbers up to and including it",
+        lambda numbers: [sum(numbers[: end + 1]) for end in range(len(numbers))],
+        "numbers = [sum(numbers[: end + 1]) for end in range(len(numbers))]",
+    )
+
+
+_STEPS: tuple[Callable[[random.Random], ListStep], ...] = (
+    _add,
+    _multiply,
+    _keep_parity,
+    _keep_greater,
+    _sort,
+    _reverse,
+    _drop_first,
+    _without_repeats,
+    _running_total,
+)
+
 
 _TEMPLATE = """\
 {text}

@@ -8,11 +8,10 @@ from types import MappingProxyType
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.generators.arithmetic import ARITHMETIC
-from poor_bench.generators.code import CODE
 from poor_bench.generators.generator import Generator
 from poor_bench.generators.lists import LISTS
 from poor_bench.generators.reasoning_gym import PREFIX, reasoning_gym_generator
-from poor_bench.generators.strings import STRINGS
+from poor_bench.generators.texts import CODE, STRINGS
 
 GENERATORS: Mapping[str, Generator] = MappingProxyType(
     {generator.name: generator for generator in (ARITHMETIC, LISTS, STRINGS, CODE)}

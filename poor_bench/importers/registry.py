@@ -7,11 +7,9 @@ from types import MappingProxyType
 
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
-from poor_bench.importers.gsm8k import GSM8K
-from poor_bench.importers.humaneval import HUMANEVAL
+from poor_bench.importers.code_datasets import HUMANEVAL, MBPP
+from poor_bench.importers.datasets import GSM8K, MULTIPLE_CHOICE
 from poor_bench.importers.imported import Importer, Row
-from poor_bench.importers.mbpp import MBPP
-from poor_bench.importers.multiple_choice import MULTIPLE_CHOICE
 
 IMPORTERS: Mapping[str, Importer] = MappingProxyType(
     {importer.name: importer for importer in (HUMANEVAL, MBPP, GSM8K, MULTIPLE_CHOICE)}

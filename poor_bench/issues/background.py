@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from poor_bench.models.evaluator_spec import EvaluatorSpec, merge_specs
 from poor_bench.models.llm import LLM
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import EvaluatorSpec, Test, TestClass, merge_specs
 
 _OF_CODE = ("function_name", "test_cases", "check_source")
 

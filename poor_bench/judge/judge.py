@@ -17,8 +17,7 @@ from poor_bench.judge.token_limits import DEFAULT_MAX_TOKENS, context_limit, rep
 from poor_bench.judge.verdict_schema import ADVICE
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
-from poor_bench.models.llm import LLM
-from poor_bench.models.llm_id import base_llm_id, split_think_suffix
+from poor_bench.models.llm import LLM, base_llm_id, split_think_suffix
 
 DEFAULT_TEMPERATURE = 0.3
 

@@ -25,8 +25,7 @@ from typing import TypeVar
 from poor_bench.config.judge_settings import JudgeSettings
 from poor_bench.config.llm_names import find_llm, unknown_llm
 from poor_bench.errors import ConfigError, ProviderError
-from poor_bench.models.llm import LLM, Prices
-from poor_bench.models.llm_id import base_llm_id
+from poor_bench.models.llm import LLM, Prices, base_llm_id
 from poor_bench.providers.api_keys import read_key
 from poor_bench.providers.catalog import PROVIDERS
 from poor_bench.providers.embedded_catalog import MODEL_SOURCES

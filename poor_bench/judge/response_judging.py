@@ -8,8 +8,7 @@ from pathlib import Path
 from poor_bench.judge.judge_door import JudgeDoor
 from poor_bench.judge.workspace_judges import WorkspaceJudges
 from poor_bench.llm_manager import LLMManager
-from poor_bench.models.llm import LLM
-from poor_bench.models.llm_id import base_llm_id
+from poor_bench.models.llm import LLM, base_llm_id
 from poor_bench.models.result import Result
 
 

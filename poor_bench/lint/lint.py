@@ -1,24 +1,32 @@
-"""All checks of the tests of a workspace."""
+"""Run all checks over the tests of a workspace, and write the safe fixes into tests.json."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
+from poor_bench.config.edit_json import edit_entries
+from poor_bench.config.files import TESTS_FILE, decode_tests_file
+from poor_bench.config.report import Place
 from poor_bench.config.workspace import Workspace
-from poor_bench.lint.class_checks import check_classes
-from poor_bench.lint.content_checks import check_context, check_lengths
-from poor_bench.lint.duplicate_checks import check_duplicates
-from poor_bench.lint.evaluator_facts import EvaluatorFacts
-from poor_bench.lint.finding import Finding
-from poor_bench.lint.judge_checks import check_judges
+from poor_bench.errors import PoorBenchError
+from poor_bench.lint.checks import (
+    check_blank,
+    check_classes,
+    check_context,
+    check_judges,
+    check_lengths,
+    check_reference,
+)
+from poor_bench.lint.duplicates import check_duplicates
 from poor_bench.lint.prompt_checks import (
     check_format,
     check_function_name,
     check_labels,
 )
-from poor_bench.lint.reference_checks import check_blank, check_reference
-from poor_bench.lint.signature_checks import check_cases, check_inputs
-from poor_bench.lint.subject import Subject, subjects_of
+from poor_bench.lint.signatures import check_cases, check_inputs
+from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, Subject, subjects_of
+from poor_bench.models.test import EvaluatorSpec, merge_specs
 
 
 def lint_workspace(workspace: Workspace, facts: EvaluatorFacts) -> list[Finding]:
@@ -47,3 +55,73 @@ def _check_test(subject: Subject, workspace: Workspace, facts: EvaluatorFacts) -
     if not facts.is_judged(subject.spec):
         yield from check_reference(subject, facts)
         yield from check_blank(subject, facts)
+
+
+def apply_fixes(workspace: Workspace, fixes: Iterable[Fix]) -> int:
+    """Change tests.json as `fixes` say, in one atomic step; the rest of it stays as it is.
+
+    Returns:
+        How many tests were changed.
+
+    Raises:
+        ConfigError: If the file cannot be read or written, or would not be valid afterwards; it
+            is untouched then.
+    """
+    of_test: dict[str, list[Fix]] = {}
+    for fix in fixes:
+        of_test.setdefault(fix.test_id, []).append(fix)
+
+    def change(entries: list[Any]) -> None:
+        for entry in entries:
+            for fix in of_test.get(entry["test_id"], ()):
+                _put(entry, fix.place, fix.value)
+
+    if of_test:
+        edit_entries(
+            workspace.data_dir / TESTS_FILE,
+            "tests",
+            change,
+            lambda document, report: decode_tests_file(document, workspace.test_classes, report),
+        )
+    return len(of_test)
+
+
+def _put(entry: dict[str, Any], place: Place, value: Any) -> None:
+    *parents, last = place
+    inner: Any = entry
+    for key in parents:
+        inner = inner[key]
+    inner[last] = value
+
+
+def fault_of(
+    class_entry: Mapping[str, Any], test_entry: Mapping[str, Any], facts: EvaluatorFacts
+) -> str:
+    """Return what is wrong with a test, in words; empty if nothing is.
+
+    Args:
+        class_entry: The test's class, as it shall stand in its file; names the evaluator.
+        test_entry: The test, as it shall stand in its file.
+        facts: Scores responses.
+    """
+    spec = spec_of(class_entry, test_entry)
+    reference = test_entry.get("reference_response")
+    try:
+        if facts.is_judged(spec):
+            return ""
+        if reference is not None and (score := facts.score(spec, reference)) != 1.0:
+            return f"its reference response scores {score:.3g}, not 1.0"
+        blank = facts.score(spec, "")
+    except PoorBenchError as error:
+        return f"it cannot be scored: {error}"
+    return f"an empty response scores {blank:.3g}, not 0" if blank else ""
+
+
+def spec_of(class_entry: Mapping[str, Any], test_entry: Mapping[str, Any]) -> EvaluatorSpec:
+    """Return the evaluator that will be in force for a new test; see `fault_of`."""
+    of_class = class_entry["evaluation_module"]
+    own = test_entry.get("evaluation_module", {})
+    return merge_specs(
+        EvaluatorSpec(of_class["name"], of_class.get("parameters", {})),
+        EvaluatorSpec(own.get("name", of_class["name"]), own.get("parameters", {})),
+    )

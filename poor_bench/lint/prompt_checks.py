@@ -6,9 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from poor_bench.lint.evaluator_facts import EvaluatorFacts
-from poor_bench.lint.finding import Finding, Fix
-from poor_bench.lint.subject import Subject
+from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, Subject
 from poor_bench.scoring.answer_format import AnswerFormat
 
 _ASKS_FOR = {

@@ -1,20 +1,76 @@
-"""A test as the checks look at it: with its evaluator, its place and its rendered prompts."""
+"""What the checks of tests look at (workspace, facts about evaluators) and what they say."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 from poor_bench.config.files import TESTS_FILE
 from poor_bench.config.report import Place, place_to_text
 from poor_bench.config.workspace import Workspace
-from poor_bench.lint.finding import Finding, Fix
-from poor_bench.models.evaluator_spec import EvaluatorSpec, merge_specs
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem, Severity
-from poor_bench.models.test import Test
-from poor_bench.prompts.messages import build_messages
+from poor_bench.models.test import EvaluatorSpec, Test, merge_specs
+from poor_bench.prompts.request import build_messages
+from poor_bench.scoring.answer_format import AnswerFormat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """A change of one test that cannot make it worse."""
+
+    test_id: str
+    place: Place
+    """Where within the entry of the test."""
+    value: Any
+    """What shall stand there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing that is wrong with a test or a class of tests."""
+
+    problem: Problem
+    find_fixes: Callable[[], Iterable[Fix]] = tuple
+    """Compute the fix; most callers only need the problem."""
+
+    @cached_property
+    def fixes(self) -> tuple[Fix, ...]:
+        """The fix, where one is safe."""
+        return tuple(self.find_fixes())
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeFault:
+    """Why a judge or a rubric cannot be used."""
+
+    message: str
+    hint: str
+
+
+class EvaluatorFacts(Protocol):
+    """Answers questions about the evaluators of a workspace."""
+
+    def wants(self, spec: EvaluatorSpec) -> AnswerFormat | None:
+        """Return the format that the prompt should ask for; None where the evaluator is silent."""
+
+    def reference(self, spec: EvaluatorSpec) -> str | None:
+        """Return a response that scores 1.0; None where the evaluator cannot tell one."""
+
+    def is_judged(self, spec: EvaluatorSpec) -> bool:
+        """Return whether an LLM judges the responses, so that checking a score costs money."""
+
+    def judge_faults(self, spec: EvaluatorSpec) -> Sequence[JudgeFault]:
+        """Return why the judges and rubrics of an evaluator cannot be used; missing keys apart."""
+
+    def score(self, spec: EvaluatorSpec, response: str) -> float:
+        """Return the score of a response.
+
+        Raises:
+            RecordedError: If it could not be scored.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +119,9 @@ class Subject:
             code: Stable short name of the kind of fault.
             place: Where within the entry of the test.
             message: What is wrong, in one sentence.
-            hint: How to mend it.
+            hint: What to do about it.
             severity: Error where the test cannot score what it should.
-            fix: How to mend it, where that is safe; see `fix`.
+            fix: The fix, where one is safe; see `fix`.
         """
         problem = Problem(
             file=self.file,

@@ -1,8 +1,11 @@
-"""A configured LLM: what to ask, where, and within which limits."""
+"""A configured LLM: what to ask, where, within which limits, and how it is named.
+
+Its id is `provider:name`, with a suffix for think where a model stands twice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,3 +61,71 @@ class LLM:
         """Whether (or how hard) the LLM thinks first; None leaves it to the server."""
         value = self.parameters.get("think")
         return value if isinstance(value, bool | str) else None
+
+
+_THINK_SUFFIXES = ("true", "false", "low", "medium", "high", "max")
+
+
+def base_llm_id(provider: str, name: str) -> str:
+    """Return the id that an LLM has by default.
+
+    Example:
+        >>> base_llm_id("ollama", "gemma3:1b-it-qat")
+        'ollama:gemma3:1b-it-qat'
+    """
+    return f"{provider}:{name}"
+
+
+def think_suffix(think: bool | str | int | None) -> str:
+    """Return what tells twins apart by their think parameter; empty where it is not set.
+
+    Example:
+        >>> think_suffix(False), think_suffix("low"), think_suffix(None)
+        (':false', ':low', '')
+    """
+    return "" if think is None else f":{str(think).lower()}"
+
+
+def split_think_suffix(llm_id: str) -> tuple[str, str]:
+    """Return an id without its think suffix, and the suffix or an empty string.
+
+    Example:
+        >>> split_think_suffix("ollama:gemma3:1b-it-qat:false")
+        ('ollama:gemma3:1b-it-qat', ':false')
+        >>> split_think_suffix("ollama:gemma3:1b-it-qat")
+        ('ollama:gemma3:1b-it-qat', '')
+    """
+    head, _, tail = llm_id.rpartition(":")
+    if tail in _THINK_SUFFIXES and ":" in head:
+        return head, f":{tail}"
+    return llm_id, ""
+
+
+def resolve_llm_id(result_key: str, llms: Sequence[LLM]) -> str | None:
+    """Return the id of the LLM whose results stand under `result_key`.
+
+    Older files put the think parameter behind every key (`ollama:gemma3:1b-it-qat:false`), also
+    where the model stands once and where its entry does not mention think.
+
+    Args:
+        result_key: A key of `results` in results.json.
+        llms: The LLMs of the workspace.
+
+    Returns:
+        The id of the LLM that has exactly this id; else of the only one of this `provider:name`
+        that agrees with the suffix, an entry that sets think coming before one that does not.
+        None where there is no such LLM, or no single one.
+    """
+    if any(llm.id == result_key for llm in llms):
+        return result_key
+    base, suffix = split_think_suffix(result_key)
+    namesakes = [llm for llm in llms if base_llm_id(llm.provider, llm.name) == base]
+    if not suffix:
+        return _only_id(namesakes)
+    agreeing = [llm for llm in namesakes if think_suffix(llm.think) == suffix]
+    return _only_id(agreeing or [llm for llm in namesakes if llm.think is None])
+
+
+def _only_id(llms: Iterable[LLM]) -> str | None:
+    ids = [llm.id for llm in llms]
+    return ids[0] if len(ids) == 1 else None

@@ -1,4 +1,4 @@
-"""One test: a text or texts for the template of its class, a level and an evaluator."""
+"""A test, its class, and the evaluator that scores it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,50 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from poor_bench.models.evaluator_spec import EvaluatorSpec
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorSpec:
+    """Name and parameters of an evaluator, as they stand in a file."""
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+def merge_specs(of_class: EvaluatorSpec | None, of_test: EvaluatorSpec | None) -> EvaluatorSpec:
+    """Return the evaluator that is in force for a test.
+
+    A test's parameters override its class's, key by key. Where a test names another evaluator
+    than its class, the class's parameters do not apply.
+
+    Raises:
+        ValueError: If neither names an evaluator.
+    """
+    if of_test is None:
+        if of_class is None:
+            raise ValueError("neither the test nor its class names an evaluator")
+        return of_class
+    if of_class is None or of_class.name != of_test.name:
+        return of_test
+    return EvaluatorSpec(of_test.name, {**of_class.parameters, **of_test.parameters})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestClass:
+    """A family of tests.
+
+    `templates` holds at least `default`; other entries are kept for the user and not rendered.
+    """
+
+    id: str
+    description: str = ""
+    system_prompt: str = ""
+    templates: Mapping[str, str]
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    """LLM id to the template that this LLM gets instead of the default."""
+    evaluator: EvaluatorSpec | None = None
+    response_schema: Mapping[str, Any] | None = None
+    """JSON schema of the answers, for LLMs whose `response_format` is `class`."""
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,7 @@
 Built-in evaluators are loaded like a user's own: one file in a folder `evaluators/`.
 """
 
-from poor_bench.plugins.loaded_evaluator import LoadedEvaluator
-from poor_bench.plugins.registry import EvaluatorRegistry, load_evaluators
+from poor_bench.plugins.registry import EvaluatorRegistry, LoadedEvaluator, load_evaluators
 from poor_bench.plugins.sources import project_evaluators_folder
 
 __all__ = [

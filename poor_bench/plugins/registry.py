@@ -1,24 +1,316 @@
-"""All evaluators by name; each is imported when it is first asked for."""
+"""All evaluators by name: import each when it is first needed, check its parameters, call it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from poor_bench.config.nearest_name import name_hint
-from poor_bench.errors import PluginError
-from poor_bench.plugins.loaded_evaluator import LoadedEvaluator
-from poor_bench.plugins.module_contract import require_contract
+from poor_bench.errors import EvaluatorError, PluginError, PoorBenchError, describe_crash
+from poor_bench.models.failure import FailureKind
 from poor_bench.plugins.sources import (
     EntryPointSource,
     EvaluatorSource,
     FileSource,
+    digest_of_code,
+    digest_of_digests,
     list_entry_points,
     list_folders,
+    parameters_model,
+    project_evaluators_folder,
+    require_contract,
+    takes_context,
+    takes_judge,
 )
+from poor_bench.plugins.supervised import LeftError, TookTooLongError, call_supervised
+from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.context import EvaluationContext
+from poor_bench.scoring.judging import AskJudge, JudgeAnswer, JudgeQuestion
+from poor_bench.scoring.parts import Part
+from poor_bench.scoring.verdict import Verdict, verdict_of, with_printed
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic_core import ErrorDetails
+
+
+T = TypeVar("T")
+
+TIME_LIMIT_S = 300.0
+"""Seconds that an evaluator of a user may take for one response, without asking a judge."""
+_SANDBOX = "poor_bench.sandbox"
+"""Named by the source of evaluators that run code."""
+
+
+class LoadedEvaluator:
+    """One evaluator module behind the contract that the rest of the package relies on.
+
+    Attributes:
+        name: What test classes and tests call it.
+        origin: Where it comes from, for messages.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        origin: str,
+        module: ModuleType,
+        find: Callable[[str], LoadedEvaluator],
+    ) -> None:
+        self.name = name
+        self.origin = origin
+        self._module = module
+        self._find = find
+        self._takes_context = takes_context(module.evaluate)
+        self._takes_judge = takes_judge(module.evaluate)
+
+    def evaluate(
+        self, response: str, parameters: Mapping[str, Any], judge: AskJudge | None = None
+    ) -> Verdict:
+        """Score a response.
+
+        Args:
+            response: The answer, without thinking.
+            parameters: Of the evaluator, which gets a copy.
+            judge: Whom an evaluator asks that needs a judge; it fails without one.
+
+        Raises:
+            EvaluatorError: If the evaluator raised, or returned something illegal.
+            PoorBenchError: Whatever error of ours the evaluator itself raised.
+        """
+        extra = self._extra_arguments(judge or _Nobody())
+
+        def evaluate() -> Any:
+            return self._module.evaluate(response, dict(parameters), **extra)
+
+        try:
+            limit_s = None if self._takes_judge or self._takes_context else TIME_LIMIT_S
+            returned, printed = self._call(evaluate, limit_s)
+            return with_printed(verdict_of(returned), printed)
+        except PoorBenchError:
+            raise
+        except (LeftError, TookTooLongError) as error:
+            raise self._failed(str(error)) from error
+        except (Exception, SystemExit) as error:
+            raise self._failed(self._crash(error)) from error
+
+    def _call(self, function: Callable[[], Any], limit_s: float | None) -> tuple[Any, str]:
+        """Return what a function of the module returns, and what it printed if it is a user's."""
+        if self._is_built_in:
+            return function(), ""
+        return call_supervised(function, limit_s)
+
+    def _failed(self, reason: str) -> EvaluatorError:
+        message = f"evaluator {self.name!r} failed: {reason}"
+        return EvaluatorError(message, kind=FailureKind.EVALUATOR)
+
+    @property
+    def _is_built_in(self) -> bool:
+        file = getattr(self._module, "__file__", None)
+        return file is not None and Path(file).parent == project_evaluators_folder()
+
+    def check_parameters(self, parameters: Mapping[str, Any]) -> list[ParameterProblem]:
+        """List everything that is wrong with parameters; nothing if they are right.
+
+        Raises:
+            PluginError: If the evaluator's model or function `parts` fails.
+        """
+        model = parameters_model(self._module)
+        try:
+            problems = check_against_model(parameters, model) if model is not None else []
+        except Exception as error:
+            message = f"{self.origin}: Parameters failed: {self._crash(error)}"
+            raise PluginError(message) from error
+        if not problems:
+            for place, part in self._parts(parameters).items():
+                problems += self._check_part(place, part)
+        return problems
+
+    @property
+    def description(self) -> str:
+        """What it does, in one line; may be empty."""
+        return self.documentation.partition("\n")[0]
+
+    @property
+    def documentation(self) -> str:
+        """All that its docstring says; may be empty."""
+        return inspect.getdoc(self._module) or ""
+
+    def parameters_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the parameters; empty where the evaluator declares none."""
+        model = parameters_model(self._module)
+        return model.model_json_schema() if model is not None else {}
+
+    def wants(self, parameters: Mapping[str, Any]) -> AnswerFormat | None:
+        """Return the format that the prompt should ask for; None where the evaluator is silent.
+
+        Raises:
+            PluginError: If the evaluator's function `wants` fails.
+        """
+        return self._ask("wants", parameters, AnswerFormat)
+
+    def reference(self, parameters: Mapping[str, Any]) -> str | None:
+        """Return a response that scores 1.0; None where the evaluator cannot tell one.
+
+        Raises:
+            PluginError: If the evaluator's function `reference` fails.
+        """
+        return self._ask("reference", parameters, str)
+
+    @cached_property
+    def code_digest(self) -> str:
+        """Hash of this evaluator's code and of what all evaluators share."""
+        file = getattr(self._module, "__file__", None)
+        return digest_of_code(Path(file) if file else None)
+
+    def code_digest_for(self, parameters: Mapping[str, Any]) -> str:
+        """Return `code_digest`, or for an evaluator of evaluators one hash of them all."""
+        digests = list(self._code_digests(parameters))
+        return digests[0] if len(digests) == 1 else digest_of_digests(digests)
+
+    def runs_code(self, parameters: Mapping[str, Any]) -> bool:
+        """Tell whether it runs code of responses in the sandbox, or one of its parts does.
+
+        Raises:
+            PluginError: If the evaluator's function `parts` fails.
+        """
+        return self._names_sandbox or any(
+            self._find(part.name).runs_code(part.parameters)
+            for part in self._parts(parameters).values()
+        )
+
+    @cached_property
+    def _names_sandbox(self) -> bool:
+        file = getattr(self._module, "__file__", None)
+        return file is not None and _SANDBOX in Path(file).read_text("utf-8", "replace")
+
+    def questions(self, parameters: Mapping[str, Any]) -> tuple[JudgeQuestion, ...]:
+        """Return what it asks judges, and what its parts ask; nothing for most evaluators.
+
+        Raises:
+            PluginError: If the evaluator's function `question` or `parts` fails.
+        """
+        questions: list[JudgeQuestion] = []
+        if self._takes_judge:
+            questions.append(self._ask("question", parameters, _to_question) or JudgeQuestion())
+        for part in self._parts(parameters).values():
+            questions += self._find(part.name).questions(part.parameters)
+        return tuple(questions)
+
+    def _extra_arguments(self, judge: AskJudge) -> dict[str, Any]:
+        extra: dict[str, Any] = {"judge": judge} if self._takes_judge else {}
+        if self._takes_context:
+
+            def by_name(name: str, response: str, parameters: Mapping[str, Any]) -> Verdict:
+                return self._find(name).evaluate(response, parameters, judge)
+
+            extra["context"] = EvaluationContext(evaluate_by_name=by_name)
+        return extra
+
+    def _code_digests(self, parameters: Mapping[str, Any]) -> Iterator[str]:
+        yield self.code_digest
+        for part in self._parts(parameters).values():
+            yield from self._find(part.name)._code_digests(part.parameters)
+
+    def _parts(self, parameters: Mapping[str, Any]) -> Mapping[str, Part]:
+        return self._ask("parts", parameters, dict) or {}
+
+    def _ask(
+        self, name: str, parameters: Mapping[str, Any], convert: Callable[[Any], T]
+    ) -> T | None:
+        """Return what an optional function of the module answers; None where there is none."""
+        function = getattr(self._module, name, None)
+        if function is None:
+            return None
+        try:
+            answer, _ = self._call(lambda: function(parameters), TIME_LIMIT_S)
+            return None if answer is None else convert(answer)
+        except PoorBenchError:
+            raise
+        except (Exception, SystemExit) as error:
+            message = f"{self.origin}: {name} failed: {self._crash(error)}"
+            raise PluginError(message) from error
+
+    def _crash(self, error: BaseException) -> str:
+        return describe_crash(error, getattr(self._module, "__file__", None) or "")
+
+    def _check_part(self, place: str, part: Part) -> list[ParameterProblem]:
+        try:
+            evaluator = self._find(part.name)
+        except PluginError as error:
+            return [ParameterProblem(f"{place}.name", str(error), error.hint)]
+        return [
+            problem._replace(place=f"{place}.parameters.{problem.place}".rstrip("."))
+            for problem in evaluator.check_parameters(part.parameters)
+        ]
+
+
+def _to_question(answer: Any) -> JudgeQuestion:
+    if not isinstance(answer, JudgeQuestion):
+        raise TypeError(f"expected a JudgeQuestion, got {type(answer).__name__}")
+    return replace(answer, criteria=tuple(answer.criteria))
+
+
+class _Nobody:
+    """Stands in where no judge can be asked; see `poor_bench.scoring.judging.AskJudge`."""
+
+    def __call__(self, response: str, question: JudgeQuestion) -> JudgeAnswer:
+        raise EvaluatorError(
+            "the evaluator needs a judge, but no judge is available here", kind=FailureKind.JUDGE
+        )
+
+
+class ParameterProblem(NamedTuple):
+    """One thing that is wrong with an evaluator's parameters."""
+
+    place: str
+    """Where in the parameters, such as `evaluators[0].name`; empty for all of them."""
+    message: str
+    hint: str
+    """The way out; may be empty."""
+
+
+def check_against_model(
+    parameters: Mapping[str, Any], model: type[BaseModel]
+) -> list[ParameterProblem]:
+    """Return everything that `model` has against `parameters`; nothing if they are right."""
+    from pydantic import ValidationError
+
+    try:
+        model.model_validate(parameters)
+    except ValidationError as error:
+        return [_problem(details, model) for details in error.errors(include_url=False)]
+    return []
+
+
+def _problem(details: ErrorDetails, model: type[BaseModel]) -> ParameterProblem:
+    place = place_of(details["loc"])
+    if details["type"] == "extra_forbidden":
+        hint = name_hint(str(details["loc"][0]), _names(model)) if len(details["loc"]) == 1 else ""
+        return ParameterProblem(place, "unknown parameter", hint)
+    message = details["msg"].removeprefix("Value error, ")
+    return ParameterProblem(place, message[:1].lower() + message[1:], "")
+
+
+def place_of(location: Sequence[int | str]) -> str:
+    """Return a pydantic location as we write places.
+
+    Example:
+        >>> place_of(("evaluators", 0, "name"))
+        'evaluators[0].name'
+    """
+    parts = (f"[{key}]" if isinstance(key, int) else f".{key}" for key in location)
+    return "".join(parts).removeprefix(".")
+
+
+def _names(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,27 @@
-"""Where evaluators come from: files in folders, and entry points of installed packages."""
+"""Where evaluators come from, what their module must define, and a hash of their code.
+
+They are files in folders, or entry points of installed packages. A module defines:
+
+```
+evaluate(response, parameters[, *, context][, *, judge])   required: a pair (score 0.0 to 1.0,
+                   details), or a poor_bench.scoring.Verdict
+Parameters         a pydantic model of the parameters; wrong ones are then found before a run
+wants(parameters)  the poor_bench.scoring.AnswerFormat that the prompt should ask for
+reference(parameters)   a response that scores 1.0, or None where the parameters do not tell one
+parts(parameters)  the evaluators that this one calls, by their place in the parameters
+question(parameters)    for an evaluator that takes `judge`: the poor_bench.scoring.JudgeQuestion
+                   that it asks, so that it is known beforehand who judges and by what
+```
+
+The first line of the module's docstring is what lists of evaluators show.
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +31,102 @@ from pathlib import Path
 from types import ModuleType
 from typing import Protocol
 
+from pydantic import BaseModel
+
 from poor_bench.errors import PluginError, describe_crash
+from poor_bench.ports import Evaluate
+
+_PACKAGE = Path(__file__).parents[1]
+_SHARED_PACKAGES = ("extraction", "scoring")
+
+
+def digest_of_code(file: Path | None) -> str:
+    """Return a hash of an evaluator's file and of the packages that all evaluators share.
+
+    Args:
+        file: The evaluator's source; None where it has none of its own.
+
+    Returns:
+        32 hexadecimal digits.
+    """
+    digest = blake2b(_digest_of_shared_code(), digest_size=16)
+    if file is not None:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def digest_of_digests(digests: Iterable[str]) -> str:
+    """Return one hash for several, whatever their order."""
+    return blake2b("\n".join(sorted(digests)).encode(), digest_size=16).hexdigest()
+
+
+@cache
+def _digest_of_shared_code() -> bytes:
+    digest = blake2b(digest_size=16)
+    for package in _SHARED_PACKAGES:
+        for path in sorted((_PACKAGE / package).rglob("*.py")):
+            digest.update(path.relative_to(_PACKAGE).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.digest()
+
+
+_OPTIONAL_FUNCTIONS = ("wants", "reference", "parts", "question")
+
+
+def require_contract(module: ModuleType, origin: str) -> None:
+    """Check that a module is an evaluator.
+
+    Raises:
+        PluginError: If it is not; the message has origin and reason.
+    """
+    problem = _first_problem(module)
+    if problem:
+        raise PluginError(
+            f"{origin} is not an evaluator: {problem}",
+            hint="an evaluator defines evaluate(response, parameters) -> (score, details)",
+        )
+
+
+def takes_context(evaluate: Evaluate) -> bool:
+    """Return whether a function `evaluate` wants a `context`."""
+    return "context" in inspect.signature(evaluate).parameters
+
+
+def takes_judge(evaluate: Evaluate) -> bool:
+    """Return whether a function `evaluate` wants to ask a `judge`."""
+    return "judge" in inspect.signature(evaluate).parameters
+
+
+def parameters_model(module: ModuleType) -> type[BaseModel] | None:
+    """Return the model of a module's parameters, if it has one."""
+    return getattr(module, "Parameters", None)
+
+
+def _first_problem(module: ModuleType) -> str:
+    evaluate = getattr(module, "evaluate", None)
+    if not callable(evaluate):
+        return "it has no function evaluate"
+    if not _can_be_called(evaluate):
+        return "evaluate does not take (response, parameters)"
+    model = getattr(module, "Parameters", None)
+    if model is not None and not (inspect.isclass(model) and issubclass(model, BaseModel)):
+        return "Parameters is not a pydantic model"
+    for name in _OPTIONAL_FUNCTIONS:
+        function = getattr(module, name, None)
+        if function is not None and not callable(function):
+            return f"{name} is not a function"
+    return ""
+
+
+def _can_be_called(evaluate: Evaluate) -> bool:
+    wanted = inspect.signature(evaluate).parameters
+    extra = dict.fromkeys({"context", "judge"} & set(wanted))
+    try:
+        inspect.signature(evaluate).bind("response", {}, **extra)
+    except TypeError:
+        return False
+    return True
+
 
 _INSTALLED_EVALUATORS = "built_in_evaluators"
 """Where `setup.py` packs them."""

@@ -18,8 +18,7 @@ from poor_bench.issues.issue import Issue, IssueGroup
 from poor_bench.issues.registry import DETECTORS
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result, one_per_trial
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import Test, TestClass
 from poor_bench.statistics.comparison import Comparison, compare_llms
 from poor_bench.statistics.effort import Effort, efforts
 from poor_bench.statistics.intervals import Estimate

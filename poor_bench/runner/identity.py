@@ -7,9 +7,8 @@ from datetime import datetime, timedelta
 
 from poor_bench.config.workspace import Workspace
 from poor_bench.judge.workspace_judges import WorkspaceJudges
-from poor_bench.models.evaluator_spec import EvaluatorSpec, merge_specs
 from poor_bench.models.llm import LLM
-from poor_bench.models.test import Test
+from poor_bench.models.test import EvaluatorSpec, Test, merge_specs
 from poor_bench.plugins import EvaluatorRegistry
 from poor_bench.prompts.request import build_request
 from poor_bench.scoring.fingerprint import evaluator_fingerprint, request_fingerprint

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from poor_bench.models.completion import ChatRequest
-from poor_bench.models.evaluator_spec import EvaluatorSpec
 from poor_bench.models.llm import LLM
+from poor_bench.models.test import EvaluatorSpec
 
 _WITHOUT_INFLUENCE = frozenset({"stream", "keep_alive"})
 """Parameters that do not change what an LLM answers."""

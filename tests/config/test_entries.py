@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.models.evaluator_spec import EvaluatorSpec
+from poor_bench.models.test import EvaluatorSpec
 from tests.config.workspace_files import (
     SUM,
     TEST_CLASSES,

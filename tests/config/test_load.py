@@ -7,8 +7,7 @@ import pytest
 
 from poor_bench.config.load import load_workspace
 from poor_bench.errors import ConfigError
-from poor_bench.models.evaluator_spec import EvaluatorSpec
-from poor_bench.models.test import Test
+from poor_bench.models.test import EvaluatorSpec, Test
 from tests.config.workspace_files import (
     SCRIPTED,
     SUM,

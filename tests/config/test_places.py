@@ -12,7 +12,7 @@ from poor_bench.config.json_document import parse_json
 from poor_bench.config.report import Report
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError, StoreError
-from poor_bench.importers.read_rows import read_rows
+from poor_bench.importers.rows import read_rows
 from poor_bench.results.results_file import read_results_file
 
 BOM = b"\xef\xbb\xbf"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from poor_bench.errors import ConfigError
 from poor_bench.generators.generator import LEVELS, Generator, generate
-from poor_bench.generators.list_steps import apply_steps, draw_steps
+from poor_bench.generators.lists import apply_steps, draw_steps
 from poor_bench.generators.registry import GENERATORS, generator_named
 from poor_bench.plugins import load_evaluators, project_evaluators_folder
 

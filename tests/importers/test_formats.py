@@ -6,13 +6,11 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.importers.columns import columns_importer
-from poor_bench.importers.gsm8k import GSM8K
-from poor_bench.importers.humaneval import HUMANEVAL
+from poor_bench.importers.code_datasets import HUMANEVAL, MBPP
+from poor_bench.importers.datasets import GSM8K, MULTIPLE_CHOICE
 from poor_bench.importers.imported import Importer, RowError, to_tests
-from poor_bench.importers.mbpp import MBPP
-from poor_bench.importers.multiple_choice import MULTIPLE_CHOICE
 from poor_bench.importers.registry import importer_named, recognise
+from poor_bench.importers.rows import columns_importer
 
 WORDS = {"question": "2 + 2 of 1,200?", "answer": "It is <<2+2=4>>4.\n#### 1,204"}
 COMPLETION = {

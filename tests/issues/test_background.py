@@ -1,10 +1,8 @@
 import pytest
 
 from poor_bench.issues.background import TestFacts, Wanted, background_of, facts_of
-from poor_bench.models.evaluator_spec import EvaluatorSpec
 from poor_bench.models.llm import LLM
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import EvaluatorSpec, Test, TestClass
 
 
 @pytest.mark.parametrize(

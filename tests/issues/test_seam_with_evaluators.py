@@ -19,7 +19,7 @@ from evaluators import (
 from poor_bench.extraction.found import Found
 from poor_bench.issues.background import facts_of
 from poor_bench.issues.format_tax import format_tax
-from poor_bench.models.evaluator_spec import EvaluatorSpec
+from poor_bench.models.test import EvaluatorSpec
 from tests.issues.builders import ids_of, scored
 
 DOUBLE = {

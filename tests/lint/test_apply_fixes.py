@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from poor_bench.config.load import load_workspace
-from poor_bench.lint.apply_fixes import apply_fixes
-from poor_bench.lint.finding import Fix
+from poor_bench.lint.lint import apply_fixes
+from poor_bench.lint.subject import Fix
 from tests.config.workspace_files import SUM, write_workspace
 
 

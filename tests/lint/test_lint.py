@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import EvaluatorError, SandboxError
-from poor_bench.models.evaluator_spec import EvaluatorSpec
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.problem import Severity
-from poor_bench.models.test import Test
+from poor_bench.models.test import EvaluatorSpec, Test
 from tests.lint.workspaces import FakeFacts, codes, lint, make_llm, make_test
 
 

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from poor_bench.config.workspace import Workspace
-from poor_bench.lint.evaluator_facts import JudgeFault
-from poor_bench.lint.finding import Finding
 from poor_bench.lint.lint import lint_workspace
-from poor_bench.models.evaluator_spec import EvaluatorSpec
+from poor_bench.lint.subject import Finding, JudgeFault
 from poor_bench.models.llm import LLM
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import EvaluatorSpec, Test, TestClass
 from poor_bench.scoring.answer_format import AnswerFormat
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from poor_bench.cli.main import main
 from poor_bench.errors import EvaluatorError
-from poor_bench.plugins import LoadedEvaluator, load_evaluators, loaded_evaluator
+from poor_bench.plugins import LoadedEvaluator, load_evaluators, registry
 from poor_bench.plugins.supervised import TookTooLongError, call_supervised
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
@@ -43,7 +43,7 @@ def test_code_that_hangs_is_left_to_itself(released: threading.Event) -> None:
 def test_evaluator_that_hangs_is_a_failure_and_no_score(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loaded_evaluator, "TIME_LIMIT_S", 0.05)
+    monkeypatch.setattr(registry, "TIME_LIMIT_S", 0.05)
     hanging = evaluator(tmp_path, "import threading", "threading.Event().wait()")
     with pytest.raises(EvaluatorError, match=r"'mine' failed: it did not end within 0.05 s"):
         hanging.evaluate("4", {})

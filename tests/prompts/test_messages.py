@@ -6,9 +6,8 @@ import pytest
 
 from poor_bench.models.completion import Message
 from poor_bench.models.llm import LLM
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
-from poor_bench.prompts.messages import build_messages, template_for
+from poor_bench.models.test import Test, TestClass
+from poor_bench.prompts.request import build_messages, template_for
 
 SUM = Test(test_id="t", class_id="c", level=1, text="2 + 2")
 

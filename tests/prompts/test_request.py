@@ -4,8 +4,7 @@ from typing import Any
 
 from poor_bench.models.completion import ChatRequest
 from poor_bench.models.llm import LLM
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import Test, TestClass
 from poor_bench.prompts.request import build_request
 
 SCHEMA = {"type": "object", "properties": {"answer": {"type": "number"}}}

@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from poor_bench.models.completion import ChatRequest, Message, Usage
-from poor_bench.models.evaluator_spec import EvaluatorSpec
 from poor_bench.models.llm import LLM, Prices
+from poor_bench.models.test import EvaluatorSpec
 from poor_bench.scoring.cost import cost_usd
 from poor_bench.scoring.fingerprint import (
     evaluator_fingerprint,

@@ -16,7 +16,7 @@ import orjson
 import pytest
 
 from poor_bench.plugins import load_evaluators, project_evaluators_folder
-from poor_bench.plugins.loaded_evaluator import LoadedEvaluator
+from poor_bench.plugins.registry import LoadedEvaluator
 from poor_bench.sandbox import (
     Level,
     Limits,

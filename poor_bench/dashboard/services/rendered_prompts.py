@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from poor_bench.config.workspace import Workspace
 from poor_bench.models.test import Test
-from poor_bench.prompts.messages import build_messages
+from poor_bench.prompts.request import build_messages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,7 @@ from poor_bench.judge.panel.panel import Decision
 from poor_bench.judge.rubric import Rubric
 from poor_bench.judge.subject import Subject
 from poor_bench.models.agent import Agent, AgentCase
-from poor_bench.models.llm import LLM
-from poor_bench.models.llm_id import base_llm_id
+from poor_bench.models.llm import LLM, base_llm_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,7 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.agent import AgentCase
 from poor_bench.models.completion import Completion, Message
 from poor_bench.models.failure import Failure
-from poor_bench.models.llm import LLM
-from poor_bench.models.llm_id import base_llm_id
+from poor_bench.models.llm import LLM, base_llm_id
 from poor_bench.scoring.cost import estimated_cost_usd
 from poor_bench.scoring.fingerprint import llm_fingerprint
 from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError, Solved

@@ -11,14 +11,12 @@ from enum import StrEnum
 from poor_bench.config.workspace import Workspace
 from poor_bench.errors import ConfigError, RecordedError
 from poor_bench.llm_manager import LLMManager
-from poor_bench.models.evaluator_spec import EvaluatorSpec
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
-from poor_bench.plugins.loaded_evaluator import LoadedEvaluator
-from poor_bench.prompts.messages import template_for
+from poor_bench.models.test import EvaluatorSpec, Test, TestClass
+from poor_bench.plugins.registry import LoadedEvaluator
 from poor_bench.prompts.render import placeholders_of
+from poor_bench.prompts.request import template_for
 from poor_bench.runner.identity import spec_of
 from poor_bench.scoring.fingerprint import llm_fingerprint
 from poor_bench.scoring.verdict import MAX_DETAILS

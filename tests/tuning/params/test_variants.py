@@ -8,8 +8,7 @@ from poor_bench.config.document import Document
 from poor_bench.config.files import decode_llms_file
 from poor_bench.config.json_document import parse_json
 from poor_bench.config.report import Report
-from poor_bench.models.llm import LLM, Prices, Timeouts
-from poor_bench.models.llm_id import resolve_llm_id
+from poor_bench.models.llm import LLM, Prices, Timeouts, resolve_llm_id
 from poor_bench.tuning.params.variants import entry_of, value_text, variant_of
 
 BASE = LLM(

@@ -18,8 +18,7 @@ from poor_bench.dashboard.pages.tests.problem_texts import message_about
 from poor_bench.dashboard.pages.tests.selection import TestSelection
 from poor_bench.dashboard.services.test_reports import FoundFaults
 from poor_bench.models.problem import Problem
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import Test, TestClass
 from poor_bench.statistics.items import Item
 from poor_bench.statistics.levels import LevelOrder, LevelVerdict
 

@@ -21,8 +21,7 @@ from poor_bench.dashboard.services.rendered_prompts import RenderedPrompt
 from poor_bench.dashboard.text.sentences import sentences
 from poor_bench.messages import counted
 from poor_bench.models.problem import Problem
-from poor_bench.models.test import Test
-from poor_bench.models.test_class import TestClass
+from poor_bench.models.test import Test, TestClass
 from poor_bench.statistics.items import Item
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.lint.similar_texts import similar_pairs
+from poor_bench.lint.duplicates import similar_pairs
 
 
 def shingles(text: str) -> set[str]:

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.models.llm import LLM
-from poor_bench.models.llm_id import resolve_llm_id, split_think_suffix
+from poor_bench.models.llm import LLM, resolve_llm_id, split_think_suffix
 
 
 def make_llm(llm_id: str, name: str, **parameters: Any) -> LLM:

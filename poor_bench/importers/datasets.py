@@ -1,6 +1,7 @@
-"""Multiple-choice questions as MMLU, ARC and their copies write them.
+r"""Import questions with one short answer (GSM8K, multiple choice), and plain assertions.
 
-Any of these rows will do:
+A row of GSM8K is `{"question": ..., "answer": "... <<48/2=24>>24 ...\n#### 72"}`. Any of these rows
+is a multiple-choice question, as MMLU, ARC and their copies write them:
 
     {"question": ..., "A": ..., "B": ..., "answer": "B"}
     {"question": ..., "choice0": ..., "choice1": ..., "answer": "1"}
@@ -9,20 +10,66 @@ Any of these rows will do:
     {"question": {"stem": ..., "choices": [{"label": "A", "text": ...}, ...]}, "answerKey": "C"}
 
 Source:
+    Cobbe et al. 2021, "Training Verifiers to Solve Math Word Problems", arXiv:2110.14168;
     Hendrycks et al. 2021, "Measuring Massive Multitask Language Understanding", arXiv:2009.03300;
     Clark et al. 2018, "Think you have Solved Question Answering?", arXiv:1803.05457.
 """
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 import string
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from poor_bench.importers.imported import Entry, Importer, Row, RowError
+from poor_bench.importers.imported import Entry, Importer, Row, RowError, text_in
 
-_TEMPLATE = """\
+_GSM8K_TEMPLATE = """\
+{problem}
+
+Work it out step by step. End with the result as JSON, such as {"answer": 42}.
+"""
+_ANSWER = re.compile(r"####\s*(-?[\d,]*\.?\d+)\s*$")
+_STEP = re.compile(r"<<[^<>]*>>")
+_LEVEL_BY_STEPS = (1, 1, 1, 2, 3, 4, 4)
+"""Level by the number of calculation steps in the answer; 5 for more."""
+
+
+def _gsm8k_to_test(row: Row, number: int) -> Entry:
+    solution = text_in(row, "answer")
+    answer = _ANSWER.search(solution)
+    if answer is None:
+        raise RowError("the answer does not end with `#### number`")
+    result = answer[1].replace(",", "")
+    n_steps = len(_STEP.findall(solution))
+    return {
+        "test_id": f"{number:04}",
+        "level": _LEVEL_BY_STEPS[n_steps] if n_steps < len(_LEVEL_BY_STEPS) else 5,
+        "text": text_in(row, "question"),
+        "evaluation_module": {"parameters": {"expected_answer": result}},
+        "reference_response": f'{_STEP.sub("", solution[: answer.start()])}{{"answer": {result}}}',
+    }
+
+
+GSM8K = Importer(
+    name="gsm8k",
+    description="Grade-school mathematics in words: question, answer ending in #### number",
+    class_entry={
+        "description": "Grade-school mathematics in words (GSM8K)",
+        "work_prompt_template": {"default": _GSM8K_TEMPLATE},
+        "evaluation_module": {
+            "name": "math_evaluator",
+            "parameters": {"precision": 2, "expected_format": "json"},
+        },
+    },
+    recognises=lambda row: "question" in row and "####" in str(row.get("answer")),
+    to_test=_gsm8k_to_test,
+)
+
+
+_MULTIPLE_CHOICE_TEMPLATE = """\
 {question}
 
 Reply with the letter of the right choice only.
@@ -38,7 +85,7 @@ class _Choices(NamedTuple):
     texts: Sequence[str]
 
 
-def _to_test(row: Row, number: int) -> Entry:
+def _multiple_choice_to_test(row: Row, number: int) -> Entry:
     choices = _choices_of(row)
     if len(choices.texts) < 2:
         raise RowError("fewer than two choices were found")
@@ -109,9 +156,63 @@ MULTIPLE_CHOICE = Importer(
     description="Questions with choices, as in MMLU and ARC: question, choices, answer",
     class_entry={
         "description": "Multiple-choice questions",
-        "work_prompt_template": {"default": _TEMPLATE},
+        "work_prompt_template": {"default": _MULTIPLE_CHOICE_TEMPLATE},
         "evaluation_module": {"name": "choice", "parameters": {}},
     },
     recognises=_is_multiple_choice,
-    to_test=_to_test,
+    to_test=_multiple_choice_to_test,
 )
+
+
+def cases_of(assertions: Sequence[str], function: str) -> list[dict[str, Any]] | None:
+    """Return the test cases that assertions of the form `assert f(1, 2) == 3` stand for.
+
+    Returns:
+        None if one of them is of another form. Values that JSON cannot say exactly are written as
+        Python literals.
+
+    Example:
+        >>> cases_of(["assert add(1, 2) == 3"], "add")
+        [{'input': [1, 2], 'expected_output': 3}]
+        >>> cases_of(["assert ends((1, 2)) == {1, 2}"], "ends")
+        [{'input_python': '[(1, 2)]', 'expected_python': '{1, 2}'}]
+    """
+    cases = [_case_of(assertion, function) for assertion in assertions]
+    return [case for case in cases if case is not None] if all(cases) else None
+
+
+def _case_of(assertion: str, function: str) -> dict[str, Any] | None:
+    match ast.parse(assertion).body:
+        case [
+            ast.Assert(
+                test=ast.Compare(
+                    left=ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]),
+                    ops=[ast.Eq()],
+                    comparators=[expected],
+                )
+            )
+        ] if name == function and all(map(_is_literal, (*arguments, expected))):
+            given = ast.List(elts=arguments, ctx=ast.Load())
+            return {
+                **_spelled(given, "input", "input_python"),
+                **_spelled(expected, "expected_output", "expected_python"),
+            }
+    return None
+
+
+def _spelled(literal: ast.expr, json_key: str, python_key: str) -> dict[str, Any]:
+    """Return a literal under `json_key` where JSON can say it exactly, else as Python."""
+    value = ast.literal_eval(literal)
+    try:
+        is_exact = json.loads(json.dumps(value, allow_nan=False)) == value
+    except (ValueError, TypeError):
+        is_exact = False
+    return {json_key: value} if is_exact else {python_key: ast.unparse(literal)}
+
+
+def _is_literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError):
+        return False
+    return True

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.importers.read_rows import read_rows
+from poor_bench.importers.rows import read_rows
 
 TWO = [(1, {"a": 1, "b": "x"}), (2, {"a": 2, "b": "y"})]
 

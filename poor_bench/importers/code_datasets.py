@@ -1,0 +1,173 @@
+"""Import programming tasks: HumanEval and MBPP.
+
+A row of HumanEval has `task_id`, `prompt` (imports, helpers, signature, docstring), `entry_point`,
+`canonical_solution` (the body) and `test` with `check(candidate)`. A row of MBPP has `task_id`,
+`prompt` (or `text`), `code` (a solution), `test_list` (assertions) and `test_imports` (or
+`test_setup_code`). The length of the solution gives a first guess at the level.
+
+Source:
+    Chen et al. 2021, "Evaluating Large Language Models Trained on Code", arXiv:2107.03374;
+    Austin et al. 2021, "Program Synthesis with Large Language Models", arXiv:2108.07732.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from typing import Any
+
+from poor_bench.importers.datasets import cases_of
+from poor_bench.importers.imported import Entry, Importer, Row, RowError, text_in
+
+_LEVEL_BY_STATEMENTS = ((1, 1), (3, 2), (5, 3), (8, 4))
+"""Most statements of a solution of each level, 5 for more; near the fifths of HumanEval and MBPP
+taken together.
+"""
+
+
+def level_of_code(source: str) -> int:
+    """Return a level from 1 to 5 by the number of statements inside the functions of `source`."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return 3
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef))
+    n_statements = sum(
+        isinstance(node, ast.stmt) and not _is_docstring(node)
+        for function in functions
+        for inner in function.body
+        for node in ast.walk(inner)
+    )
+    return next((level for most, level in _LEVEL_BY_STATEMENTS if n_statements <= most), 5)
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+_HUMANEVAL_TEMPLATE = """\
+Complete this Python function. Reply with the whole function in one ```python block.
+
+```python
+{task}
+```
+"""
+
+
+def _humaneval_to_test(row: Row, number: int) -> Entry:
+    prompt = text_in(row, "prompt")
+    function = text_in(row, "entry_point")
+    solution = prompt + text_in(row, "canonical_solution")
+    parameters = {"function_name": function, "check_source": text_in(row, "test")}
+    setup = _before_function(prompt, function).strip()
+    if setup:
+        parameters["setup_code"] = setup
+    return {
+        "test_id": str(row.get("task_id", number)).rpartition("/")[2],
+        "level": level_of_code(solution),
+        "text": prompt.rstrip(),
+        "evaluation_module": {"parameters": parameters},
+        "reference_response": f"```python\n{solution.rstrip()}\n```",
+    }
+
+
+def _before_function(prompt: str, function: str) -> str:
+    """Return the imports and helpers that a prompt gives before the function to complete."""
+    start = re.search(rf"^def {re.escape(function)}\b", prompt, re.MULTILINE)
+    if start is None:
+        raise RowError(f"the prompt does not define `{function}`")
+    return prompt[: start.start()]
+
+
+HUMANEVAL = Importer(
+    name="humaneval",
+    description="Python functions to complete: prompt, entry_point, canonical_solution, test",
+    class_entry={
+        "description": "Python functions to complete (HumanEval)",
+        "work_prompt_template": {"default": _HUMANEVAL_TEMPLATE},
+        "evaluation_module": {
+            "name": "python_evaluator",
+            "parameters": {"execution_timeout": 10},
+        },
+    },
+    recognises=lambda row: {"prompt", "entry_point", "canonical_solution", "test"} <= row.keys(),
+    to_test=_humaneval_to_test,
+)
+
+
+_MBPP_TEMPLATE = """\
+{task}
+
+Reply with the whole function in one ```python block.
+"""
+
+
+def _mbpp_to_test(row: Row, number: int) -> Entry:
+    code = text_in(row, "code")
+    assertions = _assertions(row)
+    function = _tested_function(code, assertions)
+    task = text_in(row, "prompt" if "prompt" in row else "text").strip()
+    listed = "\n".join(assertions)
+    return {
+        "test_id": str(row.get("task_id", number)),
+        "level": level_of_code(code),
+        "text": f"{task}\nName the function `{function}`. It must pass:\n```python\n{listed}\n```",
+        "evaluation_module": {"parameters": _parameters(function, assertions, _setup(row))},
+        "reference_response": f"```python\n{code.replace(chr(13), '').rstrip()}\n```",
+    }
+
+
+def _parameters(function: str, assertions: list[str], setup: str) -> dict[str, Any]:
+    """Return plain inputs and outputs where the assertions are that simple, else a check."""
+    cases = cases_of(assertions, function)
+    if cases is not None and not setup:
+        return {"function_name": function, "test_cases": cases}
+    body = textwrap.indent("\n".join(assertions), "    ")
+    parameters = {"function_name": function, "check_source": f"def check(candidate):\n{body}\n"}
+    return {**parameters, "setup_code": setup} if setup else parameters
+
+
+def _assertions(row: Row) -> list[str]:
+    assertions = row.get("test_list")
+    if not isinstance(assertions, list) or not assertions:
+        raise RowError("the column `test_list` has no assertions")
+    return [str(assertion).replace("\r", "").strip() for assertion in assertions]
+
+
+def _setup(row: Row) -> str:
+    imports = row.get("test_imports")
+    if isinstance(imports, list):
+        return "\n".join(str(line) for line in imports)
+    return str(row.get("test_setup_code") or "")
+
+
+def _tested_function(code: str, assertions: list[str]) -> str:
+    """Return the function of `code` that the first assertion calls."""
+    try:
+        body = ast.parse(code).body
+        calls = [node for node in ast.walk(ast.parse(assertions[0])) if isinstance(node, ast.Call)]
+    except SyntaxError as error:
+        raise RowError(f"the code or an assertion is not Python: {error.msg}") from error
+    defined = {node.name for node in body if isinstance(node, ast.FunctionDef)}
+    called = [call.func.id for call in calls if isinstance(call.func, ast.Name)]
+    tested = next((name for name in called if name in defined), None)
+    if tested is None:
+        raise RowError("the assertions call no function that the code defines")
+    return tested
+
+
+MBPP = Importer(
+    name="mbpp",
+    description="Basic Python problems: prompt, code, test_list of assertions",
+    class_entry={
+        "description": "Mostly basic Python problems (MBPP)",
+        "work_prompt_template": {"default": _MBPP_TEMPLATE},
+        "evaluation_module": {
+            "name": "python_evaluator",
+            "parameters": {"execution_timeout": 10},
+        },
+    },
+    recognises=lambda row: {"code", "test_list"} <= row.keys(),
+    to_test=_mbpp_to_test,
+)

@@ -1,0 +1,223 @@
+"""Check tests against their evaluator, their class and what they show to the model."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from poor_bench.command_line import next_command
+from poor_bench.config.files import TEST_CLASSES_FILE
+from poor_bench.config.workspace import Workspace
+from poor_bench.errors import PoorBenchError, SandboxError
+from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, JudgeFault, Subject
+from poor_bench.messages import counted
+from poor_bench.models.llm import LLM
+from poor_bench.models.problem import Problem, Severity
+
+_CHARACTERS_PER_TOKEN = 4.0
+"""Of English text with common tokenizers; other scripts need more tokens, so this is a minimum."""
+
+_DEFAULT_REPLY_TOKENS = 256
+
+
+def check_lengths(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
+    """Find tests that show another number of texts than answers are expected."""
+    if subject.test.texts is None:
+        return
+    expected = _list_in(facts.reference(subject.spec))
+    if expected is not None and len(expected) != len(subject.test.texts):
+        yield subject.finding(
+            "length-mismatch",
+            ("evaluation_module", "parameters"),
+            f"the test shows {counted(len(subject.test.texts), 'text')} but expects "
+            f"{counted(len(expected), 'answer')}",
+            hint="give one expected answer for each text",
+            severity=Severity.ERROR,
+        )
+
+
+def check_context(subject: Subject, llms: tuple[LLM, ...]) -> Iterator[Finding]:
+    """Find prompts that do not fit into the context of an LLM, beside its reply."""
+    by_id = {llm.id: llm for llm in llms}
+    for prompt in subject.prompts:
+        tokens = round(len(prompt.text) / _CHARACTERS_PER_TOKEN)
+        for llm_id in prompt.llm_ids:
+            context = context_of(by_id[llm_id]) if llm_id in by_id else None
+            if context is not None and tokens > context:
+                yield subject.finding(
+                    "prompt-too-long",
+                    (),
+                    f"the prompt has about {tokens} tokens or more; {llm_id} has room for "
+                    f"{context}",
+                    hint="raise `num_ctx` of the LLM, or shorten the text",
+                )
+
+
+def context_of(llm: LLM) -> int | None:
+    """Return how many tokens a prompt may have, or None where the configuration does not tell."""
+    context = llm.parameters.get("num_ctx")
+    if not isinstance(context, int):
+        return None
+    reply = llm.parameters.get("max_tokens")
+    return context - (reply if isinstance(reply, int) else _DEFAULT_REPLY_TOKENS)
+
+
+def _list_in(reference: str | None) -> list[object] | None:
+    try:
+        value = json.loads(reference or "")
+    except ValueError:
+        return None
+    return value if isinstance(value, list) else None
+
+
+_BROKEN = "correct the evaluator or its `parameters`: it must score any response"
+
+
+def check_reference(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
+    """Find tests whose reference response does not score 1.0."""
+    reference = subject.test.reference_response
+    if reference is None:
+        return
+    score = score_or_reason(subject, reference, facts)
+    if score != 1.0:
+        yield subject.finding(
+            "reference-fails",
+            ("reference_response",),
+            _told("the reference response", score, "1.0"),
+            hint=_hint(score, "correct the reference response or the evaluator's parameters"),
+            severity=_severity(score),
+        )
+
+
+def check_blank(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
+    """Find tests that an empty response does not fail."""
+    score = score_or_reason(subject, "", facts)
+    if score != 0.0:
+        yield subject.finding(
+            "blank-passes",
+            ("evaluation_module",),
+            _told("an empty response", score, "0"),
+            hint=_hint(score, "give the evaluator the expected answer in its `parameters`"),
+            severity=_severity(score),
+        )
+
+
+class Unscored(str):
+    """In words why a response has no score, for a reason that is not the test's."""
+
+    __slots__ = ()
+
+
+def score_or_reason(subject: Subject, response: str, facts: EvaluatorFacts) -> float | str:
+    """Return a score, or in words why there is none."""
+    try:
+        return facts.score(subject.spec, response)
+    except SandboxError as error:
+        return Unscored(f"cannot be checked on this machine: {error}")
+    except PoorBenchError as error:
+        return f"cannot be scored: {error}"
+
+
+def _severity(score: float | str) -> Severity:
+    """A sandbox that does not start says nothing against a test."""
+    return Severity.WARNING if isinstance(score, Unscored) else Severity.ERROR
+
+
+def _told(response: str, score: float | str, required: str) -> str:
+    if isinstance(score, str):
+        return f"{response} {score}"
+    return f"{response} scores {score:.3g}, but must score {required}"
+
+
+def _hint(score: float | str, hint_for_score: str) -> str:
+    """Choose the hint; a score that is missing is the fault of the evaluator or the sandbox."""
+    if isinstance(score, Unscored):
+        return f"see {next_command('doctor')}"
+    return _BROKEN if isinstance(score, str) else hint_for_score
+
+
+def check_classes(
+    workspace: Workspace, subjects: Sequence[Subject], facts: EvaluatorFacts
+) -> Iterator[Finding]:
+    """Find levels that a class leaves out, and tests that nothing shows to be passable."""
+    of_class: dict[str, list[Subject]] = defaultdict(list)
+    for subject in subjects:
+        of_class[subject.test.class_id].append(subject)
+    file = str(workspace.data_dir / TEST_CLASSES_FILE)
+    for index, class_id in enumerate(workspace.test_classes):
+        about = _About(file, f"test_classes[{index}]", f"class `{class_id}`")
+        yield from _check_levels(of_class[class_id], about)
+        yield from _check_references(of_class[class_id], about, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    file: str
+    place: str
+    name: str
+
+    def finding(
+        self, code: str, message: str, hint: str, find_fixes: Callable[[], Iterable[Fix]] = tuple
+    ) -> Finding:
+        problem = Problem(
+            file=self.file,
+            place=self.place,
+            message=f"{self.name}: {message}",
+            hint=hint,
+            severity=Severity.WARNING,
+            code=code,
+        )
+        return Finding(problem=problem, find_fixes=find_fixes)
+
+
+def _check_levels(subjects: Sequence[Subject], about: _About) -> Iterator[Finding]:
+    levels = {subject.test.level for subject in subjects}
+    missing = sorted(set(range(1, max(levels, default=0))) - levels)
+    if missing:
+        listed = ", ".join(str(level) for level in missing[:10])
+        message = f"there are tests of level {max(levels)}, but none of level {listed}"
+        yield about.finding("level-without-tests", message, "add tests, or renumber the levels")
+
+
+def _check_references(
+    subjects: Sequence[Subject], about: _About, facts: EvaluatorFacts
+) -> Iterator[Finding]:
+    lacking = [
+        subject
+        for subject in subjects
+        if subject.test.reference_response is None and not facts.is_judged(subject.spec)
+    ]
+    if lacking:
+        message = f"no `reference_response` in {len(lacking)} of {counted(len(subjects), 'test')}"
+        hint = "add one to each test: it proves that the test can be passed"
+
+        def find_fixes() -> Iterable[Fix]:
+            return filter(None, (_with_reference(subject, facts) for subject in lacking))
+
+        yield about.finding("no-reference", message, hint, find_fixes)
+
+
+def _with_reference(subject: Subject, facts: EvaluatorFacts) -> Fix | None:
+    reference = facts.reference(subject.spec)
+    if reference is None or score_or_reason(subject, reference, facts) != 1.0:
+        return None
+    return subject.fix(("reference_response",), reference)
+
+
+def check_judges(subjects: Sequence[Subject], facts: EvaluatorFacts) -> Iterator[Finding]:
+    """Find judges and rubrics that cannot be used, each once, at the first test that needs it."""
+    tests_of: dict[JudgeFault, list[Subject]] = {}
+    for subject in subjects:
+        for fault in facts.judge_faults(subject.spec):
+            tests_of.setdefault(fault, []).append(subject)
+    for fault, concerned in tests_of.items():
+        others = f" (and {len(concerned) - 1} more tests)" if len(concerned) > 1 else ""
+        yield concerned[0].finding(
+            "judge-unusable",
+            ("evaluation_module",),
+            f"{fault.message}{others}",
+            hint=fault.hint,
+            severity=Severity.ERROR,
+        )

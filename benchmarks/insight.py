@@ -14,8 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from poor_bench.issues.background import Background, TestFacts, Wanted
 from poor_bench.issues.detect import detect_issues
+from poor_bench.issues.detector import Background, TestFacts, Wanted
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.comparison import compare_llms

@@ -42,10 +42,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import orjson
 
 from poor_bench.config.load import load_workspace
-from poor_bench.issues.background import background_of
-from poor_bench.issues.detect import detect_issues
-from poor_bench.issues.detector import never
-from poor_bench.issues.registry import DETECTORS
+from poor_bench.issues.detect import DETECTORS, detect_issues
+from poor_bench.issues.detector import background_of, never
 from poor_bench.models.result import Result, record_to_result
 
 _NO_CAUSE = {"score_zero", "partly_wrong"}

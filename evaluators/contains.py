@@ -15,8 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from poor_bench.extraction.normalise import fold_form, fold_text
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.answer_format import AnswerFormat
-from poor_bench.scoring.format_rule import MAX_SHOWN
+from poor_bench.scoring.verdict import MAX_SHOWN, AnswerFormat
 
 
 class Parameters(BaseModel):

@@ -18,8 +18,7 @@ from poor_bench.extraction.normalise import fold_answer
 from poor_bench.extraction.parameter_types import OneOrMoreTexts
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.answer_format import AnswerFormat
-from poor_bench.scoring.format_rule import MAX_SHOWN, under_format_rule
+from poor_bench.scoring.verdict import MAX_SHOWN, AnswerFormat, under_format_rule
 
 
 class Parameters(BaseModel):

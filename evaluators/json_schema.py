@@ -19,8 +19,7 @@ from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.schema_check import schema_validator
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.answer_format import AnswerFormat
-from poor_bench.scoring.format_rule import under_format_rule
+from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
 
 _MAX_NAMED = 10
 

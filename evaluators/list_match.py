@@ -22,8 +22,7 @@ from poor_bench.extraction.list_value import extract_list
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.messages import counted
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.answer_format import AnswerFormat
-from poor_bench.scoring.format_rule import under_format_rule
+from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
 
 _MAX_NAMED = 5
 _MAX_SOLE_ITEM = 80

@@ -20,8 +20,7 @@ from poor_bench.extraction.number import Number, parse_number
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.sandbox import CaseEnd, Limits, LoadEnd, Program, run_cases
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.answer_format import AnswerFormat
-from poor_bench.scoring.format_rule import under_format_rule
+from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
 
 _SOURCE = """
 import sympy

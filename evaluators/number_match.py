@@ -17,8 +17,7 @@ from poor_bench.extraction.found import Found
 from poor_bench.extraction.parameter_types import ExactNumber
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.answer_format import AnswerFormat
-from poor_bench.scoring.format_rule import under_format_rule
+from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
 
 
 class Parameters(BaseModel):

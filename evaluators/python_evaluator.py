@@ -33,9 +33,8 @@ from poor_bench.sandbox import (
 )
 from poor_bench.sandbox.report import case_report, check_report, load_report, with_output
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.answer_format import AnswerFormat
-from poor_bench.scoring.format_rule import MAX_SHOWN
 from poor_bench.scoring.same_value import is_same_value
+from poor_bench.scoring.verdict import MAX_SHOWN, AnswerFormat
 
 __all__ = ["Parameters", "evaluate", "extract_code_blocks"]
 

@@ -21,8 +21,7 @@ from poor_bench.extraction.found import Found
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.sandbox import CaseEnd, Limits, LoadEnd, Program, run_cases
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.answer_format import AnswerFormat
-from poor_bench.scoring.format_rule import MAX_SHOWN, under_format_rule
+from poor_bench.scoring.verdict import MAX_SHOWN, AnswerFormat, under_format_rule
 
 _SOURCE = """
 from reasoning_gym.factory import create_dataset

@@ -17,8 +17,7 @@ from poor_bench.extraction.normalise import fold_answer
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.messages import counted
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.answer_format import AnswerFormat
-from poor_bench.scoring.format_rule import MAX_SHOWN
+from poor_bench.scoring.verdict import MAX_SHOWN, AnswerFormat
 
 if TYPE_CHECKING:
     import regex

@@ -21,8 +21,7 @@ from poor_bench.extraction.normalise import fold_answer
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.messages import counted
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.answer_format import AnswerFormat
-from poor_bench.scoring.format_rule import under_format_rule
+from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
 
 _KEYS = ("sentiment", "label")
 _USUAL_SENTIMENTS = frozenset({"positive", "negative", "neutral"})

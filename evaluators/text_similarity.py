@@ -18,8 +18,7 @@ from poor_bench.extraction.parameter_types import OneOrMoreTexts
 from poor_bench.extraction.text_overlap import chrf, edit_ratio, rouge_l
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.answer_format import AnswerFormat
-from poor_bench.scoring.format_rule import MAX_SHOWN
+from poor_bench.scoring.verdict import MAX_SHOWN, AnswerFormat
 
 _METRICS = {"rouge_l": rouge_l, "chrf": chrf, "edit": edit_ratio}
 

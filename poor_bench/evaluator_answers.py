@@ -11,7 +11,7 @@ from poor_bench.lint.subject import JudgeFault
 from poor_bench.models.test import EvaluatorSpec
 from poor_bench.plugins.registry import EvaluatorRegistry
 from poor_bench.sandbox import running_own_code
-from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.verdict import AnswerFormat
 
 
 class ParameterChecks:

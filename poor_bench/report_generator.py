@@ -171,7 +171,7 @@ class ReportGenerator:
         return BaseComparison(before, after, compared)
 
     def _csv(self, _by: GroupBy) -> str:
-        from poor_bench.reports.csv_report import results_to_csv
+        from poor_bench.reports.csv_table import results_to_csv
 
         return results_to_csv(self.results(), self._tests)
 

@@ -80,7 +80,7 @@ def command(
     if is_same or (not comparisons and (before or not side_after.results)):
         raise _nothing_in_common(side_before, side_after)
     if as_json:
-        from poor_bench.reports.comparison_json import comparison_to_json
+        from poor_bench.reports.json_report import comparison_to_json
 
         print_json(comparison_to_json(side_before, side_after, comparisons))
     else:

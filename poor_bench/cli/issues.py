@@ -15,9 +15,8 @@ from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
-    from poor_bench.issues.detector import Detector
+    from poor_bench.issues.detector import Detector, Issue, IssueGroup
     from poor_bench.issues.format_tax import FormatTax
-    from poor_bench.issues.issue import Issue, IssueGroup
     from poor_bench.reports.report_data import ReportData
 
 _EPILOG = examples(

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from poor_bench.issues.background import Background
-from poor_bench.issues.detector import Among, Check, Detector, each, never
-from poor_bench.issues.issue import Severity
-from poor_bench.issues.trial import Trial, quoted
+from poor_bench.issues.detector import (
+    Among,
+    Background,
+    Check,
+    Detector,
+    Severity,
+    Trial,
+    each,
+    never,
+    quoted,
+)
 from poor_bench.models.failure import FailureKind
 
 _KINDS = {

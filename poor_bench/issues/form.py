@@ -1,12 +1,138 @@
-"""Answers in another form than requested, whether right or wrong."""
+"""Answers in another format than requested, whether right or wrong."""
 
 from __future__ import annotations
 
-from poor_bench.issues.background import Background
-from poor_bench.issues.detector import Check, Detector, each
-from poor_bench.issues.form_fault import FormFault, form_costs_score, form_fault
-from poor_bench.issues.issue import Severity
-from poor_bench.issues.trial import Trial, quoted
+import re
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any
+
+from poor_bench.extraction.found import Extracted, Found
+from poor_bench.issues.detector import (
+    Background,
+    Check,
+    Detector,
+    Severity,
+    Trial,
+    Wanted,
+    each,
+    quoted,
+)
+
+_LOOKS_LIKE_JSON = re.compile(r"^\s*(?:`{3,}+[\w`]*\s*)?[\[{]")
+_NO_WORDS = re.compile(r"[\W_]*")
+_BETWEEN_VALUES = re.compile(r"[,;\n]")
+_LONGEST_VALUE = 3
+"""Words; more of them in one piece make a sentence."""
+_Read = Callable[[Any, Trial], "FormFault | None"]
+
+
+class FormFault(StrEnum):
+    """Format fault of an answer; the first that applies."""
+
+    ALMOST_JSON = "almost_json"
+    OBJECT_FOR_LIST = "object_for_list"
+    WRONG_TYPE = "wrong_type"
+    WRONG_COUNT = "wrong_count"
+    WRAPPED_IN_FENCE = "wrapped_in_fence"
+    WRAPPED_IN_PROSE = "wrapped_in_prose"
+    ANSWER_NOT_FOUND = "answer_not_found"
+
+
+def form_fault(trial: Trial) -> FormFault | None:
+    """Find the format fault of a trial's answer, or None.
+
+    Where the evaluator says that a rule about form was broken, what it says decides. Otherwise
+    only responses that scored nothing are judged: a rule that nobody applied is no fault. An
+    answer that was cut off has that cause, and its form says nothing more.
+    """
+    if trial.is_zero and trial.is_cut_off:
+        return None
+    read = _READERS.get(trial.facts.wanted) if trial.facts.wanted else None
+    if trial.result.strict_score is not None:
+        return _told_fault(trial, read)
+    if not trial.is_zero:
+        return None
+    if trial.result.found == Found.MISSING:
+        return _missing_fault(trial, read)
+    return _read_fault(trial, read) if read else None
+
+
+def form_costs_score(trial: Trial) -> bool:
+    """True if the format of the answer caused the lost score.
+
+    It is not where the evaluator found the answer in spite of its form and scored what it says:
+    then a full score shows that form was forgiven, and a lower one that the answer is wrong.
+    """
+    if trial.result.strict_score is None:
+        return True
+    return trial.is_zero and bool(trial.result.got) and trial.result.got == trial.result.expected
+
+
+def _told_fault(trial: Trial, read: _Read | None) -> FormFault | None:
+    found = trial.result.found
+    if found == Found.REPAIRED:
+        return FormFault.ALMOST_JSON
+    if trial.json is not None and trial.json.found is Found.BARE:
+        fault = read(trial.json.value, trial) if read else None
+        return fault or FormFault.WRONG_TYPE
+    if found != Found.BARE:
+        return _WRAPPINGS.get(found)
+    return FormFault.WRAPPED_IN_PROSE if _has_sentence(trial.answer) else FormFault.WRONG_TYPE
+
+
+def _missing_fault(trial: Trial, read: _Read | None) -> FormFault | None:
+    if not trial.answer.strip():
+        return None
+    fault = _read_fault(trial, read) if read else None
+    return fault or FormFault.ANSWER_NOT_FOUND
+
+
+def _read_fault(trial: Trial, read: _Read) -> FormFault | None:
+    if trial.json is None:
+        return FormFault.ALMOST_JSON if _LOOKS_LIKE_JSON.match(trial.answer) else None
+    if trial.json.found is Found.REPAIRED or _is_piece_of_json(trial.json, trial.answer):
+        return FormFault.ALMOST_JSON
+    wrapping = None if trial.result.found else _WRAPPINGS.get(trial.json.found)
+    return read(trial.json.value, trial) or wrapping
+
+
+def _has_sentence(answer: str) -> bool:
+    """True if an answer is more than a list of words."""
+    return any(len(piece.split()) > _LONGEST_VALUE for piece in _BETWEEN_VALUES.split(answer))
+
+
+def _is_piece_of_json(extracted: Extracted[Any], answer: str) -> bool:
+    """True if only brackets and the like surround the value."""
+    around = answer.replace(extracted.text, "", 1)
+    return extracted.found is Found.IN_PROSE and _NO_WORDS.fullmatch(around) is not None
+
+
+def _object_fault(value: Any, _: Trial) -> FormFault | None:
+    return None if isinstance(value, dict) else FormFault.WRONG_TYPE
+
+
+def _list_fault(value: Any, trial: Trial) -> FormFault | None:
+    if isinstance(value, dict):
+        return FormFault.OBJECT_FOR_LIST
+    if not isinstance(value, list):
+        return FormFault.WRONG_TYPE
+    if value and all(isinstance(item, dict) for item in value):
+        return FormFault.OBJECT_FOR_LIST
+    if any(isinstance(item, list | dict) for item in value):
+        return FormFault.WRONG_TYPE
+    return None if trial.facts.n_items in {None, len(value)} else FormFault.WRONG_COUNT
+
+
+_READERS = {Wanted.OBJECT: _object_fault, Wanted.LIST: _list_fault}
+_WRAPPINGS: dict[str, FormFault] = {
+    Found.FENCED: FormFault.WRAPPED_IN_FENCE,
+    Found.IN_PROSE: FormFault.WRAPPED_IN_PROSE,
+    Found.ANNOUNCED: FormFault.WRAPPED_IN_PROSE,
+    Found.STATED: FormFault.WRAPPED_IN_PROSE,
+    Found.STATED: FormFault.WRAPPED_IN_PROSE,
+    Found.BOXED: FormFault.WRAPPED_IN_PROSE,
+}
 
 
 def _check_of(fault: FormFault) -> Check:

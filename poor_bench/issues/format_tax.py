@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from poor_bench.extraction.found import Found
-from poor_bench.issues.background import TestFacts
+from poor_bench.issues.detector import TestFacts
 from poor_bench.models.result import Result
 
 _MENDS = {

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, Subject
-from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.verdict import AnswerFormat
 
 _ASKS_FOR = {
     AnswerFormat.JSON_OBJECT: r"json|\{\s*\"",

@@ -19,11 +19,17 @@ from types import ModuleType
 from typing import NamedTuple
 
 from poor_bench.errors import PluginError, describe_crash
-from poor_bench.issues.background import Background
-from poor_bench.issues.detector import Detector, always, each, never
-from poor_bench.issues.issue import Severity
-from poor_bench.issues.registry import detectors_with
-from poor_bench.issues.trial import Trial, quoted
+from poor_bench.issues.detect import detectors_with
+from poor_bench.issues.detector import (
+    Background,
+    Detector,
+    Severity,
+    Trial,
+    always,
+    each,
+    never,
+    quoted,
+)
 from poor_bench.messages import counted
 from poor_bench.models.problem import Problem
 from poor_bench.plugins.sources import list_folders

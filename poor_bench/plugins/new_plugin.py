@@ -8,7 +8,7 @@ from string import Template
 from typing import NamedTuple
 
 from poor_bench.errors import ConfigError
-from poor_bench.issues.registry import DETECTORS
+from poor_bench.issues.detect import DETECTORS
 from poor_bench.plugins.registry import EvaluatorRegistry
 
 _TEMPLATES = Path(__file__).parent / "templates"

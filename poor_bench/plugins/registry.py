@@ -29,11 +29,9 @@ from poor_bench.plugins.sources import (
     takes_judge,
 )
 from poor_bench.plugins.supervised import LeftError, TookTooLongError, call_supervised
-from poor_bench.scoring.answer_format import AnswerFormat
-from poor_bench.scoring.context import EvaluationContext
-from poor_bench.scoring.judging import AskJudge, JudgeAnswer, JudgeQuestion
+from poor_bench.scoring.judging import AskJudge, EvaluationContext, JudgeAnswer, JudgeQuestion
 from poor_bench.scoring.parts import Part
-from poor_bench.scoring.verdict import Verdict, verdict_of, with_printed
+from poor_bench.scoring.verdict import AnswerFormat, Verdict, verdict_of, with_printed
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

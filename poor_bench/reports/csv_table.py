@@ -1,4 +1,4 @@
-"""CSV that no spreadsheet takes for a program: the one writer of all tables; pure."""
+"""CSV that no spreadsheet takes for a program, and the export of all results as CSV."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from poor_bench.models.result import Result, result_to_record
+from poor_bench.models.test import Test
 
 _SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
 _UNSEEN = r"\s\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff"
@@ -73,3 +76,35 @@ def csv_reader(text: str) -> csv.DictReader[str]:
     """
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     return csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
+
+
+_FIELDS = (
+    "llm_id", "test_id", "class_id", "level", "trial", "score", "strict_score", "details",
+    "response", "failure", "execution_time_ms", "first_token_ms", "load_ms", "queue_ms",
+    "prefill_ms", "decode_ms", "prompt_tokens", "cached_tokens", "completion_tokens",
+    "thinking_tokens", "cost_usd", "judge_cost_usd", "finish_reason", "marks", "model_digest",
+    "memory_bytes", "gpu_share", "timestamp", "run_id", "sandbox",
+)  # fmt: skip
+
+
+def results_to_csv(results: Iterable[Result], tests: Mapping[str, Test]) -> str:
+    """Write a heading and a row for every result.
+
+    Args:
+        results: Results of `tests`, failures included.
+        tests: By test id.
+    """
+    rows = (_row(result, tests[result.test_id]) for result in results)
+    return csv_text([(name, name) for name in _FIELDS], rows)
+
+
+def _row(result: Result, test: Test) -> dict[str, Any]:
+    return {
+        **result_to_record(result),
+        "class_id": test.class_id,
+        "level": test.level,
+        "trial": result.trial,
+        "failure": result.failure.message if result.failure else "",
+        "judge_cost_usd": result.judge_cost_usd,
+        "marks": " ".join(result.marks),
+    }

@@ -1,16 +1,21 @@
-"""Everything of a report for machines; also a file that later results can be compared with."""
+"""Reports and comparisons as JSON; a later run can be compared with a report."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import orjson
 
 from poor_bench import __version__
+from poor_bench.comparison.compare import ComparedGroup, LLMComparison
+from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
+from poor_bench.comparison.messages import verdict
+from poor_bench.comparison.result_set import ResultSet, llms_apart
 from poor_bench.models.result import result_to_record
-from poor_bench.reports.comparison_json import comparison_to_json
 from poor_bench.reports.report_data import ReportData
+from poor_bench.statistics.intervals import bootstrap_interval
 from poor_bench.statistics.summary import GroupBy
 
 FORMAT = "1.0"
@@ -59,3 +64,76 @@ def _comparison(data: ReportData) -> dict[str, Any] | None:
 
 def _records(data: ReportData) -> Sequence[dict[str, Any]]:
     return [result_to_record(result) for result in data.results]
+
+
+_RESAMPLED_UP_TO = 2_000
+"""Tests; with more of them the bootstrap takes long and agrees with the other interval."""
+
+
+def comparison_to_json(
+    before: ResultSet, after: ResultSet, comparisons: Sequence[LLMComparison]
+) -> dict[str, Any]:
+    """Return what `compare --json` prints."""
+    only_before, only_after = llms_apart(before, after)
+    return {
+        "before": before.name,
+        "after": after.name,
+        "llms_only_before": only_before,
+        "llms_only_after": only_after,
+        "llms": [_llm_to_json(comparison) for comparison in comparisons],
+    }
+
+
+def _llm_to_json(comparison: LLMComparison) -> dict[str, Any]:
+    overall = comparison.overall
+    return {
+        "llm_before": comparison.llm_before,
+        "llm_after": comparison.llm_after,
+        "overall": _overall_to_json(overall) if overall else None,
+        "classes": [_group_to_json(group) for group in comparison.by_class],
+        "changes": [_group_to_json(group) for group in comparison.by_change],
+        "tests": {
+            outcome.value: [_test_to_json(test) for test in comparison.with_outcome(outcome)]
+            for outcome in ScoreChange
+        },
+        "not_comparable": [
+            {"reasons": [reason.value for reason in reasons], "tests": test_ids}
+            for reasons, test_ids in comparison.not_comparable().items()
+        ],
+        "despite": {change.value: count for change, count in comparison.despite_changes().items()},
+        "n_unverified": comparison.n_unverified,
+        "times": asdict(comparison.times.times) if comparison.times.times else None,
+        "times_problem": comparison.times.problem,
+    }
+
+
+def _overall_to_json(group: ComparedGroup) -> dict[str, Any]:
+    few = len(group.tests) <= _RESAMPLED_UP_TO
+    resampled = bootstrap_interval([test.difference for test in group.tests]) if few else None
+    return {**_group_to_json(group), "bootstrap": asdict(resampled) if resampled else None}
+
+
+def _group_to_json(group: ComparedGroup) -> dict[str, Any]:
+    return {
+        "class_id": group.class_id,
+        "changes": [change.value for change in group.changes],
+        "n_tests": len(group.tests),
+        "mean_before": group.mean_before,
+        "mean_after": group.mean_after,
+        "difference": asdict(group.difference),
+        "p_value": group.p_value,
+        "p_adjusted": group.p_adjusted,
+        "verdict": verdict(group),
+        "needed_tests": group.needed_tests,
+        "smallest_difference": group.smallest_difference,
+        **{f"n_{outcome.value}": group.count(outcome) for outcome in ScoreChange},
+    }
+
+
+def _test_to_json(test: ComparedTest) -> dict[str, Any]:
+    return {
+        "test_id": test.test_id,
+        "class_id": test.class_id,
+        "before": test.before,
+        "after": test.after,
+    }

@@ -9,13 +9,9 @@ from typing import NamedTuple
 
 from poor_bench.comparison.compare import LLMComparison
 from poor_bench.comparison.result_set import ResultSet
-from poor_bench.issues.background import background_of
-from poor_bench.issues.detect import detect_issues
-from poor_bench.issues.detector import Detector
+from poor_bench.issues.detect import DETECTORS, detect_issues, group_issues
+from poor_bench.issues.detector import Detector, Issue, IssueGroup, background_of
 from poor_bench.issues.format_tax import FormatTax, format_tax
-from poor_bench.issues.grouping import group_issues
-from poor_bench.issues.issue import Issue, IssueGroup
-from poor_bench.issues.registry import DETECTORS
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result, one_per_trial
 from poor_bench.models.test import Test, TestClass

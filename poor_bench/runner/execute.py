@@ -19,7 +19,7 @@ from poor_bench.runner.recording import recorded
 from poor_bench.runner.scorer import Scorer
 from poor_bench.scoring.cost import cost_usd
 from poor_bench.scoring.fingerprint import request_fingerprint
-from poor_bench.scoring.no_answer import KEY_HIDDEN, PROMPT_TRUNCATED
+from poor_bench.scoring.verdict import KEY_HIDDEN, PROMPT_TRUNCATED
 
 
 class Executor:

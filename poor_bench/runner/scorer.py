@@ -17,7 +17,7 @@ from poor_bench.runner.identity import spec_of
 from poor_bench.runner.states import Fingerprints
 from poor_bench.sandbox import Level, noting_levels
 from poor_bench.scoring.judging import JudgeQuestion
-from poor_bench.scoring.no_answer import (
+from poor_bench.scoring.verdict import (
     KEY_HIDDEN,
     PROMPT_TRUNCATED,
     explain_cut_off,

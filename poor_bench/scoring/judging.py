@@ -1,10 +1,21 @@
-"""The door through which an evaluator asks a judge."""
+"""What an evaluator may ask for beside response and parameters: other evaluators, a judge."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
+
+from poor_bench.scoring.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationContext:
+    """Handed to an evaluator whose `evaluate` takes a keyword argument `context`."""
+
+    evaluate_by_name: Callable[[str, str, Mapping[str, Any]], Verdict]
+    """Score a response with another evaluator: its name, the response, its parameters."""
+
 
 LARGEST_SCORE = 10.0
 """Judges score from 0 to this."""

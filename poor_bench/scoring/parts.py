@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from poor_bench.scoring.context import EvaluationContext
+from poor_bench.scoring.judging import EvaluationContext
 from poor_bench.scoring.verdict import Verdict
 
 

@@ -1,11 +1,35 @@
-"""What an evaluator says of one response."""
+"""What an evaluator says of one response, and the format that it wants."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from enum import StrEnum
+from typing import Any, Self, TypedDict, Unpack
 
 from poor_bench.messages import bounded_text
+from poor_bench.models.completion import FinishReason
+
+
+class AnswerFormat(StrEnum):
+    """What a prompt should ask for, so that the evaluator finds the answer."""
+
+    JSON_OBJECT = "json_object"
+    JSON_LIST = "json_list"
+    JSON = "json"
+    """Any JSON value."""
+    NUMBER = "number"
+    CHOICE = "choice"
+    """The label of one of several given choices."""
+    LIST = "list"
+    """Several items, in whatever notation."""
+    CODE = "code"
+    DIFF = "diff"
+    """A unified diff."""
+    EXPRESSION = "expression"
+    """A mathematical expression, plain or LaTeX."""
+    TEXT = "text"
+    """Nothing in particular."""
+
 
 MAX_DETAILS = 20_000
 """Characters of details, and of each other text of a verdict, that are kept."""
@@ -126,3 +150,114 @@ def _require_unit_number(value: Any) -> None:
 
 def _name(value: Any) -> str:
     return f"{type(value).__name__} {value!r:.80}"
+
+
+MAX_SHOWN = 2_000
+"""Characters of an answer that a verdict keeps; the response itself is stored in full."""
+
+
+class VerdictFacts(TypedDict, total=False):
+    """What a verdict tells beside score and details; see `Verdict`."""
+
+    found: str
+    extracted: str
+    expected: str
+    got: str
+
+
+def under_format_rule(
+    score: float, details: str, *, broken: str, strict: bool, **facts: Unpack[VerdictFacts]
+) -> Verdict:
+    """Return the verdict on an answer that may have broken the format rule.
+
+    Args:
+        score: Score of the answer, whatever its format.
+        details: Why.
+        broken: How the rule was broken, such as `in a code block`; empty where it was kept.
+        strict: Whether breaking it costs the score itself, not only the strict score.
+        facts: What else is known.
+    """
+    facts["extracted"] = facts.get("extracted", "")[:MAX_SHOWN]
+    facts["got"] = facts.get("got", "")[:MAX_SHOWN]
+    details = details[:MAX_SHOWN]
+    if not broken:
+        return Verdict(score, details, **facts)
+    return Verdict(
+        0.0 if strict else score,
+        f"{details}; wrong format: {broken}",
+        strict_score=0.0,
+        **facts,
+    )
+
+
+NO_ANSWER = "no_answer"
+UNCLOSED_THINKING = "unclosed_thinking"
+PROMPT_TRUNCATED = "prompt_truncated"
+KEY_HIDDEN = "key_hidden"
+_MARKS = {
+    FinishReason.LENGTH: "truncated",
+    FinishReason.REFUSAL: "refusal",
+    FinishReason.LOOP: "loop",
+}
+_REASONS = {
+    FinishReason.LENGTH: "truncated at the token limit",
+    FinishReason.REFUSAL: "the LLM refused",
+    FinishReason.LOOP: "the server stopped a repetition",
+}
+
+
+def no_answer_verdict(
+    answer: str, *, finish: FinishReason, thinking_is_unclosed: bool = False
+) -> Verdict | None:
+    """Return the verdict on a response whose answer is empty; None where there is an answer.
+
+    Args:
+        answer: The response without its thinking.
+        finish: Why the LLM stopped.
+        thinking_is_unclosed: Whether it stopped in the middle of thinking.
+    """
+    if answer.strip():
+        return None
+    reason = _REASONS.get(finish, "the response is empty")
+    if thinking_is_unclosed:
+        reason += " while still thinking"
+    return Verdict(0.0, f"No answer: {reason}.")
+
+
+def explain_cut_off(verdict: Verdict, finish: FinishReason) -> Verdict:
+    """Return a zero for a response that the token limit cut off as "no answer", with the reason.
+
+    Any other verdict is returned as it is: an answer that was found before the cut counts.
+    """
+    if finish is not FinishReason.LENGTH or verdict.score > 0:
+        return verdict
+    return Verdict(
+        0.0,
+        f"No answer: truncated at the token limit. {verdict.details}",
+        strict_score=verdict.strict_score,
+        found=verdict.found,
+        extracted=verdict.extracted,
+        expected=verdict.expected,
+        got=verdict.got,
+    )
+
+
+def marks_of(
+    *,
+    finish: FinishReason,
+    prompt_truncated: bool,
+    key_hidden: bool = False,
+    thinking_is_unclosed: bool,
+    has_answer: bool,
+) -> tuple[str, ...]:
+    """Return what is remarkable about a response, in a fixed order."""
+    marks = [_MARKS[finish]] if finish in _MARKS else []
+    if not has_answer:
+        marks.append(NO_ANSWER)
+    if thinking_is_unclosed:
+        marks.append(UNCLOSED_THINKING)
+    if prompt_truncated:
+        marks.append(PROMPT_TRUNCATED)
+    if key_hidden:
+        marks.append(KEY_HIDDEN)
+    return tuple(marks)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poor_bench.plugins import load_evaluators, project_evaluators_folder
-from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.verdict import AnswerFormat
 from tests.extraction.growth import time_of
 from tests.extraction.strategies import hostile_text
 

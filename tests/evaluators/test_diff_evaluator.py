@@ -5,7 +5,7 @@ from hypothesis import given
 from pydantic import ValidationError
 
 from evaluators.diff_evaluator import evaluate, reference, wants
-from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.verdict import AnswerFormat
 from tests.extraction.strategies import hostile_text
 
 DIFF = "--- f.txt\n+++ f.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n"

@@ -7,7 +7,7 @@ from hypothesis import given
 from pydantic import ValidationError
 
 from evaluators.json_schema import evaluate, reference, wants
-from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.verdict import AnswerFormat
 from tests.extraction.strategies import json_values
 
 SCHEMA = {

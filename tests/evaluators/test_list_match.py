@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluators.list_match import evaluate, wants
-from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.verdict import AnswerFormat
 
 COLOURS = {"expected": ["red", "green", "blue"]}
 AS_SET = COLOURS | {"compare": "set"}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from evaluators.math_evaluator import evaluate, reference, wants
-from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.verdict import AnswerFormat
 from tests.extraction.strategies import hostile_text, json_values
 
 EIGHTEEN = {"expected_answer": "18"}

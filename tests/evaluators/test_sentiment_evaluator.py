@@ -7,7 +7,7 @@ from hypothesis import given
 from pydantic import ValidationError
 
 from evaluators.sentiment_evaluator import evaluate, reference, wants
-from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.verdict import AnswerFormat
 from tests.extraction.strategies import hostile_text, json_values
 
 EXPECTED = {"expected_sentiments": ["positive", "negative", "neutral"]}

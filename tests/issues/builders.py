@@ -1,7 +1,7 @@
 from typing import Any
 
-from poor_bench.issues.background import Background, TestFacts, Wanted
 from poor_bench.issues.detect import detect_issues
+from poor_bench.issues.detector import Background, TestFacts, Wanted
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 

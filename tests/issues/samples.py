@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from poor_bench.issues.background import TestFacts
+from poor_bench.issues.detector import TestFacts
 from tests.issues.builders import CODE, LIST_OF_THREE, OBJECT
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from poor_bench.issues.background import TestFacts, Wanted, background_of, facts_of
+from poor_bench.issues.detector import TestFacts, Wanted, background_of, facts_of
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass
 

@@ -2,11 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.issues.background import Background
-from poor_bench.issues.detect import detect_issues
-from poor_bench.issues.detector import Detector, each
-from poor_bench.issues.issue import Severity
-from poor_bench.issues.registry import DETECTORS
+from poor_bench.issues.detect import DETECTORS, detect_issues
+from poor_bench.issues.detector import Background, Detector, Severity, each
 from poor_bench.models.failure import FailureKind
 from tests.issues.builders import CODE, LIST_OF_THREE, OBJECT, failed, ids, scored
 

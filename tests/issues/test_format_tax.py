@@ -1,6 +1,6 @@
 import pytest
 
-from poor_bench.issues.background import TestFacts
+from poor_bench.issues.detector import TestFacts
 from poor_bench.issues.format_tax import format_tax
 from poor_bench.models.failure import FailureKind
 from tests.issues.builders import failed, scored

@@ -1,7 +1,6 @@
 import pytest
 
-from poor_bench.issues.detect import detect_issues
-from poor_bench.issues.grouping import group_issues
+from poor_bench.issues.detect import detect_issues, group_issues
 from poor_bench.models.failure import FailureKind
 from tests.issues.builders import failed, scored
 

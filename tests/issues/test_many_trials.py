@@ -1,7 +1,7 @@
 import pytest
 
-from poor_bench.issues.background import Background
 from poor_bench.issues.detect import detect_issues
+from poor_bench.issues.detector import Background
 from poor_bench.models.failure import FailureKind
 from tests.issues.builders import failed, ids, scored
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.issues.repetition import repeated_tail
+from poor_bench.issues.responses import repeated_tail
 
 
 @given(st.text(max_size=100), st.text(min_size=1, max_size=40), st.integers(40, 400))

@@ -17,7 +17,7 @@ from evaluators import (
     sentiment_evaluator,
 )
 from poor_bench.extraction.found import Found
-from poor_bench.issues.background import facts_of
+from poor_bench.issues.detector import facts_of
 from poor_bench.issues.format_tax import format_tax
 from poor_bench.models.test import EvaluatorSpec
 from tests.issues.builders import ids_of, scored

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.verdict import AnswerFormat
 from tests.lint.workspaces import FakeFacts, codes, lint, make_llm, make_test
 
 ADD = {"function_name": "add"}

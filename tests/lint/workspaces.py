@@ -12,7 +12,7 @@ from poor_bench.lint.lint import lint_workspace
 from poor_bench.lint.subject import Finding, JudgeFault
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass
-from poor_bench.scoring.answer_format import AnswerFormat
+from poor_bench.scoring.verdict import AnswerFormat
 
 
 @dataclass(frozen=True)

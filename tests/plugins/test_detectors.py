@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.issues.detect import detect_issues
-from poor_bench.issues.grouping import group_issues
-from poor_bench.issues.issue import Issue, Severity
-from poor_bench.issues.registry import DETECTORS
+from poor_bench.issues.detect import DETECTORS, detect_issues, group_issues
+from poor_bench.issues.detector import Issue, Severity
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.result import Result
 from poor_bench.plugins.detectors import load_detectors

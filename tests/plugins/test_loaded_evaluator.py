@@ -6,8 +6,8 @@ from poor_bench.errors import EvaluatorError, PluginError, SandboxError
 from poor_bench.models.failure import FailureKind
 from poor_bench.plugins import load_evaluators
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.answer_format import AnswerFormat
 from poor_bench.scoring.judging import JudgeAnswer, JudgeQuestion
+from poor_bench.scoring.verdict import AnswerFormat
 
 COMPLETE = '''"""Says yes to the right word.
 

@@ -4,7 +4,7 @@ import csv
 import io
 
 from poor_bench.models.result import Result
-from poor_bench.reports.csv_report import results_to_csv
+from poor_bench.reports.csv_table import results_to_csv
 from tests.comparison.builders import failed, make_tests, scored
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.reports.html.scale import heat_step, spread_out
+from poor_bench.reports.html.charts import heat_step, spread_out
 
 places = st.lists(st.floats(0, 500), max_size=30).map(sorted)
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.models.completion import FinishReason
-from poor_bench.scoring.no_answer import explain_cut_off, marks_of, no_answer_verdict
-from poor_bench.scoring.verdict import Verdict
+from poor_bench.scoring.verdict import Verdict, explain_cut_off, marks_of, no_answer_verdict
 
 
 def test_answer_is_left_to_the_evaluator() -> None:

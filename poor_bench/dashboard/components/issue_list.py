@@ -9,7 +9,7 @@ from dash import html
 
 from poor_bench.dashboard.components.attributes import data
 from poor_bench.dashboard.components.states import empty_state
-from poor_bench.issues.issue import IssueGroup
+from poor_bench.issues.detector import IssueGroup
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.result_table import ResultTable
-from poor_bench.issues.background import Background, background_of
 from poor_bench.issues.detect import detect_issues
-from poor_bench.issues.issue import Issue
+from poor_bench.issues.detector import Background, Issue, background_of
 from poor_bench.models.result import record_to_result
 
 if TYPE_CHECKING:

@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.background import Answer, Background
-from poor_bench.issues.background import background_of
 from poor_bench.issues.detect import detect_issues
-from poor_bench.issues.detector import Detector
+from poor_bench.issues.detector import Detector, Issue, background_of
 from poor_bench.issues.format_tax import FormatTax, format_tax
-from poor_bench.issues.issue import Issue
 from poor_bench.models.result import Result, record_to_result
 
 if TYPE_CHECKING:

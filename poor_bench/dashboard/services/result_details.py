@@ -11,7 +11,7 @@ from poor_bench.config.workspace import Workspace
 from poor_bench.extraction.fences import fenced_blocks
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import split_thinking
-from poor_bench.issues.issue import Issue
+from poor_bench.issues.detector import Issue
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.prompts.request import build_messages

@@ -30,8 +30,7 @@ from poor_bench.dashboard.services.suite_runs import SuiteRuns
 from poor_bench.dashboard.services.summary_cache import SummaryCache
 from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.errors import PoorBenchError
-from poor_bench.issues.detector import Detector
-from poor_bench.issues.issue import Issue
+from poor_bench.issues.detector import Detector, Issue
 from poor_bench.models.llm import LLM
 from poor_bench.runner.plan import make_plan
 from poor_bench.runner.selection import Selection

@@ -8,8 +8,7 @@ from poor_bench import __version__
 from poor_bench.judge.history.summary import RunSummary
 from poor_bench.judge.report.radar import radar
 from poor_bench.judge.report.wording import notes_on, run_cost_text, spread_text, verdict_text
-from poor_bench.reports.html.environment import report_environment
-from poor_bench.reports.html.page import content_security_policy
+from poor_bench.reports.html.page import content_security_policy, report_environment
 
 
 def runs_to_html(summaries: Sequence[RunSummary], created: str) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.reports.html.scale import heat_step
+from poor_bench.reports.html.charts import heat_step
 from poor_bench.reports.number_text import count_text, time_text
 from poor_bench.reports.report_data import ReportData
 

@@ -1,28 +1,49 @@
-"""One self-contained HTML page: works offline, prints, asks nobody for anything.
+"""One self-contained HTML page: works offline, prints, loads nothing.
 
-All text is escaped by the template engine. The content security policy of the page allows its one
-stylesheet and its one script by their hashes and nothing else, so that even a text that got through
-could not run or load anything.
+The template engine escapes all text, and a missing value is an error. The content security policy
+allows the page's one stylesheet and its one script by their hashes and nothing else. So a text that
+got through could neither run nor load anything.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from poor_bench import __version__
 from poor_bench.comparison.times import machine_problem, machine_text
+from poor_bench.messages import counted
 from poor_bench.reports.findings import findings
 from poor_bench.reports.html.answers import answers
-from poor_bench.reports.html.changes import changes
-from poor_bench.reports.html.environment import report_environment
-from poor_bench.reports.html.heat_map import heat_map
-from poor_bench.reports.html.leaderboard import leaderboard
-from poor_bench.reports.html.scale import HEAT_STEPS
-from poor_bench.reports.html.scatter import scatter
-from poor_bench.reports.html.time_bars import time_bars
+from poor_bench.reports.html.charts import HEAT_STEPS, heat_map, scatter, time_bars
+from poor_bench.reports.html.tables import changes, leaderboard
 from poor_bench.reports.report_data import ReportData
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def report_environment(package: str = __package__, **filters: Callable[..., str]) -> Environment:
+    """Return the templates of a package, and those of this one for what all reports share.
+
+    Args:
+        package: The package with a folder `templates`.
+        filters: What its templates call by name.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    loaders = [PackageLoader(name) for name in dict.fromkeys((package, __package__))]
+    environment = Environment(
+        loader=ChoiceLoader(loaders),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"counted": counted, **filters}
+    return environment
 
 
 def report_to_html(data: ReportData) -> str:

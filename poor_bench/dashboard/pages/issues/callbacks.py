@@ -25,7 +25,7 @@ from poor_bench.dashboard.pages.issues.selection import (
 )
 from poor_bench.dashboard.pages.issues.tax_table import tax_table
 from poor_bench.dashboard.services.issue_reports import IssueReport, IssueReports
-from poor_bench.issues.grouping import group_issues
+from poor_bench.issues.detect import group_issues
 from poor_bench.messages import counted
 from poor_bench.reports.csv_table import csv_text
 

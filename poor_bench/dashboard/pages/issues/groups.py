@@ -10,7 +10,7 @@ from dash import dcc, html
 from poor_bench.dashboard.components.attributes import aria
 from poor_bench.dashboard.components.states import empty_state
 from poor_bench.dashboard.links import model_link
-from poor_bench.issues.issue import Issue, IssueGroup
+from poor_bench.issues.detector import Issue, IssueGroup
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from poor_bench.dashboard.components.states import loading_state
 from poor_bench.dashboard.components.stay_link import StayLinks, chip_row
 from poor_bench.dashboard.pages.issues.ids import IssuesIds as Ids
 from poor_bench.dashboard.pages.issues.selection import IssueSelection, selection_in
-from poor_bench.issues.issue import IssueGroup, Severity
+from poor_bench.issues.detector import IssueGroup, Severity
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

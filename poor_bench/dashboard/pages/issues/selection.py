@@ -8,8 +8,8 @@ from typing import Any
 
 from poor_bench.dashboard.addresses import first, search_of
 from poor_bench.dashboard.links import Search, read_search
+from poor_bench.issues.detector import Issue, Severity
 from poor_bench.issues.format_tax import FormatTax
-from poor_bench.issues.issue import Issue, Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

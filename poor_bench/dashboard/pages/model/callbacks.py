@@ -18,7 +18,7 @@ from poor_bench.dashboard.pages.model.query import query_of
 from poor_bench.dashboard.pages.model.tiles import model_tiles
 from poor_bench.dashboard.services.test_scores import scores_of_tests
 from poor_bench.dashboard.text.figures_text import setting_text, size_text
-from poor_bench.issues.grouping import group_issues
+from poor_bench.issues.detect import group_issues
 from poor_bench.statistics.summary import GroupBy
 
 if TYPE_CHECKING:

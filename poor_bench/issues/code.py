@@ -1,14 +1,21 @@
-"""Code that fails: wrong name, broken, slow."""
+"""Code that loses score: wrong name, does not parse, crashes, slow."""
 
 from __future__ import annotations
 
 import re
 from enum import StrEnum
 
-from poor_bench.issues.background import Background, Wanted
-from poor_bench.issues.detector import Among, Check, Detector, each
-from poor_bench.issues.issue import Severity
-from poor_bench.issues.trial import Trial, quoted
+from poor_bench.issues.detector import (
+    Among,
+    Background,
+    Check,
+    Detector,
+    Severity,
+    Trial,
+    Wanted,
+    each,
+    quoted,
+)
 from poor_bench.scoring.verdict import MAX_DETAILS
 
 _DEFINED = re.compile(

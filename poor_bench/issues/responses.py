@@ -1,0 +1,303 @@
+"""Issues of a single response: no answer, repetition, other language, thinking, wrong answer."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+
+from poor_bench.issues.detector import (
+    Among,
+    Background,
+    Detector,
+    Severity,
+    Trial,
+    each,
+    never,
+    quoted,
+)
+
+_TAIL = 2000
+_LONGEST_UNIT = 300
+_LEAST_LENGTH = 200
+_LEAST_TIMES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedTail:
+    """Repeated piece at the end of a text, counted in its last 2,000 characters."""
+
+    unit: str
+    times: int
+
+
+def repeated_tail(text: str) -> RepeatedTail | None:
+    """Find the repetition at the end of `text`, or None.
+
+    A loop is a piece of up to 300 characters that stands at the end at least 5 times in a row,
+    over at least 200 characters. The time needed does not depend on the length of the text.
+
+    Args:
+        text: A response, or thinking.
+
+    Example:
+        >>> repeated_tail("The answer is " + "no, wait. " * 50)
+        RepeatedTail(unit=' no, wait.', times=50)
+    """
+    tail = text[-_TAIL:].rstrip()
+    for period in range(1, min(_LONGEST_UNIT, len(tail) // _LEAST_TIMES) + 1):
+        least = max(_LEAST_LENGTH, _LEAST_TIMES * period)
+        if least <= len(tail) and tail[-least:-period] == tail[period - least :]:
+            return _describe(tail, period)
+    return None
+
+
+def _describe(tail: str, period: int) -> RepeatedTail:
+    start = len(tail) - period
+    while start >= period and tail[start - period : start] == tail[start : start + period]:
+        start -= period
+    return RepeatedTail(tail[start : start + period], (len(tail) - start) // period)
+
+
+_REFUSAL = re.compile(
+    r"""^\W{0,3}
+    (?:(?:i['\u2019]?m|i\s+am)\s+(?:very\s+|so\s+)?sorry|sorry|unfortunately|i\s+apologi[sz]e
+        |as\s+an\s+ai(?:\s+language)?(?:\s+model|\s+assistant)?)?
+    \W{0,3}(?:but\s+)?
+    (?:i\s+(?:can(?:['\u2019]?t|not|\s+not)|won['\u2019]?t|will\s+not|must\s+decline
+            |am\s+(?:unable|not\s+able))
+        |i['\u2019]m\s+(?:unable|not\s+able))
+    \s*(?:to\s+)?
+    (?:assist|help|comply|provide|fulfil+|do\s+that|answer|complete|generate|create|engage|support
+        |with\b|continue)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LONGEST_REFUSAL = 600
+
+
+def _prompt_truncated(trial: Trial, _: Background) -> str | None:
+    if "prompt_truncated" not in trial.result.marks:
+        return None
+    return f"the server counted {trial.result.prompt_tokens} prompt tokens, fewer than sent"
+
+
+def _repetition(trial: Trial, _: Background) -> str | None:
+    if "loop" in trial.result.marks:
+        return "the server stopped a repetition"
+    tail = repeated_tail(trial.result.response) or repeated_tail(trial.result.thinking)
+    return f"ends in {tail.times} times {quoted(tail.unit)!r}" if tail else None
+
+
+def _thinking_ate_budget(trial: Trial, _: Background) -> str | None:
+    if not trial.is_cut_off or trial.answer.strip():
+        return None
+    if not (trial.result.thinking or trial.split.thinking or trial.split.is_unclosed):
+        return None
+    tokens = trial.result.completion_tokens
+    spent = f"{tokens} tokens" if tokens else "all tokens"
+    return f"{spent} were spent and no answer had begun"
+
+
+def _truncated(trial: Trial, _: Background) -> str | None:
+    return f"breaks off at {quoted(trial.result.response[-60:])!r}" if trial.is_cut_off else None
+
+
+def _unclosed_thinking(trial: Trial, _: Background) -> str | None:
+    if not trial.split.is_unclosed:
+        return None
+    return f"thinking breaks off at {quoted(trial.split.thinking[-60:])!r}"
+
+
+def _refusal(trial: Trial, _: Background) -> str | None:
+    if "refusal" in trial.result.marks:
+        return f"the server reports a refusal: {quoted(trial.answer)!r}"
+    if not trial.is_zero or len(trial.answer) > _LONGEST_REFUSAL:
+        return None
+    return quoted(trial.answer, 160) if _REFUSAL.match(trial.answer) else None
+
+
+def _no_answer(trial: Trial, _: Background) -> str | None:
+    if trial.answer.strip():
+        return None
+    return "the response holds thinking only" if trial.split.thinking else "the response is empty"
+
+
+_MISSING = (
+    Detector(
+        id="prompt_truncated",
+        title="Prompt truncated",
+        severity=Severity.HIGH,
+        meaning="The server dropped the start of the prompt without an error.",
+        advice="Raise num_ctx of the model and run these tests again.",
+        find=each(_prompt_truncated),
+    ),
+    Detector(
+        id="repetition_loop",
+        title="Repetition loop",
+        severity=Severity.MEDIUM,
+        meaning="The model repeated itself until it was stopped.",
+        advice="Raise temperature or repeat_penalty slightly, or use a less quantised model.",
+        find=each(_repetition),
+        among=Among.LOST,
+    ),
+    Detector(
+        id="thinking_ate_budget",
+        title="Token limit in thinking",
+        severity=Severity.MEDIUM,
+        meaning="The token limit was reached before the answer began.",
+        advice="Raise max_tokens, lower the thinking effort, or turn thinking off.",
+        find=each(_thinking_ate_budget),
+        among=Among.LOST,
+    ),
+    Detector(
+        id="truncated",
+        title="Token limit reached",
+        severity=Severity.MEDIUM,
+        meaning="The answer is longer than max_tokens allows.",
+        advice="Raise max_tokens, or ask for a shorter answer.",
+        find=each(_truncated),
+        among=Among.LOST,
+    ),
+    Detector(
+        id="unclosed_thinking",
+        title="Unfinished thinking",
+        severity=Severity.MEDIUM,
+        meaning="The model stopped while thinking and gave no answer.",
+        advice="Check the model's chat template, or let the server separate thinking.",
+        find=each(_unclosed_thinking),
+        among=Among.LOST,
+    ),
+    Detector(
+        id="refusal",
+        title="Refusal",
+        severity=Severity.MEDIUM,
+        meaning="The model or its provider declined to answer.",
+        advice="Reword the prompt, or state the purpose in the system prompt.",
+        find=each(_refusal),
+        among=Among.LOST,
+    ),
+    Detector(
+        id="no_answer",
+        title="No answer",
+        severity=Severity.MEDIUM,
+        meaning="The response is empty or contains only thinking.",
+        advice="Check the model's chat template and stop sequences.",
+        find=each(_no_answer),
+        among=Among.LOST,
+    ),
+)
+
+
+_LONGEST_SEARCH = 4000
+_LEAST_LETTERS = 20
+_LEAST_SHARE = 0.3
+_ONE_SCRIPT = {"HIRAGANA": "CJK", "KATAKANA": "CJK"}
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
+def _scripts(text: str) -> Counter[str]:
+    """Count letters by script, such as LATIN, CYRILLIC, CJK."""
+    counts: Counter[str] = Counter()
+    for letter in text[:_LONGEST_SEARCH]:
+        if letter.isalpha():
+            script = "LATIN" if letter.isascii() else unicodedata.name(letter, "?").split()[0]
+            counts[_ONE_SCRIPT.get(script, script)] += 1
+    return counts
+
+
+def _wrong_language(trial: Trial, _: Background) -> str | None:
+    prompt = trial.result.prompt
+    if not prompt or not _NOT_ASCII.search(trial.answer[:_LONGEST_SEARCH]):
+        return None
+    known = _scripts(prompt)
+    answered = _scripts(trial.answer)
+    letters = answered.total()
+    for script, count in answered.most_common(1):
+        if letters >= _LEAST_LETTERS and count >= _LEAST_SHARE * letters and script not in known:
+            return f"{count} of {letters} letters are {script.title()}: {quoted(trial.answer)!r}"
+    return None
+
+
+_LANGUAGE = (
+    Detector(
+        id="wrong_language",
+        title="Answer in another language",
+        severity=Severity.MEDIUM,
+        meaning="The answer uses a script that does not occur in the prompt.",
+        advice="State the language of the answer in the prompt. Quantised models drift more often.",
+        find=each(_wrong_language),
+        among=Among.LOST,
+    ),
+)
+
+
+_THINKING_ALOUD = re.compile(
+    r"^\W*(?:okay|ok|alright|hmm+|let(?:'s| me) (?:think|see|break)|wait|so,|we need to"
+    r"|first, i (?:need|have|should)|the user (?:wants|is asking|asks|asked))\b",
+    re.IGNORECASE,
+)
+_LEAST_LEAK = 200
+
+
+def _leaked(trial: Trial, _: Background) -> str | None:
+    if trial.result.score is None or trial.split.is_unclosed:
+        return None
+    if trial.split.thinking:
+        return f"marked thinking in the response: {quoted(trial.split.thinking)!r}"
+    if trial.is_lost and len(trial.answer) >= _LEAST_LEAK and _THINKING_ALOUD.match(trial.answer):
+        return f"the answer begins with {quoted(trial.answer)!r}"
+    return None
+
+
+_LEAKS = (
+    Detector(
+        id="thinking_leaked",
+        title="Thinking in the answer",
+        severity=Severity.LOW,
+        meaning="The answer contains thinking that should be separate.",
+        advice="Set `think` for this model so that the server separates thinking.",
+        find=each(_leaked),
+        explains_loss=never,
+    ),
+)
+
+
+def _evidence(trial: Trial) -> str:
+    result = trial.result
+    if result.expected:
+        return f"expected {quoted(result.expected)!r}, got {quoted(result.got)!r}"
+    return quoted(result.details, 160)
+
+
+def _score_zero(trial: Trial, _: Background) -> str | None:
+    return _evidence(trial) if trial.is_zero else None
+
+
+def _partly_wrong(trial: Trial, _: Background) -> str | None:
+    return None if trial.is_zero else _evidence(trial)
+
+
+WRONG_ANSWERS = (
+    Detector(
+        id="score_zero",
+        title="Score 0",
+        severity=Severity.MEDIUM,
+        meaning="The answer is wrong, and no other cause explains it.",
+        advice="Read a few responses. If they are right, fix the test or evaluator.",
+        find=each(_score_zero),
+        among=Among.LOST,
+    ),
+    Detector(
+        id="partly_wrong",
+        title="Partly wrong",
+        severity=Severity.LOW,
+        meaning="Part of the answer is right.",
+        advice="Compare the failing items. One that often fails may be ambiguous.",
+        find=each(_partly_wrong),
+        among=Among.LOST,
+    ),
+)
+
+
+DETECTORS = (*_MISSING, *_LANGUAGE, *_LEAKS)

@@ -27,7 +27,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from poor_bench.models.failure import FailureKind
     from poor_bench.models.problem import Problem
@@ -146,17 +146,18 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - 
 _LONGEST_REASON = 300
 
 
-def describe_crash(error: BaseException, file: str = "") -> str:
+def describe_crash(error: BaseException, file: str = "", hide: Callable[[str], str] = str) -> str:
     """Describe an exception of code that a user dropped in: what it is, and its file and line.
 
     Args:
         error: What the code raised.
         file: The file that was dropped in, where it is known; named if no line of it was reached.
+        hide: Takes secrets out of the message before it is cut: half a key is not found any more.
 
     Example:
         `ZeroDivisionError: division by zero (data/evaluators/mine.py:12)`
     """
-    reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON].rstrip(": ")
+    reason = hide(f"{type(error).__name__}: {error}")[:_LONGEST_REASON].rstrip(": ")
     place = _place_of(error, file) or _as_shown(file)
     return f"{reason} ({place})" if place else reason
 

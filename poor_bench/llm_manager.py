@@ -22,6 +22,7 @@ from poor_bench.models.failure import FailureScope
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Clock, Provider, Reachability
 from poor_bench.providers.api_keys import hide_key_in_answer, known_key
+from poor_bench.providers.key_hiding import KeyHiding
 from poor_bench.providers.registry import (
     ProviderServices,
     create_provider,
@@ -210,7 +211,11 @@ class LLMManager:
 
     def _open(self, llm: LLM) -> Caller:
         make_own = self._own_providers.get(llm.provider)
-        provider = make_own(llm) if make_own else self._create(llm, self._services)
+        provider: Provider
+        if make_own:
+            provider = KeyHiding(make_own(llm), llm, self._services.environ)
+        else:
+            provider = self._create(llm, self._services)
         gate = self._gate(llm)
         return Caller(llm, provider, gate, self.clock, self._policy, self._rng)
 

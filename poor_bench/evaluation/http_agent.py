@@ -35,6 +35,7 @@ from poor_bench.evaluation.agent import (
     read_outcome,
     read_step,
 )
+from poor_bench.evaluation.browser.safety.redaction import Redactor, redactor_of_trial
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl
@@ -73,8 +74,9 @@ class HttpAgent:
             AgentError: If the endpoint cannot be reached, or refuses the request.
             RunCancelledError: If `control.cancelled()` turned true.
         """
+        redactor = redactor_of_trial(task.credentials, task.llm, self._services.environ, self._url)
         try:
-            reply = self._exchange(task, control)
+            reply = self._exchange(task, control, redactor)
         except _BadReplyError as error:
             return AgentOutcome(success=False, error=str(error), traceback=error.reply)
         except ProviderError as error:
@@ -82,9 +84,9 @@ class HttpAgent:
                 limit = f"no outcome within the time limit of {task.time_limit_s:g} s"
                 return AgentOutcome(success=False, error=limit)
             raise AgentError(f"{self._url}: {error}", kind=error.kind) from error
-        return self._read(reply, control)
+        return self._read(reply, control, redactor)
 
-    def _exchange(self, task: AgentTask, control: TrialControl) -> bytes:
+    def _exchange(self, task: AgentTask, control: TrialControl, redactor: Redactor) -> bytes:
         limit = task.time_limit_s
         timeouts = Timeouts(connect_s=min(10.0, limit), first_token_s=limit, total_s=limit)
         call = CallControl(timeouts=timeouts, cancelled=control.cancelled)
@@ -97,7 +99,7 @@ class HttpAgent:
         finally:
             server.close()
         if reply.status != _OK:
-            raise self._refused(reply.status, body)
+            raise self._refused(reply.status, _text_of(body, redactor))
         return body
 
     def _unreachable(self, error: TransportError) -> Exception:
@@ -106,15 +108,14 @@ class HttpAgent:
         message = f"cannot reach {self._url}: {error}"
         return AgentError(message, kind=FailureKind.CONNECTION)
 
-    def _refused(self, status: int, body: bytes) -> Exception:
-        text = body.decode(errors="replace")
+    def _refused(self, status: int, text: str) -> Exception:
         said = f": {' '.join(text.split())[:_SHOWN]}" if text.strip() else ""
         message = f"{self._url} replied with status {status}{said}"
         if status in _CRASHED:
             return _BadReplyError(message, text)
         return AgentError(message, kind=FailureKind.SERVER_ERROR)
 
-    def _read(self, body: bytes, control: TrialControl) -> AgentOutcome:
+    def _read(self, body: bytes, control: TrialControl, redactor: Redactor) -> AgentOutcome:
         try:
             reply = load_json(body)
             steps = _steps(reply.get("steps") or [])
@@ -122,7 +123,7 @@ class HttpAgent:
         except (MalformedJsonError, ValueError) as error:
             fault = "a JSON object" if isinstance(error, MalformedJsonError) else f"valid: {error}"
             message = f"the reply of {self._url} is not {fault}; see docs/suites.md"
-            text = body.decode(errors="replace")[:_LONGEST_REPLY]
+            text = _text_of(body, redactor)[:_LONGEST_REPLY]
             return AgentOutcome(success=False, error=message, traceback=text)
         for step in steps:
             control.note_step(step)
@@ -135,6 +136,11 @@ class _BadReplyError(Exception):
     def __init__(self, message: str, reply: str = "") -> None:
         super().__init__(message)
         self.reply = reply[:_LONGEST_REPLY]
+
+
+def _text_of(body: bytes, redactor: Redactor) -> str:
+    """Text of a reply without secrets, which are not found any more once it is cut."""
+    return redactor.text(body.decode(errors="replace"))
 
 
 def _steps(written: object) -> list[Step]:

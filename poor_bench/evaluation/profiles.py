@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import traceback
+from collections.abc import Mapping
 
 from poor_bench.errors import AgentError, PoorBenchError, RunCancelledError, describe_crash
 from poor_bench.evaluation.agent import (
@@ -17,6 +18,7 @@ from poor_bench.evaluation.agent import (
     read_outcome,
     read_step,
 )
+from poor_bench.evaluation.browser.safety.redaction import redactor_of_trial
 from poor_bench.evaluation.case_checks import DEFAULT_PROFILE, split_web_url
 from poor_bench.evaluation.factories import import_factory
 from poor_bench.evaluation.http_agent import HttpAgent
@@ -55,7 +57,7 @@ class Profiles:
             return HttpAgent(profile, self._services)
         factory = import_factory(profile)
         try:
-            return CustomAgent(factory(self._services), profile)
+            return CustomAgent(factory(self._services), profile, self._services.environ)
         except PoorBenchError:
             raise
         except Exception as error:
@@ -66,8 +68,9 @@ class Profiles:
 class CustomAgent:
     """An agent of the user: a crash or a bad outcome is a failure of the agent under test."""
 
-    def __init__(self, agent: Agent, profile: str) -> None:
+    def __init__(self, agent: Agent, profile: str, environ: Mapping[str, str]) -> None:
         self._agent = agent
+        self._environ = environ
         self._profile = profile
 
     def run(self, task: AgentTask, control: TrialControl) -> AgentOutcome:
@@ -85,20 +88,21 @@ class CustomAgent:
         except RunCancelledError as error:
             if control.cancelled():
                 raise
-            return self._crashed(error)
+            return self._crashed(error, task)
         except PoorBenchError:
             raise
         except BaseException as error:  # noqa: BLE001 - even sys.exit() must not end the run
-            return self._crashed(error)
+            return self._crashed(error, task)
         return self._read(outcome)
 
-    def _crashed(self, error: BaseException) -> AgentOutcome:
+    def _crashed(self, error: BaseException, task: AgentTask) -> AgentOutcome:
+        redactor = redactor_of_trial(task.credentials, task.llm, self._environ, self._profile)
         own = error.__traceback__.tb_next if error.__traceback__ else None
         lines = traceback.format_exception(type(error), error, own)
         return AgentOutcome(
             success=False,
-            error=f"agent {self._profile} raised {describe_crash(error)}",
-            traceback="".join(lines)[-_LONGEST_TRACEBACK:],
+            error=f"agent {self._profile} raised {describe_crash(error, hide=redactor.text)}",
+            traceback=redactor.text("".join(lines))[-_LONGEST_TRACEBACK:],
         )
 
     def _read(self, returned: object) -> AgentOutcome:

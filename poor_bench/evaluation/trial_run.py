@@ -15,7 +15,7 @@ from poor_bench.errors import (
     StoreError,
 )
 from poor_bench.evaluation.agent import AgentOutcome, AgentServices, Step, TrialControl
-from poor_bench.evaluation.browser.safety.redaction import Redactor
+from poor_bench.evaluation.browser.safety.redaction import Redactor, redactor_of_trial
 from poor_bench.evaluation.case_checks import DEFAULT_PROFILE
 from poor_bench.evaluation.models import EvalCase, EvalTrialResult
 from poor_bench.evaluation.profiles import Profiles
@@ -72,7 +72,7 @@ class TrialRunner:
             artifacts=artifacts_of(case.id, plan.trial),
         )
         environ = self._services.environ
-        redactor = Redactor({name: environ.get(name, "") for name in case.credentials or ()})
+        redactor = redactor_of_trial(case.credentials or (), plan.llm, environ, case.profile)
         try:
             attempted = self._attempt(plan, blank, redactor, cancelled, note)
             return score_trial(case, attempted, plan.prices)

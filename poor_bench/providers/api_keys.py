@@ -83,14 +83,17 @@ def hide_keys(text: str, key: str | None) -> str:
     return _KEY_SHAPES.sub(_HIDDEN, hide_key(text, key))
 
 
-def hide_key(text: str, key: str | None) -> str:
-    """Return text without the key: in any case, escaped for JSON, URLs and HTML, and in base64."""
+def hide_key(text: str, key: str | None, shown: str = _HIDDEN) -> str:
+    """Replace the key by `shown`.
+
+    It is found in any case, escaped for JSON, URLs and HTML, and in base64.
+    """
     if not key or len(key) < _SHORTEST_SECRET:
         return text
-    return _spellings(key).sub(_HIDDEN, text)
+    return _spellings(key).sub(lambda _match: shown, text)
 
 
-def hide_key_in_answer(text: str, key: str | None) -> str:
+def hide_key_in_answer(text: str, key: str | None, shown: str = _HIDDEN) -> str:
     """Return what an LLM answered without the key.
 
     Placeholders that local servers are given for a key, such as `ollama`, are ordinary words and
@@ -99,7 +102,7 @@ def hide_key_in_answer(text: str, key: str | None) -> str:
     if not key or len(key) < _SHORTEST_IN_ANSWERS:
         return text
     is_random = any(character.isdigit() for character in key) or len(key) >= _LONGER_THAN_WORDS
-    return hide_key(text, key) if is_random else text
+    return hide_key(text, key, shown) if is_random else text
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,7 @@ from poor_bench.models.completion import ChatRequest, Completion, FinishReason
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl
-from poor_bench.providers.api_keys import hide_key_in_answer, hide_keys, read_key
+from poor_bench.providers.api_keys import hide_keys, read_key
 from poor_bench.providers.chat_wire import ChatWire, Refused, ReplyReader
 from poor_bench.providers.error_reply import (
     ErrorReply,
@@ -23,6 +23,7 @@ from poor_bench.providers.error_reply import (
     parse_error_reply,
 )
 from poor_bench.providers.failures import Asked, refusal_to_error, transport_to_error
+from poor_bench.providers.key_hiding import without_key
 from poor_bench.providers.reply_parts import ReplyParts, mappings_at
 from poor_bench.providers.services import ProviderServices
 from poor_bench.providers.transport.json_text import MalformedJsonError, dump_json, load_json
@@ -132,7 +133,7 @@ class HttpChat:
         watch = reply.watch
         notes = tuple(wire.note(item) for item in sorted(refused))
         completion = parts.to_completion(watch.elapsed_ms(), watch.first_text_ms, notes)
-        return _without_key(completion, key)
+        return without_key(completion, key)
 
     def _feed(self, wire: ChatWire, reader: ReplyReader, reply: Reply, key: str | None) -> bool:
         for value in read_objects(reply.pieces(), wire.framing):
@@ -165,19 +166,6 @@ class HttpChat:
             f"{self._asked.server} answered {what} where JSON was expected",
             kind=FailureKind.MALFORMED_REPLY,
         )
-
-
-def _without_key(completion: Completion, key: str | None) -> Completion:
-    """Return a completion without the key, should the server or the LLM echo it."""
-    clean = replace(
-        completion,
-        text=hide_key_in_answer(completion.text, key),
-        thinking=hide_key_in_answer(completion.thinking, key),
-        model_digest=hide_key_in_answer(completion.model_digest or "", key) or None,
-    )
-    if clean == completion:
-        return completion
-    return replace(clean, key_hidden=True, notes=(*clean.notes, "the key was hidden"))
 
 
 def in_one_piece(control: CallControl) -> CallControl:

@@ -144,7 +144,8 @@ def _hold(app: AppContext, contest: Contest, *, quiet: bool) -> list[Duel]:
 
     run_id = new_run_id(contest.manager.clock.now_iso())
     duels = []
-    with keeping_duels(app.data_dir, run_id, contest.a.run_id, contest.b.run_id) as keep:
+    runs = contest.a.run_id, contest.b.run_id
+    with keeping_duels(app.data_dir, run_id, *runs, contest.n_duels) as keep:
         for duel in contest.duels():
             keep(duel)
             duels.append(duel)

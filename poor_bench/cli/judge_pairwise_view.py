@@ -10,6 +10,7 @@ import click
 
 from poor_bench.cli.output import Column, console, harmless, plain_table, print_json
 from poor_bench.command_line import next_command
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.judge.history.judge_run import JudgeRun
@@ -56,6 +57,9 @@ def show_contest(data_dir: Path, reference: str, *, as_json: bool) -> int:
     store = JudgementStore(data_dir)
     runs = store.find(contest.a_run_id), store.find(contest.b_run_id)
     show_duels(decisions_of(contest.duels), runs, as_json=as_json)
+    if contest.n_planned > len(contest.duels) and not as_json:
+        again = next_command(f"judge pairwise {contest.a_run_id} {contest.b_run_id}")
+        click.echo(f"Incomplete: {_share_judged(contest)}. Compare again: {again}")
     return 0
 
 
@@ -69,7 +73,7 @@ def list_contests(data_dir: Path, *, as_json: bool) -> int:
         print_json(
             {
                 "comparisons": [
-                    {"run_id": item.run_id}
+                    {"run_id": item.run_id, "n_planned": item.n_planned}
                     | decisions_to_json(decisions_of(item.duels), item.a_run_id, item.b_run_id)
                     for item in kept
                 ]
@@ -112,6 +116,10 @@ def _duels_json(duels: Duels) -> dict[str, Any]:
     }
 
 
+def _share_judged(contest: KeptContest) -> str:
+    return f"{len(contest.duels)} of {counted(contest.n_planned, 'pair')} judged"
+
+
 def _row(duel: Duel) -> list[str]:
     places = ["-" if place is None else place.value for place in (duel.a_first, duel.b_first)]
     why = duel.error or " / ".join(" ".join(reason.split()) for reason in duel.reasons)
@@ -125,13 +133,14 @@ def _listed(contest: KeptContest) -> list[str]:
 
     decisions = decisions_of(contest.duels)
     said = list(decisions.by_case.values())
+    is_whole = contest.n_planned <= len(contest.duels)
     known = [duel.cost_usd for duel in contest.duels if duel.cost_usd is not None]
     return [
         contest.run_id,
         contest.a_run_id,
         contest.b_run_id,
         ", ".join(decisions.by_judge),
-        str(len(said)),
+        str(len(said)) if is_whole else f"{len(said)}, incomplete",
         str(said.count(Outcome.A)),
         str(said.count(Outcome.B)),
         cost_text(sum(known)) if known else "",

@@ -31,12 +31,15 @@ def print_rescored(tally: RescoreTally, n_not_rescored: int, undo: str) -> None:
         return
     if tally.moves:
         console().print(moves_table(tally.moves[:_SHOWN]))
-    changed = f"{counted(len(tally.moves), 'score')} changed"
-    more = f" ({_SHOWN} shown)" if len(tally.moves) > _SHOWN else ""
-    click.echo(
-        f"The evaluator changed: {counted(tally.n_scored, 'stored response')} scored again, "
-        f"{changed}{more}." + (f" The earlier scores are kept: `{undo}`." if tally.n_scored else "")
-    )
+    if tally.n_first:
+        click.echo(f"{counted(tally.n_first, 'stored response')} scored for the first time.")
+    if n_again := tally.n_scored - tally.n_first:
+        changed = f"{counted(len(tally.moves), 'score')} changed"
+        more = f" ({_SHOWN} shown)" if len(tally.moves) > _SHOWN else ""
+        click.echo(
+            f"The evaluator changed: {counted(n_again, 'stored response')} scored again, "
+            f"{changed}{more}. The earlier scores are kept: `{undo}`."
+        )
     if n_not_rescored:
         click.echo(
             f"{counted(n_not_rescored, 'stored response')} could not be scored again and "
@@ -48,6 +51,7 @@ def rescored_to_json(tally: RescoreTally, n_not_rescored: int) -> dict[str, Any]
     """Return the same for machines."""
     return {
         "n_rescored": tally.n_scored,
+        "n_first_scored": tally.n_first,
         "n_not_rescored": n_not_rescored,
         "changed": [rescored_record(move) for move in tally.moves],
         "problems": [problem._asdict() for problem in tally.problems],

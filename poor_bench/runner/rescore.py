@@ -94,6 +94,8 @@ class RescoreTally:
 
     def __init__(self) -> None:
         self.n_scored = 0
+        self.n_first = 0
+        """Of the scored ones: those without an earlier score, such as responses left unjudged."""
         self.moves: list[Move] = []
         self._problems: dict[str, Problem] = {}
 
@@ -112,7 +114,9 @@ class RescoreTally:
             self._problems[message] = first._replace(n_responses=n_before + 1)
             return
         self.n_scored += 1
-        if result.score != old_score:
+        if old_score is None:
+            self.n_first += 1
+        elif result.score != old_score:
             move = Move(result.llm_id, result.test_id, result.trial, old_score, result.score)
             self.moves.append(move)
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from poor_bench.dashboard.services.run_state import LLMPhase, LLMProgress, RunPhase, RunState
+from poor_bench.models.failure import WAITS_FOR_JUDGE
 from poor_bench.results.paths import StorePaths
-from poor_bench.runs.journal import newest_owned, read_header, read_journal
+from poor_bench.runs.journal import left_over, newest_owned, read_header, read_journal
 from poor_bench.safe_files import open_regular
+
+_WAITS = asdict(WAITS_FOR_JUDGE)
+"""Failure of a response that has no judgement yet; its trial goes on."""
 
 
 class ForeignRuns:
@@ -20,6 +25,7 @@ class ForeignRuns:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._followed: _Followed | None = None
+        self._killed: _Followed | None = None
 
     def state(self, paths: StorePaths) -> RunState | None:
         """Return the newest run that some process is writing; None where there is none.
@@ -34,6 +40,25 @@ class ForeignRuns:
             if self._followed is None or self._followed.path != path:
                 self._followed = _Followed(path)
             return self._followed.state()
+
+    def interrupted(self, paths: StorePaths) -> RunState | None:
+        """Return the newest run whose process was killed, until its results are merged."""
+        left = left_over(paths.journals())
+        runs = [path for path in left if isinstance(read_header(path).get("llms"), dict)]
+        if not runs:
+            return None
+        with self._lock:
+            if self._killed is None or self._killed.path != runs[-1]:
+                self._killed = _Followed(runs[-1])
+            return _as_interrupted(self._killed.state())
+
+
+def _as_interrupted(state: RunState) -> RunState:
+    llms = tuple(
+        llm if llm.phase is LLMPhase.FINISHED else replace(llm, phase=LLMPhase.INTERRUPTED)
+        for llm in state.llms
+    )
+    return replace(state, phase=RunPhase.INTERRUPTED, is_foreign=False, llms=llms)
 
 
 class _Followed:
@@ -81,6 +106,8 @@ class _Counts:
         self.score_sum = 0.0
 
     def add(self, record: dict[str, Any]) -> None:
+        if record.get("failure") == _WAITS:
+            return
         if "failure" in record:
             self.n_failed += 1
         else:

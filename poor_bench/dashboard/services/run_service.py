@@ -82,7 +82,10 @@ class RunService:
         return self.state()
 
     def state(self) -> RunState:
-        """Return how far the run is: ours, else one of another process, else our last one."""
+        """Return how far the run is: ours, else one of another process, else our last one.
+
+        Before our first run, the newest one whose process was killed counts as the last one.
+        """
         watcher = self._watcher
         own = watcher.state() if watcher is not None else RunState()
         if own.phase is RunPhase.RUNNING:
@@ -91,7 +94,10 @@ class RunService:
             return replace(own, phase=RunPhase.PAUSED) if self._control.paused() else own
         if own.is_active:
             return own
-        return self._foreign_run() or own
+        other = self._foreign_run()
+        if other is None and own.phase is RunPhase.IDLE:
+            other = self._interrupted_run()
+        return other or own
 
     def wait(self, timeout_s: float | None = None) -> None:
         """Return as soon as no run of ours is under way."""
@@ -148,6 +154,12 @@ class RunService:
         try:
             return self._foreign_runs.state(self._open_store().paths)
         except PoorBenchError:
+            return None
+
+    def _interrupted_run(self) -> RunState | None:
+        try:
+            return self._foreign_runs.interrupted(self._open_store().paths)
+        except (PoorBenchError, OSError):
             return None
 
 

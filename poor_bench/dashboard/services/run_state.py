@@ -21,6 +21,8 @@ class RunPhase(StrEnum):
     CANCELLED = "cancelled"
     BROKEN = "broken"
     """It could not start or had to stop; the message says why."""
+    INTERRUPTED = "interrupted"
+    """Its process was killed; what it stored is kept."""
 
 
 class LLMPhase(StrEnum):
@@ -33,6 +35,7 @@ class LLMPhase(StrEnum):
     """It has answered; its responses wait for a judge."""
     FINISHED = "finished"
     UNAVAILABLE = "unavailable"
+    INTERRUPTED = "interrupted"
 
 
 ACTIVE_PHASES = frozenset({RunPhase.STARTING, RunPhase.RUNNING, RunPhase.PAUSED, RunPhase.STOPPING})
@@ -101,6 +104,8 @@ class RunState:
     errors: tuple[RunError, ...] = ()
     n_rescored: int = 0
     """Stored responses that have a new score, since their evaluator changed."""
+    n_first_scored: int = 0
+    """Stored responses that had no score, such as those of an interrupted run."""
     n_not_rescored: int = 0
     """Stored responses that could not be scored again; the errors say why."""
     n_moved: int = 0

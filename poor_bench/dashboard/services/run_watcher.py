@@ -113,7 +113,8 @@ class RunWatcher:
         self._rescored.add(result, old_score)
         self._state = replace(
             self._state,
-            n_rescored=self._rescored.n_scored,
+            n_rescored=self._rescored.n_scored - self._rescored.n_first,
+            n_first_scored=self._rescored.n_first,
             n_not_rescored=sum(problem.n_responses for problem in self._rescored.problems),
             n_moved=len(self._rescored.moves),
             moves=tuple(self._rescored.moves[:_SHOWN_MOVES]),

@@ -58,6 +58,11 @@ class Contest:
         ids = dict.fromkeys(talk.case_id for talk in talks)
         return [case_id for case_id in ids if case_id not in paired]
 
+    @property
+    def n_duels(self) -> int:
+        """Number of duels: each pair before each judge."""
+        return len(self.pairs) * len(self.judges)
+
     def estimated_cost_usd(self) -> float:
         """Highest cost in US dollars without repairs; 0.0 without prices."""
         return sum(self._duel_usd(judge, pair) for judge in self.judges for pair in self.pairs)

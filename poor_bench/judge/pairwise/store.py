@@ -33,11 +33,13 @@ class KeptContest:
     a_run_id: str
     b_run_id: str
     duels: tuple[Duel, ...]
+    n_planned: int
+    """Duels of the whole comparison: more than `duels` if it was interrupted or cost too much."""
 
 
 @contextmanager
 def keeping_duels(
-    data_dir: Path, run_id: str, a_run_id: str, b_run_id: str
+    data_dir: Path, run_id: str, a_run_id: str, b_run_id: str, n_planned: int
 ) -> Iterator[Callable[[Duel], None]]:
     """Yield what keeps a duel the moment it is over.
 
@@ -46,12 +48,14 @@ def keeping_duels(
         run_id: Unique, sorts by time, usable as a file name.
         a_run_id: The judged run whose conversations are called A.
         b_run_id: The other one.
+        n_planned: Number of duels, if all of them are held.
 
     Raises:
         StoreError: If it cannot be written.
     """
     path = _folder(data_dir) / f"{run_id}.jsonl"
-    journal = JournalWriter(path, {"run_id": run_id, "a": a_run_id, "b": b_run_id})
+    header = {"run_id": run_id, "a": a_run_id, "b": b_run_id, "n_duels": n_planned}
+    journal = JournalWriter(path, header)
 
     def keep(duel: Duel) -> None:
         journal.append_record({"duel": {**asdict(duel), "outcome": duel.outcome.value}})
@@ -104,11 +108,13 @@ def _read(path: Path) -> KeptContest | None:
         records = [line.record for line in read_journal(stream, tell)]
     try:
         header = read_header(path)
+        duels = tuple(_duel_of(record["duel"]) for record in records if "duel" in record)
         return KeptContest(
             run_id=path.stem,
             a_run_id=str(header["a"]),
             b_run_id=str(header["b"]),
-            duels=tuple(_duel_of(record["duel"]) for record in records if "duel" in record),
+            duels=duels,
+            n_planned=int(header.get("n_duels", len(duels))),
         )
     except (KeyError, TypeError, ValueError) as error:
         _LOG.warning("%s is skipped: %s", path, error)

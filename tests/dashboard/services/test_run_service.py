@@ -154,7 +154,7 @@ def test_a_run_of_another_process_is_watched_and_keeps_ours_from_starting(folder
     with pytest.raises(RunRefusedError, match="20260101T000000-a"):
         service.start(Selection())
     journal.close()
-    assert service.state().phase is RunPhase.IDLE
+    assert service.state().phase is RunPhase.INTERRUPTED  # nobody has merged it
 
 
 def test_one_process_at_a_time_has_the_turn(folder: Path) -> None:

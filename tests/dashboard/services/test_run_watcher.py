@@ -115,8 +115,10 @@ def test_errors_are_bounded() -> None:
 
 def test_rescored_responses_are_counted() -> None:
     watcher = started(Clock())
-    watcher(TrialRescored(result=Result(llm_id="a", test_id="t", score=1.0), old_score=None))
-    assert watcher.state().n_rescored == 1
+    for old_score in None, 0.5:
+        result = Result(llm_id="a", test_id="t", score=1.0)
+        watcher(TrialRescored(result=result, old_score=old_score))
+    assert (watcher.state().n_rescored, watcher.state().n_first_scored) == (1, 1)
 
 
 def test_responses_that_could_not_be_judged_again_are_errors() -> None:

@@ -111,13 +111,13 @@ def test_several_judges_decide_by_the_greater_number() -> None:
 def test_duels_are_kept_and_found_again(tmp_path: Path) -> None:
     held = [duel("j", "x", Outcome.A), duel("j", "y", Outcome.FAILED)]
     for run_id in ("20261122T01", "20261122T02"):
-        with keeping_duels(tmp_path, run_id, "a", "b") as keep:
+        with keeping_duels(tmp_path, run_id, "a", "b", 2) as keep:
             for item in held:
                 keep(item)
     assert [item.run_id for item in kept_contests(tmp_path)] == ["20261122T01", "20261122T02"]
     newest = find_contest(tmp_path, "last")
     assert (newest.run_id, newest.a_run_id, newest.b_run_id) == ("20261122T02", "a", "b")
-    assert newest.duels == tuple(held)
+    assert (newest.duels, newest.n_planned) == (tuple(held), 2)
     with pytest.raises(ConfigError, match="matches several"):
         find_contest(tmp_path, "20261122")
     with pytest.raises(ConfigError, match="is not a comparison"):

@@ -38,6 +38,7 @@ _TITLES = {
     RunPhase.FINISHED: "Finished",
     RunPhase.CANCELLED: "Cancelled; results so far are stored",
     RunPhase.BROKEN: "The run failed",
+    RunPhase.INTERRUPTED: "Interrupted; results so far are stored",
 }
 _HEADS = ("Model", "Progress", "Completed", "Score so far", "Tokens/s", "Failed", "Time left")
 
@@ -101,14 +102,21 @@ def _title(state: RunState) -> str:
 
 
 def _note(state: RunState) -> str:
-    parts = [f"run {state.run_id}" if state.run_id else "", duration_text(state.elapsed_s)]
+    parts = [f"run {state.run_id}"] if state.run_id else []
+    if state.phase is not RunPhase.INTERRUPTED:  # nobody knows how long it lasted
+        parts.append(duration_text(state.elapsed_s))
     if state.is_active and state.seconds_left is not None:
         parts.append(f"about {duration_text(state.seconds_left)} left")
+    if state.n_first_scored:
+        first = counted(state.n_first_scored, "stored response")
+        parts.append(f"{first} scored for the first time")
     if state.n_rescored:
         moved = counted(state.n_moved, "score")
         parts.append(f"{counted(state.n_rescored, 'response')} rescored, {moved} changed")
     if state.is_foreign:
         parts.append("stop it where it was started")
+    if state.phase is RunPhase.INTERRUPTED:
+        parts.append("start a run to continue")
     return " · ".join(part for part in parts if part)
 
 

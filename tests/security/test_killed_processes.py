@@ -1,0 +1,149 @@
+"""kill -9 of the console and the dashboard: what was stored stays, is shown as it is, and goes on.
+
+Each process kills itself before a certain line of its journal, so no test has to hit a moment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poor_bench.cli.main import main
+from poor_bench.dashboard.pages.run import run_callbacks
+from poor_bench.dashboard.services.run_state import RunPhase
+from poor_bench.judge.pairwise.store import find_contest, kept_contests
+from poor_bench.models.result import Result
+from poor_bench.runner.selection import Selection
+from poor_bench.workspace_folder import WorkspaceFolder
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import services_of
+from tests.dashboard.seen_text import text_of
+from tests.judge.agent_workspace import write_workspace
+from tests.runner.test_judged_run import judged_workspace, verdict
+
+ROOT = Path(__file__).parents[2]
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from poor_bench.runs.journal import JournalWriter
+write, n_left = JournalWriter._write, [int(sys.argv[1])]
+def counted(self, line):
+    if not n_left[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    n_left[0] -= 1
+    write(self, line)
+JournalWriter._write = counted
+"""
+CONSOLE = "from poor_bench.cli.main import main\nmain(sys.argv[2:])"
+DASHBOARD = """
+from poor_bench.dashboard.services.services import Services
+from poor_bench.runner.selection import Selection
+from poor_bench.workspace_folder import WorkspaceFolder
+services = Services(lambda: WorkspaceFolder(Path(sys.argv[2])))
+services.runs.start(Selection())
+services.runs.wait()
+"""
+N_TESTS = 3
+
+
+def kill_at_line(n_lines: int, program: str, *arguments: str) -> None:
+    command = [sys.executable, "-c", KILLED + program, str(n_lines), *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    killed = subprocess.run(command, env=environment, check=False, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL
+
+
+def stored(folder: Path) -> dict[str, Result]:
+    return {result.test_id: result for result in WorkspaceFolder(folder).load_results()}
+
+
+def waiting_then_judged(files: WorkspaceFiles) -> Path:
+    """A workspace whose run writes a header, three responses and three judged results."""
+    return judged_workspace(files, verdict(7), n_tests=N_TESTS)
+
+
+@pytest.mark.parametrize(("n_lines", "n_scored"), [(3, 0), (4, 0), (6, 2)])
+def test_a_killed_run_with_a_judge_goes_on_where_it_was(
+    workspace_files: WorkspaceFiles, capsys: Any, n_lines: int, n_scored: int
+) -> None:
+    folder = waiting_then_judged(workspace_files)
+    kill_at_line(n_lines, CONSOLE, "--data", str(folder), "run")
+    before = stored(folder)
+    assert len(before) == min(n_lines - 1, N_TESTS)
+    assert sum(result.score == 0.7 for result in before.values()) == n_scored
+    assert main(["--data", str(folder), "run", "--json"]) == 0
+    n_first = len(before) - n_scored
+    told = json.loads(capsys.readouterr().out)
+    assert (told["rescored"]["n_first_scored"], told["rescored"]["changed"]) == (n_first, [])
+    after = stored(folder)
+    assert [result.score for result in after.values()] == [0.7] * N_TESTS
+    for test_id, result in before.items():
+        assert after[test_id].timestamp == result.timestamp  # nobody was asked again
+
+
+def test_judging_what_a_killed_run_left_is_not_called_a_changed_evaluator(
+    workspace_files: WorkspaceFiles, capsys: Any
+) -> None:
+    folder = waiting_then_judged(workspace_files)
+    kill_at_line(4, CONSOLE, "--data", str(folder), "run")
+    assert main(["--data", str(folder), "run"]) == 0
+    told = capsys.readouterr().out
+    assert "3 stored responses scored for the first time." in told
+    assert "evaluator changed" not in told
+
+
+@pytest.mark.parametrize(("n_lines", "n_done"), [(2, 0), (6, 2)])
+def test_a_killed_dashboard_shows_its_run_as_interrupted_and_continues_it(
+    workspace_files: WorkspaceFiles, n_lines: int, n_done: int
+) -> None:
+    folder = waiting_then_judged(workspace_files)
+    kill_at_line(n_lines, DASHBOARD, str(folder))
+    before = stored(folder)
+    services = services_of(folder)
+    state = services.runs.state()
+    assert (state.phase, state.n_done, state.n_items) == (RunPhase.INTERRUPTED, n_done, N_TESTS)
+    assert not state.is_active
+    body, _, head, is_still, _ = run_callbacks.state(services)
+    assert is_still
+    assert "Interrupted; results so far are stored" in text_of(head)
+    assert f"{n_done} of 3 trials" in text_of(body)
+    services.runs.start(Selection())
+    services.runs.wait()
+    state = services.runs.state()
+    assert state.phase is RunPhase.FINISHED
+    assert (state.n_moved, state.n_rescored) == (0, 0)
+    assert state.n_first_scored == len(before) - n_done
+    assert [result.score for result in stored(folder).values()] == [0.7] * N_TESTS
+    assert services_of(folder).runs.state().phase is RunPhase.IDLE
+
+
+def test_a_killed_comparison_says_that_it_is_incomplete(tmp_path: Path, capsys: Any) -> None:
+    tie = json.dumps({"reason": "alike", "winner": "tie"})
+    folder = write_workspace(tmp_path, duellist=tie)
+    data = ("--data", str(folder), "judge")
+    judged = (*data, "run", "bikes", "--judge", "scripted:judge")
+    assert main(list(judged)) == main(list(judged)) == 0
+    [a, b] = sorted(path.stem for path in (folder / "judgements").glob("*.jsonl"))
+    pair = (*data, "pairwise", a, b, "--judge", "scripted:duellist")
+    kill_at_line(2, CONSOLE, *pair)
+    kept = find_contest(folder, "last")
+    assert (len(kept.duels), kept.n_planned) == (1, 2)
+    capsys.readouterr()
+    assert main([*data, "pairwise", "last"]) == 0
+    shown = capsys.readouterr().out
+    assert "Incomplete: 1 of 2 pairs judged." in shown
+    assert f"judge pairwise {a} {b}" in shown
+    assert main([*data, "pairwise"]) == 0
+    assert "incomplete" in capsys.readouterr().out
+    assert main(list(pair)) == 0
+    [whole] = (other for other in kept_contests(folder) if other.run_id != kept.run_id)
+    capsys.readouterr()
+    assert main([*data, "pairwise", whole.run_id]) == 0
+    assert "Incomplete" not in capsys.readouterr().out

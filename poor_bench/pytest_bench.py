@@ -10,7 +10,7 @@ from filelock import FileLock
 
 from poor_bench.cli.context import AppContext
 from poor_bench.cli.run_view import open_run_view
-from poor_bench.cli.sandbox_option import agree_on_sandbox
+from poor_bench.cli.sandbox import agree_on_sandbox
 from poor_bench.command_line import next_command, use_workspace
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result

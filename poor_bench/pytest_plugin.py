@@ -99,7 +99,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @contextmanager
 def _refusing(config: pytest.Config) -> Iterator[None]:
     """End the session where code of models may not be run."""
-    from poor_bench.cli.sandbox_option import choose_sandbox
+    from poor_bench.cli.sandbox import choose_sandbox
     from poor_bench.errors import ConfigError
 
     try:

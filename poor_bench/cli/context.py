@@ -1,15 +1,20 @@
-"""What the commands share: the workspace folder and what is opened in it on demand."""
+"""What commands share: the workspace, and what is opened in it on demand."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
+
+from poor_bench.command_line import next_command, use_workspace
 
 if TYPE_CHECKING:
     from poor_bench.config.workspace import Workspace
+    from poor_bench.models.llm import LLM
     from poor_bench.plugins import EvaluatorRegistry
     from poor_bench.results.store import ResultStore
     from poor_bench.workspace_folder import WorkspaceFolder
@@ -56,3 +61,78 @@ class AppContext:
 
 
 pass_app = click.make_pass_decorator(AppContext)
+
+
+FOLDER = click.Path(path_type=Path, file_okay=False)
+DEFAULT_FOLDER = Path("data")
+
+
+def accept_workspace(command: click.Command) -> None:
+    """Give `--data` to a command, and to all commands of a group."""
+    if not any("--data" in parameter.opts for parameter in command.params):
+        command.params.append(_option())
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            accept_workspace(each)
+
+
+def _option() -> click.Option:
+    return click.Option(
+        ["--data", "data_dir"],
+        type=FOLDER,
+        metavar="DIR",
+        expose_value=False,
+        is_eager=True,
+        callback=_take,
+        help="Workspace folder.",
+    )
+
+
+def _take(context: click.Context, _: click.Parameter, folder: Path | None) -> None:
+    """Use a folder instead of the default one.
+
+    Raises:
+        click.UsageError: If another folder was given before.
+    """
+    app = context.find_object(AppContext)
+    if folder is None or app is None:
+        return
+    if app.is_given and folder.resolve() != app.data_dir.resolve():
+        message = f"--data names two workspaces: {app.data_dir} and {folder}"
+        raise click.UsageError(message, context)
+    app.data_dir, app.is_given = folder, True
+    use_workspace(folder)
+
+
+def llm_named(app: AppContext, name: str) -> LLM:
+    """Find the LLM of the workspace that a name means, enabled or not.
+
+    Raises:
+        ConfigError: If the name means no LLM, or several; the hint names the nearest.
+    """
+    from poor_bench.config import llm_names
+
+    return llm_names.llm_named(name, app.workspace.llms)
+
+
+_FILTERS = frozenset({"--llm", "--class", "--level", "--test", "--tag", "--trials"})
+
+
+def next_step(words: str) -> str:
+    """Build a further command line with the filters that the running command was given.
+
+    Args:
+        words: A command that takes the filters of the running command.
+    """
+    context = click.get_current_context(silent=True)
+    return next_command(words, *([] if context is None else _given_filters(context)))
+
+
+def _given_filters(context: click.Context) -> Iterator[str]:
+    for parameter in context.command.params:
+        option = next((name for name in parameter.opts if name in _FILTERS), None)
+        name = parameter.name or ""
+        if option and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            value = context.params[name]
+            for each in value if parameter.multiple else (value,):
+                yield from (option, str(each))

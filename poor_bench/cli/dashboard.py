@@ -9,9 +9,8 @@ from pathlib import Path
 
 import click
 
-from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.sandbox_option import choose_sandbox, sandbox_option
-from poor_bench.cli.workspace_option import DEFAULT_FOLDER
+from poor_bench.cli.context import DEFAULT_FOLDER, AppContext, pass_app
+from poor_bench.cli.sandbox import choose_sandbox, sandbox_option
 from poor_bench.command_line import examples, use_workspace
 
 _EPILOG = examples(

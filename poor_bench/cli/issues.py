@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.next_step import next_step
+from poor_bench.cli.context import AppContext, next_step, pass_app
+from poor_bench.cli.options import selection_from, selection_options
 from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
-from poor_bench.cli.selection_options import selection_from, selection_options
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted
 

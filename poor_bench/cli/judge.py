@@ -1,17 +1,28 @@
-"""`judge`: have models judge agents, and measure how reliable the judges are."""
+"""`judge`: agents, judged runs and their reports."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from poor_bench.cli.judge_agreement import agreement
-from poor_bench.cli.judge_compare import compare
-from poor_bench.cli.judge_labels import labels
-from poor_bench.cli.judge_list import agents, list_runs
+from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.judge_pairwise import pairwise
+from poor_bench.cli.judge_people import agreement, labels
 from poor_bench.cli.judge_run import run
-from poor_bench.cli.judge_show import report, show
-from poor_bench.command_line import examples
+from poor_bench.cli.options import HTML_FILE
+from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
+from poor_bench.command_line import examples, next_command
+from poor_bench.messages import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from poor_bench.judge.history.comparison import RunComparison, ScoreChange
+    from poor_bench.judge.history.summary import RunSummary
+
 
 _EPILOG = examples(
     """
@@ -43,5 +54,251 @@ def command(ctx: click.Context) -> int:
     return 0
 
 
-for subcommand in (agents, run, list_runs, show, report, compare, pairwise, labels, agreement):
-    command.add_command(subcommand)
+_LIST_EXAMPLES = examples(
+    """
+  {program} judge list
+  {program} judge list support_desk --json
+"""
+)
+
+
+@command.command()
+@json_option
+@pass_app
+def agents(app: AppContext, /, as_json: bool) -> int:
+    """List the agents of the workspace, and check their files."""
+    from poor_bench.cli.output import print_problems, problems_to_json
+    from poor_bench.judge.agents.load import load_agent_shelf, rubric_of
+
+    shelf = load_agent_shelf(app.data_dir)
+    rows: list[dict[str, Any]] = [
+        {
+            "agent_id": agent.id,
+            "name": agent.name,
+            "llm_id": agent.llm_id,
+            "n_cases": len(agent.cases),
+            "rubric": rubric_of(agent)[0].name,
+            "dimensions": list(rubric_of(agent)[0].names),
+        }
+        for agent in shelf.agents.values()
+    ]
+    if as_json:
+        print_json({"agents": rows, "problems": problems_to_json(shelf.problems)})
+        return 0
+    print_problems(list(shelf.problems), limit=50)
+    columns: list[Column] = ["Agent", "Name", "Model", ("Cases", "right"), "Dimensions"]
+    cells = [
+        [
+            row["agent_id"],
+            row["name"],
+            row["llm_id"],
+            str(row["n_cases"]),
+            ", ".join(row["dimensions"]),
+        ]
+        for row in rows
+    ]
+    console().print(plain_table(columns, cells))
+    click.echo(f"{counted(len(rows), 'agent')} in {app.data_dir / 'agents'}")
+    return 0
+
+
+@command.command("list", epilog=_LIST_EXAMPLES)
+@click.argument("agent_id", metavar="[AGENT]", required=False)
+@json_option
+@pass_app
+def list_runs(app: AppContext, /, agent_id: str | None, as_json: bool = False) -> int:
+    """List judged runs, newest last."""
+    from poor_bench.judge.history.store import JudgementStore
+    from poor_bench.judge.history.summary import summarise_run
+
+    store = JudgementStore(app.data_dir)
+    summaries = [summarise_run(run) for run in store.runs(agent_id)]
+    if as_json:
+        from poor_bench.judge.report.as_json import run_to_json
+
+        print_json({"runs": [run_to_json(summary) for summary in summaries]})
+        return 0
+    if not summaries:
+        click.echo(f"No judged runs yet. Next: {next_command('judge run AGENT')}")
+        return 0
+    columns: list[Column] = ["Run", "Agent", "Model", "Judges", ("Cases", "right")]
+    columns += [("Score", "right"), "", ("Cost", "right")]
+    rows = [_row(item, is_running=store.is_under_way(item.run.run_id)) for item in summaries]
+    console().print(plain_table(columns, rows))
+    return 0
+
+
+def _row(summary: RunSummary, *, is_running: bool) -> list[str]:
+    from poor_bench.reports.number_text import cost_text
+
+    header = summary.run.header
+    score = summary.panel.overall_score
+    return [
+        header.run_id,
+        header.agent_id,
+        header.llm_id,
+        ", ".join(header.judges) + (f" x{header.repeat}" if header.repeat > 1 else ""),
+        str(len(summary.run.conversations)),
+        "" if score is None else f"{score:.2f}",
+        "running" if is_running else _state(summary),
+        cost_text(summary.run.cost_usd),
+    ]
+
+
+def _state(summary: RunSummary) -> str:
+    if not summary.run.is_complete:
+        return "incomplete"
+    return "approved" if summary.is_approved else "not approved"
+
+
+_SHOW_EXAMPLES = examples(
+    """
+  {program} judge show last
+  {program} judge show support_desk          newest run of an agent
+  {program} judge show 20261122T0315 --turns
+"""
+)
+_REPORT_EPILOG = examples(
+    """
+  {program} judge report last --html report.html
+  {program} judge report sales_qualification support_desk --html both.html
+"""
+)
+
+
+@command.command(epilog=_SHOW_EXAMPLES)
+@click.argument("reference", metavar="RUN", default="last")
+@click.option("--turns", is_flag=True, help="Also print the conversations.")
+@json_option
+@pass_app
+def show(app: AppContext, /, reference: str, turns: bool, as_json: bool) -> int:
+    """Show a run.
+
+    RUN is `last`, an agent, or the start of a run's id.
+    """
+    from poor_bench.cli.judge_run import show_summary
+
+    summary = find_summary(app, reference)
+    if turns and not as_json:
+        _print_turns(summary)
+    show_summary(summary, as_json=as_json, html=None)
+    return 0
+
+
+@command.command(epilog=_REPORT_EPILOG)
+@click.argument("references", metavar="RUN...", nargs=-1, required=True)
+@click.option("--html", type=HTML_FILE, required=True, help="Write the report to this file.")
+@pass_app
+def report(app: AppContext, /, references: tuple[str, ...], html: Path) -> int:
+    """Write one or several runs to a self-contained HTML file."""
+    from poor_bench.cli.judge_run import write_html
+
+    write_html([find_summary(app, reference) for reference in references], html)
+    click.echo(f"Wrote {html}")
+    return 0
+
+
+def find_summary(app: AppContext, reference: str) -> RunSummary:
+    """Summarise the run that a reference names.
+
+    Raises:
+        ConfigError: If it matches no run, or several.
+    """
+    from poor_bench.judge.history.store import JudgementStore
+    from poor_bench.judge.history.summary import summarise_run
+
+    return summarise_run(JudgementStore(app.data_dir).find(reference))
+
+
+def _print_turns(summary: RunSummary) -> None:
+    for talk in summary.run.conversations:
+        click.echo(harmless(f"--- {talk.case_id}"))
+        for turn in talk.turns:
+            click.echo(harmless(f"[{turn.speaker}] {turn.text}"))
+    click.echo()
+
+
+_COMPARE_EXAMPLES = examples(
+    """
+  {program} judge compare 20261122T0315 last
+  {program} judge compare sales_old sales_new      newest run of each agent
+"""
+)
+
+
+@command.command(epilog=_COMPARE_EXAMPLES)
+@click.argument("before")
+@click.argument("after")
+@json_option
+@pass_app
+def compare(app: AppContext, /, before: str, after: str, as_json: bool) -> int:
+    """Compare two runs and mark differences within the judges' noise."""
+    from poor_bench.judge.history.comparison import compare_runs
+    from poor_bench.judge.history.store import JudgementStore
+
+    history = JudgementStore(app.data_dir).runs()
+    comparison = compare_runs(find_summary(app, before), find_summary(app, after), history)
+    if as_json:
+        print_json(_to_json(comparison))
+    else:
+        _print(comparison)
+    return 0
+
+
+def _print(comparison: RunComparison) -> None:
+    columns: list[Column] = ["", ("Before", "right"), ("After", "right"), ("Change", "right")]
+    columns += [("Noise", "right"), ""]
+    if comparison.scores:
+        rows = [
+            *_rows(comparison, comparison.scores),
+            *_rows(comparison, comparison.cases, "case "),
+        ]
+        console().print(plain_table(columns, rows))
+    for obstacle in comparison.obstacles:
+        click.echo(harmless(f"Not comparable: {obstacle}"))
+    for side in (comparison.before, comparison.after):
+        header = side.run.header
+        click.echo(harmless(f"{header.run_id}: {header.agent_id}, {header.llm_id}"))
+
+
+def _rows(
+    comparison: RunComparison, changes: Sequence[ScoreChange], prefix: str = ""
+) -> list[list[str]]:
+    from poor_bench.judge.report.wording import change_text
+
+    return [
+        [
+            f"{prefix}{change.name}",
+            f"{change.before:.2f}",
+            f"{change.after:.2f}",
+            f"{change.difference:+.2f}",
+            "unknown" if change.floor is None else f"{change.floor:.2f}",
+            change_text(comparison, change),
+        ]
+        for change in changes
+    ]
+
+
+def _to_json(comparison: RunComparison) -> dict[str, Any]:
+    def plain(changes: Sequence[ScoreChange]) -> list[dict[str, Any]]:
+        return [
+            {
+                **asdict(change),
+                "difference": change.difference,
+                "is_noise": change.is_noise,
+                "is_comparable": comparison.is_comparable(change),
+            }
+            for change in changes
+        ]
+
+    return {
+        "before": comparison.before.run.run_id,
+        "after": comparison.after.run.run_id,
+        "obstacles": list(comparison.obstacles),
+        "scores": plain(comparison.scores),
+        "cases": plain(comparison.cases),
+    }
+
+
+for _subcommand in (run, pairwise, labels, agreement):
+    command.add_command(_subcommand)

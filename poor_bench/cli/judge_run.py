@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import math
-from contextlib import closing
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.judge_options import (
+from poor_bench.cli.options import (
     html_option,
     judge_names,
     judge_options,
     money_options,
     most_text,
 )
-from poor_bench.cli.output import harmless, json_option, print_json
+from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
 from poor_bench.command_line import examples
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.progress import Progress
+
+    from poor_bench.judge.agents.events import AgentEvent
     from poor_bench.judge.agents.plan import JudgePlan
     from poor_bench.judge.agents.prepare import JudgeRequest
     from poor_bench.judge.history.store import JudgementStore
-    from poor_bench.judge.history.summary import RunSummary
+    from poor_bench.judge.history.summary import CaseSummary, RunSummary
+
 
 _EPILOG = examples(
     """
@@ -90,8 +99,6 @@ def run(
     **options: Any,
 ) -> int:
     """Talk to AGENT, have the conversations judged, store and show everything."""
-    from poor_bench.cli.judge_progress import judge_progress
-    from poor_bench.cli.judge_view import show_summary
     from poor_bench.judge.history.summary import summarise_run
     from poor_bench.judge_runner import JudgeRunner
 
@@ -161,3 +168,131 @@ def _exit_code(summary: RunSummary, *, gate: bool) -> int:
     if not summary.run.is_complete or summary.panel.n_fallbacks:
         return 3
     return 1 if gate and not summary.is_approved else 0
+
+
+Listen = Callable[["AgentEvent"], None]
+
+
+@contextmanager
+def judge_progress(plan: JudgePlan, *, quiet: bool) -> Iterator[Listen]:
+    """Show the events of a run while it lasts."""
+    from poor_bench.judge.agents.events import ModelLoading
+    from poor_bench.judge.report.event_text import event_text
+
+    if quiet:
+        yield lambda _event: None
+    elif sys.stderr.isatty():
+        with _bar() as progress:
+            task = progress.add_task(harmless(plan.agent.name), total=plan.n_steps, note="")
+
+            def show(event: AgentEvent) -> None:
+                is_step = not isinstance(event, ModelLoading)
+                progress.update(task, advance=int(is_step), note=harmless(event_text(event)))
+
+            yield show
+    else:
+        yield lambda event: click.echo(harmless(event_text(event)), err=True)
+
+
+def _bar() -> Progress:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}", markup=False),
+        console=console(stderr=True),
+    )
+
+
+_MOST_TEXTS = 5
+
+
+def show_summary(summary: RunSummary, *, as_json: bool, html: Path | None) -> None:
+    """Print a run, and write its report if a file is given.
+
+    Raises:
+        ConfigError: If the file cannot be written.
+    """
+    if html is not None:
+        write_html([summary], html)
+    if as_json:
+        from poor_bench.judge.report.as_json import run_to_json
+
+        print_json(run_to_json(summary, with_parts=True))
+        return
+    print_summary(summary)
+    if html is not None:
+        click.echo(f"Report: {html}")
+
+
+def write_html(summaries: Sequence[RunSummary], path: Path) -> None:
+    """Write the report of some runs.
+
+    Raises:
+        ConfigError: If the file cannot be written.
+    """
+    from poor_bench.config.atomic_write import write_atomically
+    from poor_bench.judge.report.html import runs_to_html
+
+    write_atomically(path, runs_to_html(summaries, datetime.now(UTC).isoformat()))
+
+
+def print_summary(summary: RunSummary) -> None:
+    """Print scores, feedback and verdict of a run."""
+    from poor_bench.judge.report.wording import notes_on, run_cost_text, verdict_text
+
+    header = summary.run.header
+    click.echo(harmless(f"{header.agent_name} ({header.llm_id}), run {header.run_id}"))
+    if summary.panel.scores:
+        console().print(_dimension_table(summary))
+    for case in summary.cases:
+        for line in _case_lines(case):
+            click.echo(harmless(line))
+    for line in _overall_lines(summary):
+        click.echo(harmless(line))
+    click.echo()
+    for note in notes_on(summary):
+        click.echo(harmless(note))
+    cost = run_cost_text(summary.run)
+    click.echo(harmless(verdict_text(summary) + (f"  ({cost})" if cost else "")))
+
+
+def _dimension_table(summary: RunSummary) -> object:
+    from poor_bench.judge.report.wording import spread_text
+
+    panel = summary.panel
+    has_several = len(panel.voters) > 1
+    columns: list[Column] = ["Dimension", ("Weight", "right"), ("Score", "right")]
+    columns += [member.judge if has_several else "Spread" for member in panel.voters]
+    rows = []
+    for name, score in panel.scores.items():
+        weight = summary.run.header.weights.get(name, 0.0)
+        row = [name, f"{weight:g} %", f"{score:.2f}"]
+        for member in panel.voters:
+            spread = member.dimensions[name]
+            mean = f"{spread.mean:.2f}  " if has_several else ""
+            row.append(f"{mean}{spread_text(spread)}".rstrip())
+        rows.append(row)
+    return plain_table(columns, rows)
+
+
+def _case_lines(case: CaseSummary) -> Iterator[str]:
+    talk = case.conversation
+    score = "" if case.score is None else f"  {case.score:.2f}"
+    yield f"{talk.case_id}{score}{'  failed' if talk.passed is False else ''}"
+    for rule in talk.broken_rules:
+        yield f"  broken rule: {rule}"
+    for item in case.feedback:
+        yield f"  {item.score:4.1f} {item.judge}: {' '.join(item.text.split())}"
+
+
+def _overall_lines(summary: RunSummary) -> Iterator[str]:
+    for heading in ("weaknesses", "recommendations"):
+        texts = [text for item in summary.run.usable_judgements for text in getattr(item, heading)]
+        unique = list(dict.fromkeys(" ".join(text.split()) for text in texts))
+        if unique:
+            yield f"{heading}:"
+        yield from (f"  - {text}" for text in unique[:_MOST_TEXTS])

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.llm_lookup import llm_named
+from poor_bench.cli.context import AppContext, llm_named, pass_app
 from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
 from poor_bench.command_line import examples, next_command
-from poor_bench.config.files import llms_file
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
@@ -89,6 +87,7 @@ def try_llm(app: AppContext, /, llm_id: str, prompt: str, as_json: bool) -> int:
 @pass_app
 def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool) -> int:
     """List the models of an Ollama server."""
+    from poor_bench.config.files import llms_file
     from poor_bench.llm_manager import LLMManager
 
     with console(stderr=True).status("Asking Ollama"):
@@ -139,7 +138,8 @@ def add(
     **fields: Any,
 ) -> int:
     """Add a model to llms.json."""
-    from poor_bench.cli.problem_list import print_problems
+    from poor_bench.cli.output import print_problems
+    from poor_bench.config.files import llms_file
 
     known = set(app.workspace.problems)
     given = {"provider": provider, "name": name, "id": llm_id or None, **fields}

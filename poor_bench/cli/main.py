@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from click.core import ParameterSource
 
 from poor_bench import __version__
-from poor_bench.cli.context import AppContext
-from poor_bench.cli.leaving import leave
-from poor_bench.cli.streams import open_missing_streams, write_to_nobody
-from poor_bench.cli.workspace_option import DEFAULT_FOLDER, FOLDER, accept_workspace
-from poor_bench.command_line import examples, program, use_workspace
+from poor_bench.cli.context import DEFAULT_FOLDER, FOLDER, AppContext, accept_workspace
+from poor_bench.cli.process import leave, open_missing_streams, write_to_nobody
+from poor_bench.command_line import examples, next_command, program, use_workspace
 from poor_bench.errors import PoorBenchError
+
+if TYPE_CHECKING:
+    from poor_bench.config.workspace import Workspace
+
 
 COMMANDS = {
     "run": "Run all pending tests and score the responses.",
@@ -161,7 +166,6 @@ def _invoke(ctx: click.Context) -> Any:
 
 def _print_hints(error: click.UsageError) -> None:
     from poor_bench.cli.output import harmless
-    from poor_bench.cli.stray_words import option_hints
 
     for line in option_hints(error):
         click.echo(f"  {harmless(line)}", err=True)
@@ -174,3 +178,46 @@ def _report_os_error(error: OSError) -> int:
     where = f"{error.filename}: " if error.filename else ""
     click.echo(f"Error: {where}{error.strerror or error}", err=True)
     return 2
+
+
+_STRAY = re.compile(r"\AGot unexpected extra arguments? \((.+)\)\Z")
+
+
+def option_hints(error: click.UsageError) -> list[str]:
+    """Explain by which options a command takes the words that it refused.
+
+    Returns:
+        A sentence for each known test, class, LLM, level or tag; none for other errors.
+    """
+    stray = _STRAY.search(error.message)
+    app = error.ctx.find_object(AppContext) if error.ctx is not None else None
+    if error.ctx is None or stray is None or app is None:
+        return []
+    try:
+        return list(_hints(stray[1].split(), app.workspace, error.ctx))
+    except PoorBenchError:  # the workspace cannot be read: the refusal itself says enough
+        return []
+
+
+def _hints(words: list[str], workspace: Workspace, context: click.Context) -> Iterator[str]:
+    known = _known(workspace)
+    taken = {option for parameter in context.command.params for option in parameter.opts}
+    command = context.command_path.removeprefix(f"{context.find_root().command_path} ")
+    for word in words:
+        for option, (kind, names) in known.items():
+            if option in taken and any(fnmatchcase(name, word) for name in names):
+                line = next_command(command, option, word)
+                yield f"{word} is a {kind}; use {option}: {line}"
+                break
+
+
+def _known(workspace: Workspace) -> dict[str, tuple[str, set[str]]]:
+    tests, classes, llms = workspace.tests, workspace.test_classes, workspace.llms
+    tags = {tag for test in tests for tag in (*test.tags, *classes[test.class_id].tags)}
+    return {
+        "--test": ("test", {test.test_id for test in tests}),
+        "--class": ("test class", set(classes)),
+        "--llm": ("model", {name for llm in llms for name in (llm.id, llm.label) if name}),
+        "--level": ("level", {str(test.level) for test in tests}),
+        "--tag": ("tag", tags),
+    }

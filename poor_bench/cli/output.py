@@ -1,19 +1,23 @@
-"""Printing: tables, JSON and errors, with hostile text made harmless."""
+"""Print tables, JSON, problems and errors; hostile text is made harmless."""
 
 from __future__ import annotations
 
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from poor_bench.errors import ConfigError, PoorBenchError
+from poor_bench.messages import counted
+from poor_bench.models.problem import Problem, Severity
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 """The option that every listing takes."""
@@ -98,3 +102,32 @@ def print_error(error: PoorBenchError) -> None:
             click.echo(f"  {harmless(str(problem))}", err=True)
     if error.hint:
         click.echo(f"  {harmless(error.hint)}", err=True)
+
+
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
+
+
+def print_problems(problems: Sequence[Problem], limit: int) -> None:
+    """Print at most `limit` problems, errors before warnings, and count the rest."""
+    ordered = sorted(problems, key=lambda problem: problem.severity is not Severity.ERROR)
+    for problem in ordered[:limit]:
+        label = click.style(problem.severity.value, fg=_COLOURS[problem.severity], bold=True)
+        where = problem.file + (f":{problem.line}" if problem.line else "")
+        click.echo(f"{label} {harmless(f'{where} {problem.place}'.rstrip())}")
+        click.echo(f"  {harmless(problem.message)}")
+        if problem.hint:
+            click.echo(f"  {click.style('hint:', dim=True)} {harmless(problem.hint)}")
+    if len(ordered) > limit:
+        click.echo(f"... and {len(ordered) - limit} more; --all shows them")
+
+
+def count_problems(problems: Sequence[Problem]) -> str:
+    """Return how many errors and warnings there are, in words."""
+    n_errors = sum(problem.severity is Severity.ERROR for problem in problems)
+    n_warnings = len(problems) - n_errors
+    return f"{counted(n_errors, 'error')}, {counted(n_warnings, 'warning')}"
+
+
+def problems_to_json(problems: Sequence[Problem]) -> list[dict[str, Any]]:
+    """Return problems as they stand in JSON output."""
+    return [asdict(problem) for problem in problems]

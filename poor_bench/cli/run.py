@@ -1,24 +1,36 @@
-"""`run`: bring everything that is selected up to date."""
+"""`run`: ask what is pending, score it and print the summary."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.cost_limit import limit_cost, print_cost_estimate
-from poor_bench.cli.output import json_option, print_json
-from poor_bench.cli.run_checks import check_before_run, take_turn
-from poor_bench.cli.sandbox_option import agree_on_sandbox, choose_sandbox, sandbox_option
-from poor_bench.cli.selection_options import selection_from, selection_options
-from poor_bench.cli.stop_signals import stop_on_signal
-from poor_bench.command_line import examples
-from poor_bench.messages import counted
+from poor_bench.cli.context import AppContext, next_step, pass_app
+from poor_bench.cli.options import (
+    limit_cost,
+    print_cost_estimate,
+    selection_from,
+    selection_options,
+)
+from poor_bench.cli.output import console, harmless, json_option, print_json
+from poor_bench.cli.process import stop_on_signal
+from poor_bench.cli.report import summary_table, summary_to_json
+from poor_bench.cli.rescore import print_rescored, rescored_to_json
+from poor_bench.cli.sandbox import agree_on_sandbox, choose_sandbox, sandbox_option
+from poor_bench.command_line import examples, next_command
+from poor_bench.errors import ConfigError
+from poor_bench.messages import counted, removed_tests_text
 
 if TYPE_CHECKING:
-    from poor_bench.cli.run_summary import EndedRun
+    from poor_bench.models.result import Result
+    from poor_bench.runner.events import RunFinished
     from poor_bench.runner.plan import Plan
+    from poor_bench.runner.rescore import RescoreTally
+    from poor_bench.runs.turn import RunTurn
+    from poor_bench.statistics.summary import Summary
     from poor_bench.workspace_runner import WorkspaceRunner
 
 
@@ -110,7 +122,6 @@ def command(
 
 
 def _run(runner: WorkspaceRunner, plan: Plan, *, quiet: bool) -> EndedRun:
-    from poor_bench.cli.run_summary import EndedRun
     from poor_bench.cli.run_view import open_run_view
     from poor_bench.runner.control import RunControl
 
@@ -120,7 +131,6 @@ def _run(runner: WorkspaceRunner, plan: Plan, *, quiet: bool) -> EndedRun:
 
 
 def _report(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None, *, as_json: bool) -> int:
-    from poor_bench.cli.run_summary import print_run_summary, run_summary
 
     if as_json:
         print_json(run_summary(runner, plan, ended))
@@ -144,3 +154,154 @@ def _print_plan(runner: WorkspaceRunner, plan: Plan, *, as_json: bool) -> int:
         click.echo("Nothing is pending.")
     print_cost_estimate(cost, runner.manager.is_local)
     return 0
+
+
+_SHOWN = 3
+_LOOK_AGAIN_S = 0.5
+
+
+def take_turn(turn: RunTurn, *, beside: bool, pause: Callable[[float], None] = time.sleep) -> bool:
+    """Take the turn to run tests; return whether it was waited for.
+
+    Neither of two runs knows what the other is asking, so both would ask the same.
+
+    Args:
+        turn: Whose turn it is.
+        beside: Warn where another process has it, and do not wait.
+        pause: Waits for some seconds.
+    """
+    if turn.take():
+        return False
+    under_way = f"{turn.other_run()} of another process (console or dashboard) is active"
+    if beside:
+        both = "both runs send its unfinished tests"
+        click.echo(f"Warning: {under_way}: {both}. Ctrl-C stops this one.", err=True)
+        return False
+    ways = "Ctrl-C stops waiting, --beside starts at once"
+    click.echo(f"Waiting: {under_way}. Its remaining tests run afterwards. {ways}.", err=True)
+    with console(stderr=True).status("Waiting for the other run"):
+        while not turn.take():
+            pause(_LOOK_AGAIN_S)
+    return True
+
+
+def check_before_run(app: AppContext) -> None:
+    """Check the tests themselves, as `validate` does, and tell of warnings.
+
+    Raises:
+        ConfigError: If a test cannot be right, such as one whose reference does not score 1.0.
+    """
+    from poor_bench.models.problem import Severity
+
+    with console(stderr=True).status("Checking the tests"):
+        findings = app.config.lint()
+    found = [*app.workspace.problems, *(finding.problem for finding in findings)]
+    errors = [problem for problem in found if problem.severity is Severity.ERROR]
+    if errors:
+        fixable = any(f.fixes for f in findings if f.problem.severity is Severity.ERROR)
+        fix = f" Some can be fixed by: {next_command('tests lint --fix')}" if fixable else ""
+        raise ConfigError(
+            f"the workspace has {counted(len(errors), 'faulty test')}",
+            problems=errors,
+            hint=f"Fix them, or add --unchecked.{fix}",
+        )
+    for problem in found[:_SHOWN]:
+        click.echo(f"Warning: {harmless(str(problem))}", err=True)
+    if len(found) > _SHOWN:
+        click.echo(f"... and {len(found) - _SHOWN} more: {next_command('validate')}", err=True)
+
+
+class EndedRun(NamedTuple):
+    """What a run came to."""
+
+    finished: RunFinished
+    rescored: RescoreTally
+    """What became of stored responses whose evaluator had changed."""
+
+    @property
+    def exit_code(self) -> int:
+        """What `run` ends with."""
+        if self.finished.cancelled:
+            return 130
+        is_whole = not (
+            self.finished.n_failed or self.finished.n_skipped or self.finished.n_not_rescored
+        )
+        return 0 if is_whole else 3
+
+
+def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> None:
+    """Print the scores of the LLMs and tests that were selected, and what to do next."""
+    from poor_bench.statistics.scores import coverages_of
+
+    names = {llm.id: llm.label or llm.id for llm in runner.workspace.llms}
+    if ended is None:
+        n_trials = len(plan.states.llms) * len(plan.states.tests) * plan.states.trials
+        click.echo(f"Nothing is pending: {counted(n_trials, 'trial')} done.")
+    else:
+        n_not_rescored = ended.finished.n_not_rescored
+        print_rescored(ended.rescored, n_not_rescored, next_command("rescore --undo"))
+    summaries = _summaries(runner, plan)
+    if summaries:
+        coverage = coverages_of(_results(runner, plan))
+        console().print(summary_table(summaries, names, coverage=coverage))
+        for llm_id, each in coverage.items():
+            if not each.is_comparable:
+                click.echo(harmless(f"{names.get(llm_id, llm_id)}: {each.text}."))
+    if plan.states.n_removed:
+        click.echo(f"{removed_tests_text(plan.states.n_removed)}.")
+    click.echo(f"Results: {runner.config.store.paths.snapshot}")
+    budget = runner.manager.budget
+    if ended is not None and budget is not None and budget.is_reached:
+        click.echo(f"Stopped by --max-cost: {budget}; the rest stays pending.")
+    if ended is not None and (ended.finished.n_failed or ended.finished.n_skipped):
+        click.echo(_not_scored(ended.finished))
+
+
+def run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> dict[str, Any]:
+    """Return the same for machines."""
+    from poor_bench.runner.rescore import RescoreTally
+
+    summaries = _summaries(runner, plan)
+    finished = ended.finished if ended else None
+    return {
+        "run_id": finished.run_id if finished else None,
+        "n_scored": finished.n_scored if finished else 0,
+        "n_failed": finished.n_failed if finished else 0,
+        "n_pending": finished.n_failed + finished.n_skipped if finished else 0,
+        "rescored": rescored_to_json(
+            ended.rescored if ended else RescoreTally(), finished.n_not_rescored if finished else 0
+        ),
+        "cancelled": bool(finished and finished.cancelled),
+        "stopped_by_cost": bool(runner.manager.budget and runner.manager.budget.is_reached),
+        "n_results_of_removed_tests": plan.states.n_removed,
+        "results": str(runner.config.store.paths.snapshot),
+        "llms": [summary_to_json(summary) for summary in summaries],
+    }
+
+
+def _summaries(runner: WorkspaceRunner, plan: Plan) -> list[Summary]:
+    from poor_bench.statistics.summary import summarise
+
+    return summarise(_results(runner, plan))
+
+
+def _results(runner: WorkspaceRunner, plan: Plan) -> Iterator[Result]:
+    """Yield the stored results of the LLMs and tests that were selected."""
+    states = plan.states
+    for result in runner.config.store.results():
+        if states.state_of(result) is not None:
+            yield result
+
+
+def _not_scored(finished: RunFinished) -> str:
+    left = counted(finished.n_failed + finished.n_skipped, "trial")
+    again = next_step("run")
+    if finished.cancelled:
+        return f"Stopped: {left} pending. Continue: {again}"
+    failed = f"{counted(finished.n_failed, 'trial')} failed to run" if finished.n_failed else ""
+    skipped = f"{counted(finished.n_skipped, 'trial')} not tried" if finished.n_skipped else ""
+    reasons = f"Reasons: {next_command('results --failed')}\n" if finished.n_failed else ""
+    return (
+        f"{', '.join(filter(None, (failed, skipped)))}: {left} pending.\n"
+        f"{reasons}Try again: {again}"
+    )

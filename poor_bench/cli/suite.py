@@ -1,16 +1,39 @@
-"""`suite`: run suites of cases for computer-using agents, and show the results."""
+"""`suite`: list, check, import and report suites for computer-using agents."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from poor_bench.cli.suite_import import import_suite
-from poor_bench.cli.suite_list import list_suites
-from poor_bench.cli.suite_record import record
-from poor_bench.cli.suite_report import report
-from poor_bench.cli.suite_run import run
-from poor_bench.cli.suite_validate import validate
-from poor_bench.command_line import examples
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.options import OutputFile
+from poor_bench.cli.output import (
+    Column,
+    console,
+    count_problems,
+    harmless,
+    json_option,
+    plain_table,
+    print_json,
+    print_problems,
+    problems_to_json,
+)
+from poor_bench.cli.suite_run import (
+    record,
+    report_file_options,
+    run,
+    show_report,
+    write_report_files,
+)
+from poor_bench.command_line import examples, next_command
+from poor_bench.errors import ConfigError, PoorBenchError
+
+if TYPE_CHECKING:
+    from poor_bench.evaluation.models import EvalSuiteResult
+    from poor_bench.evaluation.stored_run import StoredRun
+
 
 _EPILOG = examples(
     """
@@ -33,9 +56,190 @@ def command(ctx: click.Context) -> int:
     return 0
 
 
-command.add_command(run)
-command.add_command(validate)
-command.add_command(report)
-command.add_command(list_suites)
-command.add_command(record)
-command.add_command(import_suite)
+_NEWEST = 10
+
+
+@command.command("list")
+@json_option
+@pass_app
+def list_suites(app: AppContext, /, as_json: bool = False) -> int:
+    """List suites that can be run by name, and the newest runs."""
+    from poor_bench.evaluation.stored_run import stored_runs
+    from poor_bench.evaluation.suite_files import suite_files
+
+    suites = [_suite_row(path, app.data_dir) for path in suite_files(app.data_dir)]
+    runs = [_run_row(run) for run in reversed(stored_runs(app.data_dir)[-_NEWEST:])]
+    if as_json:
+        print_json({"suites": suites, "runs": runs})
+        return 0
+    columns: list[Column] = ["Suite", ("Cases", "right"), "Tags", "File"]
+    cells = [
+        [row["name"], str(row["cases"]), ", ".join(row["tags"]), row["file"]] for row in suites
+    ]
+    console().print(plain_table(columns, cells))
+    if runs:
+        heads: list[Column] = ["Run", "Suite", ("Passed", "right"), "Result"]
+        console().print(plain_table(heads, [_run_cells(row) for row in runs]))
+    click.echo(f"Next: {next_command('suite run NAME')}")
+    return 0
+
+
+def _suite_row(path: Path, data_dir: Path) -> dict[str, Any]:
+    from poor_bench.evaluation.suite_file import check_suite
+
+    suite, problems = check_suite(path, data_dir)
+    cases = suite.cases if suite else ()
+    return {
+        "name": path.stem,
+        "file": str(path),
+        "cases": len(cases),
+        "tags": sorted({tag for case in cases for tag in case.benchmark_tags}),
+        "problems": [str(problem) for problem in problems],
+    }
+
+
+def _run_row(run: Any) -> dict[str, Any]:
+    row = {"run_id": run.run_id, "suite": run.suite, "started": run.started}
+    try:
+        report = run.report()
+    except PoorBenchError as error:
+        return {**row, "problem": str(error)}
+    return {
+        **row,
+        "passed": report.passed,
+        "failed": report.failed,
+        "not_run": report.not_run,
+        "is_going_on": run.is_going_on,
+        "cancelled": report.cancelled,
+    }
+
+
+def _run_cells(row: dict[str, Any]) -> list[str]:
+    if "problem" in row:
+        return [row["run_id"], row["suite"], "", harmless(row["problem"])]
+    words = [f"{row['failed']} failed"] if row["failed"] else []
+    words += [f"{row['not_run']} not run"] if row["not_run"] else []
+    words += ["running"] if row["is_going_on"] else ["stopped"] if row["cancelled"] else []
+    passed = f"{row['passed']}/{row['passed'] + row['failed']}"
+    return [row["run_id"], row["suite"], passed, ", ".join(words) or "passed"]
+
+
+@command.command()
+@click.argument("files", nargs=-1)
+@json_option
+@pass_app
+def validate(app: AppContext, /, files: tuple[str, ...], as_json: bool) -> int:
+    """Check suite FILES, and the playbooks, profiles and servers that they use.
+
+    Without FILES, all suites are checked. Profiles are imported: their modules run. Exit code: 2
+    if an error was found.
+    """
+    from poor_bench.evaluation.playbook_checks import check_suite_and_playbooks
+    from poor_bench.evaluation.suite_files import find_suite, suite_files
+    from poor_bench.models.problem import Severity
+
+    paths: list[Path] = [find_suite(file, app.data_dir) for file in files]
+    problems = []
+    for path in paths or suite_files(app.data_dir):
+        problems += check_suite_and_playbooks(path, app.data_dir)
+    if as_json:
+        print_json({"problems": problems_to_json(problems)})
+    else:
+        print_problems(problems, limit=len(problems))
+        click.echo(count_problems(problems))
+    return 2 if any(problem.severity is Severity.ERROR for problem in problems) else 0
+
+
+_IMPORT_EXAMPLES = examples(
+    """
+  pip install miniwob
+  {program} suite import miniwob                        all tasks with a playbook
+  {program} suite import miniwob --task click-button --task book-flight --seeds 5
+"""
+)
+
+
+@command.group("import")
+def import_suite() -> None:
+    """Convert a public benchmark to a suite file."""
+
+
+@import_suite.command("miniwob", epilog=_IMPORT_EXAMPLES)
+@click.option("--task", "tasks", multiple=True, metavar="NAME", help="Only this task.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="Cases per task, each with different content.",
+)
+@click.option(
+    "--no-playbooks", is_flag=True, help="Omit the playbooks, so that the model does all tasks."
+)
+@click.option(
+    "--output",
+    type=OutputFile(".yaml", ".yml"),
+    help="File to write; suites/miniwob.yaml in the workspace by default.",
+)
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+@pass_app
+def miniwob(
+    app: AppContext,
+    /,
+    tasks: tuple[str, ...],
+    seeds: int,
+    no_playbooks: bool,
+    output: Path | None,
+    force: bool,
+) -> int:
+    """Write a suite of MiniWoB++ tasks; requires the package miniwob."""
+    from poor_bench.evaluation.browser.miniwob.suite import miniwob_suite
+    from poor_bench.evaluation.report import write_file
+
+    path = output or app.data_dir / "suites" / "miniwob.yaml"
+    if path.exists() and not force:
+        raise ConfigError(f"{path} already exists", hint="use --force to replace it")
+    write_file(path, miniwob_suite(tasks, n_seeds=seeds, with_playbooks=not no_playbooks))
+    click.echo(f"Wrote {path}. Next: {next_command(f'suite run {path}')}")
+    return 0
+
+
+_REPORT_EXAMPLES = examples(
+    """
+  {program} suite report                       the last run
+  {program} suite report 20261122T0245 --html report.html
+  {program} suite report last --junit report.xml --output report.json
+  {program} suite report report.json --html report.html
+"""
+)
+
+
+@command.command(epilog=_REPORT_EXAMPLES)
+@click.argument("run", default="last")
+@report_file_options
+@json_option
+@pass_app
+def report(app: AppContext, /, run: str, as_json: bool, **files: Path | None) -> int:
+    """Show or export a RUN: `last`, the start of its id, its folder, or a report as JSON.
+
+    Stored trials are judged by the cases of their run. Running and interrupted runs are shown as
+    far as they are stored. A report from `--output` does not contain steps or screenshots.
+    """
+    stored, result = _open(app, Path(run), run)
+    show_report(result, as_json=as_json)
+    write_report_files(result, stored, files)
+    return 0
+
+
+def _open(app: AppContext, path: Path, reference: str) -> tuple[StoredRun | None, EvalSuiteResult]:
+    from poor_bench.evaluation.stored_run import find_run, open_run
+    from poor_bench.evaluation.written_report import read_report
+
+    if path.is_file():
+        return None, read_report(path)
+    stored = open_run(path) if path.exists() else find_run(app.data_dir, reference)
+    return stored, stored.report()
+
+
+for _subcommand in (run, record):
+    command.add_command(_subcommand)

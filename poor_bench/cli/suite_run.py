@@ -1,25 +1,157 @@
-"""`suite run`: run the cases of a suite."""
+"""`suite run` and `suite record`: run cases, show progress and results."""
 
 from __future__ import annotations
 
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import harmless, json_option
-from poor_bench.cli.stop_signals import stop_on_signal
-from poor_bench.cli.suite_output import (
-    exit_code,
-    report_file_options,
-    show_report,
-    write_report_files,
-)
+from poor_bench.cli.options import HTML_FILE, OutputFile
+from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.process import stop_on_signal
 from poor_bench.command_line import examples
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
-    from poor_bench.evaluation.models import EvalSuite
+    from rich.progress import Progress, TaskID
+
+    from poor_bench.evaluation.events import SuiteEvent
+    from poor_bench.evaluation.models import (
+        EvalCaseResult,
+        EvalSuite,
+        EvalSuiteResult,
+        EvalTagResult,
+        EvalTrialResult,
+    )
+    from poor_bench.evaluation.stored_run import StoredRun
+
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_OPTIONS = (
+    click.option("--html", "html_file", type=HTML_FILE, help="Write one HTML page with replays."),
+    click.option("--junit", "junit_file", type=OutputFile(".xml"), help="Write JUnit XML."),
+    click.option(
+        "--output", "json_file", type=OutputFile(".json"), help="Write the report as JSON."
+    ),
+)
+
+
+def report_file_options(function: _Command) -> _Command:
+    """Add the options `--html --junit --output` to a command."""
+    return functools.reduce(
+        lambda decorated, option: option(decorated), reversed(_OPTIONS), function
+    )
+
+
+def write_report_files(
+    report: EvalSuiteResult,
+    run: StoredRun | None,
+    files: dict[str, Path | None],
+) -> None:
+    """Write the files that the options name, and list them on standard error."""
+    from poor_bench.evaluation.html.page import report_to_html
+    from poor_bench.evaluation.junit import report_to_junit
+    from poor_bench.evaluation.report import write_file, write_report
+
+    writers: dict[str, Callable[[Path], None]] = {
+        "html_file": lambda path: write_file(path, report_to_html(report, run)),
+        "junit_file": lambda path: write_file(path, report_to_junit(report)),
+        "json_file": lambda path: write_report(report, path),
+    }
+    for name, write in writers.items():
+        path = files[name]
+        if path is not None:
+            write(path)
+            click.echo(f"Wrote {path}", err=True)
+
+
+def show_report(report: EvalSuiteResult, *, as_json: bool) -> None:
+    """Print a report as JSON, or as a table followed by failures and results by tag."""
+    if as_json:
+        from poor_bench.evaluation.report import report_to_json
+
+        print_json(report_to_json(report))
+        return
+    columns: list[Column] = [
+        "Case", "", "By", ("Trials", "right"), ("Duration", "right"), ("Actions", "right"),
+        ("Tokens", "right"), ("Cost", "right"),
+    ]  # fmt: skip
+    console().print(plain_table(columns, [_cells(case) for case in report.case_results]))
+    for case in report.case_results:
+        for line in _reasons(case):
+            click.echo(harmless(f"{case.id}: {line}"))
+    if report.tag_results:
+        heads: list[Column] = ["Tag", ("Passed", "right"), ("Pass rate", "right"), "95 % CI", ""]
+        console().print(plain_table(heads, [_tag_cells(tag) for tag in report.tag_results]))
+    click.echo(harmless(_headline(report)))
+
+
+def exit_code(report: EvalSuiteResult) -> int:
+    """130 if the run was stopped, 1 if a case failed, 3 if a case was not run, else 0."""
+    if report.cancelled:
+        return 130
+    if report.failed:
+        return 1
+    return 3 if report.not_run else 0
+
+
+def _cells(case: EvalCaseResult) -> list[str]:
+    from poor_bench.reports.number_text import cost_text, count_text, time_text
+
+    n_passed = sum(trial.passed for trial in case.trial_results)
+    return [
+        case.id,
+        case.status.value.replace("_", " "),
+        case.mode or "",
+        f"{n_passed}/{case.trials_run}" if case.trials_run else "",
+        time_text(case.avg_duration_ms),
+        str(case.actions) if case.trials_run else "",
+        count_text(case.input_tokens + case.output_tokens),
+        cost_text(case.avg_estimated_cost_usd) or ("n/a" if case.trials_run else ""),
+    ]
+
+
+def _reasons(case: EvalCaseResult) -> list[str]:
+    if case.status.value == "not_run" and not case.failures:
+        return ["not run: the run was stopped first", *case.read_errors]
+    return [*case.reasons, *case.read_errors]
+
+
+def _tag_cells(tag: EvalTagResult) -> list[str]:
+    rate = f"{tag.pass_rate:.2f}" if tag.total else "n/a"
+    interval = "{:.2f} to {:.2f}".format(*tag.pass_interval) if tag.pass_interval else ""
+    not_run = f"{tag.not_run} not run" if tag.not_run else ""
+    return [tag.tag, f"{tag.passed}/{tag.total}", rate, interval, not_run]
+
+
+def _headline(report: EvalSuiteResult) -> str:
+    text = f"{report.passed} of {counted(report.total, 'case')} passed"
+    if "pass_rate" in report.intervals:
+        low, high = report.intervals["pass_rate"]
+        text += f" ({report.pass_rate:.2f}, 95 % CI {low:.2f} to {high:.2f})"
+    if report.not_run:
+        text += f"; {report.not_run} not run, excluded from the rate"
+    text = f"{text}. {models_text(report)}".rstrip()
+    return f"{text} Run {report.run_id}" if report.run_id else text
+
+
+def models_text(report: EvalSuiteResult) -> str:
+    """One sentence on the share of models in a result; empty where a model acted in all trials."""
+    trials = [trial for case in report.case_results for trial in case.trial_results]
+    ran = [trial for trial in trials if trial.failure is None]
+    n_playbook = sum(trial.mode == "playbook" for trial in ran)
+    if not n_playbook:
+        return ""
+    if n_playbook == len(ran):
+        return "No model was used: only playbooks acted."
+    return f"A model acted in {len(ran) - n_playbook} of {counted(len(ran), 'trial')}."
+
 
 _EPILOG = examples(
     """
@@ -99,10 +231,156 @@ def _not_used(llm_id: str) -> str:
 
 
 def _run(app: AppContext, suite: EvalSuite, *, quiet: bool, **options: Any) -> Any:
-    from poor_bench.cli.suite_view import open_suite_view
     from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
     from poor_bench.runner.control import RunControl
 
     control = RunControl()
     with open_suite_view(quiet=quiet) as view, stop_on_signal(control):
         return run_suite_now(suite, SuiteOptions(data_dir=app.data_dir, **options), view, control)
+
+
+_RECORD_EXAMPLES = examples(
+    """
+  {program} suite run shop.yaml --case cancel --llm ollama:qwen3:8b
+  {program} suite record cancel                  then, in the suite:  playbook: cancel
+  {program} suite record cancel --run 20261122T0245 --name cancel_quickly
+"""
+)
+
+
+@click.command(epilog=_RECORD_EXAMPLES)
+@click.argument("case")
+@click.option(
+    "--run",
+    "run_reference",
+    metavar="RUN",
+    help="Run to record; the newest that passed by default.",
+)
+@click.option("--name", metavar="NAME", help="Name of the playbook; the case's id by default.")
+@click.option("--force", is_flag=True, help="Replace an existing playbook.")
+@click.option("--no-replay", is_flag=True, help="Do not try the playbook after writing it.")
+@pass_app
+def record(
+    app: AppContext,
+    /,
+    case: str,
+    run_reference: str | None,
+    name: str | None,
+    force: bool,
+    no_replay: bool,
+) -> int:
+    """Write a playbook from the newest trial of CASE that an agent passed.
+
+    The playbook is then tried without a model, against the expectations of the case. Exit code: 1
+    if it fails.
+    """
+    from poor_bench.evaluation.recording import (
+        find_recordable,
+        playbook_path,
+        replay_suite,
+        write_playbook,
+    )
+
+    found = find_recordable(app.data_dir, case, run_reference)
+    path = playbook_path(app.data_dir, name or case)
+    write_playbook(found, path, overwrite=force)
+    click.echo(f"Wrote {path}, from run {found.run.run_id}, trial {found.trial.trial}.")
+    if no_replay:
+        return 0
+    return _replay(app.data_dir, replay_suite(found, path))
+
+
+def _replay(data_dir: Path, suite: EvalSuite) -> int:
+    from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
+    from poor_bench.runner.control import RunControl
+
+    control = RunControl()
+    with stop_on_signal(control):
+        report = run_suite_now(suite, SuiteOptions(data_dir=data_dir), control=control)
+    show_report(report, as_json=False)
+    return exit_code(report)
+
+
+View = Callable[["SuiteEvent"], None]
+
+
+class LinesView:
+    """One line per finished trial."""
+
+    def __init__(self) -> None:
+        self._n_trials = 0
+        self._n_done = 0
+
+    def __call__(self, event: SuiteEvent) -> None:
+        """Show one event."""
+        from poor_bench.evaluation.events import SuiteStarted, TrialFinished
+
+        if isinstance(event, SuiteStarted):
+            self._n_trials = event.n_trials
+        elif isinstance(event, TrialFinished):
+            self._n_done += 1
+            line = f"{self._n_done}/{self._n_trials}  {_line(event.result)}"
+            with suppress(BrokenPipeError):
+                click.echo(harmless(line), err=True)
+
+
+class BarView:
+    """A live bar with the current step."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task: TaskID | None = None
+
+    def __call__(self, event: SuiteEvent) -> None:
+        """Show one event."""
+        from poor_bench.evaluation.events import StepDone, SuiteStarted, TrialFinished
+
+        if isinstance(event, SuiteStarted):
+            self._task = self._progress.add_task(
+                harmless(event.suite), total=event.n_trials, now=""
+            )
+        elif self._task is None:
+            return
+        elif isinstance(event, StepDone):
+            now = harmless(f"{event.case_id}: {event.step.text}").replace("\n", " ")[:60]
+            self._progress.update(self._task, now=now)
+        elif isinstance(event, TrialFinished):
+            from rich.text import Text
+
+            self._progress.console.print(Text(harmless(_line(event.result))))
+            self._progress.update(self._task, advance=1, now="")
+
+
+def _line(trial: EvalTrialResult) -> str:
+    name = f"{trial.case_id} (trial {trial.trial})" if trial.trial_index else trial.case_id
+    if trial.failure is not None:
+        return f"{name}: not run: {trial.failure.message}"
+    seconds = trial.duration_ms / 1000
+    verdict = "passed" if trial.passed else f"failed: {trial.failed_checks[0]}"
+    return f"{name}: {verdict} ({trial.mode}, {counted(trial.actions, 'action')}, {seconds:.1f} s)"
+
+
+@contextmanager
+def open_suite_view(*, quiet: bool) -> Iterator[View]:
+    """Open the view that suits the output; a silent one for `--json`."""
+    if quiet:
+        yield lambda _event: None
+    elif sys.stderr.isatty():
+        with _progress() as progress:
+            yield BarView(progress)
+    else:
+        yield LinesView()
+
+
+def _progress() -> Progress:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[now]}", markup=False),
+        console=console(stderr=True),
+        refresh_per_second=5,
+    )

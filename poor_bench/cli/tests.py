@@ -1,25 +1,41 @@
-"""`tests`: list, show, check, analyse, import and generate tests."""
+"""`tests`: list, show, check and analyse tests."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
-from poor_bench.cli.selection_options import selection_from, selection_options
-from poor_bench.cli.tests_analyse import analyse
-from poor_bench.cli.tests_generate import generate
-from poor_bench.cli.tests_import import import_tests
-from poor_bench.cli.tests_lint import lint
-from poor_bench.cli.tests_show import show
-from poor_bench.command_line import examples
+from poor_bench.cli.context import AppContext, next_step, pass_app
+from poor_bench.cli.new_tests import generate, import_tests
+from poor_bench.cli.options import selection_from, selection_options
+from poor_bench.cli.output import (
+    Column,
+    console,
+    count_problems,
+    harmless,
+    json_option,
+    plain_table,
+    print_json,
+    print_problems,
+    problems_to_json,
+)
+from poor_bench.command_line import examples, next_command
+from poor_bench.config.nearest_name import name_hint
+from poor_bench.errors import ConfigError
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.config.workspace import Workspace
+    from poor_bench.lint.subject import Finding
+    from poor_bench.models.completion import Message
     from poor_bench.models.test import Test
+    from poor_bench.statistics.intervals import Estimate
+    from poor_bench.statistics.items import Item
+    from poor_bench.statistics.levels import LevelOrder
+
 
 _EPILOG = examples(
     """
@@ -86,8 +102,230 @@ def _row(test: Test, workspace: Workspace) -> dict[str, Any]:
     }
 
 
-command.add_command(show)
-command.add_command(lint)
-command.add_command(analyse)
-command.add_command(import_tests)
-command.add_command(generate)
+@command.command()
+@click.argument("test_id")
+@click.option("--llm", "llms", multiple=True, metavar="ID", help="Model id, label or glob.")
+@json_option
+@pass_app
+def show(app: AppContext, /, test_id: str, llms: tuple[str, ...], as_json: bool) -> int:
+    """Show a test: its prompt for each model, and what its evaluator expects."""
+    workspace = app.workspace
+    test = workspace.tests_by_id.get(test_id)
+    if test is None:
+        hint = name_hint(test_id, workspace.tests_by_id)
+        raise ConfigError(f"unknown test {test_id!r}", hint=hint)
+    facts = _facts(test, workspace)
+    prompts = _prompts(test, workspace, llms)
+    if as_json:
+        print_json(facts | {"prompts": [_to_json(*prompt) for prompt in prompts]})
+        return 0
+    for name, value in facts.items():
+        if value not in ("", None, []):
+            click.echo(f"{click.style(name, bold=True)}: {harmless(_as_text(value))}")
+    for messages, llm_ids in prompts:
+        click.echo(click.style(f"\nPrompt for {', '.join(llm_ids)}", bold=True))
+        for message in messages:
+            click.echo(click.style(f"[{message.role}]", dim=True))
+            click.echo(harmless(message.content))
+    return 0
+
+
+def _facts(test: Test, workspace: Workspace) -> dict[str, Any]:
+    from poor_bench.models.test import merge_specs
+
+    test_class = workspace.test_classes[test.class_id]
+    spec = merge_specs(test_class.evaluator, test.evaluator)
+    return {
+        "test": test.test_id,
+        "class": test.class_id,
+        "level": test.level,
+        "tags": [*test.tags, *test_class.tags],
+        "evaluator": spec.name,
+        "parameters": dict(spec.parameters),
+        "reference_response": test.reference_response,
+    }
+
+
+def _prompts(
+    test: Test, workspace: Workspace, patterns: tuple[str, ...]
+) -> list[tuple[tuple[Message, ...], list[str]]]:
+    """Return the different conversations, each with the LLMs that get it."""
+    from poor_bench.prompts.request import build_messages
+    from poor_bench.runner.selection import Selection, select
+
+    chosen = select(workspace, Selection(llms=patterns)).llms or workspace.llms
+    llm_ids: dict[tuple[Message, ...], list[str]] = {}
+    for llm in chosen:
+        messages = build_messages(llm, workspace.test_classes[test.class_id], test)
+        llm_ids.setdefault(messages, []).append(llm.id)
+    return list(llm_ids.items())
+
+
+def _to_json(messages: tuple[Message, ...], llm_ids: list[str]) -> dict[str, Any]:
+    sent = [{"role": message.role, "content": message.content} for message in messages]
+    return {"llm_ids": llm_ids, "messages": sent}
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@command.command()
+@click.option("--fix", "fixes", is_flag=True, help="Apply safe fixes to tests.json.")
+@click.option("--all", "shows_all", is_flag=True, help="Show all problems, not only the first 50.")
+@json_option
+@pass_app
+def lint(app: AppContext, /, fixes: bool, shows_all: bool, as_json: bool) -> int:
+    """Find faulty tests.
+
+    Checks, among others: the reference response passes and an empty one fails, the prompt states
+    what the evaluator requires, inputs fit the function, no test is duplicated or contradicts
+    another. --fix applies only fixes that cannot make a test worse.
+    """
+    from poor_bench.models.problem import Severity
+
+    findings = app.config.lint()
+    n_fixed = 0
+    if fixes:
+        n_fixed = _apply(app, findings)
+        app.config.reload()
+        findings = app.config.lint()
+    problems = [finding.problem for finding in findings]
+    if as_json:
+        print_json({"fixed_tests": n_fixed, "problems": problems_to_json(problems)})
+    else:
+        print_problems(problems, limit=len(problems) if shows_all else 50)
+        click.echo(_summary(findings, n_fixed))
+    return 1 if any(problem.severity is Severity.ERROR for problem in problems) else 0
+
+
+def _apply(app: AppContext, findings: list[Finding]) -> int:
+    from poor_bench.lint.lint import apply_fixes
+
+    return apply_fixes(app.workspace, [fix for finding in findings for fix in finding.fixes])
+
+
+def _summary(findings: list[Finding], n_fixed: int) -> str:
+    text = f"\n{count_problems([finding.problem for finding in findings])}"
+    if n_fixed:
+        text = f"\nFixed {counted(n_fixed, 'test')}. Remaining:{text}"
+    mendable = sum(bool(finding.fixes) for finding in findings)
+    if mendable:
+        text += f"; {mendable} can be fixed by: {next_command('tests lint --fix')}"
+    return text
+
+
+_TRENDS = {"follows": "harder with level", "reversed": "easier with level"}
+
+
+@command.command()
+@click.option("--all", "shows_all", is_flag=True, help="Show all tests, not only suspicious ones.")
+@json_option
+@pass_app
+def analyse(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
+    """Find bad tests by the results of all models.
+
+    Suspicious tests: no model passes; models fail with the same answer (a wrong key?) or the same
+    message (an unfair prompt?); weak models pass and strong ones fail. Discrimination is the
+    correlation with the score on all other tests. Verdicts need results of at least three
+    different models; one model with several settings counts once.
+    """
+    from poor_bench.statistics.items import analyse_items
+    from poor_bench.statistics.levels import level_orders
+
+    tests = app.workspace.tests_by_id
+    items = analyse_items(
+        (result for result in app.store.results() if result.test_id in tests), tests
+    )
+    orders = level_orders(items)
+    if as_json:
+        shown = [_item_to_json(item) for item in items]
+        print_json({"tests": shown, "levels": [_order_to_json(order) for order in orders]})
+        return 0
+    if not items:
+        click.echo(f"No results yet. Next: {next_step('run')}")
+        return 0
+    _print_items(items, shows_all=shows_all)
+    _print_orders(orders)
+    return 0
+
+
+def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
+    from poor_bench.statistics.items import LEAST_MODELS
+
+    suspicious = [item for item in items if item.is_suspicious]
+    chosen = items if shows_all else suspicious
+    if chosen:
+        numbers = ("Level", "Models", "Passed", "Discrimination")
+        columns: list[Column] = ["Test", *((name, "right") for name in numbers), "Suspicion"]
+        cells = [
+            [
+                item.test_id,
+                str(item.level or ""),
+                str(item.n_llms),
+                f"{item.pass_rate:.0%}",
+                _shown(item.discrimination),
+                item.suspicion,
+            ]
+            for item in chosen
+        ]
+        console().print(plain_table(columns, cells))
+    n_useless = sum(item.pass_rate == 1.0 for item in items)
+    click.echo(
+        f"Suspicious: {len(suspicious)} of {counted(len(items), 'test')}. "
+        f"Passed by every model: {n_useless}."
+    )
+    n_models = max(item.n_models for item in items)
+    if n_models < LEAST_MODELS:
+        click.echo(
+            f"Verdicts need {LEAST_MODELS} different models; these results cover {n_models}."
+        )
+
+
+def _print_orders(orders: Sequence[LevelOrder]) -> None:
+    cells = [
+        [
+            order.class_id,
+            ", ".join(f"{level}: {value:.2f}" for level, value in sorted(order.difficulty.items())),
+            _shown(order.correlation),
+            _TRENDS.get(order.verdict.value, "no clear trend"),
+        ]
+        for order in orders
+    ]
+    correlation: Column = ("Correlation", "right")
+    columns = ["Class", "Difficulty by level", correlation, "Trend"]
+    console().print(plain_table(columns, cells))
+
+
+def _shown(estimate: Estimate | None) -> str:
+    return "" if estimate is None else f"{estimate.value:.2f}"
+
+
+def _item_to_json(item: Item) -> dict[str, Any]:
+    return {
+        "test_id": item.test_id,
+        "class_id": item.class_id,
+        "level": item.level,
+        "n_llms": item.n_llms,
+        "n_models": item.n_models,
+        "mean_score": item.mean_score,
+        "pass_rate": item.pass_rate,
+        "discrimination": None if item.discrimination is None else item.discrimination.value,
+        "findings": [finding.value for finding in item.findings],
+        "is_suspicious": item.is_suspicious,
+        "suspicion": item.suspicion,
+    }
+
+
+def _order_to_json(order: LevelOrder) -> dict[str, Any]:
+    return {
+        "class_id": order.class_id,
+        "difficulty": {str(level): value for level, value in order.difficulty.items()},
+        "correlation": None if order.correlation is None else order.correlation.value,
+        "p_value": order.p_value,
+        "verdict": order.verdict.value,
+    }
+
+
+for _subcommand in (import_tests, generate):
+    command.add_command(_subcommand)

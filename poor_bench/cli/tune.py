@@ -1,14 +1,21 @@
-"""`tune`: find better prompts and parameters."""
+"""`tune`: list, show and accept searches for better prompts and parameters."""
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from poor_bench.cli.tune_accept import accept
-from poor_bench.cli.tune_kept import list_searches, show
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.output import Column, console, json_option, plain_table, print_json
 from poor_bench.cli.tune_params import tune_params
 from poor_bench.cli.tune_prompt import tune_prompt
-from poor_bench.command_line import examples
+from poor_bench.command_line import examples, next_command
+
+if TYPE_CHECKING:
+    from poor_bench.tuning.kept_searches import KeptSearch
+
 
 _EPILOG = examples(
     """
@@ -29,8 +36,137 @@ def command() -> None:
     """
 
 
-command.add_command(tune_prompt)
-command.add_command(tune_params)
-command.add_command(list_searches)
-command.add_command(show)
-command.add_command(accept)
+@command.command("list")
+@json_option
+@pass_app
+def list_searches(app: AppContext, /, as_json: bool) -> int:
+    """List the searches of the workspace, newest last."""
+    from poor_bench.tuning.kept_searches import kept_searches
+
+    rows = [_row(search) for search in kept_searches(app.data_dir)]
+    if as_json:
+        print_json({"searches": rows})
+    elif not rows:
+        click.echo(f"No searches yet. Next: {next_command('tune prompt CLASS --llm ID')}")
+    else:
+        columns: list[Column] = ["Search", "Kind", "What", "LLM", "Ended", "Accepted"]
+        cells = [[str(value or "") for value in row.values()] for row in rows]
+        console().print(plain_table(columns, cells))
+    return 0
+
+
+@command.command()
+@click.argument("run", metavar="RUN")
+@json_option
+@pass_app
+def show(app: AppContext, /, run: str, as_json: bool) -> int:
+    """Show the result of a search.
+
+    RUN is its id, the start of it, or `last`.
+    """
+    from poor_bench.tuning.kept_searches import find_search
+
+    search = find_search(app.data_dir, run)
+    if as_json:
+        print_json(search_to_json(search))
+    else:
+        print_search(search)
+    return 0
+
+
+def print_search(search: KeptSearch) -> None:
+    """Print the result of a search."""
+    from poor_bench.cli.tune_params import print_sweep_report
+    from poor_bench.cli.tune_prompt import print_prompt_report
+    from poor_bench.tuning.params.report import kept_report as kept_sweep
+    from poor_bench.tuning.prompt.report import kept_report
+
+    if search.kind == "params":
+        print_sweep_report(kept_sweep(search))
+    else:
+        print_prompt_report(kept_report(search))
+
+
+def search_to_json(search: KeptSearch) -> dict[str, Any]:
+    """Build the JSON output of a search."""
+    from poor_bench.tuning.params.report import kept_report as kept_sweep
+    from poor_bench.tuning.prompt.report import kept_report
+
+    report = kept_sweep(search) if search.kind == "params" else kept_report(search)
+    return report.as_json()
+
+
+def _row(search: KeptSearch) -> dict[str, Any]:
+    end, accepted = search.last("end"), search.last("accepted")
+    return {
+        "run_id": search.run_id,
+        "kind": search.kind,
+        "what": search.header.get("name"),
+        "llm": search.header.get("llm"),
+        "ended": end["reason"] if end else None,
+        "accepted": accepted["key"] if accepted else None,
+    }
+
+
+_ACCEPT_EXAMPLES = examples(
+    """
+  {program} tune accept last                 best result of the newest search
+  {program} tune accept 20261122T0250 4f1c   another of its prompts
+"""
+)
+
+
+@command.command(epilog=_ACCEPT_EXAMPLES)
+@click.argument("run", metavar="RUN")
+@click.argument("choice", required=False, default="")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+@click.option(
+    "--force", is_flag=True, help="Write the prompt even if it was edited since the search."
+)
+@json_option
+@pass_app
+def accept(app: AppContext, /, run: str, choice: str, yes: bool, force: bool, as_json: bool) -> int:
+    """Write the result of a search to the workspace.
+
+    RUN is the id of a search, its start, or `last`. CHOICE is one of its results; the best by
+    default. A prompt is written to test_classes.yaml or the agent's file; comments are kept. A
+    variant of a model becomes an entry of llms.json and keeps its results.
+    """
+    from poor_bench.tuning.accepting import accept_prompt, accept_variant
+    from poor_bench.tuning.kept_searches import find_search
+
+    search = find_search(app.data_dir, run)
+    if not yes:
+        _ask(search)
+    if search.kind == "params":
+        accepted = accept_variant(app.config, search.run_id, choice).accepted
+    else:
+        accepted = accept_prompt(app.config, search.run_id, choice, force=force).accepted
+    if as_json:
+        print_json({"run_id": search.run_id, "accepted": accepted})
+    else:
+        click.echo(f"Written: {accepted}. Next: {next_command(_command(search))}")
+    return 0
+
+
+def _command(search: KeptSearch) -> str:
+    """Build the command that uses the accepted result."""
+    subject = search.header.get("subject", {})
+    return f"judge run {subject['agent_id']}" if "agent_id" in subject else "run"
+
+
+def _ask(search: KeptSearch) -> None:
+    """Show the measured gain and ask for confirmation.
+
+    Raises:
+        click.UsageError: If the input is not a terminal.
+        click.Abort: If the user says no.
+    """
+    if not sys.stdin.isatty():
+        raise click.UsageError("cannot ask for confirmation without a terminal: add --yes")
+    print_search(search)
+    click.confirm("Write it?", abort=True)
+
+
+for _subcommand in (tune_prompt, tune_params):
+    command.add_command(_subcommand)

@@ -1,27 +1,35 @@
-"""`tune params`: the same model with other parameters."""
+"""`tune params`: try a model with other parameters."""
 
 from __future__ import annotations
 
-from contextlib import closing
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.llm_lookup import llm_named
-from poor_bench.cli.output import print_json
-from poor_bench.cli.output_file import HTML_FILE
-from poor_bench.cli.sandbox_option import agree_on_sandbox, choose_sandbox
-from poor_bench.cli.stop_signals import stop_on_signal
-from poor_bench.cli.tune_axes import axes_in
-from poor_bench.cli.tune_options import exit_code, limits_of, search_options
-from poor_bench.command_line import examples
+from poor_bench.cli.context import AppContext, llm_named, pass_app
+from poor_bench.cli.options import HTML_FILE, exit_code, key_values, limits_of, search_options
+from poor_bench.cli.output import Column, console, harmless, plain_table, print_json
+from poor_bench.cli.process import stop_on_signal
+from poor_bench.cli.sandbox import agree_on_sandbox, choose_sandbox
+from poor_bench.command_line import examples, next_command
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
+    from poor_bench.models.llm import LLM
     from poor_bench.models.test import Test
+    from poor_bench.runner.events import RunEvent
+    from poor_bench.statistics.intervals import Estimate
+    from poor_bench.tuning.params.axes import Axis
     from poor_bench.tuning.params.report import ParamsReport
+    from poor_bench.tuning.params.standing import Standing
     from poor_bench.tuning.params.tune_params import ParamsTask
+    from poor_bench.workspace_folder import WorkspaceFolder
+
 
 _EPILOG = examples(
     """
@@ -81,8 +89,6 @@ def tune_params(
     Each combination is stored as a separate model. Combinations that are significantly worse than
     the best one are dropped early.
     """
-    from poor_bench.cli.tune_params_view import print_report
-
     choose_sandbox(sandbox_level)
     task = _task(app, **options)
     agree_on_sandbox(app, task.tests)
@@ -92,13 +98,11 @@ def tune_params(
 
         report = accept_variant(app.config, report.run_id)
     if html is not None:
-        from poor_bench.cli.tune_params_html import sweep_html
-
         html.write_text(sweep_html(app.config, report), encoding="utf-8")
     if as_json:
         print_json(report.as_json())
     else:
-        print_report(report)
+        print_sweep_report(report)
     return exit_code(report.reason)
 
 
@@ -135,7 +139,6 @@ def _tests(app: AppContext, classes: str) -> list[Test]:
 
 
 def _run(app: AppContext, task: ParamsTask, *, quiet: bool) -> ParamsReport:
-    from poor_bench.cli.tune_params_view import open_view
     from poor_bench.llm_manager import LLMManager
     from poor_bench.runner.control import RunControl
     from poor_bench.tuning.params.tune_params import estimated_cost_usd, tune_params
@@ -145,3 +148,238 @@ def _run(app: AppContext, task: ParamsTask, *, quiet: bool) -> ParamsReport:
         cost_usd = estimated_cost_usd(task, app.config, manager)
         with open_view(task, cost_usd, quiet=quiet) as tell, stop_on_signal(control):
             return tune_params(task, app.config, manager, control, tell)
+
+
+_LINE_EVERY = 25
+
+
+@contextmanager
+def open_view(
+    task: ParamsTask, cost_usd: float, *, quiet: bool
+) -> Iterator[Callable[[RunEvent], None]]:
+    """Print the plan, then show progress as the output allows."""
+    from poor_bench.reports.number_text import cost_text
+
+    if quiet:
+        yield lambda _event: None
+        return
+    axes = " x ".join(axis.name for axis in task.axes)
+    click.echo(
+        f"Trying {harmless(axes)} with {harmless(task.llm.id)} on "
+        f"{counted(len(task.tests), 'test')}, at most {task.limits.n_calls} calls"
+        f"{f' (about {cost_text(cost_usd)})' if cost_usd else ''}.",
+        err=True,
+    )
+    if sys.stderr.isatty():
+        with _bar() as tell:
+            yield tell
+    else:
+        yield _Lines()
+
+
+def print_sweep_report(report: ParamsReport) -> None:
+    """Print the variants by score, and the next step."""
+    columns: list[Column] = [
+        "Variant",
+        ("Score", "right"),
+        ("95 %", "right"),
+        ("Gain", "right"),
+        ("Tests", "right"),
+        ("Median", "right"),
+        ("Tokens", "right"),
+        "",
+    ]
+    console().print(plain_table(columns, [_row(row, report) for row in report.standings]))
+    if report.message:
+        click.echo(f"Stopped early: {harmless(report.message)}")
+    click.echo(harmless(report.verdict))
+    spent = counted(report.n_calls, "call")
+    click.echo(f"Spent: {spent}. All results are stored: {next_command('report')}")
+    click.echo(_next_step(report))
+
+
+def _row(row: Standing, report: ParamsReport) -> list[str]:
+    from poor_bench.reports.number_text import count_text, time_text
+    from poor_bench.tuning.params.variants import variant_name
+
+    score = row.score
+    return [
+        variant_name(row.variant_id, report.base_id),
+        f"{score.value:.3f}" if score else "",
+        f"{score.low:.2f} to {score.high:.2f}" if score else "",
+        _gain_text(row.gain),
+        str(score.n) if score else "0",
+        time_text(row.median_ms),
+        count_text(row.median_tokens),
+        _remark(row, report),
+    ]
+
+
+def _remark(row: Standing, report: ParamsReport) -> str:
+    if row.variant_id in report.dropped:
+        return "dropped"
+    remarks = [f"{row.n_failed} failed"] if row.n_failed else []
+    remarks += ["frontier"] if row.is_on_frontier else []
+    remarks += ["better"] if row.is_better else []
+    return ", ".join(remarks)
+
+
+def _gain_text(gain: Estimate | None) -> str:
+    return f"{gain.value:+.3f}" if gain else ""
+
+
+def _next_step(report: ParamsReport) -> str:
+    if report.accepted:
+        return f"Added to llms.json: {report.accepted}"
+    if report.best is not None:
+        way = "Next" if report.best.is_better else "To accept it anyway"
+        accept = next_command(f"tune accept {report.run_id}")
+        return f"llms.json is unchanged. {way}: {accept}"
+    if report.reason.can_go_on:
+        return "To continue, run the same command; stored results are reused."
+    return "llms.json is unchanged."
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[RunEvent], None]]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+    from poor_bench.runner.events import LLMUnavailable, RunStarted, TrialFinished
+
+    columns = (
+        SpinnerColumn(),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}", markup=False),
+    )
+    with Progress(*columns, console=console(stderr=True), refresh_per_second=5) as progress:
+        task = progress.add_task("", total=0, note="")
+
+        def tell(event: RunEvent) -> None:
+            if isinstance(event, RunStarted):
+                total = int(progress.tasks[0].total or 0) + event.n_items
+                progress.update(task, total=total, note=counted(len(event.n_by_llm), "variant"))
+            elif isinstance(event, TrialFinished):
+                progress.advance(task)
+            elif isinstance(event, LLMUnavailable):
+                progress.console.print(harmless(event.failure.message), markup=False)
+
+        yield tell
+
+
+class _Lines:
+    """A line for each step and each batch of tests."""
+
+    def __init__(self) -> None:
+        self._n_done = 0
+
+    def __call__(self, event: RunEvent) -> None:
+        from poor_bench.runner.events import LLMUnavailable, RunStarted, TrialFinished
+
+        if isinstance(event, RunStarted):
+            variants = counted(len(event.n_by_llm), "variant")
+            click.echo(f"{variants}, {counted(event.n_items, 'test')} to run", err=True)
+        elif isinstance(event, LLMUnavailable):
+            click.echo(harmless(event.failure.message), err=True)
+        elif isinstance(event, TrialFinished):
+            self._n_done += 1
+            if self._n_done % _LINE_EVERY == 0:
+                click.echo(f"{self._n_done} completed", err=True)
+
+
+def sweep_html(config: WorkspaceFolder, report: ParamsReport) -> str:
+    """Render the leaderboard of the variants, and score against time.
+
+    Raises:
+        StoreError: If the results cannot be read.
+    """
+    from poor_bench.reports.html.page import report_to_html
+    from poor_bench.reports.report_data import ReportData
+    from poor_bench.tuning.params.variants import variant_name
+
+    variant_ids = {row.variant_id for row in report.standings}
+    test_ids = set(report.header["tests"])
+    base = config.workspace.llms_by_id[report.base_id]
+    workspace = config.workspace
+    results = [
+        result
+        for result in config.store.results()
+        if result.llm_id in variant_ids and result.test_id in test_ids
+    ]
+    return report_to_html(
+        ReportData(
+            title=f"{report.base_id} with other parameters",
+            created=str(report.header["started"]),
+            results=tuple(results),
+            tests={test_id: workspace.tests_by_id[test_id] for test_id in test_ids},
+            test_classes=workspace.test_classes,
+            llms={
+                variant_id: replace(base, id=variant_id, label=variant_name(variant_id, base.id))
+                for variant_id in variant_ids
+            },
+        )
+    )
+
+
+def axes_in(texts: Iterable[str], llm: LLM) -> list[Axis]:
+    """Parse options such as `temperature=0,0.4`.
+
+    Args:
+        texts: NAME=VALUE,VALUE; `@FILE` is the text of a file, `none` removes the parameter.
+        llm: The model.
+
+    Raises:
+        click.UsageError: If an option is malformed, or has no effect with the model's provider.
+    """
+    from poor_bench.tuning.params.axes import axis_of
+
+    values: dict[str, list[Any]] = {}
+    for text in texts:
+        [(name, written)] = key_values([text], "--param").items()
+        values.setdefault(name, []).extend(_values(name, written))
+    if not values:
+        raise click.UsageError("give at least one --param NAME=VALUE,VALUE")
+    _require_effect(values, llm)
+    try:
+        return [axis_of(name, own) for name, own in values.items()]
+    except ValueError as error:
+        raise click.UsageError(f"--param {error}") from error
+
+
+def _values(name: str, written: str) -> list[Any]:
+    if written.startswith(("{", "[")):
+        value = _plain(name, written)
+        return value if isinstance(value, list) else [value]
+    return [_value(name, part.strip()) for part in written.split(",")]
+
+
+def _value(name: str, text: str) -> Any:
+    if text.startswith("@"):
+        try:
+            return Path(text[1:]).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise click.UsageError(f"--param {name}: {text[1:]}: {error.strerror}") from error
+    return None if text == "none" else _plain(name, text)
+
+
+def _plain(name: str, text: str) -> Any:
+    from poor_bench.config.document import UnreadableError
+    from poor_bench.config.yaml_document import parse_yaml
+
+    try:
+        return parse_yaml(text).data if text else ""
+    except UnreadableError as error:
+        raise click.UsageError(f"--param {name}: {error}") from error
+
+
+def _require_effect(names: Iterable[str], llm: LLM) -> None:
+    from poor_bench.providers.parameters import ignored_parameters, unknown_parameters
+    from poor_bench.tuning.params.axes import SYSTEM_PROMPT
+
+    parameters = {name: None for name in names if name != SYSTEM_PROMPT}
+    unknown = unknown_parameters(llm.provider, parameters)
+    if unknown:
+        raise click.UsageError(f"--param {unknown[0]}: unknown parameter")
+    ignored = ignored_parameters(llm.provider, parameters)
+    if ignored:
+        raise click.UsageError(f"--param {ignored[0]}: has no effect with {llm.provider}")

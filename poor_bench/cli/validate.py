@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import json_option, print_json
-from poor_bench.cli.problem_list import count_problems, print_problems, problems_to_json
+from poor_bench.cli.output import (
+    count_problems,
+    json_option,
+    print_json,
+    print_problems,
+    problems_to_json,
+)
 from poor_bench.command_line import examples
 from poor_bench.errors import ConfigError
 from poor_bench.messages import counted

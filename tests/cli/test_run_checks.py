@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.cli.run_checks import take_turn
+from poor_bench.cli.run import take_turn
 from poor_bench.results.paths import paths_in
 from poor_bench.results.store import open_store
 from poor_bench.runs.turn import RunTurn

@@ -8,7 +8,7 @@ import pytest
 
 _LEAVE = """
 import atexit, threading
-from poor_bench.cli.leaving import leave
+from poor_bench.cli.process import leave
 atexit.register(print, "cleaned up")
 if {n_threads}:
     threading.Thread(target=threading.Event().wait, daemon=True).start()
@@ -33,7 +33,7 @@ def test_everything_is_said_and_cleaned_up_whatever_threads_remain(n_threads: in
 
 def test_threads_that_must_finish_are_waited_for() -> None:
     source = (
-        "import threading\nfrom poor_bench.cli.leaving import leave\nmay_end = threading.Event()\n"
+        "import threading\nfrom poor_bench.cli.process import leave\nmay_end = threading.Event()\n"
         "def work():\n    may_end.wait()\n    print('finished')\n"
         "threading.Thread(target=work).start()\nmay_end.set()\nleave(3)"
     )

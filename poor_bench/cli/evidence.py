@@ -1,4 +1,4 @@
-"""Gather what gates are checked against."""
+"""What `gate` and `compare` look at: results, baselines and scores of today's evaluators."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from poor_bench.config.llm_names import ids_named
 from poor_bench.gates.check import Evidence
 from poor_bench.gates.gate import Gate
 from poor_bench.resolver import NOW, ResultSetResolver
+from poor_bench.runner.rescore import rescore, to_rescore
 from poor_bench.runner.selection import Selection, select
 from poor_bench.workspace_runner import WorkspaceRunner
 
@@ -92,3 +93,24 @@ def _stale_counts(config: WorkspaceFolder, selection: Selection, now: ResultSet)
         llm_id: standing.stale_request + standing.stale_score
         for llm_id, standing in standings.items()
     }
+
+
+def rescored_side(side: ResultSet, config: WorkspaceFolder) -> ResultSet:
+    """Return a side with the scores that today's evaluators give; nothing is stored or asked.
+
+    Results without a response, of tests that are gone or judged by an LLM, or that cannot be scored
+    stay as they are.
+    """
+    runner = WorkspaceRunner(config)
+    try:
+        tests = {
+            test.test_id: test
+            for test in config.workspace.tests
+            if not runner.scorer.is_judged(test)
+        }
+        items = to_rescore(side.results, lambda result: tests.get(result.test_id), runner.scorer)
+        rescored = rescore(items, runner.scorer)
+        newer = {item.old.key: item.new for item in rescored if item.new is not None}
+    finally:
+        runner.close()
+    return replace(side, results=tuple(newer.get(r.key, r) for r in side.results))

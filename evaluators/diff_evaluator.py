@@ -13,16 +13,18 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from poor_bench.extraction.diff_application import DiffDoesNotApplyError, apply_hunks
-from poor_bench.extraction.diff_comparison import (
-    Files,
-    all_changes,
-    difference_of_diffs,
-    share_of_changes,
-)
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.thinking import without_thinking
-from poor_bench.extraction.unified_diff import extract_diff, parse_diff
+from poor_bench.extraction.unified_diff import (
+    DiffDoesNotApplyError,
+    Files,
+    all_changes,
+    apply_hunks,
+    difference_of_diffs,
+    extract_diff,
+    parse_diff,
+    share_of_changes,
+)
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
 

@@ -16,8 +16,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.field_comparison import item_key
 from poor_bench.extraction.found import Extracted, Found
-from poor_bench.extraction.item_comparison import item_key
 from poor_bench.extraction.list_value import extract_list
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.messages import counted

@@ -17,8 +17,13 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from poor_bench.extraction.code import extract_code, extract_code_blocks
-from poor_bench.extraction.code_parts import defines, last_function, why_no_plain_function
+from poor_bench.extraction.code import (
+    defines,
+    extract_code,
+    extract_code_blocks,
+    last_function,
+    why_no_plain_function,
+)
 from poor_bench.sandbox import (
     CaseEnd,
     CaseOutcome,

@@ -31,16 +31,15 @@ from poor_bench.extraction.answer_object import (
     holds_objects,
     without_ambiguous_objects,
 )
-from poor_bench.extraction.boxed import last_boxed
-from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.fences import fenced_blocks, last_boxed
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import extract_json
-from poor_bench.extraction.meant_number import meant_numbers
 from poor_bench.extraction.number import (
     Number,
     NumberInText,
     first_number_in,
     last_number_in,
+    meant_numbers,
     number_from_json,
     numbers_in,
     parse_number,

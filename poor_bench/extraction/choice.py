@@ -24,17 +24,31 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
-from poor_bench.extraction.boxed import last_boxed
-from poor_bench.extraction.denial import is_denied
-from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.fences import fenced_blocks, last_boxed
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import extract_json
+from poor_bench.extraction.label import is_denied
 from poor_bench.extraction.normalise import fold_answer, fold_text
 
+# Pieces of the patterns below. Repetitions are bounded or possessive, so that each is linear.
 _OPENING = r"[\s*_(\[\"'`${]{0,8}(?:\\\w{1,8}\{)?"
+"""Signs before a label: "(B", "**B", "\\text{B"."""
+_LINE_OPENING = r"[ \t*_(\[\"'`]{0,8}"
 _CLOSING = r"[)\]*_\"'`}$]{0,4}+"
 _AT_AN_END = r"(?!\w|'\w|[.,]\d)"
+"""Not the start of a word or number: "Bob", "B's", "1.5"."""
 _NO_ARTICLE = r"(?!(?<=[AI])\s+(?!(?:because|since|as|and|or|with|due|is|for|which)\b)[a-z])"
+"""Not the English words: "A dog", "I think"; but "A because"."""
+_NAMED = r"(?i:(?:option|choice|answer)\s+)?"
+_ANNOUNCING = (
+    r"(?i:\b(?:answer|choice|option)\b[^\n.!?]{0,40}?(?:\bis\b|\bare\b|[:=])"  # the answer is B
+    r"|\b(?:answer|choose|chose|pick|select|selected)\b"  # I choose B
+    r"|\bit(?:\s+is|\s+must\s+be|['\N{RIGHT SINGLE QUOTATION MARK}]s)\b"  # it must be B
+    r"|\b(?:so|thus|hence|therefore),?\s"  # therefore, B
+    r"|\bgo(?:ing)?\s+(?:with|for)\b)"  # going with B
+)
+_PRAISE = r"(?i:is\s+(?:the\s+)?(?:most\s+)?(?:correct|right|best|accurate|true|answer)\b)"
+"""Words after a label that announce it: "B is the best answer"."""
 _MAX_CONTRAST = 16
 """Characters between the label that is meant and the one that is denied: "B rather than A"."""
 
@@ -42,6 +56,8 @@ _MAX_MENTIONS = 100
 
 
 class _Patterns(NamedTuple):
+    """Where a text mentions one of some labels; the last named group that matched is the label."""
+
     announced: re.Pattern[str]
     at_line_start: re.Pattern[str]
     set_off: re.Pattern[str]
@@ -52,7 +68,7 @@ class _Patterns(NamedTuple):
 def extract_choice(
     text: str, labels: Sequence[str], texts: Sequence[str] = ()
 ) -> Extracted[str] | None:
-    """Return the label that `text` chooses, or None.
+    """Find the label that `text` chooses; None where it chooses none, or several.
 
     Args:
         text: An answer, without thinking.
@@ -86,7 +102,7 @@ def _whole(text: str, by_fold: dict[str, str]) -> Extracted[str] | None:
 
 
 def _unwrapped(boxed: str) -> str:
-    r"""Return `B` of `\text{B}`."""
+    r"""Unwrap `\text{B}` to `B`."""
     return re.sub(r"^\s*\\\w{1,8}\{(.*)\}\s*$", r"\1", boxed)
 
 
@@ -102,7 +118,7 @@ def _announced(text: str, by_fold: dict[str, str], patterns: _Patterns) -> Extra
 
 
 def _is_affirmed(mention: re.Match[str]) -> bool:
-    """Return whether the text means the label, and does not deny it."""
+    """True if the text means the label and does not deny it."""
     return not is_denied(mention.string, *mention.span(mention.lastgroup or 0))
 
 
@@ -111,13 +127,13 @@ def _label_in(mention: re.Match[str]) -> str:
 
 
 def _has_alternative(mention: re.Match[str], patterns: _Patterns) -> bool:
-    """Return whether another label is given in the same breath, as in "A or B"."""
+    """True if another label is given in the same breath, as in "A or B"."""
     other = patterns.alternative.match(mention.string, mention.end(mention.lastgroup or 0))
     return other is not None and _label_in(other) != _label_in(mention) and _is_affirmed(other)
 
 
 def _member(value: Any, by_fold: dict[str, str]) -> str | None:
-    """Return the label that a JSON object holds."""
+    """Find the label that a JSON object holds."""
     if not isinstance(value, dict):
         return None
     member = next(iter(value.values()), None) if len(value) == 1 else value.get("answer")
@@ -136,7 +152,7 @@ def _at_beginning(text: str, by_fold: dict[str, str], patterns: _Patterns) -> Ex
 
 
 def _only_one(text: str, by_fold: dict[str, str], patterns: _Patterns) -> Extracted[str] | None:
-    """Return the only label that is set off by signs, or else the only one at all."""
+    """Find the only label that is set off by signs, or else the only one at all."""
     for pattern in (patterns.set_off, patterns.word):
         mentions = list(islice(pattern.finditer(text), _MAX_MENTIONS))
         meant = [mention for mention in mentions if _is_affirmed(mention)]
@@ -149,7 +165,7 @@ def _only_one(text: str, by_fold: dict[str, str], patterns: _Patterns) -> Extrac
 
 
 def _is_near(mention: re.Match[str], meant: Sequence[re.Match[str]]) -> bool:
-    """Return whether a mention is meant, or next to one that is, as in "B, not A"."""
+    """True if a mention is meant, or next to one that is, as in "B, not A"."""
     return any(
         max(mention.start() - other.end(), other.start() - mention.end()) <= _MAX_CONTRAST
         for other in meant
@@ -157,7 +173,7 @@ def _is_near(mention: re.Match[str], meant: Sequence[re.Match[str]]) -> bool:
 
 
 def _by_text(text: str, labels: Sequence[str], texts: Sequence[str]) -> Extracted[str] | None:
-    """Return the label of the only choice whose text occurs, not counting what others contain."""
+    """Find the label of the only choice whose text occurs, not counting what others contain."""
     folded = f" {fold_text(text)} "
     occurring = [
         (fold_answer(choice), label)
@@ -182,43 +198,51 @@ def _has_words(folded: str, choice: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _patterns(labels: tuple[str, ...]) -> _Patterns:
-    by_length = sorted(labels, key=len, reverse=True)
+    by_length = sorted(labels, key=len, reverse=True)  # of "A1" and "A" the longer one is read
     label = "|".join(map(_in_own_case, by_length))
     any_case = "|".join(map(re.escape, by_length))
-    announcing = (
-        r"(?i:\b(?:answer|choice|option)\b[^\n.!?]{0,40}?(?:\bis\b|\bare\b|[:=])"
-        r"|\b(?:answer|choose|chose|pick|select|selected)\b"
-        r"|\bit(?:\s+is|\s+must\s+be|['\N{RIGHT SINGLE QUOTATION MARK}]s)\b"
-        r"|\b(?:so|thus|hence|therefore),?\s|\bgo(?:ing)?\s+(?:with|for)\b)"
-    )
-    praise = r"(?i:is\s+(?:the\s+)?(?:most\s+)?(?:correct|right|best|accurate|true|answer)\b)"
-    named = r"(?i:(?:option|choice|answer)\s+)?"
     return _Patterns(
-        announced=re.compile(
-            rf"{announcing}{_OPENING}{named}{_OPENING}"
-            rf"(?:(?P<after>{label}){_AT_AN_END}{_NO_ARTICLE}"
-            rf"|(?P<folded>(?i:{any_case}))(?=[)\]*_\"'`}}$.,;:!]|[ \t]*$){_AT_AN_END})"
-            rf"|(?<!\w)(?P<before>{label})[)\]*_\"'`.]{{0,4}}\s+{praise}",
-            re.MULTILINE,
-        ),
-        at_line_start=re.compile(
-            rf"^[ \t*_(\[\"'`]{{0,8}}(?P<label>{label})(?:[*_]{{0,3}}[).:\]](?!\d)|[ \t]*$)"
-            rf"|^[ \t*_(\[\"'`]{{0,8}}(?i:option|choice)\s{_OPENING}"
-            rf"(?P<named>(?i:{any_case})){_AT_AN_END}"
-            rf"|\A[ \t*_(\[\"'`]{{0,8}}(?P<first>{label})(?={_CLOSING}"
-            r"(?:\s+(?i:because|since|as)\b|\s*[-\N{EN DASH}\N{EM DASH},]\s))",
-            re.MULTILINE,
-        ),
+        announced=_announced_pattern(label, any_case),
+        at_line_start=_line_start_pattern(label, any_case),
         set_off=re.compile(rf"(?<![\w.-])(?P<label>{label})(?=[)\]*_\"'`])"),
         word=re.compile(rf"(?<![\w'.-])(?P<label>{label})(?![\w']|[.,]\d){_NO_ARTICLE}"),
-        alternative=re.compile(
-            rf"{_CLOSING}\s{{0,9}}+(?:(?:,\s{{0,9}}+)?\b(?i:or){_OPENING}{named}{_OPENING}(?P<either>{label})(?!\w)"
-            rf"|(?:(?:,\s{{0,9}}+)?\b(?i:and)|[,/&+]){_OPENING}{named}{_OPENING}(?P<too>{label})(?!\w){_CLOSING}"
-            r"\s{0,9}(?=$|[.,;!?/\n]|(?i:and|or|are|both|because|since)\b))"
-        ),
+        alternative=_alternative_pattern(label),
+    )
+
+
+def _announced_pattern(label: str, any_case: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"{_ANNOUNCING}{_OPENING}{_NAMED}{_OPENING}(?:"
+        rf"(?P<after>{label}){_AT_AN_END}{_NO_ARTICLE}"  # the answer is (B) because
+        # answer: b, where a sign or the end of the line follows
+        rf"|(?P<folded>(?i:{any_case}))(?=[)\]*_\"'`}}$.,;:!]|[ \t]*$){_AT_AN_END})"
+        rf"|(?<!\w)(?P<before>{label})[)\]*_\"'`.]{{0,4}}\s+{_PRAISE}",  # **B** is correct
+        re.MULTILINE,
+    )
+
+
+def _line_start_pattern(label: str, any_case: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"^{_LINE_OPENING}(?P<label>{label})(?:[*_]{{0,3}}[).:\]](?!\d)|[ \t]*$)"  # B) Paris
+        rf"|^{_LINE_OPENING}(?i:option|choice)\s{_OPENING}"  # Option b
+        rf"(?P<named>(?i:{any_case})){_AT_AN_END}"
+        rf"|\A{_LINE_OPENING}(?P<first>{label})(?={_CLOSING}"  # B because; B - Paris
+        r"(?:\s+(?i:because|since|as)\b|\s*[-\N{EN DASH}\N{EM DASH},]\s))",
+        re.MULTILINE,
+    )
+
+
+def _alternative_pattern(label: str) -> re.Pattern[str]:
+    comma = r"(?:,\s{0,9}+)?"
+    return re.compile(
+        rf"{_CLOSING}\s{{0,9}}+(?:"
+        rf"{comma}\b(?i:or){_OPENING}{_NAMED}{_OPENING}(?P<either>{label})(?!\w)"  # A or B
+        rf"|(?:{comma}\b(?i:and)|[,/&+]){_OPENING}{_NAMED}{_OPENING}(?P<too>{label})(?!\w)"
+        # what follows must end the list: "A, B." but not "A, B happens"
+        rf"{_CLOSING}\s{{0,9}}(?=$|[.,;!?/\n]|(?i:and|or|are|both|because|since)\b))"
     )
 
 
 def _in_own_case(label: str) -> str:
-    """Return the pattern of a label; words such as `yes` count in any case."""
+    """Escape a label for a pattern; words such as `yes` count in any case."""
     return re.escape(label) if len(label) == 1 else f"(?i:{re.escape(label)})"

@@ -13,8 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from poor_bench.extraction.boxed import last_boxed
-from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.fences import fenced_blocks, last_boxed
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.plain_math import plain_math
 

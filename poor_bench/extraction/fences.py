@@ -1,4 +1,4 @@
-"""Fenced blocks of Markdown, as LLMs write them.
+"""Fenced blocks of Markdown, as LLMs write them, and LaTeX's box.
 
 The rules are CommonMark's (fences of three or more ``` ` ``` or `~`, closed by at least as many),
 with three allowances for what LLMs do: any indentation, a whole block on one line, and a block
@@ -145,3 +145,21 @@ def _one_line_block(line: re.Match[str]) -> FencedBlock | None:
         end=line.end(),
         is_closed=True,
     )
+
+
+_OPENING = "\\boxed{"
+_MAX_LENGTH = 1000
+
+
+def last_boxed(text: str) -> str | None:
+    r"""Return what the last `\boxed{}` holds, up to 1,000 characters; None where there is none."""
+    start = text.rfind(_OPENING)
+    if start < 0:
+        return None
+    start += len(_OPENING)
+    depth = 1
+    for offset, character in enumerate(text[start : start + _MAX_LENGTH]):
+        depth += (character == "{") - (character == "}")
+        if depth == 0:
+            return text[start : start + offset]
+    return None

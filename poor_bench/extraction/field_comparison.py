@@ -1,7 +1,8 @@
-"""JSON compared field by field with what was expected.
+"""Compare answers with what was expected: single values as people mean them, JSON field by field.
 
-Values are equal where JSON says so: `18` and `18.0` are, `1` and `true` or `"1"` are not. Texts are
-equal whatever their Unicode form.
+`item_key` is lenient: numbers agree by value, texts but for case and punctuation. `compare_fields`
+is strict: values are equal where JSON says so: `18` and `18.0` are, `1` and `true` or `"1"` are
+not; text is equal whatever its Unicode form.
 """
 
 from __future__ import annotations
@@ -9,6 +10,34 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+from poor_bench.extraction.normalise import fold_answer
+from poor_bench.extraction.number import number_from_json, parse_number
+
+
+def item_key(item: Any) -> object:
+    """Return what two items share exactly if they mean the same.
+
+    Numbers agree by value, however they are written (`18`, `18.0`, `"18"`); texts but for case,
+    white space and punctuation around; true, false and null with themselves only, or as texts.
+
+    Example:
+        >>> item_key("18.0") == item_key(18), item_key("Red.") == item_key("red")
+        (True, True)
+    """
+    number = parse_number(item) if isinstance(item, str) else number_from_json(item)
+    if number is not None:
+        return number
+    if isinstance(item, str):
+        return fold_answer(item)
+    if item is None or isinstance(item, bool):
+        return {None: "null", True: "true", False: "false"}[item]
+    if isinstance(item, list):
+        return tuple(item_key(part) for part in item)
+    if isinstance(item, dict):
+        return frozenset((fold_answer(key), item_key(value)) for key, value in item.items())
+    return str(item)
+
 
 _UNSET: Any = object()
 

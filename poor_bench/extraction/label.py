@@ -1,11 +1,55 @@
-"""Labels, such as sentiments, in texts that mention them."""
+"""Labels, such as sentiments, in texts that mention them, and what a text denies.
+
+"not A", "instead of 5" and "B is wrong" deny. Only what stands in the same clause counts, and only
+a few words away.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
-from poor_bench.extraction.denial import is_denied
 from poor_bench.extraction.normalise import WORD, fold_text, words
+
+_REACH = 60
+_MARKS = r"[ \t*_(\[\"'`${]"
+_NEGATION = (
+    r"(?:\b(?:not(?!\s+(?:only|just|sure|more|less|fewer|counting|including|rounded)\b)"
+    r"|no(?!\s+(?:doubt|question|more|less|fewer)\b)|nothing|hardly|without"
+    r"|never|neither|nor|cannot|rather\s+than|instead\s+of|other\s+than|anything\s+but)\b"
+    r"|n['\N{RIGHT SINGLE QUOTATION MARK}]t\b)"
+)
+_ENDS_CLAUSE = r"(?:but|and|so|because|since|hence|thus|therefore|then|if)\b"
+_AFTER = re.compile(
+    r"[)\]*_\"'`}$.]{0,4}+\s{1,3}+(?:"
+    r"(?:is|are|was|were|seems|looks|would\s+be)\s+(?:(?:clearly|definitely|also|simply)\s+)?"
+    r"(?:not(?!\s+only\b)|wrong|incorrect|false|out|impossible|ruled\s+out)\b"
+    r"|(?:is|are|was|does|do|can|could)n['\N{RIGHT SINGLE QUOTATION MARK}]t\b"
+    r"|(?:does|do|can|could)\s+not\b|cannot\b)",
+    re.IGNORECASE,
+)
+
+
+def is_denied(text: str, start: int, end: int) -> bool:
+    """Return whether `text` says that what stands from `start` to `end` is not meant.
+
+    Example:
+        >>> is_denied("not A, but B", 4, 5), is_denied("not A, but B", 11, 12)
+        (True, False)
+    """
+    return is_denied_before(text, start) or _AFTER.match(text, end) is not None
+
+
+def is_denied_before(text: str, start: int, *, words: int = 5) -> bool:
+    """Return whether a negation stands before `start`, with at most `words` words between."""
+    return _before(words).search(text[max(0, start - _REACH) : start]) is not None
+
+
+@lru_cache(maxsize=8)
+def _before(words: int) -> re.Pattern[str]:
+    word = rf"{_MARKS}+(?!{_ENDS_CLAUSE})[\w'\N{{RIGHT SINGLE QUOTATION MARK}}]+"
+    return re.compile(rf"{_NEGATION}(?:{word}){{0,{words}}}?{_MARKS}*$", re.IGNORECASE)
 
 
 def sole_label(text: str, labels: AbstractSet[str]) -> str:

@@ -13,8 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from poor_bench.extraction.boxed import last_boxed
-from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.fences import fenced_blocks, last_boxed
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import Accepts, extract_json
 

@@ -6,6 +6,11 @@ decimal comma where it cannot be a list or a thousands separator, `2.5 million`,
 (`1.2e-3`, `3 * 10^8`), fractions (`3/4`, `2 1/2`, `½`, `\frac{3}{4}`), percent, and LaTeX around
 all that. Which of several numbers is the answer, is for `answer_number` to say.
 
+A number is not meant as an answer where it is part of something else: a term of a sum that is not
+worked out (`3 + 4`), a date or time (`2026-11-22`, `12:30`), a range (`5-10`, `between 5 and 10`),
+an alternative (`5 or 6`), an exponent, an argument of a function; nor where the text denies it
+(`not 5`).
+
 Numbers of more than 400 digits, or beyond 10^400, are not read.
 """
 
@@ -13,13 +18,13 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Context, Decimal, DecimalException
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
-from poor_bench.extraction.meant_number import meant_numbers
+from poor_bench.extraction.label import is_denied_before
 from poor_bench.extraction.plain_math import plain_math
 
 _NUMBER = re.compile(
@@ -201,3 +206,62 @@ def _digits(match: re.Match[str]) -> Decimal:
     if european:
         return Decimal(european.replace(".", "").replace(",", "."))
     return Decimal(match["plain"])
+
+
+_MAX_GAP = 30
+_REACH = 20
+_OPERATION = re.compile(
+    r"^(?:(?:[ \t]*(?:[-+/^]|plus|minus|times|over|divided by|multiplied by)[ \t]*"
+    r"|\*{1,2}|[ ]\*{1,2}[ ])[({]{0,2}|:)",  # a star with a space on one side is emphasis
+    re.IGNORECASE,
+)
+_OR = re.compile(r"^\s?(?P<unit>[^\W\d]*)\s+or\s+(?:[a-z]\s?=\s?)?", re.IGNORECASE)
+_TO = re.compile(r"^(?:\s?[^\W\d]+)?\s+to\s+", re.IGNORECASE)
+_AND = re.compile(r"^(?:\s?[^\W\d]+)?\s+and\s+", re.IGNORECASE)
+_FROM = re.compile(r"\b(?:from|by|add(?:ed|ing|s)?)\s+(?:\$\s?)?$", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)
+_WITHIN = re.compile(
+    r"(?:\^\s?|(?<=[\w)])\*\*)[({]?$|(?:√|\b(?:sqrt|log|ln|sin|cos|tan|exp))\s?\d{0,2}\s?[({]?$"
+)
+_FACTOR = re.compile(r"\s?(?:\\(?:sqrt|pi|frac|ln|log|sin|cos|tan)\b|[π√])")
+
+
+def meant_numbers(text: str, numbers: Sequence[NumberInText]) -> Iterator[NumberInText]:
+    """Yield those of the consecutive `numbers` in `text` that are meant by themselves."""
+    linked = {
+        place
+        for place, (one, other) in enumerate(pairwise(numbers))
+        if _are_linked(text, one, other)
+    }
+    for place, number in enumerate(numbers):
+        is_part = place in linked or place - 1 in linked
+        if not is_part and not _is_within(text, number):
+            yield number
+
+
+def _are_linked(text: str, one: NumberInText, other: NumberInText) -> bool:
+    """Return whether two neighbours say only together what is meant."""
+    if other.start - one.end > _MAX_GAP:
+        return False
+    gap = text[one.end : other.start]
+    if _OPERATION.fullmatch(gap):
+        return True
+    before = text[max(0, one.start - _REACH) : one.start]
+    if _BETWEEN.search(before) and _AND.fullmatch(gap):
+        return True
+    if _TO.fullmatch(gap):
+        return _FROM.search(before) is None
+    either = _OR.fullmatch(gap)
+    if either is None or not set(one.number.readings).isdisjoint(other.number.readings):
+        return False
+    # "2 hours or 120 minutes" says the same twice
+    return text[other.end :].lstrip().startswith(either["unit"])
+
+
+def _is_within(text: str, number: NumberInText) -> bool:
+    before = text[max(0, number.start - _REACH) : number.start]
+    return (
+        _WITHIN.search(before) is not None
+        or _FACTOR.match(text, number.end) is not None
+        or is_denied_before(text, number.start, words=1)
+    )

@@ -1,4 +1,4 @@
-"""A unified diff out of a response.
+"""A unified diff out of a response: parse it, apply it, compare what two diffs change.
 
 LLMs get much of the format wrong that does not matter for what changes: line numbers and counts in
 hunk headers, `a/` and `b/` before names, the blank before an unchanged line. All that is read;
@@ -13,11 +13,13 @@ Format: GNU diffutils manual, "Detailed Description of Unified Format".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from poor_bench.extraction.fences import fenced_blocks
 from poor_bench.extraction.found import Extracted, Found
+from poor_bench.messages import counted
 
 _HUNK = re.compile(
     r"@@+(?:\s*-(?P<start>\d{1,9})(?:,(?P<n_old>\d{1,9}))?\s+\+\d{1,9}(?:,(?P<n_new>\d{1,9}))?\s*@@)?"
@@ -190,3 +192,127 @@ def _name_in(line: str) -> str:
 def changed_lines(hunks: Sequence[Hunk]) -> Iterator[tuple[str, str]]:
     """Yield sign and text of every line that a diff removes or adds."""
     return ((sign, text) for hunk in hunks for sign, text in hunk.lines if sign != " ")
+
+
+_MAX_HUNKS = 500
+_MAX_HUNK_LINES = 5_000
+
+
+class DiffDoesNotApplyError(ValueError):
+    """A hunk does not fit the text; the message says which."""
+
+
+def apply_hunks(lines: Sequence[str], hunks: Sequence[Hunk]) -> list[str]:
+    """Return `lines` with `hunks` applied, in order.
+
+    Each hunk goes where its old lines stand: nearest to where its header says, after the hunk
+    before it. White space at the end of lines does not count.
+
+    Args:
+        lines: The text before, without line ends.
+        hunks: Hunks of one file.
+
+    Raises:
+        DiffDoesNotApplyError: If the old lines of a hunk stand nowhere.
+    """
+    if len(hunks) > _MAX_HUNKS:
+        raise DiffDoesNotApplyError(f"more than {_MAX_HUNKS} hunks")
+    source = [line.rstrip() for line in lines]
+    result: list[str] = []
+    position = 0
+    for number, hunk in enumerate(hunks, start=1):
+        old = [line.rstrip() for line in hunk.old]
+        place = _find(source, old, position, _expected_place(hunk))
+        if place is None:
+            raise DiffDoesNotApplyError(f"hunk {number} does not fit the original")
+        result += source[position:place]
+        result += (line.rstrip() for line in hunk.new)
+        position = place + len(old)
+    return result + source[position:]
+
+
+def _expected_place(hunk: Hunk) -> int:
+    if hunk.start is None:
+        return 0
+    # By the format, an insertion's header names the line that it comes after.
+    return hunk.start if not hunk.old else max(hunk.start - 1, 0)
+
+
+def _find(source: Sequence[str], old: Sequence[str], first: int, expected: int) -> int | None:
+    last = len(source) - len(old)
+    if not old:
+        return min(max(expected, first), len(source))
+    places = (
+        place
+        for place in range(first, last + 1)
+        if source[place] == old[0] and source[place : place + len(old)] == old
+    )
+    return min(places, key=lambda place: abs(place - expected), default=None)
+
+
+def normal_changes(hunks: Sequence[Hunk]) -> list[tuple[list[str], list[str]]]:
+    """Return what hunks change, independent of context, order of signs and untouched lines.
+
+    Returns:
+        Removed and added lines of each place that changes, in order. Lines that a hunk removes
+        and adds again are not among them.
+    """
+    from rapidfuzz.distance import Indel
+
+    changes: list[tuple[list[str], list[str]]] = []
+    for hunk in hunks:
+        old = [line.rstrip() for line in hunk.old]
+        new = [line.rstrip() for line in hunk.new]
+        if len(old) + len(new) > _MAX_HUNK_LINES:
+            changes.append((old, new))
+            continue
+        end = (-1, -1)
+        for code in Indel.opcodes(old, new):
+            if code.tag == "equal":
+                continue
+            pieces = old[code.src_start : code.src_end], new[code.dest_start : code.dest_end]
+            if (code.src_start, code.dest_start) == end:
+                changes[-1][0].extend(pieces[0])
+                changes[-1][1].extend(pieces[1])
+            else:
+                changes.append(pieces)
+            end = code.src_end, code.dest_end
+    return changes
+
+
+Files = Sequence[FileDiff]
+
+
+def difference_of_diffs(got: Files, expected: Files) -> str:
+    """Return in words how `got` changes something else than `expected`; empty if it does not.
+
+    Names of files are compared without folders, and only where both diffs give them.
+    """
+    if len(got) != len(expected):
+        return f"expected changes in {counted(len(expected), 'file')}, got {len(got)}"
+    for ours, theirs in zip(_by_name(got), _by_name(expected), strict=True):
+        if ours.name and theirs.name and _base(ours.name) != _base(theirs.name):
+            return f"expected file {theirs.name!r:.80}, got {ours.name!r:.80}"
+        if normal_changes(ours.hunks) != normal_changes(theirs.hunks):
+            return "it changes other lines than expected"
+    return ""
+
+
+def share_of_changes(got: Files, expected: Files) -> float:
+    """Return the F1 score of changed lines, counted with their signs; 0.0 to 1.0."""
+    ours, theirs = Counter(all_changes(got)), Counter(all_changes(expected))
+    n_all = ours.total() + theirs.total()
+    return 2 * (ours & theirs).total() / n_all if n_all else 0.0
+
+
+def all_changes(files: Files) -> Iterable[str]:
+    """Return every changed line with its sign, without white space at its end."""
+    return (sign + text.rstrip() for file in files for sign, text in changed_lines(file.hunks))
+
+
+def _by_name(files: Files) -> list[FileDiff]:
+    return sorted(files, key=lambda file: _base(file.name))
+
+
+def _base(name: str) -> str:
+    return name.rpartition("/")[2]

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from inspect import Parameter, Signature
 from typing import Any
 
-from poor_bench.extraction.code import extract_code
-from poor_bench.extraction.code_parts import last_function
+from poor_bench.extraction.code import extract_code, last_function
 from poor_bench.lint.subject import Finding, Fix, Subject
 from poor_bench.models.problem import Severity
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from poor_bench.extraction.boxed import last_boxed
+from poor_bench.extraction.fences import last_boxed
 
 
 def test_box_may_hold_braces_and_must_be_closed():

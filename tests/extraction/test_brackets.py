@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from poor_bench.extraction.brackets import bracket_spans
+from poor_bench.extraction.json_value import bracket_spans
 from tests.extraction.strategies import hostile_text
 
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.extraction.code import extract_code
-from poor_bench.extraction.code_parts import defines, why_no_plain_function
+from poor_bench.extraction.code import defines, extract_code, why_no_plain_function
 from poor_bench.extraction.found import Found
 
 FUNCTION = "def add(a, b):\n    return a + b"

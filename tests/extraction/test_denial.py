@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.extraction.denial import is_denied
+from poor_bench.extraction.label import is_denied
 
 
 @pytest.mark.parametrize(

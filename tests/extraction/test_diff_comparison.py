@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.extraction.diff_comparison import (
+from poor_bench.extraction.unified_diff import (
     all_changes,
     difference_of_diffs,
+    parse_diff,
     share_of_changes,
 )
-from poor_bench.extraction.unified_diff import parse_diff
 
 
 def diff(name: str, *lines: str) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from poor_bench.extraction.item_comparison import item_key
+from poor_bench.extraction.field_comparison import item_key
 from tests.extraction.strategies import json_values
 
 

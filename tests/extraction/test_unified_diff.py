@@ -6,13 +6,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from poor_bench.extraction.diff_application import (
+from poor_bench.extraction.found import Found
+from poor_bench.extraction.unified_diff import (
     DiffDoesNotApplyError,
     apply_hunks,
+    changed_lines,
+    extract_diff,
     normal_changes,
+    parse_diff,
 )
-from poor_bench.extraction.found import Found
-from poor_bench.extraction.unified_diff import changed_lines, extract_diff, parse_diff
 from tests.extraction.strategies import hostile_text
 
 DIFF = "--- a/x.txt\t2024-01-01\n+++ b/x.txt\n@@ -1,2 +1,2 @@ section\n same\n-old\n+new\n"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from poor_bench.dashboard.components.notice import show_error
-from poor_bench.dashboard.text.sentences import error_text
+from poor_bench.dashboard.page import show_error
+from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError
 
 if TYPE_CHECKING:
@@ -33,13 +33,11 @@ def create_app(services: Services, access: Access | Guard) -> Dash:
     import_module("numpy")  # complete before any thread draws: plotly looks at it half-imported
     from dash import Dash, html
 
-    from poor_bench.dashboard import live, routing
     from poor_bench.dashboard.pages.registry import PAGES
-    from poor_bench.dashboard.shell import shell
+    from poor_bench.dashboard.pages.suites.replay import serve_screenshots
+    from poor_bench.dashboard.shell import register_clock, register_pages, shell
     from poor_bench.dashboard.web.access import Guard
-    from poor_bench.dashboard.web.compression import compress
-    from poor_bench.dashboard.web.middleware import protect
-    from poor_bench.dashboard.web.screenshots import serve_screenshots
+    from poor_bench.dashboard.web.middleware import compress, protect
 
     app = Dash(
         __name__,
@@ -54,8 +52,8 @@ def create_app(services: Services, access: Access | Guard) -> Dash:
     untyped.validation_layout = html.Div(
         [app.layout, *(html.Div([page.layout({}), *page.parts()]) for page in PAGES)]
     )
-    routing.register(app, services)
-    live.register(app, services)
+    register_pages(app, services)
+    register_clock(app, services)
     for page in PAGES:
         page.register(app, services)
     serve_screenshots(app.server, services.suites)

@@ -1,29 +1,30 @@
-"""What stands around every page: header, navigation, notices."""
+"""What surrounds every page: header, navigation, routing, messages, following of changes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
-from dash import dcc, html
+from dash import Dash, Input, Output, State, dcc, html, no_update
 
-from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.components.card import page_head
-from poor_bench.dashboard.components.icon import icon
-from poor_bench.dashboard.components.states import empty_state
-from poor_bench.dashboard.components.ticked_text import ticked_text
-from poor_bench.dashboard.ids import ShellIds
-from poor_bench.dashboard.pages.page import Page
+from poor_bench.dashboard.components.blocks import aria, empty_state, icon, page_head, ticked_text
+from poor_bench.dashboard.page import CLOCK_IDLE_MS, Page, ShellIds, bind_script, clock_ms, notice
+from poor_bench.dashboard.pages.registry import PAGES, page_at
 from poor_bench.dashboard.theme import MANTINE_THEME
+from poor_bench.dashboard.url_state import Search, read_search
+from poor_bench.errors import ConfigError, PoorBenchError
+from poor_bench.messages import counted
+from poor_bench.models.problem import Problem, Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dash.development.base_component import Component
 
-    from poor_bench.errors import PoorBenchError
-
-CLOCK_BUSY_MS = 1500
-CLOCK_IDLE_MS = 4000
+    from poor_bench.dashboard.page import Page
+    from poor_bench.dashboard.services.run_state import RunState
+    from poor_bench.dashboard.services.services import Services
 
 
 def shell(pages: Sequence[Page]) -> Component:
@@ -112,3 +113,190 @@ def page_not_found() -> Component:
         dcc.Link("Go to overview", href="/", className="button-link"),
     )
     return html.Div([page_head("Not found"), nothing], className="page-body")
+
+
+def run_status(state: RunState) -> Component | None:
+    """Return how far the run is, as a link to its page; nothing while there is none."""
+    if not state.is_active:
+        return None
+    figures = f"{state.n_done:,} / {state.n_items:,}" if state.n_items else "starting"
+    return dcc.Link(
+        [html.Span(className="pulse"), html.Span(f"{state.phase.value} {figures}")],
+        href="/run",
+        className="run-pill",
+    )
+
+
+_SHOWN_PROBLEMS = 50
+
+
+def blocked_state(error: PoorBenchError) -> Component:
+    """Return what is wrong, where, the way out, and that nothing is lost."""
+    problems = error.problems if isinstance(error, ConfigError) else ()
+    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    is_config = isinstance(error, ConfigError)
+    title = "The workspace has errors" if is_config else "The results cannot be read"
+    return html.Section(
+        [
+            html.Div(
+                [
+                    html.Div(icon("warning"), className="blocked-mark"),
+                    html.Div([html.H1(title), html.P(_meaning(error))]),
+                ],
+                className="blocked-head",
+            ),
+            *_files(errors[:_SHOWN_PROBLEMS]),
+            *_rest(error, len(errors) - _SHOWN_PROBLEMS),
+        ],
+        className="blocked-state",
+        role="alert",
+    )
+
+
+def _meaning(error: PoorBenchError) -> str:
+    said = "" if isinstance(error, ConfigError) and error.problems else f"{error}. "
+    return (
+        f"{said}Stored results are unchanged. This page reloads as soon as the files can be read."
+    )
+
+
+def _files(problems: list[Problem]) -> list[Component]:
+    by_file = groupby(sorted(problems, key=lambda problem: problem.file), lambda one: one.file)
+    return [_file(file, list(found)) for file, found in by_file]
+
+
+def _file(file: str, problems: list[Problem]) -> Component:
+    return html.Div(
+        [
+            html.H2([html.Code(file), html.Span(counted(len(problems), "problem"))]),
+            html.Ul([_problem(problem) for problem in problems]),
+        ],
+        className="blocked-file",
+    )
+
+
+def _problem(problem: Problem) -> Component:
+    line = f"line {problem.line}" if problem.line else ""
+    place = " · ".join(part for part in (line, problem.place) if part)
+    return html.Li(
+        [
+            html.Div(place, className="blocked-place") if place else None,
+            html.Div(ticked_text(problem.message)),
+            html.Div(ticked_text(problem.hint), className="quiet") if problem.hint else None,
+        ]
+    )
+
+
+def _rest(error: PoorBenchError, n_more: int) -> list[Component]:
+    texts = [f"... and {n_more:,} more"] if n_more > 0 else []
+    texts += [error.hint] if error.hint else []
+    return [html.P(ticked_text(text), className="quiet") for text in texts]
+
+
+def show_page(
+    services: Services, path: str | None, search: str | None
+) -> tuple[Component, list[Component]]:
+    """Return the page at an address, still without data, and the navigation."""
+    page = page_at(path)
+    if page is None:
+        return page_not_found(), navigation(PAGES, "")
+    pages = navigation(PAGES, page.path)
+    state, unknown = _with_llm_ids(services, page, read_search(search))
+    if unknown is not None:
+        return llm_not_found(unknown), pages
+    return page.layout(page.start(services, state)), pages
+
+
+def _with_llm_ids(
+    services: Services, page: Page, search: Search
+) -> tuple[Search, PoorBenchError | None]:
+    """Return a query with the ids of the LLMs that it names; also the error for an unknown one.
+
+    While files cannot be read, the query stays as it is: the shell tells what is wrong.
+    """
+    named = {key: search[key] for key in page.llm_keys if key in search}
+    try:
+        ids = {key: [services.llm_id_named(name) for name in named[key]] for key in named}
+    except PoorBenchError as error:
+        return search, error if services.problem() is None else None
+    return {**search, **ids}, None
+
+
+def register_pages(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+    bind_script(
+        app, "address", "read", Output(ShellIds.ADDRESS, "data"), Input(ShellIds.ADDRESS, "id")
+    )
+
+    @app.callback(
+        Output(ShellIds.PAGE, "children"),
+        Output(ShellIds.NAVIGATION, "children"),
+        Input(ShellIds.ADDRESS, "data"),
+    )
+    def _show_page(address: dict[str, str] | None) -> Any:
+        if address is None:
+            return no_update, no_update
+        return show_page(services, address["path"], address["search"])
+
+
+def follow(services: Services, known_version: str | None) -> tuple[Any, int, Any]:
+    """Return the present version where it is new, how soon to ask again, and the run."""
+    version = services.version()
+    state = services.runs.state()
+    return (no_update if version == known_version else version), clock_ms(state), run_status(state)
+
+
+def refresh(services: Services) -> tuple[str, list[dict[str, Any]]]:
+    """Read everything again; return the new version and a notice of what is there."""
+    services.refresh()
+    version = services.version()
+    try:
+        table = services.table()
+        text = f"{counted(len(table), 'result')} of {counted(len(table.llm_ids), 'model')}"
+    except PoorBenchError as error:
+        return version, [notice("Refresh failed", str(error), is_error=True)]
+    return version, [notice("Up to date", text)]
+
+
+def show_problems(services: Services, path: str | None) -> tuple[Any, str]:
+    """Return what keeps workspace or results from being read, and the class of the page.
+
+    A page that cannot be filled is hidden; a run that goes on stays in sight.
+    """
+    problem = services.problem()
+    if problem is None:
+        return None, "page"
+    is_run = (path or "").rstrip("/") == "/run" and services.runs.state().is_active
+    return blocked_state(problem), "page" if is_run else "page is-blocked"
+
+
+def register_clock(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+
+    @app.callback(
+        Output(ShellIds.VERSION, "data"),
+        Output(ShellIds.CLOCK, "interval"),
+        Output(ShellIds.RUN_STATUS, "children"),
+        Input(ShellIds.CLOCK, "n_intervals"),
+        State(ShellIds.VERSION, "data"),
+    )
+    def _follow(_ticks: int | None, known: str | None) -> tuple[Any, int, Any]:
+        return follow(services, known)
+
+    @app.callback(
+        Output(ShellIds.VERSION, "data", allow_duplicate=True),
+        Output(ShellIds.NOTICES, "sendNotifications"),
+        Input(ShellIds.REFRESH, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def _refresh(_clicks: int) -> tuple[str, list[dict[str, Any]]]:
+        return refresh(services)
+
+    @app.callback(
+        Output(ShellIds.PROBLEMS, "children"),
+        Output(ShellIds.PAGE, "className"),
+        Input(ShellIds.VERSION, "data"),
+        Input(ShellIds.ADDRESS, "data"),
+    )
+    def _show(_version: str | None, address: dict[str, str] | None) -> Any:
+        return show_problems(services, address["path"] if address else None)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 
 FONT = (
     "Inter, ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', "
@@ -76,3 +80,44 @@ def faint(color: str) -> str:
     """
     red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red}, {green}, {blue}, 0.14)"
+
+
+GRID_LINE = "rgba(128, 128, 128, 0.22)"
+INK = "#3f3f46"
+
+
+def styled(figure: go.Figure, *, height: int) -> go.Figure:
+    """Return `figure` in the common look; text and lines follow the colour scheme by CSS.
+
+    Args:
+        figure: The chart; it is changed.
+        height: In pixels.
+    """
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        font={"family": FONT, "size": 12, "color": INK},
+        paper_bgcolor="rgba(0, 0, 0, 0)",
+        plot_bgcolor="rgba(0, 0, 0, 0)",
+        hoverlabel={"font": {"family": FONT, "size": 12}, "align": "left"},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title": None},
+        template="none",
+    )
+    figure.update_xaxes(gridcolor=GRID_LINE, zeroline=False, automargin=True, linecolor=GRID_LINE)
+    figure.update_yaxes(gridcolor=GRID_LINE, zeroline=False, automargin=True, linecolor=GRID_LINE)
+    return figure
+
+
+def graph_config() -> Any:
+    """Return the settings of `dcc.Graph`: zooming only; `image_buttons` save the picture.
+
+    Nothing is uploaded: Plotly has a button for that unless it is taken away.
+    """
+    return {
+        "displaylogo": False,
+        "displayModeBar": "hover",
+        "showSendToCloud": False,
+        "plotlyServerURL": "",
+        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "toImage"],
+        "responsive": True,
+    }

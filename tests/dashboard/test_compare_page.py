@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.dashboard.pages.compare import callbacks
-from poor_bench.dashboard.pages.compare.selection import CompareSelection, selection_of
+from poor_bench.dashboard.pages.compare.layout import CompareSelection, selection_of
 from poor_bench.dashboard.services.compare_service import CompareService
 from poor_bench.dashboard.services.grid_filter import GridOrder, Show
 from poor_bench.dashboard.services.services import Services

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from poor_bench.dashboard.pages.issues import callbacks
-from poor_bench.dashboard.pages.issues.selection import selection_of
+from poor_bench.dashboard.pages.issues.layout import selection_of
 from poor_bench.dashboard.services.issue_reports import IssueReports
 from poor_bench.dashboard.services.result_query import ResultQuery
 from poor_bench.dashboard.services.result_table import TrialKey

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.dashboard.text.json_differences import compare_json
+from poor_bench.dashboard.text.differences import compare_json
 
 scalars = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5)
 objects = st.dictionaries(

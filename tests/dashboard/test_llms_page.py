@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from poor_bench.dashboard.pages.llms import callbacks, edit_callbacks
-from poor_bench.dashboard.pages.llms.changes import LLMField, form_of, form_to_changes
-from poor_bench.dashboard.pages.llms.entry import form_to_entry
-from poor_bench.dashboard.pages.llms.listed import found_models, listed_llms
+from poor_bench.dashboard.pages.llms import callbacks
+from poor_bench.dashboard.pages.llms.entry import LLMField, form_of, form_to_changes, form_to_entry
+from poor_bench.dashboard.pages.llms.tables import found_models, listed_llms
 from poor_bench.dashboard.services.llm_service import LLMService
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices
@@ -123,12 +122,12 @@ def test_an_llm_is_changed_and_comments_stay(workspace_files: WorkspaceFiles) ->
     services = services_of(folder)
     parameters = '{"responses": ["5"], "temperature": 1}'
     values = {LLMField.LABEL: "The first", LLMField.SIZE: 3, LLMField.PARAMETERS: parameters}
-    assert edit_callbacks.save(services, "scripted:a", values).is_saved
+    assert callbacks.save(services, "scripted:a", values).is_saved
     first, second = json.loads((folder / "llms.json").read_text())["llms"]
     assert first["parameters"] == {"_note": "keep me", "responses": ["5"], "temperature": 1}
     assert (first["label"], first["size"]) == ("The first", 3)
     assert second == workspace_files.llms[1]
-    assert edit_callbacks.open_form(services, "scripted:a")[0] == "The first"
+    assert callbacks.open_edit_form(services, "scripted:a")[0] == "The first"
 
 
 @pytest.mark.parametrize(
@@ -149,7 +148,7 @@ def test_what_is_wrong_stands_beside_its_field(
     workspace_files.add_llm("b", ["4"])
     folder = workspace_files.write()
     before = (folder / "llms.json").read_bytes()
-    answer = edit_callbacks.save(services_of(folder), "scripted:b", {field: value})
+    answer = callbacks.save(services_of(folder), "scripted:b", {field: value})
     assert list(answer.errors) == [field]
     assert told in answer.errors[field]
     assert (folder / "llms.json").read_bytes() == before
@@ -157,11 +156,11 @@ def test_what_is_wrong_stands_beside_its_field(
 
 def test_an_llm_that_is_gone_is_told(workspace_files: WorkspaceFiles) -> None:
     services = services_of(workspace_files.write())
-    answer = edit_callbacks.save(services, "scripted:gone", {LLMField.LABEL: "x"})
+    answer = callbacks.save(services, "scripted:gone", {LLMField.LABEL: "x"})
     assert not answer.errors
     assert "gone" in text_of(answer.shown)
     with pytest.raises(ConfigError, match="gone"):
-        edit_callbacks.open_form(services, "scripted:gone")
+        callbacks.open_edit_form(services, "scripted:gone")
 
 
 def test_llms_become_a_file_that_carries_no_key(
@@ -242,9 +241,9 @@ def test_another_server_of_an_entry_with_a_key_is_asked_about(
     folder = workspace_files.write()
     services = services_of(folder)
     values = {LLMField.ENDPOINT: "http://127.0.0.1:8/v1"}
-    assert not edit_callbacks.save(services, "scripted:a", values).is_saved
+    assert not callbacks.save(services, "scripted:a", values).is_saved
     assert entries(folder)[0]["endpoint"] == "http://127.0.0.1:9/v1"
-    assert edit_callbacks.save(services, "scripted:a", {LLMField.LABEL: "A"}).is_saved
+    assert callbacks.save(services, "scripted:a", {LLMField.LABEL: "A"}).is_saved
     consent = "Send the value of MY_OWN to http://127.0.0.1:8/v1"
-    assert edit_callbacks.save(services, "scripted:a", values, [[consent]]).is_saved
+    assert callbacks.save(services, "scripted:a", values, [[consent]]).is_saved
     assert entries(folder)[0]["endpoint"] == "http://127.0.0.1:8/v1"

@@ -9,15 +9,13 @@ import pytest
 from dash import no_update
 from plotly.utils import PlotlyJSONEncoder
 
-from poor_bench.dashboard import live
+from poor_bench.dashboard import page, shell
 from poor_bench.dashboard.app import told_about
-from poor_bench.dashboard.components.blocked_state import blocked_state
-from poor_bench.dashboard.components.states import error_banner
-from poor_bench.dashboard.pages.page import Page
+from poor_bench.dashboard.components.blocks import error_banner
+from poor_bench.dashboard.page import CLOCK_BUSY_MS, CLOCK_IDLE_MS, Page
 from poor_bench.dashboard.pages.registry import PAGES, page_at
-from poor_bench.dashboard.routing import show_page
 from poor_bench.dashboard.services.run_state import RunPhase, RunState
-from poor_bench.dashboard.shell import CLOCK_BUSY_MS, CLOCK_IDLE_MS
+from poor_bench.dashboard.shell import blocked_state, show_page
 from poor_bench.errors import ConfigError, StoreError
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
@@ -102,20 +100,20 @@ def test_an_address_names_no_llm_while_files_cannot_be_read(
 
 def test_pages_hear_only_of_what_is_new(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1]})
-    version, wait_ms, status = live.follow(services, None)
+    version, wait_ms, status = shell.follow(services, None)
     assert (wait_ms, status) == (CLOCK_IDLE_MS, None)
-    assert live.follow(services, version)[0] is no_update
+    assert shell.follow(services, version)[0] is no_update
 
 
 def test_the_clock_is_quick_while_a_run_goes_on() -> None:
-    assert live.clock_ms(RunState(phase=RunPhase.RUNNING)) == CLOCK_BUSY_MS
-    assert live.clock_ms(RunState(phase=RunPhase.FINISHED)) == CLOCK_IDLE_MS
+    assert page.clock_ms(RunState(phase=RunPhase.RUNNING)) == CLOCK_BUSY_MS
+    assert page.clock_ms(RunState(phase=RunPhase.FINISHED)) == CLOCK_IDLE_MS
 
 
 def test_refreshing_says_what_is_there(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1, 0]})
     before = services.version()
-    version, [message] = live.refresh(services)
+    version, [message] = shell.refresh(services)
     assert version != before
     assert message["message"] == "2 results of 1 model"
 
@@ -123,16 +121,16 @@ def test_refreshing_says_what_is_there(workspace_files: WorkspaceFiles) -> None:
 def test_problems_of_the_workspace_stand_on_every_page(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(1, class_id="no such class")
     services = services_of(workspace_files.write())
-    shown, page_class = live.show_problems(services, "/model")
+    shown, page_class = shell.show_problems(services, "/model")
     assert "no such class" in text_of(shown)
     assert page_class == "page is-blocked"
-    _, [message] = live.refresh(services)
+    _, [message] = shell.refresh(services)
     assert message["title"] == "Refresh failed"
 
 
 def test_without_problems_nothing_is_shown(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1]})
-    assert live.show_problems(services, "/") == (None, "page")
+    assert shell.show_problems(services, "/") == (None, "page")
 
 
 def test_what_stands_on_every_page_is_not_told_once_more(workspace_files: WorkspaceFiles) -> None:

@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from poor_bench.dashboard.pages.tests import callbacks, form_callbacks
-from poor_bench.dashboard.pages.tests.files import classes_csv
-from poor_bench.dashboard.pages.tests.form import form_to_changes
-from poor_bench.dashboard.pages.tests.found import found_tests
-from poor_bench.dashboard.pages.tests.selection import TestSelection, selection_of
+from poor_bench.dashboard.pages.tests import callbacks
+from poor_bench.dashboard.pages.tests.callbacks import classes_csv, found_tests
+from poor_bench.dashboard.pages.tests.layout import TestSelection, selection_of
+from poor_bench.dashboard.pages.tests.panel import form_to_changes
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.services.test_reports import TestReports
 from poor_bench.errors import ConfigError
@@ -65,7 +64,7 @@ def test_a_changed_test_is_saved(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(2)
     services = services_of(workspace_files.write())
     fields = ("3 + 3", 2, "6", '{"expected": "6"}')
-    assert form_callbacks.save_test(services, "sum_001", *fields).is_saved
+    assert callbacks.save_test(services, "sum_001", *fields).is_saved
     test = services.config().workspace.tests_by_id["sum_001"]
     assert (test.text, test.level, test.reference_response) == ("3 + 3", 2, "6")
     assert test.evaluator is not None
@@ -79,11 +78,11 @@ def test_what_cannot_be_saved_says_why_beside_its_field_and_changes_nothing(
     folder = workspace_files.write()
     services = services_of(folder)
     before = (folder / "tests.json").read_bytes()
-    answer = form_callbacks.save_test(services, "sum_002", "1 + 1", "hard", "", "{}")
+    answer = callbacks.save_test(services, "sum_002", "1 + 1", "hard", "", "{}")
     assert not answer.is_saved
     assert list(answer.errors) == ["level"]
     assert "Correct the fields in red" in text_of(answer.shown)
-    answer = form_callbacks.save_test(services, "sum_002", "1 + 1", 1, "", "[1]")
+    answer = callbacks.save_test(services, "sum_002", "1 + 1", 1, "", "[1]")
     assert not answer.is_saved
     assert "JSON object" in answer.errors["evaluation_module"]
     assert (folder / "tests.json").read_bytes() == before
@@ -92,7 +91,7 @@ def test_what_cannot_be_saved_says_why_beside_its_field_and_changes_nothing(
 def test_what_belongs_to_no_field_is_told_below_the_form(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(1)
     services = services_of(workspace_files.write())
-    answer = form_callbacks.save_test(services, "gone", "1 + 1", 1, "", "{}")
+    answer = callbacks.save_test(services, "gone", "1 + 1", 1, "", "{}")
     assert not answer.errors
     assert "gone" in text_of(answer.shown)
 
@@ -101,8 +100,8 @@ def test_a_template_without_its_placeholder_is_refused(workspace_files: Workspac
     workspace_files.add_tests(1)
     services = services_of(workspace_files.write())
     template = "Work out {problem}, please"
-    assert form_callbacks.save_template(services, "sum_001", template).is_saved
-    answer = form_callbacks.save_template(services, "sum_001", "")
+    assert callbacks.save_template(services, "sum_001", template).is_saved
+    answer = callbacks.save_template(services, "sum_001", "")
     assert not answer.is_saved
     assert list(answer.errors) == ["work_prompt_template"]
     classes = services.config().workspace.test_classes

@@ -13,7 +13,7 @@ import pytest
 
 from poor_bench.cli.main import main
 from poor_bench.dashboard.pages.compare.callbacks import show_panel
-from poor_bench.dashboard.pages.model.details_panel import details_body
+from poor_bench.dashboard.pages.model.details import details_body
 from poor_bench.dashboard.pages.run import callbacks as run_page
 from poor_bench.dashboard.services.compare_service import CompareService
 from poor_bench.dashboard.services.result_details import details_of

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.figures.style import styled
-from poor_bench.dashboard.services.test_scores import TestScore
-from poor_bench.dashboard.text.plot_text import plot_id, plot_text
-from poor_bench.dashboard.theme import FAILURE, series_style
+from poor_bench.dashboard.text.formatting import plot_id, plot_text
+from poor_bench.dashboard.theme import FAILURE, series_style, styled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import plotly.graph_objects as go
+
+    from poor_bench.dashboard.services.test_scores import TestScore
 
 _STUB = 0.006
 """Height of a zero, so that there is something to see and to choose."""

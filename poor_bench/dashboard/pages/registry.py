@@ -2,21 +2,55 @@
 
 from __future__ import annotations
 
-from poor_bench.dashboard.pages.compare.page import COMPARE
-from poor_bench.dashboard.pages.issues.page import ISSUES
-from poor_bench.dashboard.pages.judge.page import JUDGE
-from poor_bench.dashboard.pages.llms.page import LLMS
-from poor_bench.dashboard.pages.model.page import MODEL
-from poor_bench.dashboard.pages.overview.page import OVERVIEW
-from poor_bench.dashboard.pages.page import Page
-from poor_bench.dashboard.pages.run.page import RUN
-from poor_bench.dashboard.pages.suites.page import SUITES
-from poor_bench.dashboard.pages.tests.page import TESTS
+from poor_bench.dashboard.page import Page
+from poor_bench.dashboard.pages.compare.callbacks import register as register_compare
+from poor_bench.dashboard.pages.compare.layout import layout as compare_layout
+from poor_bench.dashboard.pages.issues.callbacks import register as register_issues
+from poor_bench.dashboard.pages.issues.layout import layout as issues_layout
+from poor_bench.dashboard.pages.judge.callbacks import register as register_judge
+from poor_bench.dashboard.pages.judge.layout import layout as judge_layout
+from poor_bench.dashboard.pages.llms.callbacks import register as register_llms
+from poor_bench.dashboard.pages.llms.layout import layout as llms_layout
+from poor_bench.dashboard.pages.model.callbacks import register as register_model
+from poor_bench.dashboard.pages.model.callbacks import start
+from poor_bench.dashboard.pages.model.layout import layout as model_layout
+from poor_bench.dashboard.pages.model.layout import parts
+from poor_bench.dashboard.pages.overview.callbacks import register as register_overview
+from poor_bench.dashboard.pages.overview.layout import layout as overview_layout
+from poor_bench.dashboard.pages.run.callbacks import register as register_run
+from poor_bench.dashboard.pages.run.layout import layout as run_layout
+from poor_bench.dashboard.pages.suites.callbacks import register as register_suites
+from poor_bench.dashboard.pages.suites.layout import layout as suites_layout
+from poor_bench.dashboard.pages.tests.callbacks import register as register_tests
+from poor_bench.dashboard.pages.tests.layout import layout as tests_layout
 
-PAGES: tuple[Page, ...] = (OVERVIEW, MODEL, COMPARE, ISSUES, TESTS, LLMS, RUN, JUDGE, SUITES)
+PAGES: tuple[Page, ...] = (
+    Page(path="/", title="Overview", layout=overview_layout, register=register_overview),
+    Page(
+        path="/model",
+        title="Model",
+        layout=model_layout,
+        start=start,
+        parts=parts,
+        register=register_model,
+    ),
+    Page(
+        path="/compare",
+        title="Compare",
+        layout=compare_layout,
+        llm_keys=("llm", "base", "left", "right"),
+        register=register_compare,
+    ),
+    Page(path="/issues", title="Issues", layout=issues_layout, register=register_issues),
+    Page(path="/tests", title="Tests", layout=tests_layout, register=register_tests),
+    Page(path="/llms", title="Models", layout=llms_layout, register=register_llms),
+    Page(path="/run", title="Run", layout=run_layout, register=register_run),
+    Page(path="/judge", title="Judge", layout=judge_layout, register=register_judge),
+    Page(path="/suites", title="Suites", layout=suites_layout, register=register_suites),
+)
 
 
 def page_at(path: str | None) -> Page | None:
-    """Return the page at a path; None where there is none."""
+    """Find the page at a path; None if it does not exist."""
     wanted = (path or "/").rstrip("/") or "/"
     return next((page for page in PAGES if page.path == wanted), None)

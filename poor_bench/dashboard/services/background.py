@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from poor_bench.errors import PoorBenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
 
 V = TypeVar("V")
 

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from poor_bench.dashboard.services.background import Answer
 from poor_bench.dashboard.services.comparisons import Comparisons
 from poor_bench.dashboard.services.grid_filter import GridFilter, lines_of
 from poor_bench.dashboard.services.result_details import ResultDetails, details_of
 from poor_bench.dashboard.services.trial_grid import TrialGrid, trial_grid
-from poor_bench.models.result import Result
-from poor_bench.statistics.comparison import Comparison
 from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from poor_bench.dashboard.services.background import Answer
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.models.result import Result
+    from poor_bench.statistics.comparison import Comparison
 
 _KEPT = 16
 V = TypeVar("V")

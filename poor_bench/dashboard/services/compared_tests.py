@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.dashboard.services.trial_grid import TrialGrid
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.models.result import Result, record_to_result
-from poor_bench.models.test import Test
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
+
+    from poor_bench.dashboard.services.trial_grid import TrialGrid
+    from poor_bench.models.test import Test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

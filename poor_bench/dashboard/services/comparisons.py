@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.background import Answer, Background
-from poor_bench.dashboard.services.trial_grid import TrialGrid
-from poor_bench.models.test import Test
 from poor_bench.statistics.comparison import Comparison, PairedDifference, compare_llms
 from poor_bench.statistics.intervals import Estimate, paired_interval
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from poor_bench.dashboard.services.result_table import ResultTable
+    from poor_bench.dashboard.services.trial_grid import TrialGrid
+    from poor_bench.models.test import Test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

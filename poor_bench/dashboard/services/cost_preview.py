@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.class_means import Means
 from poor_bench.models.completion import Usage
 from poor_bench.models.llm import LLM
 from poor_bench.runner.plan import WorkItem
 from poor_bench.scoring.cost import cost_usd
+
+if TYPE_CHECKING:
+    from poor_bench.dashboard.services.class_means import Means
 
 CostsOf = Callable[[WorkItem], Iterable[tuple[LLM, float | None]]]
 _LOOKED_AT = 20

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.result_table import ResultTable
-from poor_bench.models.test import Test
 from poor_bench.statistics.scores import Coverage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from poor_bench.dashboard.services.result_table import ResultTable
+    from poor_bench.models.test import Test
 
 _GENERATION = 1 << 40
 """Added to the versions of a table for each change of the tests, since rows may come and go."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.result_table import ResultTable
-from poor_bench.models.failure import FailureKind
 from poor_bench.runner.states import TrialName
+
+if TYPE_CHECKING:
+    from poor_bench.dashboard.services.result_table import ResultTable
+    from poor_bench.models.failure import FailureKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.result_table import ResultTable, TrialKey
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from poor_bench.dashboard.services.result_table import ResultTable, TrialKey
 
 
 @dataclass(frozen=True, slots=True)

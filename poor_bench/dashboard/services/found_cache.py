@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.found import Found
-from poor_bench.dashboard.services.result_query import ResultQuery
-from poor_bench.dashboard.services.result_table import ResultTable
-from poor_bench.models.test import Test
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from poor_bench.dashboard.services.found import Found
+    from poor_bench.dashboard.services.result_query import ResultQuery
+    from poor_bench.dashboard.services.result_table import ResultTable
+    from poor_bench.models.test import Test
 
 _KEPT = 32
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
 
-from poor_bench.dashboard.services.trial_grid import TrialGrid
-from poor_bench.models.test import Test
-
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import NDArray
+
+    from poor_bench.dashboard.services.trial_grid import TrialGrid
+    from poor_bench.models.test import Test
 
 
 class Show(StrEnum):

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.judge_state import JudgeState
 from poor_bench.dashboard.services.judge_watcher import JudgeWatcher
 from poor_bench.dashboard.services.own_run import OwnRun, Work
 from poor_bench.dashboard.services.run_state import RunPhase
-from poor_bench.dashboard.text.sentences import error_text
+from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunCancelledError, RunRefusedError
 from poor_bench.judge.agents.cost_estimate import plan_usd
 from poor_bench.judge.agents.load import AgentShelf, load_agent_shelf
-from poor_bench.judge.agents.plan import JudgePlan
-from poor_bench.judge.agents.prepare import JudgeRequest
 from poor_bench.judge_runner import JudgeRunner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from poor_bench.judge.agents.plan import JudgePlan
+    from poor_bench.judge.agents.prepare import JudgeRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.judge_state import JudgeState
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.judge.agents.events import AgentEvent, ConversationHeld, JudgementMade
-from poor_bench.judge.agents.plan import JudgePlan
 from poor_bench.judge.report.event_text import event_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from poor_bench.judge.agents.plan import JudgePlan
 
 _KEPT_EVENTS = 8
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from poor_bench.errors import ConfigError
 from poor_bench.judge.agreement.agreement import Agreement, measure_agreement
@@ -16,6 +15,10 @@ from poor_bench.judge.judgement import APPROVAL_THRESHOLD
 from poor_bench.judge.labels.judged_items import judged_items
 from poor_bench.judge.labels.label import Label, current_labels, label_on
 from poor_bench.judge.labels.label_file import LABELS_FILE, add_labels, read_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 _Fingerprint = tuple[tuple[str, int], ...]
 

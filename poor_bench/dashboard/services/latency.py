@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.result_table import ResultTable
 from poor_bench.dashboard.services.time_split import time_split
+
+if TYPE_CHECKING:
+    from poor_bench.dashboard.services.result_table import ResultTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

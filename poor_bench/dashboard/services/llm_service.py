@@ -11,11 +11,11 @@ from poor_bench.dashboard.services.background import Answer, Background
 from poor_bench.errors import RunRefusedError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
-from poor_bench.models.llm import LLM
 from poor_bench.ports import Reachability
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.models.llm import LLM
 
 _AT_ONCE = 8
 Checks = Mapping[str, Reachability]

@@ -7,15 +7,17 @@ import threading
 import weakref
 from array import array
 from collections import deque
-from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from os import SEEK_END
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from poor_bench.models.result import Result, record_to_result
 from poor_bench.runs.journal import dump_result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 
 class RecordSpool:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from poor_bench.dashboard.services.result_table import ResultTable
+from typing import TYPE_CHECKING
+
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
+
+if TYPE_CHECKING:
+    from poor_bench.dashboard.services.result_table import ResultTable
 
 
 def reliability_of(table: ResultTable, llm_id: str) -> Reliability | None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.dashboard.services.result_table import ResultTable
-from poor_bench.dashboard.text.think_text import think_to_text
-from poor_bench.models.test import Test
+from poor_bench.dashboard.text.formatting import think_to_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import NDArray
+
+    from poor_bench.dashboard.services.result_table import ResultTable
+    from poor_bench.models.test import Test
 
 
 class SortKey(StrEnum):

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from poor_bench.dashboard.services.record_spool import RecordSpool
-from poor_bench.dashboard.services.text_spool import TextSpool
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result, result_of
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
+
+    from poor_bench.dashboard.services.record_spool import RecordSpool
+    from poor_bench.dashboard.services.text_spool import TextSpool
 
 NUMBERS = (
     "score", "strict_score", "execution_time_ms", "first_token_ms", "load_ms", "queue_ms",

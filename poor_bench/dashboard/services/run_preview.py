@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.class_means import ClassMeans, Means
 from poor_bench.dashboard.services.cost_preview import CostsOf, preview_cost
 from poor_bench.errors import PoorBenchError
-from poor_bench.llm_manager import LLMManager
 from poor_bench.runner.lanes import lanes_of
-from poor_bench.runner.plan import LLMWork, Plan, WorkItem
 from poor_bench.runner.states import TrialState
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from poor_bench.dashboard.services.class_means import ClassMeans, Means
+    from poor_bench.llm_manager import LLMManager
     from poor_bench.models.llm import LLM
+    from poor_bench.runner.plan import LLMWork, Plan, WorkItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from poor_bench.dashboard.services.foreign_run import ForeignRuns
 from poor_bench.dashboard.services.own_run import OwnRun, Work
 from poor_bench.dashboard.services.run_state import RunPhase, RunState
 from poor_bench.dashboard.services.run_watcher import RunWatcher
-from poor_bench.dashboard.text.sentences import error_text
+from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunRefusedError
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.selection import Selection

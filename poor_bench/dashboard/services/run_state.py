@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from poor_bench.runner.rescore import Move
+if TYPE_CHECKING:
+    from poor_bench.runner.rescore import Move
 
 
 class RunPhase(StrEnum):

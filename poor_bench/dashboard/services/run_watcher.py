@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.dashboard.services.run_state import (
     LLMPhase,
@@ -14,8 +13,6 @@ from poor_bench.dashboard.services.run_state import (
     RunPhase,
     RunState,
 )
-from poor_bench.models.failure import Failure
-from poor_bench.models.result import Result
 from poor_bench.runner.events import (
     JudgeUnavailable,
     JudgingStarted,
@@ -32,6 +29,12 @@ from poor_bench.runner.events import (
     TrialRescored,
 )
 from poor_bench.runner.rescore import RescoreTally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from poor_bench.models.failure import Failure
+    from poor_bench.models.result import Result
 
 _KEPT_ERRORS = 100
 _SHOWN_MOVES = 20

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from poor_bench.errors import PoorBenchError
-from poor_bench.evaluation.agent import Step
-from poor_bench.evaluation.models import EvalCase, EvalSuiteResult, EvalTrialResult
 from poor_bench.evaluation.run_folder import RUN_FILE, artifacts_of, runs_folder
 from poor_bench.evaluation.screenshots import Image, read_screenshot
 from poor_bench.evaluation.stored_run import StoredRun, open_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from poor_bench.evaluation.agent import Step
+    from poor_bench.evaluation.models import EvalCase, EvalSuiteResult, EvalTrialResult
 
 Fingerprint = tuple[int, int]
 

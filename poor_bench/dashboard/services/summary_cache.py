@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.result_table import ResultTable
-from poor_bench.models.test import Test
 from poor_bench.statistics.summary import GroupBy, Summariser, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from poor_bench.dashboard.services.result_table import ResultTable
+    from poor_bench.models.test import Test
 
 
 class SummaryCache:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from poor_bench.dashboard.services.record_spool import RecordSpool
 from poor_bench.dashboard.services.result_table import CODES, INTEGERS, NUMBERS, ResultTable
 from poor_bench.dashboard.services.text_spool import TextSpool
-from poor_bench.models.result import Result
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from poor_bench.models.result import Result
 
     _Scalar = TypeVar("_Scalar", bound=np.generic)
 

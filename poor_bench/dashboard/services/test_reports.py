@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.background import Answer, Background
-from poor_bench.models.problem import Problem
 from poor_bench.models.result import record_to_result
 from poor_bench.statistics.items import Item, analyse_items
 from poor_bench.statistics.levels import LevelOrder, level_orders
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from poor_bench.config.workspace import Workspace
     from poor_bench.dashboard.services.result_table import ResultTable
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.models.problem import Problem
     from poor_bench.workspace_folder import WorkspaceFolder
 
 _PLACE = re.compile(r"^(tests|test_classes)\[(\d+)\]")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.found import Found
-from poor_bench.models.test import Test
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from poor_bench.dashboard.services.found import Found
+    from poor_bench.models.test import Test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

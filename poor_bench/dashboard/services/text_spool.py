@@ -8,12 +8,13 @@ import threading
 import weakref
 from array import array
 from collections import deque
-from collections.abc import Iterable
 from itertools import accumulate
 from os import SEEK_END
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy as np
     from numpy.typing import NDArray
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.result_table import ResultTable
 from poor_bench.statistics.effort import TrialTimes, time_parts
+
+if TYPE_CHECKING:
+    from poor_bench.dashboard.services.result_table import ResultTable
 
 _TIMES = ("execution_time_ms", "queue_ms", "prefill_ms", "decode_ms")
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.result_table import ResultTable
-from poor_bench.models.test import Test
-
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
+
+    from poor_bench.dashboard.services.result_table import ResultTable
+    from poor_bench.models.test import Test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -12,7 +12,10 @@ rest. Addresses, which many parsers turn into links by themselves, become code. 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _CODE = re.compile(
     r"^(?P<fence>`{3,}+|~{3,}+)(?P<info>[^\n`]*)\n(?P<block>.*?)(?:^(?P=fence)[`~]*[ \t]*$|\Z)"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.messages import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _PARTS = ("inputs", "state")
 _MAX_DEPTH = 100

@@ -11,10 +11,10 @@ from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer, create_server
 from waitress.utilities import Error
 
-from poor_bench.dashboard.web.access import Guard, Refusal
-
 if TYPE_CHECKING:
     from flask import Flask
+
+    from poor_bench.dashboard.web.access import Guard, Refusal
 
 THREADS = 16
 MAX_BODY_BYTES = 16 * 1024 * 1024

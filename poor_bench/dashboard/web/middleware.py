@@ -1,4 +1,4 @@
-"""Puts access rules and headers around every request of a Flask server."""
+"""Every request and response: access, checks, headers, compression, answers to old tabs."""
 
 from __future__ import annotations
 
@@ -10,21 +10,141 @@ from urllib.parse import urlencode
 import orjson
 from flask import Response, request
 
-from poor_bench.dashboard.web.access import Guard, Refusal
+from poor_bench.dashboard.page import ShellIds, notice
 from poor_bench.dashboard.web.callback_body import callback_fault
-from poor_bench.dashboard.web.headers import (
-    cache_control,
-    content_security_policy,
-    security_headers,
-)
-from poor_bench.dashboard.web.old_tab import (
-    asks_for_old_handler,
-    new_link_answer,
-    reload_answer,
-)
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from dash import Dash
+    from flask import Flask, Request
+
+    from poor_bench.dashboard.web.access import Guard, Refusal
+
+
+_YEAR_S = 365 * 24 * 3600
+
+
+def content_security_policy(script_hashes: Sequence[str]) -> str:
+    """Return the policy: everything from this server, no inline script but the hashed ones.
+
+    Inline styles are allowed since Mantine, AG Grid and Plotly set them.
+
+    Args:
+        script_hashes: Hashes of the inline scripts as `Dash.csp_hashes` returns them.
+    """
+    return "; ".join(
+        (
+            "default-src 'none'",
+            " ".join(("script-src 'self'", *script_hashes)),
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data: blob:",
+            "font-src 'self' data:",
+            "connect-src 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+        )
+    )
+
+
+def security_headers(policy: str) -> Mapping[str, str]:
+    """Return the headers of every response."""
+    return {
+        "Content-Security-Policy": policy,
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+    }
+
+
+def cache_control(path: str, *, is_found: bool, has_version: bool) -> str:
+    """Return how long a browser may keep a response.
+
+    Scripts and styles whose address holds their version never change; results do.
+
+    Args:
+        path: Path of the request.
+        is_found: Whether there was something to send.
+        has_version: Whether its query holds the time of the file's last change.
+    """
+    if not is_found:
+        return "no-store"
+    if path.startswith("/_dash-component-suites/"):
+        return f"public, max-age={_YEAR_S}, immutable"
+    if path.startswith("/assets/"):
+        return f"public, max-age={_YEAR_S}, immutable" if has_version else "no-cache"
+    return "no-store"
+
+
+_UNKNOWN = "Callback function not found"
+"""How Dash begins the KeyError about a handler that it does not have."""
+_TEXT = "poor_bench was updated since this tab was opened."
+_RESTARTED = "The dashboard was started again. It printed a new link in its terminal."
+
+
+def asks_for_old_handler(error: Exception) -> bool:
+    """Return whether a request failed since its page is of another version."""
+    return isinstance(error, KeyError) and str(error.args[0]).startswith(_UNKNOWN)
+
+
+def reload_answer() -> Response:
+    """Say to reload, in the form that Dash reads; nothing on the page changes."""
+    return _answer("Reload this page", _TEXT)
+
+
+def new_link_answer() -> Response:
+    """Say that the link of a newer start is needed; nothing on the page changes."""
+    return _answer("Open the new link", _RESTARTED)
+
+
+def _answer(title: str, text: str) -> Response:
+    from flask import jsonify
+
+    message = notice(title, text, is_error=True) | {"autoClose": False}
+    said = {ShellIds.NOTICES.value: {"sendNotifications": [message | {"id": "old-tab"}]}}
+    return jsonify({"multi": True, "response": {}, "sideUpdate": said})
+
+
+_BROTLI_LEVEL = 6
+_SCRIPTS = "/_dash-component-suites/"
+_NOT_KEPT = ""
+
+
+class _ScriptCache:
+    """Keeps compressed scripts; anything else is compressed anew each time."""
+
+    def __init__(self) -> None:
+        self._scripts: dict[str, bytes] = {}
+
+    def get(self, key: str) -> bytes | None:
+        return self._scripts.get(key)
+
+    def set(self, key: str, value: bytes) -> None:
+        if not key.endswith(f";{_NOT_KEPT}"):
+            self._scripts[key] = value
+
+
+def compress(server: Flask) -> None:
+    """Compress all that a server sends, with what the browser understands of brotli and gzip."""
+    from flask_compress import Compress
+
+    server.config.update(
+        COMPRESS_ALGORITHM=["br", "gzip"],
+        COMPRESS_ALGORITHM_STREAMING=["br", "gzip"],
+        COMPRESS_BR_LEVEL=_BROTLI_LEVEL,
+        COMPRESS_CACHE_BACKEND=_ScriptCache,
+        COMPRESS_CACHE_KEY=_cache_key,
+    )
+    Compress(server)
+
+
+def _cache_key(request: Request) -> str:
+    return request.path if request.path.startswith(_SCRIPTS) else _NOT_KEPT
+
 
 _LOG = logging.getLogger(__name__)
 _CALLBACKS = "/_dash-update-component"

@@ -8,9 +8,7 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from poor_bench.dashboard.web.access import Access, Guard, is_loopback
@@ -20,6 +18,9 @@ from poor_bench.runs.journal import left_over, read_header
 from poor_bench.statistics.summary import GroupBy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from poor_bench.dashboard.services.services import Services
 
 PASSWORD_VARIABLE = "POOR_BENCH_PASSWORD"  # noqa: S105 - a name, not a password

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from poor_bench.dashboard.components.llm_options import llm_options
+from poor_bench.dashboard.components.controls import llm_options
 
 
 def test_what_is_chosen_stays_a_choice_when_its_results_are_gone() -> None:

@@ -7,7 +7,7 @@ import dash_mantine_components as dmc
 import pytest
 from dash import dcc, html
 
-from poor_bench.dashboard.components.still import still
+from poor_bench.dashboard.components.tables import still
 
 
 def trees(content: Any) -> Any:

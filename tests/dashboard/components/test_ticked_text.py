@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.dashboard.components.ticked_text import ticked_text
+from poor_bench.dashboard.components.blocks import ticked_text
 from tests.dashboard.seen_text import of_type
 
 

@@ -3,8 +3,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.dashboard.figures.frontier import Point, frontier_figure, frontier_of
-from poor_bench.dashboard.figures.label_places import Box, Spot, label_places
+from poor_bench.dashboard.figures.frontier import (
+    Box,
+    Point,
+    Spot,
+    frontier_figure,
+    frontier_of,
+    label_places,
+)
 from poor_bench.statistics.intervals import Estimate
 
 

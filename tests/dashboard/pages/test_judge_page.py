@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from poor_bench.dashboard.pages.judge import callbacks, files, label_callbacks, start_callbacks
-from poor_bench.dashboard.pages.judge.layout import THIS_CASE
-from poor_bench.dashboard.pages.judge.start_form import order_of
-from poor_bench.dashboard.routing import show_page
+from poor_bench.dashboard.pages.judge import callbacks, files
+from poor_bench.dashboard.pages.judge.layout import THIS_CASE, order_of
 from poor_bench.dashboard.services.services import Services
+from poor_bench.dashboard.shell import show_page
 from poor_bench.judge.history.store import JudgementStore
 from poor_bench.judge.labels.label_file import read_labels
 from poor_bench.models.failure import Failure, FailureKind
@@ -53,7 +52,7 @@ def seen(services: Services, search: str = "") -> str:
 
 
 def label(services: Services, about: str = THIS_CASE, score: object = 3.0, who: str = "Ann") -> str:
-    shown, _ = label_callbacks.save(services, "?case=hello", about, score, who, "why not")
+    shown, _ = callbacks.save_label(services, "?case=hello", about, score, who, "why not")
     return text_of(shown)
 
 
@@ -138,9 +137,9 @@ def test_score_of_a_person_is_kept_shown_and_measured_by(services: Services) -> 
 
 def test_agent_as_a_whole_and_its_dimensions_can_be_scored(services: Services) -> None:
     judged(services, "20", 4.0)
-    offered = label_callbacks.choices(services, "")
+    offered = callbacks.label_choices(services, "")
     assert offered[1:] == [
-        label_callbacks.WHOLE,
+        callbacks.WHOLE,
         "the agent: tone",
         "the agent: facts",
         "the agent: rules",
@@ -186,16 +185,16 @@ def with_agent(services: Services) -> Services:
 
 
 def previewed(services: Services, *fields: Any) -> tuple[str, bool]:
-    shown, is_disabled = start_callbacks.preview(services, *fields)
+    shown, is_disabled = callbacks.preview(services, *fields)
     return text_of(shown), is_disabled
 
 
 def test_form_offers_agents_and_llms(services: Services) -> None:
-    assert start_callbacks.options(services) == (
+    assert callbacks.options(services) == (
         [],
         [{"value": "scripted:one", "label": "scripted:one"}],
     )
-    agents, judges = start_callbacks.options(with_agent(services))
+    agents, judges = callbacks.options(with_agent(services))
     assert agents == [{"value": "bikes", "label": "bikes"}]
     assert [judge["value"] for judge in judges] == ["scripted:seller", "scripted:judge"]
 
@@ -228,11 +227,11 @@ def test_form_refuses_what_cannot_be_run(
 
 
 def test_run_is_followed_from_start_to_end(services: Services) -> None:
-    assert start_callbacks.run(services)[1] == "card is-absent"
+    assert callbacks.run_parts(services)[1] == "card is-absent"
     with_agent(services)
     services.judge_runs.start(order_of(*FORM))
     services.judge_runs.wait(20.0)
-    body, class_name, head, is_over = start_callbacks.run(services)
+    body, class_name, head, is_over = callbacks.run_parts(services)
     assert is_over
     assert class_name == "card judge-run"
     assert text_of(head).startswith("Judged")

@@ -6,20 +6,13 @@ from typing import Any
 
 import pytest
 
-from poor_bench.dashboard.links import model_link, read_search
-from poor_bench.dashboard.pages.model import (
-    callbacks,
-    details_callbacks,
-    filter_callbacks,
-    results_callbacks,
-)
-from poor_bench.dashboard.pages.model.layout import layout
-from poor_bench.dashboard.pages.model.query import query_of, selected_key
-from poor_bench.dashboard.pages.model.results import COLUMNS
-from poor_bench.dashboard.routing import show_page
+from poor_bench.dashboard.pages.model import callbacks, details, results
+from poor_bench.dashboard.pages.model.layout import COLUMNS, layout, query_of, selected_key
 from poor_bench.dashboard.services.result_query import Outcome
 from poor_bench.dashboard.services.result_table import TrialKey
 from poor_bench.dashboard.services.services import Services
+from poor_bench.dashboard.shell import show_page
+from poor_bench.dashboard.url_state import model_link, read_search
 from poor_bench.models.result import Result
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
@@ -36,9 +29,7 @@ def services(workspace_files: WorkspaceFiles) -> Services:
 
 
 def rows(services: Services, search: str = SEARCH, **request: Any) -> list[dict[str, Any]]:
-    answer = results_callbacks.page_of_rows(
-        services, search, {"startRow": 0, "endRow": 100, **request}
-    )
+    answer = results.page_of_rows(services, search, {"startRow": 0, "endRow": 100, **request})
     shown: list[dict[str, Any]] = answer["rowData"]
     return shown
 
@@ -58,7 +49,7 @@ def test_the_table_has_exactly_the_columns_asked_for() -> None:
 
 
 def test_rows_come_page_by_page(services: Services) -> None:
-    answer = results_callbacks.page_of_rows(services, SEARCH, {"startRow": 1, "endRow": 3})
+    answer = results.page_of_rows(services, SEARCH, {"startRow": 1, "endRow": 3})
     assert [row["test_id"] for row in answer["rowData"]] == ["sum_002", "sum_003"]
     assert answer["rowCount"] == 4
     [row, _] = answer["rowData"]
@@ -82,7 +73,7 @@ def test_filters_of_the_address_apply(services: Services) -> None:
         "sum_001",
         "sum_004",
     ]
-    assert results_callbacks.count_note(services, f"{SEARCH}&outcome=passed") == (
+    assert results.count_note(services, f"{SEARCH}&outcome=passed") == (
         "2 of 4 results match the filters."
     )
 
@@ -117,10 +108,10 @@ def test_the_page_opens_with_the_filters_of_its_address() -> None:
 
 
 def test_the_first_llm_is_shown_where_the_address_names_none(services: Services) -> None:
-    assert filter_callbacks.start(services, {}) == {"llm": ["scripted:one"]}
-    with_class = filter_callbacks.start(services, {"class": ["sums"]})
+    assert callbacks.start(services, {}) == {"llm": ["scripted:one"]}
+    with_class = callbacks.start(services, {"class": ["sums"]})
     assert with_class == {"class": ["sums"], "llm": ["scripted:one"]}
-    assert filter_callbacks.start(services, {"llm": ["x"]}) == {"llm": ["x"]}
+    assert callbacks.start(services, {"llm": ["x"]}) == {"llm": ["x"]}
     page, _ = show_page(services, "/model", "")
     assert of_type(page, "Select")[0].value == "scripted:one"
     page, _ = show_page(services, "/model", "?llm=scripted%3Aone%3Afalse")
@@ -128,7 +119,7 @@ def test_the_first_llm_is_shown_where_the_address_names_none(services: Services)
 
 
 def test_all_that_can_be_chosen_is_offered(services: Services) -> None:
-    classes, levels, thinks = filter_callbacks.filter_options(services)
+    classes, levels, thinks = callbacks.filter_options(services)
     assert [option["value"] for option in classes] == ["sums"]
     assert [option["value"] for option in levels] == ["2", "3", "4", "5"]
     assert [option["value"] for option in thinks] == ["default"]
@@ -221,15 +212,15 @@ def test_the_open_trial_is_no_filter() -> None:
 def test_previous_and_next_follow_filters_and_order(services: Services) -> None:
     sort = [{"colId": "score", "sort": "asc"}]
     selected = ["sum_002", 1, False]
-    assert details_callbacks.neighbour(services, SEARCH, sort, selected, 1) == TrialKey(
+    assert details.neighbour(services, SEARCH, sort, selected, 1) == TrialKey(
         "sum_003", 1, is_failure=False
     )
-    assert details_callbacks.neighbour(services, SEARCH, sort, selected, -1) is None
-    assert details_callbacks.neighbour(services, SEARCH, sort, None, 1) is None
+    assert details.neighbour(services, SEARCH, sort, selected, -1) is None
+    assert details.neighbour(services, SEARCH, sort, None, 1) is None
 
 
 def test_the_panel_shows_the_place_in_the_table(services: Services) -> None:
-    title, position, is_first, is_last, body, opened = details_callbacks.shown_details(
+    title, position, is_first, is_last, body, opened = details.shown_details(
         services, SEARCH, None, ["sum_004", 1, False]
     )
     assert "sum_004" in text_of(title)
@@ -241,7 +232,7 @@ def test_the_panel_shows_the_place_in_the_table(services: Services) -> None:
 def test_a_result_that_the_filters_leave_out_stays_open_without_a_place(
     services: Services,
 ) -> None:
-    _, position, is_first, is_last, body, opened = details_callbacks.shown_details(
+    _, position, is_first, is_last, body, opened = details.shown_details(
         services, f"{SEARCH}&outcome=passed", None, ["sum_002", 1, False]
     )
     assert (position, is_first, is_last) == ("", True, True)
@@ -251,12 +242,12 @@ def test_a_result_that_the_filters_leave_out_stays_open_without_a_place(
 
 @pytest.mark.parametrize("selected", [None, [], "x", ["sum_001"], [1, 2, 3], ["gone", 1, False]])
 def test_without_a_known_trial_the_panel_is_empty(services: Services, selected: Any) -> None:
-    assert details_callbacks.shown_details(services, SEARCH, None, selected)[4:] == ([], None)
+    assert details.shown_details(services, SEARCH, None, selected)[4:] == ([], None)
 
 
 def test_a_bar_opens_its_test(services: Services) -> None:
     click = {"points": [{"customdata": ["sum_003", "", 0.5, 1]}]}
-    opened = details_callbacks.bar_to_selected(services, SEARCH, click)
+    opened = details.bar_to_selected(services, SEARCH, click)
     assert selected_key(opened) == TrialKey("sum_003", 1, is_failure=False)
 
 
@@ -272,7 +263,7 @@ def test_expected_and_got_are_compared_and_the_answer_is_marked(
         marks=["truncated"],
         finish_reason="length",
     )
-    body = details_callbacks.shown_details(services, SEARCH, None, ["sum_001", 1, False])[4]
+    body = details.shown_details(services, SEARCH, None, ["sum_001", 1, False])[4]
     assert [mark.children for mark in of_type(body, "Mark")] == ["5"]
     assert "4" in [deleted.children for deleted in of_type(body, "Del")]
     assert "5" in [inserted.children for inserted in of_type(body, "Ins")]
@@ -286,7 +277,7 @@ def test_a_failure_is_shown_as_none_of_the_models_doing(workspace_files: Workspa
     [row] = rows(services)
     assert row["score"] is None
     assert row["details"].startswith("Failed to run")
-    body = details_callbacks.shown_details(services, SEARCH, None, ["sum_001", 1, True])[4]
+    body = details.shown_details(services, SEARCH, None, ["sum_001", 1, True])[4]
     assert "connection refused" in text_of(body)
     assert "not a score" in text_of(body)
 
@@ -295,7 +286,7 @@ def test_a_link_that_does_not_tell_a_failure_from_a_score_opens_what_there_is(
     workspace_files: WorkspaceFiles,
 ) -> None:
     services = hostile(workspace_files, response="[API ERROR] connection refused")
-    shown = details_callbacks.shown_details(services, SEARCH, None, ["sum_001", 1, False])
+    shown = details.shown_details(services, SEARCH, None, ["sum_001", 1, False])
     assert "connection refused" in text_of(shown[4])
     assert shown[5] == ["sum_001", 1, True, 0]
 
@@ -307,19 +298,19 @@ def test_what_a_model_said_becomes_no_markup_link_or_formula(
     [row] = rows(services)
     assert "](" not in row["details"].replace("\\](", "")
     assert "<img" not in row["details"]
-    body = details_callbacks.shown_details(services, SEARCH, None, ["sum_001", 1, False])[4]
+    body = details.shown_details(services, SEARCH, None, ["sum_001", 1, False])[4]
     assert ATTACK in text_of(of_type(body, "Pre"))
     [markdown] = of_type(body, "Markdown")
     assert "<img" not in markdown.children
     assert not getattr(markdown, "dangerously_allow_html", False)
     assert not of_type(body, "Link")
-    content = results_callbacks.results_csv(services, SEARCH, None)["content"]
+    content = results.results_csv(services, SEARCH, None)["content"]
     [line] = csv.DictReader(io.StringIO(content))
     assert line["Response"] == ATTACK
 
 
 def test_the_file_holds_all_rows_that_the_filters_find(services: Services) -> None:
-    content = results_callbacks.results_csv(
+    content = results.results_csv(
         services, f"{SEARCH}&outcome=passed", [{"colId": "test_id", "sort": "desc"}]
     )["content"]
     lines = list(csv.DictReader(io.StringIO(content)))

@@ -5,8 +5,8 @@ import io
 
 from poor_bench.dashboard.figures.frontier import Point
 from poor_bench.dashboard.pages.overview import callbacks, layout
-from poor_bench.dashboard.pages.overview.changes import changes_card
-from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS, columns_for
+from poor_bench.dashboard.pages.overview.layout import changes_card
+from poor_bench.dashboard.pages.overview.tables import COLUMNS, columns_for
 from poor_bench.models.result import Result
 from poor_bench.statistics.intervals import Estimate
 from tests.conftest import WorkspaceFiles

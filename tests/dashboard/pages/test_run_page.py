@@ -5,13 +5,11 @@ from pathlib import Path
 import pytest
 from dash import html
 
-from poor_bench.dashboard.components.live_card import ABSENT
-from poor_bench.dashboard.components.run_status import run_status
-from poor_bench.dashboard.pages.run import callbacks, run_callbacks
-from poor_bench.dashboard.pages.run.ids import RunIds as Ids
-from poor_bench.dashboard.pages.run.layout import layout
+from poor_bench.dashboard.components.blocks import ABSENT
+from poor_bench.dashboard.pages.run import callbacks
+from poor_bench.dashboard.pages.run.layout import RunIds as Ids
+from poor_bench.dashboard.pages.run.layout import layout, retry_of, selection_of
 from poor_bench.dashboard.pages.run.progress import run_body, run_class, run_head
-from poor_bench.dashboard.pages.run.selection import retry_of, selection_of
 from poor_bench.dashboard.services.run_state import (
     LLMPhase,
     LLMProgress,
@@ -20,6 +18,7 @@ from poor_bench.dashboard.services.run_state import (
     RunState,
 )
 from poor_bench.dashboard.services.services import Services
+from poor_bench.dashboard.shell import run_status
 from poor_bench.errors import ConfigError
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
@@ -108,10 +107,10 @@ def test_a_run_is_started_and_its_end_is_shown(workspace_files: WorkspaceFiles) 
     workspace_files.add_tests(2)
     workspace_files.add_llm("one", "4")
     services = services_of(workspace_files.write())
-    assert run_callbacks.state(services)[1] == ABSENT
+    assert callbacks.state(services)[1] == ABSENT
     services.runs.start(Selection())
     services.runs.wait(PATIENCE_S)
-    body, class_name, head, is_still, _ = run_callbacks.state(services)
+    body, class_name, head, is_still, _ = callbacks.state(services)
     assert is_still
     assert class_name == "card run-card"
     assert "Finished" in text_of(head)
@@ -208,9 +207,9 @@ def test_buttons_steer_the_run(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_llm("one", "4", parameters={"latency_ms": 200})
     services = services_of(workspace_files.write())
     services.runs.start(Selection())
-    run_callbacks.steer(services, Ids.PAUSE)
-    run_callbacks.steer(services, Ids.RESUME)
-    run_callbacks.steer(services, Ids.CANCEL)
+    callbacks.steer(services, Ids.PAUSE)
+    callbacks.steer(services, Ids.RESUME)
+    callbacks.steer(services, Ids.CANCEL)
     services.runs.wait(PATIENCE_S)
     assert services.runs.state().phase is RunPhase.CANCELLED
 
@@ -219,12 +218,12 @@ def test_who_starts_second_is_told_and_shown_the_run_of_the_first(
     workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr(run_callbacks, "show_error", told.append)
+    monkeypatch.setattr(callbacks, "show_error", told.append)
     workspace_files.add_tests(3)
     workspace_files.add_llm("one", "4", parameters={"latency_ms": 60_000})
     services = services_of(workspace_files.write())
-    run_callbacks.start(services, Selection())
-    _, class_name, *_ = run_callbacks.start(services, Selection(tests=("sum_001",)))
+    callbacks.start(services, Selection())
+    _, class_name, *_ = callbacks.start(services, Selection(tests=("sum_001",)))
     assert told == ["Another run is in progress. Wait until it ends, or cancel it."]
     assert "is-active" in class_name
     services.runs.cancel()
@@ -238,7 +237,7 @@ def test_failures_are_listed_and_can_be_retried(workspace_files: WorkspaceFiles)
     row = {"test_id": "sum_001", "score": 0.0, "details": "", "response": "[API ERROR] <b>no</b>"}
     write_results(folder, {"scripted:one": [row]})
     services = services_of(folder)
-    table, _, head = run_callbacks.failures(services)
+    table, _, head = callbacks.failures(services)
     assert "<b>no</b>" in text_of(table)
     assert "1 trial without a score" in text_of(head)
     assert "'<b>" not in callbacks.failures_csv(services)["content"]
@@ -248,7 +247,7 @@ def test_failures_are_listed_and_can_be_retried(workspace_files: WorkspaceFiles)
     services.runs.start(retry_of(services.failures(), services.workspace()))
     services.runs.wait(PATIENCE_S)
     assert services.failures() == []
-    assert run_callbacks.failures(services) == (None, ABSENT, [])
+    assert callbacks.failures(services) == (None, ABSENT, [])
 
 
 def test_a_retry_asks_what_failed_and_nothing_else(workspace_files: WorkspaceFiles) -> None:

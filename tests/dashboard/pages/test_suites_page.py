@@ -10,9 +10,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from poor_bench.dashboard.app import create_app
-from poor_bench.dashboard.figures.suite_trends import suite_trends
-from poor_bench.dashboard.pages.suites import callbacks, files
-from poor_bench.dashboard.pages.suites.selection import selection_of
+from poor_bench.dashboard.figures.history import suite_trends
+from poor_bench.dashboard.pages.suites import callbacks
+from poor_bench.dashboard.pages.suites.layout import selection_of
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.web.access import Access
 from poor_bench.evaluation.models import EvalSuite, EvalSuiteResult
@@ -224,18 +224,18 @@ def lines(file: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def test_cases_and_runs_are_files(folder: Path, services: Services) -> None:
-    assert lines(files.cases_csv(services, "")) == lines(files.runs_csv(services, "")) == []
+    assert lines(callbacks.cases_csv(services, "")) == lines(callbacks.runs_csv(services, "")) == []
     first = run(folder, make_case(id="first", profile=f"{AGENTS}:echo"))
     mixed(folder)
-    cases = lines(files.cases_csv(services, ""))
+    cases = lines(callbacks.cases_csv(services, ""))
     assert [(case["case"], case["verdict"]) for case in cases] == [
         ("fine", "passed"),
         ("flaky", "failed"),
         ("broken", "not_run"),
     ]
-    [case] = lines(files.cases_csv(services, f"?run={first.run_id}"))
+    [case] = lines(callbacks.cases_csv(services, f"?run={first.run_id}"))
     assert case["case"] == "first"
-    runs = lines(files.runs_csv(services, ""))
+    runs = lines(callbacks.runs_csv(services, ""))
     assert [(each["passed"], each["cases"], each["not_run"]) for each in runs] == [
         ("1", "1", "0"),
         ("1", "2", "1"),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.dashboard.text.figures_text import dollars_text, setting_text, size_text
+from poor_bench.dashboard.text.formatting import dollars_text, setting_text, size_text
 
 
 @pytest.mark.parametrize(

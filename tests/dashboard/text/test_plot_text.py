@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.dashboard.text.plot_text import plot_id, plot_text
+from poor_bench.dashboard.text.formatting import plot_id, plot_text
 
 
 @given(st.text())

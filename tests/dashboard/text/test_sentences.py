@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.dashboard.text.sentences import error_text, sentences
+from poor_bench.dashboard.text.formatting import error_text, sentences
 from poor_bench.errors import RunRefusedError
 
 

@@ -10,7 +10,7 @@ from dash import Dash, Input, Output
 from flask.testing import FlaskClient
 
 from poor_bench.dashboard.app import create_app
-from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.page import ShellIds
 from poor_bench.dashboard.pages.registry import PAGES
 from poor_bench.dashboard.web.access import Access
 from tests.conftest import WorkspaceFiles

@@ -1,32 +1,158 @@
-"""The page without its data, and its filters."""
+"""Layout of the page: ids, state of the address, cards and filters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from poor_bench.dashboard.addresses import toggled
-from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.components.buttons import csv_button
-from poor_bench.dashboard.components.card import card, page_head
-from poor_bench.dashboard.components.choice import multi_choice
-from poor_bench.dashboard.components.icon import icon
-from poor_bench.dashboard.components.states import empty_state, loading_state
-from poor_bench.dashboard.components.stay_link import StayLinks, chip_row
-from poor_bench.dashboard.pages.compare.ids import CompareIds as Ids
-from poor_bench.dashboard.pages.compare.selection import CompareSelection, selection_in
-from poor_bench.dashboard.services.grid_filter import GridOrder, Show
+from poor_bench.dashboard.components.blocks import (
+    aria,
+    card,
+    empty_state,
+    icon,
+    loading_state,
+    page_head,
+)
+from poor_bench.dashboard.components.controls import StayLinks, chip_row, csv_button, multi_choice
+from poor_bench.dashboard.services.grid_filter import GridFilter, GridOrder, Show
+from poor_bench.dashboard.url_state import Search, first, read_search, search_of, toggled
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.links import Search
+    from poor_bench.dashboard.url_state import Search
+
+
+class CompareIds(StrEnum):
+    """What callbacks of the page refer to."""
+
+    SEARCH = "compare-search-store"
+    NOTE = "compare-note-text"
+    LLMS = "compare-llms-select"
+    TEXT = "compare-text-input"
+    STRIP = "compare-strip-body"
+    CLASSES = "compare-classes-body"
+    CHIPS = "compare-chips-body"
+    TESTS = "compare-tests-body"
+    DETAILS = "compare-details-panel"
+    WAIT = "compare-wait-interval"
+    STRIP_CSV = "compare-strip-csv-button"
+    CLASSES_CSV = "compare-classes-csv-button"
+    TESTS_CSV = "compare-tests-csv-button"
+    DOWNLOAD = "compare-file-download"
+
+
+DEFAULT_LLMS = 3
+E = TypeVar("E", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareSelection:
+    """The state of the page."""
+
+    llm_ids: tuple[str, ...] = ()
+    """Compared LLMs; none means the best ones."""
+    base: str = ""
+    """What the others are compared with; empty means the first."""
+    show: Show = Show.ALL
+    classes: tuple[str, ...] = ()
+    levels: tuple[int, ...] = ()
+    text: str = ""
+    order: GridOrder = GridOrder.FILE
+    page: int = 1
+    test: str = ""
+    """The test that is open beside the list; may be empty."""
+    left: str = ""
+    """LLM on the left of the difference of answers; empty means the base."""
+    right: str = ""
+    """LLM on the right of the difference of answers; empty means the first other one."""
+
+    @property
+    def search(self) -> str:
+        """The query part of the address of this state; what is usual is left out."""
+        return search_of(
+            llm=self.llm_ids,
+            base=[self.base],
+            show=[] if self.show is Show.ALL else [self.show],
+            class_=self.classes,
+            level=[str(level) for level in self.levels],
+            text=[self.text],
+            order=[] if self.order is GridOrder.FILE else [self.order],
+            page=[str(self.page)] if self.page > 1 else [],
+            test=[self.test],
+            left=[self.left],
+            right=[self.right],
+        )
+
+    @property
+    def filter(self) -> GridFilter:
+        """Which tests are looked at."""
+        return GridFilter(
+            classes=frozenset(self.classes), levels=frozenset(self.levels), text=self.text
+        )
+
+    def changed(self, **changes: Any) -> CompareSelection:
+        """Return the state with other values; other filters begin at the first page."""
+        if changes.keys() - {"page", "test", "left", "right"}:
+            changes.setdefault("page", 1)
+        return replace(self, **changes)
+
+    def columns(self, best_first: Sequence[str]) -> tuple[str, ...]:
+        """Return the LLMs to compare, the base first.
+
+        Args:
+            best_first: All LLMs that have results.
+        """
+        known = [llm_id for llm_id in self.llm_ids if llm_id in best_first]
+        chosen = list(dict.fromkeys(known)) or list(best_first[:DEFAULT_LLMS])
+        base = self.base if self.base in chosen else next(iter(chosen), "")
+        return tuple(sorted(chosen, key=lambda llm_id: llm_id != base))
+
+
+def selection_of(search: str | None) -> CompareSelection:
+    """Return the state that the query part of an address describes.
+
+    Example:
+        >>> selection_of("?llm=a&llm=b&show=ties&page=x").show
+        <Show.TIES: 'ties'>
+    """
+    return selection_in(read_search(search))
+
+
+def selection_in(query: Search) -> CompareSelection:
+    """Return the state that the parts of a query describe; what makes no sense is left out."""
+    page = first(query, "page", "1")
+    return CompareSelection(
+        llm_ids=tuple(query.get("llm", ())),
+        base=first(query, "base"),
+        show=_member(Show, first(query, "show"), Show.ALL),
+        classes=tuple(query.get("class", ())),
+        levels=tuple(int(level) for level in query.get("level", ()) if _is_number(level)),
+        text=first(query, "text"),
+        order=_member(GridOrder, first(query, "order"), GridOrder.FILE),
+        page=max(1, int(page)) if _is_number(page) else 1,
+        test=first(query, "test"),
+        left=first(query, "left"),
+        right=first(query, "right"),
+    )
+
+
+def _member(kind: type[E], text: str, default: E) -> E:
+    return kind(text) if text in set(kind) else default
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10
+
 
 WAIT_MS = 500
-_LINKS = StayLinks(Ids.SEARCH)
+LINKS = StayLinks(CompareIds.SEARCH)
 _SHOW = {
     Show.ALL: ("All", "All tests"),
     Show.DIFFERENCES: ("Differences", "The models have different scores"),
@@ -50,10 +176,10 @@ def layout(search: Search) -> Component:
     selection = selection_in(search)
     return html.Div(
         [
-            page_head("Compare", html.Span(id=Ids.NOTE)),
+            page_head("Compare", html.Span(id=CompareIds.NOTE)),
             html.Div(
                 multi_choice(
-                    Ids.LLMS,
+                    CompareIds.LLMS,
                     "Models to compare",
                     chosen=selection.llm_ids,
                     placeholder="Default: the best three",
@@ -62,22 +188,22 @@ def layout(search: Search) -> Component:
             ),
             card(
                 "Overall",
-                html.Div(loading_state(3), id=Ids.STRIP),
+                html.Div(loading_state(3), id=CompareIds.STRIP),
                 note="Differences use tests both models completed. Significance is corrected for "
                 "all pairs shown.",
-                tools=csv_button(Ids.STRIP_CSV, "the comparison"),
+                tools=csv_button(CompareIds.STRIP_CSV, "the comparison"),
             ),
             card(
                 "By test class",
-                html.Div(loading_state(3), id=Ids.CLASSES),
+                html.Div(loading_state(3), id=CompareIds.CLASSES),
                 note="Score and difference from the baseline; bold is significant, not corrected.",
-                tools=csv_button(Ids.CLASSES_CSV, "the scores by class"),
+                tools=csv_button(CompareIds.CLASSES_CSV, "the scores by class"),
                 class_name="if-filled",
             ),
             _tests_card(selection),
-            dcc.Store(id=Ids.SEARCH, data=selection.search),
-            dcc.Interval(id=Ids.WAIT, interval=WAIT_MS, disabled=True),
-            dcc.Download(id=Ids.DOWNLOAD),
+            dcc.Store(id=CompareIds.SEARCH, data=selection.search),
+            dcc.Interval(id=CompareIds.WAIT, interval=WAIT_MS, disabled=True),
+            dcc.Download(id=CompareIds.DOWNLOAD),
         ],
         className="page-body",
     )
@@ -85,7 +211,7 @@ def layout(search: Search) -> Component:
 
 def _tests_card(selection: CompareSelection) -> Component:
     search_box = dmc.TextInput(
-        id=Ids.TEXT,
+        id=CompareIds.TEXT,
         value=selection.text,
         placeholder="Search tests and responses",
         leftSection=icon("search"),
@@ -98,13 +224,13 @@ def _tests_card(selection: CompareSelection) -> Component:
         [
             card(
                 "By test",
-                html.Div(id=Ids.CHIPS, className="chip-rows"),
-                html.Div(loading_state(6), id=Ids.TESTS),
+                html.Div(id=CompareIds.CHIPS, className="chip-rows"),
+                html.Div(loading_state(6), id=CompareIds.TESTS),
                 note="Choose a test to read and compare the answers.",
-                tools=[search_box, csv_button(Ids.TESTS_CSV, "these tests")],
+                tools=[search_box, csv_button(CompareIds.TESTS_CSV, "these tests")],
                 class_name="if-filled",
             ),
-            html.Aside(id=Ids.DETAILS, className="details", **aria(label="Test")),
+            html.Aside(id=CompareIds.DETAILS, className="details", **aria(label="Test")),
         ],
         className="results-and-details",
     )
@@ -121,7 +247,7 @@ def filter_chips(
         selection: State of the page.
     """
     show = [
-        _LINKS.chip(
+        LINKS.chip(
             text,
             selection.changed(show=kind).search,
             is_active=selection.show is kind,
@@ -132,7 +258,7 @@ def filter_chips(
         if counts[kind] or kind is selection.show
     ]
     by_level = [
-        _LINKS.chip(
+        LINKS.chip(
             str(level),
             selection.changed(
                 levels=tuple(map(int, toggled(map(str, selection.levels), str(level))))
@@ -142,11 +268,11 @@ def filter_chips(
         for level in levels
     ]
     order = [
-        _LINKS.chip(text, selection.changed(order=kind).search, is_active=selection.order is kind)
+        LINKS.chip(text, selection.changed(order=kind).search, is_active=selection.order is kind)
         for kind, text in _ORDER.items()
     ]
     classes = [
-        _LINKS.chip(
+        LINKS.chip(
             f"{class_id.replace('_', ' ')} (remove)",
             selection.changed(classes=toggled(selection.classes, class_id)).search,
             is_active=True,

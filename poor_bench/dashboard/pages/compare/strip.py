@@ -1,30 +1,30 @@
-"""One line for each LLM: its score, and how it stands against the base."""
+"""The compared models: overall, and by test class."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
 
-from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.components.llm_mark import llm_mark
-from poor_bench.dashboard.components.stay_link import StayLinks
-from poor_bench.dashboard.links import model_link
-from poor_bench.dashboard.pages.compare.ids import CompareIds as Ids
-from poor_bench.dashboard.pages.compare.selection import CompareSelection
-from poor_bench.dashboard.services.comparisons import Against
-from poor_bench.dashboard.services.time_split import TimeSplit
-from poor_bench.dashboard.text.figures_text import milliseconds_text
+from poor_bench.dashboard.components.badges import llm_mark
+from poor_bench.dashboard.components.blocks import aria
+from poor_bench.dashboard.pages.compare.layout import LINKS, CompareSelection
+from poor_bench.dashboard.text.formatting import milliseconds_text
+from poor_bench.dashboard.url_state import model_link, toggled
 from poor_bench.messages import counted
-from poor_bench.statistics.intervals import Estimate
-from poor_bench.statistics.summary import Summary
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from dash.development.base_component import Component
 
-_LINKS = StayLinks(Ids.SEARCH)
+    from poor_bench.dashboard.services.comparisons import Against, ClassScore
+    from poor_bench.dashboard.services.time_split import TimeSplit
+    from poor_bench.statistics.intervals import Estimate
+    from poor_bench.statistics.summary import Summary
+
+
 _HEADINGS = (
     ("Model", ""),
     ("Score", "Mean over tests, with its 95 % CI"),
@@ -121,7 +121,7 @@ def _name(line: StripLine, selection: CompareSelection) -> Component:
     base: Component = html.Span("baseline", className="base-mark")
     if line.number:
         search = selection.changed(base=line.llm_id, left="", right="").search
-        base = _LINKS.link(
+        base = LINKS.link(
             "set as baseline", search, className="make-base", label=f"Set {line.name} as baseline"
         )
     return html.Th(
@@ -273,3 +273,131 @@ def _scale(differences: Sequence[Estimate]) -> float:
     """Return the end of the common axis of all differences."""
     widest = max((max(-seen.low, seen.high) for seen in differences), default=0.0)
     return next((end for end in (0.05, 0.1, 0.2, 0.5) if widest <= end), 1.0)
+
+
+_FIELDS = (
+    "llm_id", "score", "low", "high", "strict_score", "difference", "difference_low",
+    "difference_high", "won", "tied", "lost", "p_adjusted", "is_real", "tie_group",
+    "execution_time_ms", "tokens_per_s", "generation_tokens_per_s", "failed",
+)  # fmt: skip
+STRIP_COLUMNS = tuple((name, name) for name in _FIELDS)
+
+
+def strip_rows(lines: Sequence[StripLine]) -> list[dict[str, Any]]:
+    """Return one row per LLM; what is not known is missing."""
+    return [_strip_row(line) for line in lines]
+
+
+def _strip_row(line: StripLine) -> dict[str, Any]:
+    row: dict[str, Any] = {"llm_id": line.llm_id, "tie_group": line.letters}
+    summary, against = line.summary, line.against
+    if summary is not None and summary.score is not None:
+        score = summary.score
+        row |= {"score": score.value, "low": score.low, "high": score.high}
+        row |= {"strict_score": summary.strict_score, "tokens_per_s": summary.tokens_per_s}
+        row["generation_tokens_per_s"] = summary.generation_tokens_per_s
+    if summary is not None:
+        row["failed"] = summary.n_failed
+    if against is not None:
+        seen = against.difference
+        row |= {"difference": seen.value, "difference_low": seen.low, "difference_high": seen.high}
+        row |= {"won": against.n_won, "tied": against.n_tied, "lost": against.n_lost}
+        row |= {"p_adjusted": against.p_adjusted, "is_real": against.is_real}
+    if line.time is not None:
+        row["execution_time_ms"] = line.time.mean_ms
+    return row
+
+
+def class_map(
+    scores: Mapping[str, Sequence[ClassScore]],
+    names: Sequence[str],
+    selection: CompareSelection,
+) -> Component:
+    """Return the table of classes.
+
+    Args:
+        scores: Class id to one entry per LLM, the base first.
+        names: What screens call the LLMs.
+        selection: State of the page, for links to other states.
+    """
+    head = html.Tr(
+        [html.Th("Model", scope="col"), *(_class_head(class_id, selection) for class_id in scores)]
+    )
+    body = [
+        html.Tr(
+            [
+                html.Th(
+                    html.Div([llm_mark(number), html.Span(name)], className="class-map-name"),
+                    scope="row",
+                ),
+                *(
+                    _cell(class_id, of_class[number], name, selection)
+                    for class_id, of_class in scores.items()
+                ),
+            ]
+        )
+        for number, name in enumerate(names)
+    ]
+    return html.Div(
+        html.Table([html.Thead(head), html.Tbody(body)], className="heat-map class-map"),
+        className="heat-map-frame",
+        tabIndex="0",
+        role="region",
+        **aria(label="Scores by model and class"),
+    )
+
+
+def _class_head(class_id: str, selection: CompareSelection) -> Component:
+    is_chosen = class_id in selection.classes
+    link = LINKS.link(
+        _class_name(class_id),
+        _search(class_id, selection),
+        className="class-link is-active" if is_chosen else "class-link",
+        title="Show all classes" if is_chosen else "Show the tests of this class only",
+        **aria(current="true" if is_chosen else "false"),
+    )
+    return html.Th(link, scope="col")
+
+
+def _cell(class_id: str, score: ClassScore, name: str, selection: CompareSelection) -> Component:
+    if score.score is None:
+        return html.Td(html.Span("-", className="heat-cell is-empty"))
+    against = score.against_base
+    return html.Td(
+        LINKS.link(
+            [
+                html.Span(f"{name}, {_class_name(class_id)}: ", className="only-heard"),
+                html.Span(f"{score.score:.2f}"),
+                html.Span(f"{against.value:+.2f}", className=_change_class(against))
+                if against is not None
+                else None,
+            ],
+            _search(class_id, selection),
+            className="heat-cell",
+            title=_told(score),
+            style={"--score": f"{score.score:.3f}"},
+        )
+    )
+
+
+def _search(class_id: str, selection: CompareSelection) -> str:
+    return selection.changed(classes=toggled(selection.classes, class_id), test="").search
+
+
+def _class_name(class_id: str) -> str:
+    return class_id.replace("_", " ") or "unknown class"
+
+
+def _told(score: ClassScore) -> str:
+    told = f"score {score.score:.3f}"
+    seen = score.against_base
+    if seen is None:
+        return told
+    return (
+        f"{told}, {seen.value:+.3f} from the baseline (95 % CI {seen.low:+.2f} to {seen.high:+.2f})"
+    )
+
+
+def _change_class(seen: Estimate) -> str:
+    is_clear = seen.low > 0 or seen.high < 0
+    return "heat-change is-clear" if is_clear else "heat-change"

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
-from poor_bench.dashboard.bindings import bind_address, bind_file
-from poor_bench.dashboard.components.choice import options_of
-from poor_bench.dashboard.components.downloads import text_file
-from poor_bench.dashboard.components.llm_options import llm_options
-from poor_bench.dashboard.components.still import still
-from poor_bench.dashboard.ids import ShellIds
-from poor_bench.dashboard.pages.issues.groups import issue_groups
-from poor_bench.dashboard.pages.issues.ids import IssuesIds as Ids
-from poor_bench.dashboard.pages.issues.layout import severity_chips
-from poor_bench.dashboard.pages.issues.selection import (
+from poor_bench.dashboard.components.controls import llm_options, options_of
+from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.page import ShellIds, bind_address, bind_file, text_file
+from poor_bench.dashboard.pages.issues.groups import issue_groups, tax_table
+from poor_bench.dashboard.pages.issues.layout import (
     IssueSelection,
+    IssuesIds,
     chosen_issues,
     chosen_tax,
     selection_of,
+    severity_chips,
 )
-from poor_bench.dashboard.pages.issues.tax_table import tax_table
-from poor_bench.dashboard.services.issue_reports import IssueReport, IssueReports
 from poor_bench.issues.detect import group_issues
 from poor_bench.messages import counted
 from poor_bench.reports.csv_table import csv_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from poor_bench.dashboard.services.issue_reports import IssueReport, IssueReports
     from poor_bench.dashboard.services.services import Services
 
 _COLUMNS = ("detector_id", "llm_id", "test_id", "trial", "lost_score", "evidence")
@@ -105,33 +102,33 @@ def register(app: Dash, services: Services) -> None:
     reports = services.issue_reports
 
     @app.callback(
-        Output(Ids.LLMS, "data"),
-        Output(Ids.CLASSES, "data"),
+        Output(IssuesIds.LLMS, "data"),
+        Output(IssuesIds.CLASSES, "data"),
         Input(ShellIds.VERSION, "data"),
-        State(Ids.LLMS, "value"),
+        State(IssuesIds.LLMS, "value"),
     )
     def _choices(version: str | None, chosen: list[str] | None) -> Any:
         return (no_update, no_update) if version is None else choices(services, chosen or ())
 
     @app.callback(
-        Output(Ids.SEARCH, "data"),
-        Input(Ids.LLMS, "value"),
-        Input(Ids.CLASSES, "value"),
-        State(Ids.SEARCH, "data"),
+        Output(IssuesIds.SEARCH, "data"),
+        Input(IssuesIds.LLMS, "value"),
+        Input(IssuesIds.CLASSES, "value"),
+        State(IssuesIds.SEARCH, "data"),
         prevent_initial_call=True,
     )
     def _choose(llm_ids: list[str] | None, classes: list[str] | None, search: str) -> str:
         return search_after(search, llm_ids or [], classes or [])
 
     @app.callback(
-        Output(Ids.NOTE, "children"),
-        Output(Ids.CHIPS, "children"),
-        Output(Ids.GROUPS, "children"),
-        Output(Ids.TAX, "children"),
-        Output(Ids.WAIT, "disabled"),
+        Output(IssuesIds.NOTE, "children"),
+        Output(IssuesIds.CHIPS, "children"),
+        Output(IssuesIds.GROUPS, "children"),
+        Output(IssuesIds.TAX, "children"),
+        Output(IssuesIds.WAIT, "disabled"),
         Input(ShellIds.VERSION, "data"),
-        Input(Ids.SEARCH, "data"),
-        Input(Ids.WAIT, "n_intervals"),
+        Input(IssuesIds.SEARCH, "data"),
+        Input(IssuesIds.WAIT, "n_intervals"),
     )
     def _show(version: str | None, search: str, _waited: int | None) -> Any:
         if version is None:
@@ -140,7 +137,7 @@ def register(app: Dash, services: Services) -> None:
         drawn = [part if part is no_update else still(part, search=search) for part in parts]
         return note, *drawn, is_current
 
-    bind_address(app, Ids.SEARCH)
-    shown = State(Ids.SEARCH, "data")
-    bind_file(app, Ids.DOWNLOAD, Ids.CSV, partial(issues_csv, reports), shown)
-    bind_file(app, Ids.DOWNLOAD, Ids.TAX_CSV, partial(tax_csv, reports), shown)
+    bind_address(app, IssuesIds.SEARCH)
+    shown = State(IssuesIds.SEARCH, "data")
+    bind_file(app, IssuesIds.DOWNLOAD, IssuesIds.CSV, partial(issues_csv, reports), shown)
+    bind_file(app, IssuesIds.DOWNLOAD, IssuesIds.TAX_CSV, partial(tax_csv, reports), shown)

@@ -1,40 +1,62 @@
-"""Callbacks of the page: query services, build components."""
+"""Callbacks of the page: results, label form, start form."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import State, dcc, html
+from dash import Dash, Input, Output, State, dcc, html, no_update
 
-from poor_bench.dashboard.bindings import bind_address, bind_file, bind_view
-from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.components.buttons import image_buttons
-from poor_bench.dashboard.components.still import still
-from poor_bench.dashboard.figures.judge_history import judge_history
-from poor_bench.dashboard.figures.judge_radar import judge_radar
-from poor_bench.dashboard.figures.style import graph_config
-from poor_bench.dashboard.pages.judge import files, sheets
-from poor_bench.dashboard.pages.judge.conversation import case_card
-from poor_bench.dashboard.pages.judge.ids import JudgeIds as Ids
-from poor_bench.dashboard.pages.judge.layout import no_runs
-from poor_bench.dashboard.pages.judge.run_sheets import case_sheet, run_sheet
-from poor_bench.dashboard.pages.judge.selection import (
+from poor_bench.dashboard.components.blocks import aria, error_banner
+from poor_bench.dashboard.components.controls import image_buttons
+from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.figures.history import judge_history, judge_radar
+from poor_bench.dashboard.page import ShellIds, bind_address, bind_file, bind_view, show_error
+from poor_bench.dashboard.pages.judge.files import cases_csv, runs_csv, scores_csv, trust_csv
+from poor_bench.dashboard.pages.judge.layout import (
+    THIS_CASE,
+    JudgeIds,
+    LabelIds,
+    StartIds,
+    cases_note,
     chosen_case,
     chosen_run,
+    fields,
+    no_runs,
+    order_of,
+    preview_tiles,
+    run_body,
+    run_class,
+    run_head,
     run_with_id,
     selection_of,
 )
-from poor_bench.dashboard.pages.judge.trust_sheet import trust_sheet
-from poor_bench.judge.history.summary import RunSummary
+from poor_bench.dashboard.pages.judge.sheets import (
+    agent_chips,
+    case_card,
+    case_sheet,
+    change_sheet,
+    dimension_sheet,
+    notes_list,
+    run_sheet,
+    run_tiles,
+    trust_sheet,
+)
+from poor_bench.dashboard.text.formatting import error_text
+from poor_bench.dashboard.theme import graph_config
+from poor_bench.errors import PoorBenchError, RunRefusedError
+from poor_bench.judge.history.summary import OVERALL, RunSummary
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dash import Dash
     from dash.development.base_component import Component
     from plotly.graph_objects import Figure
 
+    from poor_bench.dashboard.services.judge_service import JudgeOrder
     from poor_bench.dashboard.services.services import Services
+
 
 _LEAST_AXES = 3
 _RADAR, _HISTORY = "Scores by dimension", "Scores from run to run"
@@ -50,9 +72,9 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     open_case = case.conversation.case_id if case else ""
     agents = {item.run.header.agent_id: item.run.header.agent_name for item in summaries}
     head = [
-        sheets.agent_chips(agents, run.header.agent_id),
-        sheets.run_tiles(summary),
-        sheets.notes_list(summary),
+        agent_chips(agents, run.header.agent_id),
+        run_tiles(summary),
+        notes_list(summary),
     ]
     labels = services.judged.labels_on(case.conversation.hash) if case else ()
     cases = case_sheet(summary.cases, run.run_id, selection, open_case)
@@ -87,8 +109,8 @@ def scores(
         _graph(_RADAR, judge_radar(series), _described(series)) if n_axes >= _LEAST_AXES else None
     )
     if base is None:
-        return chart, sheets.dimension_sheet(summary)
-    return chart, sheets.change_sheet(services.judged.comparison(base, summary))
+        return chart, dimension_sheet(summary)
+    return chart, change_sheet(services.judged.comparison(base, summary))
 
 
 def context(services: Services, search: str | None) -> tuple[Any, Any, Any]:
@@ -142,13 +164,192 @@ def register(app: Dash, services: Services) -> None:
         history = html.Div([chart, still(runs, search=search)]) if runs else None
         return history, still(trust)
 
-    bind_view(app, Ids.SEARCH, (Ids.NOTE, Ids.HEAD, Ids.SCORES, Ids.CASES, Ids.CASE), draw)
-    bind_view(app, Ids.SEARCH, (Ids.HISTORY, Ids.TRUST), draw_context)
-    bind_address(app, Ids.SEARCH)
+    bind_view(
+        app,
+        JudgeIds.SEARCH,
+        (JudgeIds.NOTE, JudgeIds.HEAD, JudgeIds.SCORES, JudgeIds.CASES, JudgeIds.CASE),
+        draw,
+    )
+    _register_label_form(app, services)
+    _register_start(app, services)
+    bind_view(app, JudgeIds.SEARCH, (JudgeIds.HISTORY, JudgeIds.TRUST), draw_context)
+    bind_address(app, JudgeIds.SEARCH)
     for button, content in (
-        (Ids.SCORES_CSV, files.scores_csv),
-        (Ids.CASES_CSV, files.cases_csv),
-        (Ids.RUNS_CSV, files.runs_csv),
-        (Ids.TRUST_CSV, files.trust_csv),
+        (JudgeIds.SCORES_CSV, scores_csv),
+        (JudgeIds.CASES_CSV, cases_csv),
+        (JudgeIds.RUNS_CSV, runs_csv),
+        (JudgeIds.TRUST_CSV, trust_csv),
     ):
-        bind_file(app, Ids.DOWNLOAD, button, partial(content, services), State(Ids.SEARCH, "data"))
+        bind_file(
+            app,
+            JudgeIds.DOWNLOAD,
+            button,
+            partial(content, services),
+            State(JudgeIds.SEARCH, "data"),
+        )
+
+
+WHOLE = "the whole agent"
+_DIMENSION = "the agent: "
+
+
+def label_choices(services: Services, search: str | None) -> list[str]:
+    """Choices of the score form for the open run."""
+    summary = chosen_run(services.judged.summaries(), selection_of(search))
+    weights = summary.run.header.weights if summary else {}
+    return [THIS_CASE, WHOLE, *(f"{_DIMENSION}{name}" for name in weights)]
+
+
+def save_label(
+    services: Services, search: str | None, about: str, score: object, who: str, note: str
+) -> tuple[Any, Any]:
+    """Keep a score; return what to show, and the new state of the data."""
+    selection = selection_of(search)
+    summary = chosen_run(services.judged.summaries(), selection)
+    case = chosen_case(summary, selection) if summary else None
+    if summary is None or case is None:
+        return "Choose a conversation to score.", no_update
+    is_case = about == THIS_CASE
+    case_id = case.conversation.case_id if is_case else ""
+    dimension = about.removeprefix(_DIMENSION) if about.startswith(_DIMENSION) else OVERALL
+    try:
+        services.judged.add_label(
+            summary.run.run_id, case_id, dimension, score, who or "", note or ""
+        )
+    except PoorBenchError as error:
+        return error_banner(error), no_update
+    return f"Saved: {case_id or about}.", services.version()
+
+
+def _register_label_form(app: Dash, services: Services) -> None:
+    """Register the callbacks."""
+
+    @app.callback(
+        Output(LabelIds.ABOUT, "data"),
+        Input(ShellIds.VERSION, "data"),
+        Input(JudgeIds.SEARCH, "data"),
+    )
+    def _choices(version: str | None, search: str) -> Any:
+        return no_update if version is None else label_choices(services, search)
+
+    @app.callback(
+        Output(LabelIds.RESULT, "children"),
+        Output(ShellIds.VERSION, "data", allow_duplicate=True),
+        Input(LabelIds.SAVE, "n_clicks"),
+        State(JudgeIds.SEARCH, "data"),
+        State(LabelIds.ABOUT, "value"),
+        State(LabelIds.SCORE, "value"),
+        State(LabelIds.WHO, "value"),
+        State(LabelIds.NOTE, "value"),
+        prevent_initial_call=True,
+    )
+    def _save(clicks: int | None, *fields: Any) -> Any:
+        return save_label(services, *fields) if clicks else (no_update, no_update)
+
+
+Options = list[dict[str, str]]
+
+
+def options(services: Services) -> tuple[Options, Options]:
+    """List agents and judges; empty if a file is not valid."""
+    try:
+        shelf = services.judge_runs.shelf()
+    except PoorBenchError:
+        return [], []
+    agents = [{"value": agent.id, "label": agent.name} for agent in shelf.agents.values()]
+    judges = [{"value": llm.id, "label": llm.label or llm.id} for llm in shelf.llms.values()]
+    return agents, judges
+
+
+def preview(services: Services, *values: Any) -> tuple[Any, bool]:
+    """Build the preview of a choice; disable Start if not valid."""
+    if services.judge_runs.state().is_active:
+        text = "Wait until the current run has finished."
+        return html.P(text, className="quiet"), True
+    if not values[0]:
+        return html.P("Choose an agent to see the plan and its cost.", className="quiet"), True
+    try:
+        planned = services.judge_runs.preview(order_of(*values).request)
+    except PoorBenchError as error:
+        return error_banner(error), True
+    return [preview_tiles(planned), html.P(cases_note(planned), className="quiet")], False
+
+
+def run_parts(services: Services) -> tuple[Any, str, Any, bool]:
+    """Build body, class and head of the active run."""
+    state = services.judge_runs.state()
+    return run_body(state), run_class(state), run_head(state), not state.is_active
+
+
+def start_run(services: Services, order: JudgeOrder) -> tuple[Any, str, Any, bool]:
+    """Start a run, or show the one that was started first."""
+    try:
+        services.judge_runs.start(order)
+    except RunRefusedError as error:
+        show_error(error_text(error))
+    return run_parts(services)
+
+
+def _register_start(app: Dash, services: Services) -> None:
+    """Register the callbacks."""
+    _register_form(app, services)
+    _register_run(app, services)
+
+
+def _register_form(app: Dash, services: Services) -> None:
+    @app.callback(
+        Output(StartIds.AGENT, "data"),
+        Output(StartIds.JUDGES, "data"),
+        Input(ShellIds.VERSION, "data"),
+    )
+    def _options(version: str | None) -> Any:
+        return (no_update,) * 2 if version is None else options(services)
+
+    @app.callback(
+        Output(StartIds.PREVIEW, "children"),
+        Output(StartIds.START, "disabled"),
+        Input(ShellIds.VERSION, "data"),
+        Input(StartIds.CLOCK, "disabled"),
+        *fields(Input),
+    )
+    def _preview(version: str | None, _is_still: bool, *values: Any) -> Any:
+        return (no_update,) * 2 if version is None else preview(services, *values)
+
+
+def _register_run(app: Dash, services: Services) -> None:
+    @app.callback(
+        *_outputs(), Input(StartIds.CLOCK, "n_intervals"), Input(ShellIds.VERSION, "data")
+    )
+    def _run(_ticks: int | None, version: str | None) -> Any:
+        return (no_update,) * 4 if version is None else run_parts(services)
+
+    @app.callback(
+        *_outputs(allow_duplicate=True),
+        Input(StartIds.START, "n_clicks"),
+        *fields(State),
+        prevent_initial_call=True,
+    )
+    def _start(clicks: int, *values: Any) -> Any:
+        if not clicks:  # a page that opens is no click
+            return (no_update,) * 4
+        return start_run(services, order_of(*values))
+
+    @app.callback(
+        *_outputs(allow_duplicate=True),
+        Input(StartIds.CANCEL, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def _cancel(clicks: int) -> Any:
+        if not clicks:
+            return (no_update,) * 4
+        services.judge_runs.cancel()
+        return run_parts(services)
+
+
+def _outputs(**more: Any) -> list[Output]:
+    return [
+        Output(StartIds.BODY, "children", **more),
+        Output(StartIds.FRAME, "className", **more),
+        Output(StartIds.HEAD, "children", **more),
+        Output(StartIds.CLOCK, "disabled", **more),
+    ]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.dashboard.components.downloads import text_file
-from poor_bench.dashboard.pages.judge.selection import chosen_run, run_with_id, selection_of
-from poor_bench.judge.history.summary import CaseSummary, RunSummary
+from poor_bench.dashboard.page import text_file
+from poor_bench.dashboard.pages.judge.layout import chosen_run, run_with_id, selection_of
 from poor_bench.judge.report.wording import change_text, verdict_text
 from poor_bench.reports.csv_table import table_csv
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.judge.history.summary import CaseSummary, RunSummary
 
 
 def scores_csv(services: Services, search: str | None) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def cases_csv(services: Services, search: str | None) -> dict[str, Any]:
 
 def runs_csv(services: Services, _search: str | None) -> dict[str, Any]:
     """Export all runs, oldest first."""
-    rows = [_run_row(summary) for summary in services.judged.summaries()]
+    rows = [_run_csv_row(summary) for summary in services.judged.summaries()]
     return text_file("judge_runs.csv", table_csv(rows))
 
 
@@ -94,7 +94,7 @@ def _case_row(case: CaseSummary) -> dict[str, Any]:
     }
 
 
-def _run_row(summary: RunSummary) -> dict[str, Any]:
+def _run_csv_row(summary: RunSummary) -> dict[str, Any]:
     header = summary.run.header
     return {
         "run": header.run_id,

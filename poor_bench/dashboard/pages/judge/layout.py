@@ -1,30 +1,331 @@
-"""The page without its data."""
+"""Layout of the page: ids, state of the address, cards, forms and the active run."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
-from dash import dcc, html
+from dash import Input, State, dcc, html
 
 from poor_bench.command_line import next_command
-from poor_bench.dashboard.components.buttons import csv_button
-from poor_bench.dashboard.components.card import card, page_head
-from poor_bench.dashboard.components.states import empty_state, loading_state
-from poor_bench.dashboard.components.stay_link import StayLinks
-from poor_bench.dashboard.pages.judge.ids import JudgeIds as Ids
-from poor_bench.dashboard.pages.judge.ids import LabelIds, StartIds
-from poor_bench.dashboard.pages.judge.run_card import run_frame
-from poor_bench.dashboard.pages.judge.selection import selection_in
-from poor_bench.dashboard.pages.judge.start_form import start_form
+from poor_bench.dashboard.components.blocks import (
+    ABSENT,
+    aria,
+    card,
+    empty_state,
+    live_card,
+    live_head,
+    loading_state,
+    page_head,
+    ticked_text,
+    tile,
+    tiles,
+)
+from poor_bench.dashboard.components.controls import (
+    StayLinks,
+    count_choice,
+    csv_button,
+    small_button,
+    start_button,
+)
+from poor_bench.dashboard.services.judge_service import JudgeOrder, JudgePreview
+from poor_bench.dashboard.services.run_state import RunPhase
+from poor_bench.dashboard.text.formatting import dollars_text, duration_text
+from poor_bench.dashboard.url_state import Search, first, read_search, search_of
+from poor_bench.errors import ConfigError
+from poor_bench.judge.agents.prepare import JudgeRequest
+from poor_bench.judge.panel.panel import Decision
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.links import Search
+    from poor_bench.dashboard.services.judge_state import JudgeState
+    from poor_bench.dashboard.url_state import Search
+    from poor_bench.judge.history.summary import CaseSummary, RunSummary
+
+
+class JudgeIds(StrEnum):
+    """Elements used by callbacks."""
+
+    SEARCH = "judge-search-store"
+    NOTE = "judge-note-text"
+    HEAD = "judge-head-body"
+    SCORES = "judge-scores-body"
+    CASES = "judge-cases-body"
+    CASE = "judge-case-body"
+    HISTORY = "judge-history-body"
+    TRUST = "judge-trust-body"
+    SCORES_CSV = "judge-scores-csv-button"
+    CASES_CSV = "judge-cases-csv-button"
+    RUNS_CSV = "judge-runs-csv-button"
+    TRUST_CSV = "judge-trust-csv-button"
+    DOWNLOAD = "judge-file-download"
+
+
+class LabelIds(StrEnum):
+    """Elements of the form for a person's score."""
+
+    ABOUT = "judge-about-select"
+    SCORE = "judge-score-input"
+    WHO = "judge-who-input"
+    NOTE = "judge-why-input"
+    SAVE = "judge-save-button"
+    RESULT = "judge-result-text"
+
+
+class StartIds(StrEnum):
+    """Elements of the start form and the active run."""
+
+    AGENT = "judge-agent-select"
+    JUDGES = "judge-judges-select"
+    REPEAT = "judge-repeat-input"
+    DECISION = "judge-decision-select"
+    MAX_COST = "judge-cost-input"
+    PREVIEW = "judge-preview-body"
+    START = "judge-start-button"
+    CANCEL = "judge-cancel-button"
+    FRAME = "judge-run-frame"
+    HEAD = "judge-run-head"
+    BODY = "judge-run-body"
+    CLOCK = "judge-clock-interval"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeSelection:
+    """The state of the page; what is empty is chosen by the page."""
+
+    agent: str = ""
+    run: str = ""
+    case: str = ""
+    base: str = ""
+    """The run that is compared with; none where empty."""
+
+    @property
+    def search(self) -> str:
+        """The query part of the address of this state."""
+        return search_of(agent=[self.agent], run=[self.run], case=[self.case], base=[self.base])
+
+    def changed(self, **changes: Any) -> JudgeSelection:
+        """Copy the state with other values."""
+        return replace(self, **changes)
+
+
+def selection_of(search: str | None) -> JudgeSelection:
+    """Parse the query part of an address.
+
+    Example:
+        >>> selection_of("?agent=sales&case=hello").case
+        'hello'
+    """
+    return selection_in(read_search(search))
+
+
+def selection_in(query: Search) -> JudgeSelection:
+    """Read the state from a parsed query."""
+    names = ("agent", "run", "case", "base")
+    return JudgeSelection(**{name: first(query, name) for name in names})
+
+
+def chosen_run(summaries: Sequence[RunSummary], selection: JudgeSelection) -> RunSummary | None:
+    """Select the chosen run, else the newest of the agent, else the newest."""
+    named = run_with_id(summaries, selection.run)
+    if named is not None:
+        return named
+    of_agent = [item for item in summaries if item.run.header.agent_id == selection.agent]
+    candidates = of_agent or summaries
+    return candidates[-1] if candidates else None
+
+
+def run_with_id(summaries: Sequence[RunSummary], run_id: str) -> RunSummary | None:
+    """Find a run by id, or None."""
+    return next((item for item in summaries if item.run.run_id == run_id), None)
+
+
+def chosen_case(summary: RunSummary, selection: JudgeSelection) -> CaseSummary | None:
+    """Select the chosen case, else the one with the lowest score."""
+    named = [case for case in summary.cases if case.conversation.case_id == selection.case]
+    worst = sorted(summary.cases, key=lambda case: 11.0 if case.score is None else case.score)
+    return next(iter((*named, *worst)), None)
+
+
+MOST_REPEATS = 100
+
+
+def start_form() -> Component:
+    """Build the form without its choices."""
+    return card(
+        "Judge an agent",
+        html.Div(_fields(), className="judge-start", role="form", **aria(label="Judge an agent")),
+        html.Div(loading_state(2), id=StartIds.PREVIEW),
+        note="Talks to the agent, has the conversations judged and stores everything. The "
+        "run continues if you close the browser.",
+        tools=[start_button(StartIds.START)],
+    )
+
+
+def fields(kind: type[Input | State]) -> list[Any]:
+    """List the fields of the form as inputs or states."""
+    names = (StartIds.AGENT, StartIds.JUDGES, StartIds.REPEAT, StartIds.DECISION, StartIds.MAX_COST)
+    return [kind(name, "value") for name in names]
+
+
+def order_of(
+    agent_id: str | None, judges: list[str] | None, repeat: Any, decision: str, max_cost: Any
+) -> JudgeOrder:
+    """Parse the values of `fields`.
+
+    Raises:
+        ConfigError: If no agent is chosen, or a number cannot be used.
+    """
+    if not agent_id:
+        raise ConfigError("choose an agent", hint="Agents are defined in agents/*.yaml.")
+    if not isinstance(repeat, int) or not 1 <= repeat <= MOST_REPEATS:
+        raise ConfigError(f"judgements per judge must be 1 to {MOST_REPEATS}")
+    request = JudgeRequest(
+        agent_id=agent_id,
+        judges=tuple(judges or ()),
+        repeat=repeat,
+        decision=Decision(decision),
+    )
+    return JudgeOrder(request=request, max_cost_usd=_dollars(max_cost))
+
+
+def preview_tiles(preview: JudgePreview) -> Component:
+    """Build the tiles of a plan and its highest cost."""
+    plan = preview.plan
+    judges = ", ".join(judge.id for judge in plan.judges)
+    most = dollars_text(preview.most_usd) if preview.most_usd else "-"
+    return tiles(
+        tile("Conversations", f"{plan.n_conversations:,}", f"with {plan.agent.llm_id}"),
+        tile("Judgements", f"{plan.n_judgements:,}", f"by {judges}"),
+        tile("Highest cost", most, "at the prices of llms.json, without repairs"),
+    )
+
+
+def cases_note(preview: JudgePreview) -> str:
+    """Describe the rubric of an agent."""
+    dimensions = counted(len(preview.plan.rubric.dimensions), "dimension")
+    return f"Rubric {preview.plan.rubric.name}: {dimensions}; threshold {preview.plan.threshold:g}."
+
+
+def _dollars(value: Any) -> float:
+    if value in (None, ""):
+        return math.inf
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        raise ConfigError("the cost limit must be a number of US dollars, 0 or more")
+    return float(value)
+
+
+def _fields() -> list[Component]:
+    return [
+        dmc.Select(
+            id=StartIds.AGENT,
+            label="Agent",
+            placeholder="Choose an agent",
+            data=[],
+            searchable=True,
+        ),
+        dmc.MultiSelect(
+            id=StartIds.JUDGES,
+            label="Judges",
+            placeholder="Judge of config.yaml",
+            data=[],
+            value=[],
+            searchable=True,
+            clearable=True,
+            hidePickedOptions=True,
+        ),
+        count_choice(StartIds.REPEAT, "Repeats", most=MOST_REPEATS),
+        dmc.Select(
+            id=StartIds.DECISION,
+            label="Combine by",
+            data=[decision.value for decision in Decision],
+            value=Decision.MEAN.value,
+            allowDeselect=False,
+        ),
+        dmc.NumberInput(
+            id=StartIds.MAX_COST, label="Cost limit (US$)", placeholder="no limit", min=0, value=""
+        ),
+    ]
+
+
+_TITLES = {
+    RunPhase.IDLE: "",
+    RunPhase.STARTING: "Starting",
+    RunPhase.RUNNING: "Judging",
+    RunPhase.STOPPING: "Stopping: cancelling open requests",
+    RunPhase.FINISHED: "Judged",
+    RunPhase.CANCELLED: "Cancelled; results so far are stored",
+    RunPhase.BROKEN: "The run failed",
+}
+
+
+def run_frame() -> Component:
+    """Build the frame of the run, with its button."""
+    return live_card(
+        "Judged run in progress",
+        frame_id=StartIds.FRAME,
+        head_id=StartIds.HEAD,
+        body_id=StartIds.BODY,
+        tools=[small_button("Cancel", StartIds.CANCEL, "stop")],
+    )
+
+
+def run_class(state: JudgeState) -> str:
+    """CSS class of the frame: visible, cancellable."""
+    if state.phase is RunPhase.IDLE:
+        return ABSENT
+    marks = {
+        "is-active": state.is_active,
+        "can-cancel": state.is_active and state.phase is not RunPhase.STOPPING,
+    }
+    return " ".join(["card judge-run", *(mark for mark, is_true in marks.items() if is_true)])
+
+
+def run_head(state: JudgeState) -> list[Component]:
+    """Build the heading: agent, elapsed time, progress."""
+    parts = [
+        state.agent_name,
+        duration_text(state.elapsed_s),
+        dollars_text(state.cost_usd) if state.cost_usd is not None else "",
+    ]
+    return live_head(_TITLES[state.phase], " · ".join(part for part in parts if part))
+
+
+def run_body(state: JudgeState) -> list[Component]:
+    """Build progress bar and latest events."""
+    parts = (
+        html.P(ticked_text(state.message), className="failure-box") if state.message else None,
+        _progress(state) if state.n_steps else None,
+        html.Ul([html.Li(event) for event in state.events], className="error-list", role="log")
+        if state.events
+        else None,
+    )
+    return [part for part in parts if part is not None]
+
+
+def _progress(state: JudgeState) -> Component:
+    bar = dmc.Progress(
+        value=100 * state.n_done / state.n_steps,
+        size="lg",
+        animated=state.phase is RunPhase.RUNNING,
+        **aria(label="Progress of the judged run"),
+    )
+    figures = f"{state.n_done:,} of {state.n_steps:,} conversations and judgements"
+    return html.Div(
+        [bar, html.Div(html.Span(figures), className="run-overall-figures")],
+        className="run-overall",
+    )
+
 
 CLOCK_MS = 1000
-LINKS = StayLinks(Ids.SEARCH)
+LINKS = StayLinks(JudgeIds.SEARCH)
 THIS_CASE = "this conversation"
 """Default subject of the form."""
 
@@ -33,44 +334,44 @@ def layout(search: Search) -> Component:
     """Build the page without data."""
     return html.Div(
         [
-            page_head("Judge", html.Span(id=Ids.NOTE)),
+            page_head("Judge", html.Span(id=JudgeIds.NOTE)),
             run_frame(),
-            html.Div(loading_state(3), id=Ids.HEAD),
+            html.Div(loading_state(3), id=JudgeIds.HEAD),
             card(
                 "Scores by dimension",
-                html.Div(loading_state(6), id=Ids.SCORES),
+                html.Div(loading_state(6), id=JudgeIds.SCORES),
                 note="Scores from 0 to 10. Differences within the judges' noise are grey.",
-                tools=csv_button(Ids.SCORES_CSV, "the scores"),
+                tools=csv_button(JudgeIds.SCORES_CSV, "the scores"),
                 class_name="if-filled",
             ),
             card(
                 "Cases",
-                html.Div(loading_state(4), id=Ids.CASES),
+                html.Div(loading_state(4), id=JudgeIds.CASES),
                 note="Choose a case to read the conversation and each judge's feedback.",
-                tools=csv_button(Ids.CASES_CSV, "the cases"),
+                tools=csv_button(JudgeIds.CASES_CSV, "the cases"),
                 class_name="if-filled",
             ),
-            html.Div(loading_state(6), id=Ids.CASE),
+            html.Div(loading_state(6), id=JudgeIds.CASE),
             label_form(),
             card(
                 "History",
-                html.Div(loading_state(4), id=Ids.HISTORY),
+                html.Div(loading_state(4), id=JudgeIds.HISTORY),
                 note="Runs of this agent, newest first, then runs of other agents.",
-                tools=csv_button(Ids.RUNS_CSV, "the runs"),
+                tools=csv_button(JudgeIds.RUNS_CSV, "the runs"),
                 class_name="if-filled",
             ),
             card(
                 "Agreement with people",
-                html.Div(loading_state(4), id=Ids.TRUST),
+                html.Div(loading_state(4), id=JudgeIds.TRUST),
                 note="Based on single conversations. Alpha and kappa: "
                 "1 is full agreement, 0 is chance.",
-                tools=csv_button(Ids.TRUST_CSV, "the agreement"),
+                tools=csv_button(JudgeIds.TRUST_CSV, "the agreement"),
                 class_name="if-filled",
             ),
             start_form(),
             dcc.Interval(id=StartIds.CLOCK, interval=CLOCK_MS, disabled=True),
-            dcc.Store(id=Ids.SEARCH, data=selection_in(search).search),
-            dcc.Download(id=Ids.DOWNLOAD),
+            dcc.Store(id=JudgeIds.SEARCH, data=selection_in(search).search),
+            dcc.Download(id=JudgeIds.DOWNLOAD),
         ],
         className="page-body",
     )

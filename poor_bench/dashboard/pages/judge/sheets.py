@@ -1,28 +1,54 @@
-"""Figures and scores of judged runs as components."""
+"""Runs, cases, conversations and agreement with people as tables and cards."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from dash import html
 
-from poor_bench.dashboard.components.stay_link import chip_row
-from poor_bench.dashboard.components.tile import tile, tiles
-from poor_bench.dashboard.pages.judge.layout import LINKS
-from poor_bench.dashboard.pages.judge.selection import JudgeSelection
-from poor_bench.dashboard.pages.judge.sheet import row, sheet
-from poor_bench.dashboard.text.figures_text import dollars_text
-from poor_bench.judge.agreement.spread import Spread
-from poor_bench.judge.history.comparison import RunComparison, ScoreChange
-from poor_bench.judge.history.judge_run import JudgeRun
-from poor_bench.judge.history.summary import RunSummary
+from poor_bench.command_line import next_command
+from poor_bench.dashboard.components.blocks import card, empty_state, tile, tiles
+from poor_bench.dashboard.components.controls import chip_row
+from poor_bench.dashboard.pages.judge.layout import LINKS, JudgeSelection
+from poor_bench.dashboard.text.formatting import dollars_text
+from poor_bench.judge.report.agreement_text import (
+    biases_of,
+    estimate_text,
+    figure_text,
+    trust_text,
+)
 from poor_bench.judge.report.wording import change_text, notes_on, spread_text, verdict_text
 from poor_bench.judge.verdict_schema import LARGEST_SCORE
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from dash.development.base_component import Component
+
+    from poor_bench.judge.agreement.agreement import Agreement
+    from poor_bench.judge.agreement.spread import Spread
+    from poor_bench.judge.history.comparison import RunComparison, ScoreChange
+    from poor_bench.judge.history.judge_run import JudgeRun
+    from poor_bench.judge.history.summary import CaseSummary, RunSummary
+    from poor_bench.judge.labels.label import Label
+    from poor_bench.judge.subject import Turn
+
+
+def sheet(heads: Sequence[str], rows: Sequence[Component]) -> Component:
+    """Build a table that scrolls sideways."""
+    head = html.Thead(html.Tr([html.Th(text, scope="col") for text in heads]))
+    table = html.Table([head, html.Tbody(list(rows))], className="sheet")
+    return html.Div(table, className="sheet-frame", tabIndex="0")
+
+
+def row(head: str, *cells: str, class_name: str = "") -> Component:
+    """Build a row; figures are aligned right."""
+    shown = [
+        html.Td(cell, className="number" if cell.lstrip("+-")[:1].isdigit() else None)
+        for cell in cells
+    ]
+    return html.Tr([html.Th(head, scope="row"), *shown], className=class_name or None)
 
 
 def agent_chips(agents: Mapping[str, str], chosen: str) -> Component | None:
@@ -126,3 +152,151 @@ def _change_row(comparison: RunComparison, change: ScoreChange) -> Component:
         change_text(comparison, change),
         class_name="" if is_said else "is-noise",
     )
+
+
+_SHOWN_RUNS = 50
+
+
+def case_sheet(
+    cases: Sequence[CaseSummary], run_id: str, selection: JudgeSelection, open_case: str
+) -> Component:
+    """Build the table of cases, with links to conversations."""
+    rows = []
+    for case in cases:
+        talk = case.conversation
+        search = selection.changed(run=run_id, case=talk.case_id).search
+        passed = f"{case.n_passed} of {len(case.feedback)}" if case.feedback else "-"
+        why = (
+            talk.failure.message if talk.failure else case.feedback[0].text if case.feedback else ""
+        )
+        rules = {True: "met", False: "broken", None: "-"}[talk.passed]
+        score = "not judged" if case.score is None else f"{case.score:.2f}"
+        cells = [html.Td(score, className="number"), html.Td(passed, className="number")]
+        cells += [html.Td(rules), html.Td(why, className="quiet judge-why")]
+        head = html.Th(LINKS.link(talk.case_id, search), scope="row")
+        is_open = "is-open" if talk.case_id == open_case else None
+        rows.append(html.Tr([head, *cells], className=is_open))
+    return sheet(["Case", "Score", "Passed", "Rules", "Feedback"], rows)
+
+
+def run_sheet(
+    summaries: Sequence[RunSummary], selection: JudgeSelection, open_run: str
+) -> Component:
+    """Build the table of runs, newest first.
+
+    Args:
+        summaries: Oldest first.
+        selection: What the page shows now.
+        open_run: The run that is looked into.
+    """
+    rows = []
+    for summary in reversed(summaries[-_SHOWN_RUNS:]):
+        header, run_id = summary.run.header, summary.run.run_id
+        look = selection.changed(agent=header.agent_id, run=run_id, base="").search
+        is_base = run_id == selection.base
+        base = selection.changed(run=open_run, base="" if is_base else run_id).search
+        score = summary.panel.overall_score
+        compare = LINKS.link("clear baseline" if is_base else "set as baseline", base)
+        cells = [
+            html.Th(
+                LINKS.link(header.started[:16].replace("T", " "), look, title=run_id), scope="row"
+            ),
+            html.Td(header.agent_name),
+            html.Td(header.llm_id),
+            html.Td(", ".join(header.judges)),
+            html.Td("-" if score is None else f"{score:.2f}", className="number"),
+            html.Td(verdict_text(summary).partition(":")[0]),
+            html.Td(None if run_id == open_run else compare),
+        ]
+        rows.append(html.Tr(cells, className="is-open" if run_id == open_run else None))
+    return sheet(["Run", "Agent", "Model", "Judges", "Score", "Verdict", "Compare"], rows)
+
+
+_HEADS = (
+    "Judge", "Labelled", "Alpha", "People alone", "Weighted kappa", "Kappa", "Spearman",
+    "Judge minus people", "Length bias", "Meaning",
+)  # fmt: skip
+
+
+def trust_sheet(measured: Mapping[str, Agreement]) -> Component:
+    """Build the table of the judges' agreement with people."""
+    rows = [
+        row(
+            judge,
+            str(item.n),
+            figure_text(item.alpha),
+            figure_text(item.human_alpha),
+            figure_text(item.weighted_kappa),
+            figure_text(item.kappa),
+            estimate_text(item.spearman),
+            estimate_text(item.bias),
+            estimate_text(item.length_bias),
+            "; ".join((trust_text(item), *biases_of(item))),
+        )
+        for judge, item in measured.items()
+        if item.n
+    ]
+    if not rows:
+        step = next_command("judge labels export")
+        text = f"Score conversations above, or export a sheet: {step}"
+        return empty_state("No labels yet", text)
+    return sheet(_HEADS, rows)
+
+
+def case_card(case: CaseSummary, labels: Sequence[Label]) -> Component:
+    """Build a conversation with all feedback.
+
+    Args:
+        case: The case.
+        labels: What people gave it.
+    """
+    talk = case.conversation
+    title = talk.case_id if case.score is None else f"{talk.case_id}: {case.score:.2f}"
+    return card(
+        title,
+        *_remarks(case),
+        html.Ol([_turn(turn) for turn in talk.turns], className="judge-turns"),
+        *_feedback(case),
+        *_labels(labels),
+        note=f"Expected: {talk.expected_behavior}" if talk.expected_behavior else None,
+    )
+
+
+def _remarks(case: CaseSummary) -> Iterator[Component]:
+    failure = case.conversation.failure
+    if failure is not None:
+        yield html.P(f"Stopped early: {failure.message}", className="judge-broken")
+    for rule in case.conversation.broken_rules:
+        yield html.P(f"Broken rule: {rule}", className="judge-broken")
+
+
+def _turn(turn: Turn) -> Component:
+    return html.Li(
+        [html.Span(turn.speaker, className="judge-who"), html.Div(turn.text or "(said nothing)")],
+        className=f"judge-turn is-{turn.speaker}",
+    )
+
+
+def _feedback(case: CaseSummary) -> Iterator[Component]:
+    if case.feedback:
+        yield html.H3("Judges")
+    for item in case.feedback:
+        passed = "passed" if item.passed else "not passed"
+        yield html.P(
+            [
+                html.Strong(f"{item.score:.1f}"),
+                html.Span(f" {item.judge}, {passed}: ", className="quiet"),
+                item.text,
+            ],
+            className="judge-feedback",
+        )
+
+
+def _labels(labels: Sequence[Label]) -> Iterator[Component]:
+    if labels:
+        yield html.H3("People")
+    for label in labels:
+        score = html.Strong(f"{label.score:.1f}")
+        ending = ": " if label.note else ""
+        who = html.Span(f" {label.who}{ending}", className="quiet")
+        yield html.P([score, who, label.note], className="judge-feedback")

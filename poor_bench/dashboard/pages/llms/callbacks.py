@@ -1,39 +1,40 @@
-"""Handlers of the page: ask the services, call the layout."""
+"""Callbacks of the page."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import ALL, Dash, Input, Output, State, html, no_update
+from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
 
-from poor_bench.dashboard.bindings import bind_file
-from poor_bench.dashboard.components.choice import options_of
-from poor_bench.dashboard.components.downloads import text_file
-from poor_bench.dashboard.components.form_answer import FormAnswer, refused, saved
-from poor_bench.dashboard.components.notice import notice
-from poor_bench.dashboard.components.states import error_banner, loading_state
-from poor_bench.dashboard.components.still import still
-from poor_bench.dashboard.field_problems import Entry
-from poor_bench.dashboard.ids import ShellIds
-from poor_bench.dashboard.pages.llms import edit_callbacks
-from poor_bench.dashboard.pages.llms.answer import tried_answer
-from poor_bench.dashboard.pages.llms.consent import ask_consent, is_given, needed_consent
-from poor_bench.dashboard.pages.llms.entry import form_to_entry
-from poor_bench.dashboard.pages.llms.ids import EditIds
-from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
-from poor_bench.dashboard.pages.llms.listed import found_models, listed_llms
+from poor_bench.dashboard.components.blocks import error_banner, loading_state
+from poor_bench.dashboard.components.controls import options_of
+from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.forms import Entry, FormAnswer, refused, saved
+from poor_bench.dashboard.page import ShellIds, bind_file, notice, text_file
+from poor_bench.dashboard.pages.llms.entry import (
+    LLMField,
+    form_to_changes,
+    form_to_entry,
+    is_given,
+    needed_consent,
+)
+from poor_bench.dashboard.pages.llms.layout import EditIds, LLMsIds, ask_consent, edit_form
+from poor_bench.dashboard.pages.llms.tables import found_models, listed_llms, tried_answer
 from poor_bench.dashboard.services.llm_service import LLMService
-from poor_bench.errors import PoorBenchError
+from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import counted
 from poor_bench.reports.csv_table import csv_text
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.models.llm import LLM
+
 
 Notices = list[dict[str, Any]]
 _FIELDS = ("provider", "name", "endpoint", "api_key_env", "size", "parameters")
@@ -103,7 +104,7 @@ def add(services: Services, *fields: Any, ticked: Collection[Any] = ()) -> FormA
             return ask_consent("", consent)
         services.config().add_llms([entry])
     except PoorBenchError as error:
-        added = Entry(file=edit_callbacks.FILE, number=len(services.workspace().llms))
+        added = Entry(file=LLMS_FILE, number=len(services.workspace().llms))
         return refused(error, added, _FIELDS)
     return saved(f"{entry['provider']}:{entry['name']} was added to llms.json.")
 
@@ -137,21 +138,21 @@ def register(app: Dash, services: Services) -> None:
     _register_shown(app, services, llms)
     _register_changes(app, services, llms)
     _register_adding(app, services)
-    edit_callbacks.register(app, services)
+    _register_edit(app, services)
 
 
 def _register_shown(app: Dash, services: Services, llms: LLMService) -> None:
     @app.callback(
-        Output(Ids.NOTE, "children"),
-        Output(Ids.LISTED, "children"),
-        Output(Ids.FOUND, "children"),
-        Output(Ids.ASKED, "data"),
-        Output(Ids.WAIT, "disabled"),
+        Output(LLMsIds.NOTE, "children"),
+        Output(LLMsIds.LISTED, "children"),
+        Output(LLMsIds.FOUND, "children"),
+        Output(LLMsIds.ASKED, "data"),
+        Output(LLMsIds.WAIT, "disabled"),
         Input(ShellIds.VERSION, "data"),
-        Input(Ids.CHECK, "n_clicks"),
-        Input(Ids.LOOK, "n_clicks"),
-        Input(Ids.WAIT, "n_intervals"),
-        State(Ids.ENDPOINT, "value"),
+        Input(LLMsIds.CHECK, "n_clicks"),
+        Input(LLMsIds.LOOK, "n_clicks"),
+        Input(LLMsIds.WAIT, "n_intervals"),
+        State(LLMsIds.ENDPOINT, "value"),
     )
     def _show(
         version: str | None, checks: int, looks: int, _waited: int | None, endpoint: str | None
@@ -164,14 +165,14 @@ def _register_shown(app: Dash, services: Services, llms: LLMService) -> None:
         return note, still(listed), found, options(services), is_checked and is_found
 
     file = partial(llms_csv, services, llms)
-    bind_file(app, Ids.DOWNLOAD, Ids.CSV, file, State(Ids.CHECK, "n_clicks"))
+    bind_file(app, LLMsIds.DOWNLOAD, LLMsIds.CSV, file, State(LLMsIds.CHECK, "n_clicks"))
 
     @app.callback(
-        Output(Ids.ANSWER, "children"),
-        Input(Ids.ASK, "n_clicks"),
-        State(Ids.ASKED, "value"),
-        State(Ids.PROMPT, "value"),
-        running=[(Output(Ids.ASK, "disabled"), True, False)],
+        Output(LLMsIds.ANSWER, "children"),
+        Input(LLMsIds.ASK, "n_clicks"),
+        State(LLMsIds.ASKED, "value"),
+        State(LLMsIds.PROMPT, "value"),
+        running=[(Output(LLMsIds.ASK, "disabled"), True, False)],
         prevent_initial_call=True,
     )
     def _ask(clicks: int, llm_id: str | None, prompt: str | None) -> Any:
@@ -184,7 +185,7 @@ def _register_changes(app: Dash, services: Services, llms: LLMService) -> None:
         Output(ShellIds.VERSION, "data", allow_duplicate=True),
     )
 
-    @app.callback(*changed, Input(Ids.SWITCHED, "data"), prevent_initial_call=True)
+    @app.callback(*changed, Input(LLMsIds.SWITCHED, "data"), prevent_initial_call=True)
     def _switch(llm_id: str | None) -> Any:
         if not llm_id:
             return no_update, no_update
@@ -192,9 +193,9 @@ def _register_changes(app: Dash, services: Services, llms: LLMService) -> None:
 
     @app.callback(
         *changed,
-        Input(Ids.TAKEN, "data"),
-        State(Ids.ENDPOINT, "value"),
-        State(Ids.LOOK, "n_clicks"),
+        Input(LLMsIds.TAKEN, "data"),
+        State(LLMsIds.ENDPOINT, "value"),
+        State(LLMsIds.LOOK, "n_clicks"),
         prevent_initial_call=True,
     )
     def _add_found(name: str | None, endpoint: str | None, look: int) -> Any:
@@ -204,13 +205,20 @@ def _register_changes(app: Dash, services: Services, llms: LLMService) -> None:
 
 
 def _register_adding(app: Dash, services: Services) -> None:
-    fields = (Ids.PROVIDER, Ids.NAME, Ids.ADD_ENDPOINT, Ids.KEY, Ids.SIZE, Ids.PARAMETERS)
+    fields = (
+        LLMsIds.PROVIDER,
+        LLMsIds.NAME,
+        LLMsIds.ADD_ENDPOINT,
+        LLMsIds.KEY,
+        LLMsIds.SIZE,
+        LLMsIds.PARAMETERS,
+    )
 
     @app.callback(
-        Output(Ids.ADD_RESULT, "children"),
+        Output(LLMsIds.ADD_RESULT, "children"),
         Output(ShellIds.VERSION, "data", allow_duplicate=True),
         *(Output(field, "error") for field in fields),
-        Input(Ids.ADD, "n_clicks"),
+        Input(LLMsIds.ADD, "n_clicks"),
         *(State(field, "value") for field in fields),
         State({"type": EditIds.CONSENT, "index": ALL}, "value"),
         prevent_initial_call=True,
@@ -221,3 +229,94 @@ def _register_adding(app: Dash, services: Services) -> None:
         answer = add(services, *values[:-1], ticked=values[-1])
         version = services.version() if answer.is_saved else no_update
         return answer.shown, version, *(answer.errors.get(name, "") for name in _FIELDS)
+
+
+LLMS_FILE = "llms.json"
+
+
+def open_edit_form(services: Services, llm_id: str) -> tuple[str, Component]:
+    """Return title and content of the form of an LLM.
+
+    Raises:
+        ConfigError: If the LLM is not listed any more.
+    """
+    llm = services.llm(llm_id)
+    if llm is None:
+        raise ConfigError(f"{llm_id!r} was removed from {LLMS_FILE}", hint="Reload the page.")
+    return llm.label or llm.id, edit_form(llm)
+
+
+def save(
+    services: Services, llm_id: str, values: Mapping[str, Any], ticked: Collection[Any] = ()
+) -> FormAnswer:
+    """Write what the form changes.
+
+    Args:
+        services: The workspace.
+        llm_id: Whose form it is.
+        values: Name of each field to what stands in it.
+        ticked: Values of the boxes of `ask_consent` that are on the page.
+    """
+    llms = services.workspace().llms
+    number = next((number for number, llm in enumerate(llms) if llm.id == llm_id), -1)
+    try:
+        if number < 0:
+            raise ConfigError(f"{llm_id!r} was removed from {LLMS_FILE}", hint="Reload the page.")
+        changes = form_to_changes(llms[number], values)
+        consent = _consent_to_change(llms[number], changes, llms)
+        if consent is not None and not is_given(consent, ticked):
+            return ask_consent(llm_id, consent)
+        services.config().change_llm(llm_id, changes)
+    except PoorBenchError as error:
+        return refused(error, Entry(file=LLMS_FILE, number=number), set(LLMField))
+    return saved(f"Saved in {LLMS_FILE}.")
+
+
+def _consent_to_change(llm: LLM, changes: Mapping[str, Any], listed: Sequence[LLM]) -> str | None:
+    endpoint = changes.get("endpoint", llm.endpoint) or ""
+    variable = changes.get("api_key_env", llm.api_key_env) or ""
+    return needed_consent(llm.provider, endpoint, variable, listed)
+
+
+def _register_edit(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+
+    @app.callback(
+        Output(LLMsIds.EDITOR, "opened"),
+        Output(LLMsIds.EDITOR, "title"),
+        Output(LLMsIds.EDITOR, "children"),
+        Input(LLMsIds.EDITED, "data"),
+        prevent_initial_call=True,
+    )
+    def _open(llm_id: str | None) -> Any:
+        return (True, *open_edit_form(services, llm_id)) if llm_id else (no_update,) * 3
+
+    fields = {"type": EditIds.FIELD, "index": ALL, "field": ALL}
+
+    @app.callback(
+        Output(fields, "error"),
+        Output({"type": EditIds.RESULT, "index": ALL}, "children"),
+        Output(LLMsIds.EDITOR, "opened", allow_duplicate=True),
+        Output(ShellIds.NOTICES, "sendNotifications", allow_duplicate=True),
+        Output(ShellIds.VERSION, "data", allow_duplicate=True),
+        Input({"type": EditIds.SAVE, "index": ALL}, "n_clicks"),
+        State(fields, "value"),
+        State({"type": EditIds.CONSENT, "index": ALL}, "value"),
+        prevent_initial_call=True,
+    )
+    def _save(clicks: list[int], values: list[Any], ticked: list[Any]) -> Any:
+        names = [part["id"]["field"] for part in ctx.states_list[0]]
+        if not any(clicks) or not isinstance(ctx.triggered_id, dict):
+            return [no_update] * len(names), [no_update] * len(clicks), *(no_update,) * 3
+        llm_id = ctx.triggered_id["index"]
+        answer = save(services, llm_id, dict(zip(names, values, strict=True)), ticked)
+        errors = [answer.errors.get(name, "") for name in names]
+        if not answer.is_saved:
+            return errors, [answer.shown], *(no_update,) * 3
+        return (
+            errors,
+            [None],
+            False,
+            [notice("Saved", f"{llm_id} was changed.")],
+            services.version(),
+        )

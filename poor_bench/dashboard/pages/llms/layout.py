@@ -1,24 +1,83 @@
-"""The page without its data: what is listed, what can be added, one prompt to try."""
+"""Layout of the page: ids, cards, and the form of an entry."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.components.buttons import csv_button, small_button
-from poor_bench.dashboard.components.card import card, page_head
-from poor_bench.dashboard.components.choice import options_of, single_choice
-from poor_bench.dashboard.components.states import loading_state
-from poor_bench.dashboard.pages.llms.ids import LLMsIds as Ids
+from poor_bench.dashboard.components.blocks import aria, card, loading_state, page_head
+from poor_bench.dashboard.components.controls import (
+    csv_button,
+    options_of,
+    single_choice,
+    small_button,
+)
+from poor_bench.dashboard.forms import FormAnswer
+from poor_bench.dashboard.pages.llms.entry import LLMField, form_of
 from poor_bench.providers.catalog import provider_names
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.links import Search
+    from poor_bench.dashboard.url_state import Search
+    from poor_bench.models.llm import LLM
+
+
+class LLMsIds(StrEnum):
+    """What callbacks of the page refer to."""
+
+    NOTE = "llms-note-text"
+    LISTED = "llms-listed-body"
+    CHECK = "llms-check-button"
+    WAIT = "llms-wait-interval"
+    ENDPOINT = "llms-endpoint-input"
+    LOOK = "llms-look-button"
+    FOUND = "llms-found-body"
+    PROVIDER = "llms-provider-select"
+    NAME = "llms-name-input"
+    ADD_ENDPOINT = "llms-add-endpoint-input"
+    KEY = "llms-key-input"
+    SIZE = "llms-size-input"
+    PARAMETERS = "llms-parameters-input"
+    ADD = "llms-add-button"
+    ADD_RESULT = "llms-add-result-body"
+    ASKED = "llms-asked-select"
+    PROMPT = "llms-prompt-input"
+    ASK = "llms-ask-button"
+    ANSWER = "llms-answer-body"
+    CSV = "llms-csv-button"
+    DOWNLOAD = "llms-file-download"
+    EDITOR = "llms-editor-modal"
+    SWITCHED = "llms-switched-store"
+    """Id of the LLM to switch on or off."""
+    EDITED = "llms-edited-store"
+    """Id of the LLM whose form is to be opened."""
+    TAKEN = "llms-taken-store"
+    """Name of the found model to add."""
+
+
+class EditIds(StrEnum):
+    """Types of the ids of that form, which is there only while it is open."""
+
+    FIELD = "llms-edit-field-input"
+    SAVE = "llms-edit-save-button"
+    RESULT = "llms-edit-result-body"
+    CONSENT = "llms-edit-consent-input"
+    """Stands in both forms once a key would go to a server that is new."""
+
+
+def form_id(kind: EditIds, llm_id: str) -> dict[str, str]:
+    """Return the id of a part of the form of an LLM."""
+    return {"type": kind, "index": llm_id}
+
+
+def field_id(llm_id: str, field: str) -> dict[str, str]:
+    """Return the id of a field of the form of an LLM."""
+    return {"type": EditIds.FIELD, "index": llm_id, "field": field}
+
 
 WAIT_MS = 700
 _PROMPT = "What is 17 + 25? Reply with the number only."
@@ -26,24 +85,26 @@ _PROMPT = "What is 17 + 25? Reply with the number only."
 
 def layout(_search: Search) -> Component:
     """Return the page without data."""
-    check = small_button("Check again", Ids.CHECK, "refresh")
+    check = small_button("Check again", LLMsIds.CHECK, "refresh")
     return html.Div(
         [
-            page_head("Models", html.Span(id=Ids.NOTE)),
+            page_head("Models", html.Span(id=LLMsIds.NOTE)),
             card(
                 "Configured",
-                html.Div(loading_state(4), id=Ids.LISTED),
+                html.Div(loading_state(4), id=LLMsIds.LISTED),
                 note="Entries of llms.json. Runs use the enabled ones.",
-                tools=[check, csv_button(Ids.CSV, "the models")],
+                tools=[check, csv_button(LLMsIds.CSV, "the models")],
             ),
             html.Div(
                 [_try_card(), html.Div([_found_card(), _add_card()], className="page-body")],
                 className="card-row",
             ),
-            dmc.Modal(id=Ids.EDITOR, size="xl", closeButtonProps=aria(label="Close"), children=[]),
-            dcc.Interval(id=Ids.WAIT, interval=WAIT_MS, disabled=True),
-            dcc.Download(id=Ids.DOWNLOAD),
-            *(dcc.Store(id=store) for store in (Ids.SWITCHED, Ids.EDITED, Ids.TAKEN)),
+            dmc.Modal(
+                id=LLMsIds.EDITOR, size="xl", closeButtonProps=aria(label="Close"), children=[]
+            ),
+            dcc.Interval(id=LLMsIds.WAIT, interval=WAIT_MS, disabled=True),
+            dcc.Download(id=LLMsIds.DOWNLOAD),
+            *(dcc.Store(id=store) for store in (LLMsIds.SWITCHED, LLMsIds.EDITED, LLMsIds.TAKEN)),
         ],
         className="page-body",
     )
@@ -54,17 +115,17 @@ def _try_card() -> Component:
         "Try a prompt",
         html.Div(
             [
-                single_choice(Ids.ASKED, "Model"),
+                single_choice(LLMsIds.ASKED, "Model"),
                 dmc.Textarea(
-                    id=Ids.PROMPT,
+                    id=LLMsIds.PROMPT,
                     label="Prompt",
                     value=_PROMPT,
                     autosize=True,
                     minRows=2,
                     size="xs",
                 ),
-                html.Div(dmc.Button("Send", id=Ids.ASK, size="xs", n_clicks=0)),
-                dcc.Loading(html.Div(id=Ids.ANSWER, className="tried-answer"), type="dot"),
+                html.Div(dmc.Button("Send", id=LLMsIds.ASK, size="xs", n_clicks=0)),
+                dcc.Loading(html.Div(id=LLMsIds.ANSWER, className="tried-answer"), type="dot"),
             ],
             className="form-stack",
         ),
@@ -78,40 +139,139 @@ def _found_card() -> Component:
         html.Div(
             [
                 dmc.TextInput(
-                    id=Ids.ENDPOINT, label="Server", size="xs", placeholder="http://127.0.0.1:11434"
+                    id=LLMsIds.ENDPOINT,
+                    label="Server",
+                    size="xs",
+                    placeholder="http://127.0.0.1:11434",
                 ),
-                dmc.Button("List models", id=Ids.LOOK, variant="default", size="xs", n_clicks=0),
+                dmc.Button(
+                    "List models", id=LLMsIds.LOOK, variant="default", size="xs", n_clicks=0
+                ),
             ],
             className="form-line",
         ),
-        html.Div(loading_state(2), id=Ids.FOUND),
+        html.Div(loading_state(2), id=LLMsIds.FOUND),
         note="Models of this server that are not in llms.json.",
     )
 
 
 def _add_card() -> Component:
-    provider = single_choice(Ids.PROVIDER, "Provider", chosen="ollama")
+    provider = single_choice(LLMsIds.PROVIDER, "Provider", chosen="ollama")
     provider.children.data = options_of((name, name) for name in provider_names())
     fields: list[Any] = [
         provider,
-        _text(Ids.NAME, "Model", "such as gemma3:1b"),
-        _text(Ids.ADD_ENDPOINT, "Server", "default of the provider"),
-        _text(Ids.KEY, "API key variable", "such as OPENAI_API_KEY"),
+        _text(LLMsIds.NAME, "Model", "such as gemma3:1b"),
+        _text(LLMsIds.ADD_ENDPOINT, "Server", "default of the provider"),
+        _text(LLMsIds.KEY, "API key variable", "such as OPENAI_API_KEY"),
         dmc.NumberInput(
-            id=Ids.SIZE, label="Size", placeholder="billions of parameters", min=0, size="xs"
+            id=LLMsIds.SIZE, label="Size", placeholder="billions of parameters", min=0, size="xs"
         ),
-        _text(Ids.PARAMETERS, "Parameters", "temperature=0 max_tokens=512"),
+        _text(LLMsIds.PARAMETERS, "Parameters", "temperature=0 max_tokens=512"),
     ]
     return card(
         "Add a model",
         html.Div(fields, className="form-grid"),
-        html.Div(id=Ids.ADD_RESULT, className="form-result"),
-        dmc.Button("Add to llms.json", id=Ids.ADD, size="xs", n_clicks=0),
+        html.Div(id=LLMsIds.ADD_RESULT, className="form-result"),
+        dmc.Button("Add to llms.json", id=LLMsIds.ADD, size="xs", n_clicks=0),
     )
 
 
-def _text(field_id: Ids, label: str, placeholder: str) -> Component:
+def _text(field_id: LLMsIds, label: str, placeholder: str) -> Component:
     field: Component = dmc.TextInput(
         id=field_id, label=label, placeholder=placeholder, size="xs", value=""
     )
     return field
+
+
+_TEXTS = {
+    LLMField.LABEL: ("Label", "name on screens"),
+    LLMField.ENDPOINT: ("Server", "default of the provider"),
+    LLMField.KEY: ("API key variable", "such as OPENAI_API_KEY"),
+}
+_NUMBERS = {
+    LLMField.SIZE: ("Size", "billions of parameters"),
+    LLMField.CONCURRENCY: ("Concurrent requests", "default of the provider"),
+    LLMField.RATE: ("Requests per minute", "no limit"),
+    LLMField.PRICE_INPUT: ("Input price", "US dollars per million tokens"),
+    LLMField.PRICE_OUTPUT: ("Output price", "US dollars per million tokens"),
+    LLMField.PRICE_CACHED: ("Cached input price", "US dollars per million tokens"),
+}
+_AREAS = {
+    LLMField.SYSTEM_PROMPT: ("System prompt", "sent with every test"),
+    LLMField.PARAMETERS: ("Parameters (JSON or YAML)", "{}"),
+}
+
+
+def edit_form(llm: LLM) -> Component:
+    """Return the form with what stands in llms.json."""
+    shown = form_of(llm)
+    boxes = [
+        *(_box(dmc.TextInput, llm, name, shown, *texts) for name, texts in _TEXTS.items()),
+        *(_box(dmc.NumberInput, llm, name, shown, *texts) for name, texts in _NUMBERS.items()),
+        _enabled(llm, shown),
+    ]
+    areas = [
+        _box(dmc.Textarea, llm, name, shown, *texts, autosize=True, minRows=2, maxRows=14)
+        for name, texts in _AREAS.items()
+    ]
+    save = dmc.Button("Save", id=form_id(EditIds.SAVE, llm.id), size="xs", n_clicks=0)
+    return html.Div(
+        [
+            html.P(f"Entry {llm.id} of llms.json.", className="card-note"),
+            html.Div(boxes, className="form-grid"),
+            html.Div(areas, className="form-stack"),
+            html.Div(id=form_id(EditIds.RESULT, llm.id), className="form-result"),
+            html.Div(save),
+        ],
+        className="form-stack",
+    )
+
+
+def _box(
+    kind: Any,
+    llm: LLM,
+    name: LLMField,
+    shown: dict[LLMField, Any],
+    label: str,
+    placeholder: str,
+    **further: Any,
+) -> Component:
+    value = "" if shown[name] is None else shown[name]
+    box: Component = kind(
+        id=field_id(llm.id, name),
+        label=label,
+        placeholder=placeholder,
+        value=value,
+        size="xs",
+        **further,
+    )
+    return box
+
+
+def _enabled(llm: LLM, shown: dict[LLMField, Any]) -> Component:
+    box: Component = dmc.Select(
+        id=field_id(llm.id, LLMField.ENABLED),
+        label="Enabled",
+        data=["yes", "no"],
+        value=shown[LLMField.ENABLED],
+        allowDeselect=False,
+        size="xs",
+    )
+    return box
+
+
+def ask_consent(form: str, sentence: str) -> FormAnswer:
+    """Show what is to be agreed to; nothing is written yet.
+
+    Args:
+        form: Id of the LLM whose form it is; empty for the form of a new one.
+        sentence: From `needed_consent`; it is what the box reports once it is ticked, so that a
+            server that is changed afterwards is asked about again.
+    """
+    box = dmc.CheckboxGroup(
+        dmc.Checkbox(label=sentence, value=sentence, size="xs", radius="sm"),
+        id=form_id(EditIds.CONSENT, form),
+        value=[],
+    )
+    text = html.P("Nothing is saved yet. Tick the box to confirm, then save again.", role="alert")
+    return FormAnswer(shown=html.Div([text, box], className="form-stack"), is_saved=False)

@@ -1,23 +1,25 @@
-"""Handlers of filters, figures and chart: ask the services, call the layout."""
+"""Callbacks of filters, tiles, chart and issues."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, ctx, dcc, html, no_update
+from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
-from poor_bench.dashboard.components.issue_list import issue_list
-from poor_bench.dashboard.components.states import empty_state
-from poor_bench.dashboard.components.still import still
+from poor_bench.dashboard.components.badges import issue_list
+from poor_bench.dashboard.components.blocks import empty_state
+from poor_bench.dashboard.components.controls import llm_options
+from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.score_bars import score_bars_figure
-from poor_bench.dashboard.figures.style import graph_config
-from poor_bench.dashboard.ids import ShellIds
-from poor_bench.dashboard.pages.model import details_callbacks, filter_callbacks, results_callbacks
-from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
-from poor_bench.dashboard.pages.model.query import query_of
-from poor_bench.dashboard.pages.model.tiles import model_tiles
+from poor_bench.dashboard.page import ShellIds, bind_script
+from poor_bench.dashboard.pages.model.details import register_details
+from poor_bench.dashboard.pages.model.layout import ModelIds, model_tiles, query_of
+from poor_bench.dashboard.pages.model.results import register_results
 from poor_bench.dashboard.services.test_scores import scores_of_tests
-from poor_bench.dashboard.text.figures_text import setting_text, size_text
+from poor_bench.dashboard.text.formatting import setting_text, size_text, think_to_text
+from poor_bench.dashboard.theme import graph_config
+from poor_bench.errors import PoorBenchError
 from poor_bench.issues.detect import group_issues
 from poor_bench.statistics.summary import GroupBy
 
@@ -25,6 +27,119 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.dashboard.url_state import Search
+
+
+Options = list[dict[str, str]]
+
+
+def start(services: Services, search: Search) -> Search:
+    """Choose the first LLM that has results where the address names none."""
+    if search.get("llm"):
+        return search
+    try:
+        return {**search, "llm": list(services.stored().llm_ids[:1])}
+    except PoorBenchError:
+        return search
+
+
+def no_results() -> Component:
+    """Return what stands on the page before the first run."""
+    return empty_state(
+        "No results yet",
+        "Run the tests to read every result here.",
+        dcc.Link("Run tests", href="/run", className="button-link"),
+    )
+
+
+def filter_options(services: Services) -> tuple[Options, Options, Options]:
+    """Return the classes, levels and think parameters that can be chosen."""
+    workspace, table = services.workspace(), services.stored()
+    levels = sorted({test.level for test in workspace.tests})
+    thinks = sorted({think_to_text(value) for value in table.values["think"]})
+    return (
+        [{"value": name, "label": name.replace("_", " ")} for name in workspace.test_classes],
+        [{"value": str(level), "label": f"Level {level}"} for level in levels],
+        [{"value": think, "label": f"Think: {think}"} for think in thinks],
+    )
+
+
+def _register_choice(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+    _register_filters(app, services)
+    _register_query(app)
+
+
+def _register_filters(app: Dash, services: Services) -> None:
+    @app.callback(
+        Output(ModelIds.LLM, "data"),
+        Output(ModelIds.CLASSES, "data"),
+        Output(ModelIds.LEVELS, "data"),
+        Output(ModelIds.THINKS, "data"),
+        Input(ShellIds.VERSION, "data"),
+        State(ModelIds.LLM, "value"),
+    )
+    def _show_options(version: str | None, chosen: str | None) -> Any:
+        if version is None:
+            return (no_update,) * 4
+        llms = llm_options(services.stored().llm_ids, filter(None, [chosen]), services.name)
+        return llms, *filter_options(services)
+
+    @app.callback(
+        Output(ModelIds.EMPTY, "children"),
+        Output(ModelIds.BODY, "hidden"),
+        Input(ShellIds.VERSION, "data"),
+    )
+    def _show_empty(version: str | None) -> Any:
+        is_empty = version is not None and not services.stored().llm_ids
+        return no_results() if is_empty else None, is_empty
+
+    @app.callback(
+        Output(ModelIds.CLASSES, "value"),
+        Output(ModelIds.LEVELS, "value"),
+        Output(ModelIds.THINKS, "value"),
+        Output(ModelIds.OUTCOME, "value"),
+        Output(ModelIds.TEXT, "value"),
+        Output(ModelIds.ISSUE, "data"),
+        Input(ModelIds.CLEAR, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def _clear(_clicks: int) -> Any:
+        return [], [], [], "", "", ""
+
+
+def _register_query(app: Dash) -> None:
+    bind = partial(bind_script, app, "model")
+    fields = (
+        ModelIds.LLM,
+        ModelIds.CLASSES,
+        ModelIds.LEVELS,
+        ModelIds.THINKS,
+        ModelIds.OUTCOME,
+        ModelIds.TEXT,
+    )
+    bind(
+        "collect",
+        Output(ModelIds.QUERY, "data"),
+        *(Input(field, "value") for field in fields),
+        Input(ModelIds.ISSUE, "data"),
+        prevent_initial_call=True,
+    )
+    bind(
+        "settle",
+        Output(ModelIds.SETTLED, "data"),
+        Input(ModelIds.RESULTS, "getRowsResponse"),
+        State(ModelIds.QUERY, "data"),
+        State(ModelIds.SETTLED, "data"),
+        prevent_initial_call=True,
+    )
+    bind(
+        "show",
+        Output(ModelIds.QUERY, "id"),
+        Input(ModelIds.QUERY, "data"),
+        Input(ModelIds.SELECTED, "data"),
+    )
+
 
 BARS_AT_ONCE = 120
 
@@ -58,7 +173,7 @@ def chart(services: Services, search: str, page: int) -> tuple[Component, int]:
             "No results", "No result matches these filters. Remove a filter to see more."
         ), 1
     graph = dcc.Graph(
-        id=Ids.CHART_GRAPH,
+        id=ModelIds.CHART_GRAPH,
         figure=score_bars_figure(scores, list(workspace.test_classes)),
         config=graph_config(),
         className="chart",
@@ -71,7 +186,7 @@ def issues(services: Services, search: str) -> tuple[Component, bool]:
     query = query_of(search)
     answer = services.all_issues(query.llm_id)
     groups = group_issues(answer.value or (), detectors=services.detectors())
-    return issue_list(groups, Ids.ISSUE, query.issue), answer.is_current
+    return issue_list(groups, ModelIds.ISSUE, query.issue), answer.is_current
 
 
 def issue_chip(detector_id: str) -> Component | None:
@@ -83,18 +198,18 @@ def issue_chip(detector_id: str) -> Component | None:
 
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
-    filter_callbacks.register(app, services)
+    _register_choice(app, services)
     _register_parts(app, services)
-    results_callbacks.register(app, services)
-    details_callbacks.register(app, services)
+    register_results(app, services)
+    register_details(app, services)
 
 
 def _register_parts(app: Dash, services: Services) -> None:
     @app.callback(
-        Output(Ids.NOTE, "children"),
-        Output(Ids.TILES, "children"),
+        Output(ModelIds.NOTE, "children"),
+        Output(ModelIds.TILES, "children"),
         Input(ShellIds.VERSION, "data"),
-        Input(Ids.LLM, "value"),
+        Input(ModelIds.LLM, "value"),
     )
     def _show_model(version: str | None, llm_id: str | None) -> Any:
         if version is None or not llm_id:
@@ -102,26 +217,28 @@ def _register_parts(app: Dash, services: Services) -> None:
         return note(services, llm_id), tiles(services, llm_id)
 
     @app.callback(
-        Output(Ids.CHART, "children"),
-        Output(Ids.CHART_PAGE, "total"),
-        Output(Ids.CHART_PAGE, "display"),
+        Output(ModelIds.CHART, "children"),
+        Output(ModelIds.CHART_PAGE, "total"),
+        Output(ModelIds.CHART_PAGE, "display"),
         Input(ShellIds.VERSION, "data"),
-        Input(Ids.SETTLED, "data"),
-        Input(Ids.CHART_PAGE, "value"),
+        Input(ModelIds.SETTLED, "data"),
+        Input(ModelIds.CHART_PAGE, "value"),
     )
     def _show_chart(version: str | None, search: str | None, page: int) -> Any:
         if version is None or search is None:
             return (no_update,) * 3
-        drawn, n_pages = chart(services, search, page if ctx.triggered_id != Ids.SETTLED else 1)
+        drawn, n_pages = chart(
+            services, search, page if ctx.triggered_id != ModelIds.SETTLED else 1
+        )
         return drawn, n_pages, "flex" if n_pages > 1 else "none"
 
     @app.callback(
-        Output(Ids.ISSUES, "children"),
-        Output(Ids.ISSUE_CHIP, "children"),
-        Output(Ids.WAIT, "disabled"),
+        Output(ModelIds.ISSUES, "children"),
+        Output(ModelIds.ISSUE_CHIP, "children"),
+        Output(ModelIds.WAIT, "disabled"),
         Input(ShellIds.VERSION, "data"),
-        Input(Ids.SETTLED, "data"),
-        Input(Ids.WAIT, "n_intervals"),
+        Input(ModelIds.SETTLED, "data"),
+        Input(ModelIds.WAIT, "n_intervals"),
     )
     def _show_issues(version: str | None, search: str | None, _waited: int | None) -> Any:
         if version is None or search is None:

@@ -1,29 +1,145 @@
-"""The page without its data."""
+"""Layout of the page: ids, filters of the address, cards, tiles."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.components.buttons import csv_button, image_buttons
-from poor_bench.dashboard.components.card import card, page_head
-from poor_bench.dashboard.components.icon import icon
-from poor_bench.dashboard.components.states import loading_state
-from poor_bench.dashboard.components.table import paged_table
-from poor_bench.dashboard.links import write_search
-from poor_bench.dashboard.pages.model.details_panel import panel
-from poor_bench.dashboard.pages.model.ids import ModelIds as Ids
-from poor_bench.dashboard.pages.model.query import FILTERS, first
-from poor_bench.dashboard.pages.model.results import COLUMNS
-from poor_bench.dashboard.services.result_query import Outcome
+from poor_bench.dashboard.components.blocks import (
+    aria,
+    card,
+    data,
+    icon,
+    loading_state,
+    page_head,
+    tile,
+    tiles,
+)
+from poor_bench.dashboard.components.controls import csv_button, image_buttons
+from poor_bench.dashboard.components.tables import paged_table
+from poor_bench.dashboard.services.result_order import SortKey
+from poor_bench.dashboard.services.result_query import Outcome, ResultQuery
+from poor_bench.dashboard.services.result_table import TrialKey
+from poor_bench.dashboard.text.formatting import dollars_text, milliseconds_text, size_text
+from poor_bench.dashboard.url_state import Search, read_search, write_search
+from poor_bench.messages import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.links import Search
+    from poor_bench.dashboard.url_state import Search
+    from poor_bench.models.llm import LLM
+    from poor_bench.statistics.intervals import Estimate
+    from poor_bench.statistics.repeats import Reliability
+    from poor_bench.statistics.summary import Summary
+
+
+class ModelIds(StrEnum):
+    """What callbacks of the page refer to."""
+
+    LLM = "model-llm-select"
+    CLASSES = "model-classes-select"
+    LEVELS = "model-levels-select"
+    THINKS = "model-thinks-select"
+    OUTCOME = "model-outcome-switch"
+    TEXT = "model-text-input"
+    ISSUE = "model-issue-store"
+    """Id of the issue that the results are limited to; empty for all."""
+    ISSUE_CHIP = "model-issue-chip"
+    CLEAR = "model-clear-button"
+    QUERY = "model-query-store"
+    """The state of all filters as a query of the address."""
+    SETTLED = "model-settled-store"
+    """The same once the table has its rows: what takes time to draw comes after them."""
+    SORT = "model-sort-store"
+    """Sorting of the table as AG Grid tells it."""
+    NOTE = "model-note-text"
+    TILES = "model-tiles-body"
+    ISSUES = "model-issues-body"
+    WAIT = "model-wait-interval"
+    """Runs while issues that need the results of all LLMs are looked for."""
+    CHART = "model-chart-body"
+    CHART_GRAPH = "model-chart-graph"
+    CHART_PAGE = "model-chart-pagination"
+    COUNT = "model-count-text"
+    RESULTS = "model-results-grid"
+    RESULTS_CSV = "model-results-csv-button"
+    SELECTED = "model-selected-store"
+    """The trial that is asked for: `[test id, trial, is failure]`."""
+    OPEN = "model-open-store"
+    """The trial that the panel shows: the same, and its place in the table or None."""
+    DETAILS_TITLE = "model-details-title"
+    DETAILS_POSITION = "model-details-position"
+    DETAILS = "model-details-body"
+    PREVIOUS = "model-previous-button"
+    NEXT = "model-next-button"
+    CLOSE = "model-close-button"
+    DOWNLOAD = "model-file-download"
+    EMPTY = "model-empty-body"
+    BODY = "model-body-container"
+
+
+FILTERS = ("llm", "class", "level", "think", "outcome", "text", "issue")
+"""Names of the filters in the query; the others tell which trial is open."""
+_SORT_KEYS = {
+    "test_id": SortKey.TEST,
+    "score": SortKey.SCORE,
+    "test_category": SortKey.CLASS,
+    "execution_time": SortKey.TIME,
+    "think": SortKey.THINK,
+}
+
+
+def first(search: Search, name: str) -> str:
+    """Return the first value of a name, or an empty text."""
+    return next(iter(search.get(name, [])), "")
+
+
+def query_of(search: str | None) -> ResultQuery:
+    """Return what an address asks for; what makes no sense is left out."""
+    values = read_search(search)
+    return ResultQuery(
+        llm_id=first(values, "llm"),
+        classes=frozenset(values.get("class", [])),
+        levels=frozenset(int(text) for text in values.get("level", []) if text.isdecimal()),
+        thinks=frozenset(values.get("think", [])),
+        outcomes=frozenset(
+            Outcome(text) for text in values.get("outcome", []) if text in set(Outcome)
+        ),
+        issue=first(values, "issue"),
+        text=first(values, "text").strip(),
+    )
+
+
+def sorted_as(query: ResultQuery, sort_model: Sequence[dict[str, Any]] | None) -> ResultQuery:
+    """Return a query in the order that the user chose in the table."""
+    for column in sort_model or ():
+        key = _SORT_KEYS.get(str(column.get("colId")))
+        if key is not None:
+            return replace(query, sort=key, descending=column.get("sort") == "desc")
+    return query
+
+
+def row_id(key: TrialKey) -> str:
+    """Return the id of a row of the table."""
+    return f"{key.trial}{'f' if key.is_failure else 's'}{key.test_id}"
+
+
+def selected_key(selected: object) -> TrialKey | None:
+    """Return the trial that a store holds; None where it holds none."""
+    if not isinstance(selected, list) or len(selected) != 3:
+        return None
+    test_id, trial, is_failure = selected
+    if not isinstance(test_id, str) or not isinstance(trial, int):
+        return None
+    return TrialKey(test_id, trial, bool(is_failure))
+
 
 WAIT_MS = 1500
 _OUTCOMES = [
@@ -34,21 +150,60 @@ _OUTCOMES = [
 ]
 
 
+COLUMNS: tuple[dict[str, Any], ...] = (
+    {
+        "field": "test_id",
+        "headerName": "Test ID",
+        "cellClass": "whole-text",
+        "minWidth": 250,
+        "flex": 3,
+        "tooltipField": "test_id",
+    },
+    {"field": "score", "headerName": "Score", "cellRenderer": "Score", "width": 96},
+    {
+        "field": "test_category",
+        "headerName": "Test Category",
+        "cellClass": "whole-text",
+        "minWidth": 160,
+        "flex": 2,
+    },
+    {
+        "field": "execution_time",
+        "headerName": "Execution Time",
+        "type": "rightAligned",
+        "width": 116,
+        "valueFormatter": {
+            "function": "params.value == null ? '-' : d3.format(',.2f')(params.value) + ' s'"
+        },
+    },
+    {
+        "field": "details",
+        "headerName": "Details",
+        "cellRenderer": "markdown",
+        "cellClass": "details-cell",
+        "minWidth": 200,
+        "flex": 5,
+        "sortable": False,
+    },
+    {"field": "think", "headerName": "Think", "width": 88},
+)
+
+
 def layout(search: Search) -> Component:
     """Return the page without data, its filters set as the address says."""
     return html.Div(
         [
-            page_head("Model", html.Span(id=Ids.NOTE), _llm_select(search)),
-            html.Div(id=Ids.EMPTY),
+            page_head("Model", html.Span(id=ModelIds.NOTE), _llm_select(search)),
+            html.Div(id=ModelIds.EMPTY),
             html.Div(
                 [
-                    html.Div(loading_state(2), id=Ids.TILES, className="tiles-frame"),
+                    html.Div(loading_state(2), id=ModelIds.TILES, className="tiles-frame"),
                     _filters(search),
                     _chart_card(),
                     _issues_card(),
                     _results(),
                 ],
-                id=Ids.BODY,
+                id=ModelIds.BODY,
                 className="page-body",
             ),
             *_stores(search),
@@ -59,21 +214,21 @@ def layout(search: Search) -> Component:
 
 def parts() -> list[Component]:
     """Return one of each component that callbacks put into the page."""
-    return [dcc.Graph(id=Ids.CHART_GRAPH)]
+    return [dcc.Graph(id=ModelIds.CHART_GRAPH)]
 
 
 def _stores(search: Search) -> list[Component]:
     filters = {name: search[name] for name in FILTERS if name in search}
     query = write_search(filters) if "llm" in filters else None
     return [
-        dcc.Store(id=Ids.QUERY, data=query),
-        dcc.Store(id=Ids.SETTLED),
-        dcc.Store(id=Ids.SORT),
-        dcc.Store(id=Ids.ISSUE, data=first(search, "issue")),
-        dcc.Store(id=Ids.SELECTED, data=_selected(search)),
-        dcc.Store(id=Ids.OPEN),
-        dcc.Interval(id=Ids.WAIT, interval=WAIT_MS, disabled=True),
-        dcc.Download(id=Ids.DOWNLOAD),
+        dcc.Store(id=ModelIds.QUERY, data=query),
+        dcc.Store(id=ModelIds.SETTLED),
+        dcc.Store(id=ModelIds.SORT),
+        dcc.Store(id=ModelIds.ISSUE, data=first(search, "issue")),
+        dcc.Store(id=ModelIds.SELECTED, data=_selected(search)),
+        dcc.Store(id=ModelIds.OPEN),
+        dcc.Interval(id=ModelIds.WAIT, interval=WAIT_MS, disabled=True),
+        dcc.Download(id=ModelIds.DOWNLOAD),
     ]
 
 
@@ -85,7 +240,7 @@ def _selected(search: Search) -> list[Any] | None:
 
 def _llm_select(search: Search) -> Any:
     return dmc.Select(
-        id=Ids.LLM,
+        id=ModelIds.LLM,
         value=first(search, "llm") or None,
         data=[],
         searchable=True,
@@ -102,18 +257,18 @@ def _llm_select(search: Search) -> Any:
 def _filters(search: Search) -> Component:
     return html.Div(
         [
-            _multi_select(Ids.CLASSES, search.get("class", []), "All classes", "Test classes"),
-            _multi_select(Ids.LEVELS, search.get("level", []), "All levels", "Levels"),
-            _multi_select(Ids.THINKS, search.get("think", []), "Think: any", "Think"),
+            _multi_select(ModelIds.CLASSES, search.get("class", []), "All classes", "Test classes"),
+            _multi_select(ModelIds.LEVELS, search.get("level", []), "All levels", "Levels"),
+            _multi_select(ModelIds.THINKS, search.get("think", []), "Think: any", "Think"),
             dmc.SegmentedControl(
-                id=Ids.OUTCOME,
+                id=ModelIds.OUTCOME,
                 data=_OUTCOMES,
                 value=first(search, "outcome"),
                 size="xs",
                 **aria(label="Outcome"),
             ),
             dmc.TextInput(
-                id=Ids.TEXT,
+                id=ModelIds.TEXT,
                 value=first(search, "text"),
                 placeholder="Search ids, details, responses",
                 leftSection=icon("search"),
@@ -122,8 +277,8 @@ def _filters(search: Search) -> Component:
                 className="filter-wide",
                 **aria(label="Search in test ids, details and responses"),
             ),
-            html.Div(id=Ids.ISSUE_CHIP),
-            dmc.Button("Clear", id=Ids.CLEAR, size="xs", variant="subtle", color="gray"),
+            html.Div(id=ModelIds.ISSUE_CHIP),
+            dmc.Button("Clear", id=ModelIds.CLEAR, size="xs", variant="subtle", color="gray"),
         ],
         className="filters",
         role="search",
@@ -131,7 +286,7 @@ def _filters(search: Search) -> Component:
     )
 
 
-def _multi_select(select_id: Ids, value: list[str], placeholder: str, label: str) -> Any:
+def _multi_select(select_id: ModelIds, value: list[str], placeholder: str, label: str) -> Any:
     return dmc.MultiSelect(
         id=select_id,
         value=value,
@@ -145,11 +300,11 @@ def _multi_select(select_id: Ids, value: list[str], placeholder: str, label: str
 
 def _chart_card() -> Component:
     pages = dmc.Pagination(
-        id=Ids.CHART_PAGE, total=1, value=1, size="sm", siblings=1, display="none"
+        id=ModelIds.CHART_PAGE, total=1, value=1, size="sm", siblings=1, display="none"
     )
     return card(
         "Score by test",
-        html.Div(loading_state(), id=Ids.CHART),
+        html.Div(loading_state(), id=ModelIds.CHART),
         note="Choose a bar to see its result.",
         tools=[pages, *image_buttons("Score by test")],
     )
@@ -158,7 +313,7 @@ def _chart_card() -> Component:
 def _issues_card() -> Component:
     return card(
         "Issues",
-        html.Div(loading_state(), id=Ids.ISSUES),
+        html.Div(loading_state(), id=ModelIds.ISSUES),
         note="Sorted by lost score. Choose an issue to see its results.",
     )
 
@@ -168,11 +323,129 @@ def _results() -> Component:
         [
             card(
                 "Results",
-                paged_table(Ids.RESULTS, "Results", COLUMNS),
-                note=html.Span(id=Ids.COUNT),
-                tools=csv_button(Ids.RESULTS_CSV, "these results"),
+                paged_table(ModelIds.RESULTS, "Results", COLUMNS),
+                note=html.Span(id=ModelIds.COUNT),
+                tools=csv_button(ModelIds.RESULTS_CSV, "these results"),
             ),
-            panel(),
+            _panel(),
         ],
         className="results-and-details",
     )
+
+
+def _panel() -> Component:
+    """Return the panel while no trial is open: it is hidden until it has a title."""
+    return html.Aside(
+        [
+            html.Div(
+                [
+                    html.Div(id=ModelIds.DETAILS_TITLE, className="details-title"),
+                    html.Span(id=ModelIds.DETAILS_POSITION, className="details-position"),
+                    _button(ModelIds.PREVIOUS, "previous", "Previous result (K)"),
+                    _button(ModelIds.NEXT, "next", "Next result (J)"),
+                    _button(ModelIds.CLOSE, "close", "Close (Escape)"),
+                ],
+                className="details-head",
+            ),
+            html.Div(id=ModelIds.DETAILS, className="details-body"),
+        ],
+        className="details",
+        **aria(label="Result"),
+        **data(keys="on"),
+    )
+
+
+def _button(button_id: ModelIds, name: str, label: str) -> Component:
+    button: Component = dmc.ActionIcon(
+        icon(name), id=button_id, variant="subtle", color="gray", n_clicks=0, **aria(label=label)
+    )
+    return button
+
+
+def model_tiles(
+    summary: Summary, llm: LLM | None, repeated: Reliability | None = None
+) -> Component:
+    """Return the figures of an LLM over all its results.
+
+    Args:
+        summary: Of all its trials.
+        llm: Its entry in llms.json, if it still has one.
+        repeated: What several trials of its tests show, if there are some.
+    """
+    time = summary.time
+    shown = [
+        tile("Average score", _value(summary.score, 1), _interval_text(summary.score, 1)),
+        tile("Pass rate", _percent(summary.pass_rate), _interval_text(summary.pass_rate, 100)),
+        tile("Tests", f"{summary.n_tests:,}", f"{counted(summary.n_scored, 'trial')} scored"),
+        tile(
+            "Failed to run",
+            f"{summary.n_failed:,}",
+            _failure_note(summary),
+            is_warning=summary.n_failed > 0,
+        ),
+        tile(
+            "Median time",
+            milliseconds_text(time.median_ms if time else None),
+            f"p95 {milliseconds_text(time.p95_ms)}" if time else "",
+        ),
+    ]
+    if _costs_format(summary):
+        shown.insert(2, tile("Strict score", f"{summary.strict_score:.3f}", "with format rules"))
+    if repeated is not None:
+        shown += _reliability_tiles(repeated)
+    if summary.tokens_per_s:
+        shown.append(tile("Throughput", f"{summary.tokens_per_s:,.0f}", "tokens/s"))
+    if summary.generation_tokens_per_s:
+        speed = f"{summary.generation_tokens_per_s:,.0f}"
+        shown.append(tile("Generation", speed, "tokens/s, by the server"))
+    if summary.cost_usd is not None:
+        shown.append(tile("Cost", dollars_text(summary.cost_usd), "of all results"))
+    if summary.judge_cost_usd is not None:
+        shown.append(
+            tile("Judge cost", dollars_text(summary.judge_cost_usd), "not included in cost")
+        )
+    if llm is not None and llm.size:
+        shown.append(tile("Size", size_text(llm.size), "parameters"))
+    return tiles(*shown)
+
+
+def _reliability_tiles(repeated: Reliability) -> list[Component]:
+    k = repeated.k
+    every, one, flips = repeated.pass_hat_k, repeated.pass_at_k, repeated.flip_rate
+    return [
+        tile(f"All of {k} trials pass", _percent(every), _repeated_note(f"pass^{k}", every)),
+        tile(f"One of {k} trials passes", _percent(one), _repeated_note(f"pass@{k}", one)),
+        tile("Flip rate", _percent(flips), _repeated_note("tests with different outcomes", flips)),
+    ]
+
+
+def _repeated_note(meaning: str, estimate: Estimate) -> str:
+    return f"{meaning}; {counted(estimate.n, 'test')}, {_interval_text(estimate, 100)}"
+
+
+def _failure_note(summary: Summary) -> str:
+    kinds = [f"{n} {kind.value.replace('_', ' ')}" for kind, n in summary.failures.items()]
+    if summary.n_newer_failed:
+        kinds.append(f"plus {counted(summary.n_newer_failed, 'newer attempt')} of scored trials")
+    return ", ".join(kinds)
+
+
+def _costs_format(summary: Summary) -> bool:
+    score, strict = summary.score, summary.strict_score
+    return score is not None and strict is not None and strict < score.value - 1e-9
+
+
+def _value(estimate: Estimate | None, scale: float) -> str:
+    return f"{estimate.value * scale:.3f}" if estimate else "-"
+
+
+def _percent(estimate: Estimate | None) -> str:
+    return f"{estimate.value * 100:.1f} %" if estimate else "-"
+
+
+def _interval_text(estimate: Estimate | None, scale: float) -> str:
+    if estimate is None:
+        return ""
+    digits = 2 if scale == 1 else 0
+    low, high = estimate.low * scale, estimate.high * scale
+    return f"95 % CI {low:.{digits}f} to {high:.{digits}f}"

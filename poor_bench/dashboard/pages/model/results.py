@@ -1,53 +1,27 @@
-"""The results table: columns and rows."""
+"""The results table: one page of rows at a time, and all of them as a file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from poor_bench.dashboard.pages.model.query import row_id
-from poor_bench.dashboard.services.result_table import ResultTable
+from dash import Dash, Input, Output, State, no_update
+
+from poor_bench.dashboard.page import ShellIds, bind_file, bind_script, text_file
+from poor_bench.dashboard.pages.model.layout import ModelIds, query_of, row_id, sorted_as
+from poor_bench.dashboard.text.formatting import think_to_text
 from poor_bench.dashboard.text.safe_markdown import one_line_markdown
-from poor_bench.dashboard.text.think_text import think_to_text
-from poor_bench.models.test import Test
+from poor_bench.messages import counted, removed_tests_text
+from poor_bench.reports.csv_table import csv_text
 
-COLUMNS: tuple[dict[str, Any], ...] = (
-    {
-        "field": "test_id",
-        "headerName": "Test ID",
-        "cellClass": "whole-text",
-        "minWidth": 250,
-        "flex": 3,
-        "tooltipField": "test_id",
-    },
-    {"field": "score", "headerName": "Score", "cellRenderer": "Score", "width": 96},
-    {
-        "field": "test_category",
-        "headerName": "Test Category",
-        "cellClass": "whole-text",
-        "minWidth": 160,
-        "flex": 2,
-    },
-    {
-        "field": "execution_time",
-        "headerName": "Execution Time",
-        "type": "rightAligned",
-        "width": 116,
-        "valueFormatter": {
-            "function": "params.value == null ? '-' : d3.format(',.2f')(params.value) + ' s'"
-        },
-    },
-    {
-        "field": "details",
-        "headerName": "Details",
-        "cellRenderer": "markdown",
-        "cellClass": "details-cell",
-        "minWidth": 200,
-        "flex": 5,
-        "sortable": False,
-    },
-    {"field": "think", "headerName": "Think", "width": 88},
-)
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from poor_bench.dashboard.services.result_table import ResultTable
+    from poor_bench.dashboard.services.services import Services
+    from poor_bench.models.test import Test
+
+
 CSV_COLUMNS = (
     ("test_id", "Test ID"), ("score", "Score"), ("test_category", "Test Category"),
     ("execution_time", "Execution Time"), ("details", "Details"), ("think", "Think"),
@@ -104,3 +78,80 @@ def _details(record: Mapping[str, Any]) -> str:
     if failure:
         return f"Failed to run ({failure['kind']}): {failure['message']}"
     return str(record.get("details", ""))
+
+
+def page_of_rows(services: Services, search: str, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the rows that AG Grid asks for.
+
+    Args:
+        services: Where they are found.
+        search: The filters as a query.
+        request: First and last row, and sorting, as AG Grid sends them.
+    """
+    found = services.find(sorted_as(query_of(search), request.get("sortModel")))
+    start, end = int(request.get("startRow", 0)), int(request.get("endRow", 0))
+    tests = services.workspace().tests_by_id
+    rows = result_rows(found.table, tests, found.rows[max(0, start) : max(0, end)])
+    return {"rowData": rows, "rowCount": len(found)}
+
+
+def count_note(services: Services, search: str) -> str:
+    """Return how many results the filters find."""
+    query = query_of(search)
+    n_found = len(services.find(query))
+    n_all = len(services.stored().rows_of(query.llm_id))
+    n_removed = n_all - len(services.table().rows_of(query.llm_id))
+    removed = f" {removed_tests_text(n_removed)}." if n_removed else ""
+    if n_found == n_all:
+        return f"{counted(n_all, 'result')}. Choose a result to see its details.{removed}"
+    return f"{n_found:,} of {counted(n_all, 'result')} match the filters.{removed}"
+
+
+def results_csv(services: Services, search: str | None, sort: list[dict[str, Any]] | None) -> Any:
+    """Return all results that the filters find as a file."""
+    found = services.find(sorted_as(query_of(search), sort))
+    rows = csv_rows(found.table, services.workspace().tests_by_id, found.rows)
+    return text_file("results.csv", csv_text(CSV_COLUMNS, rows))
+
+
+def register_results(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+
+    @app.callback(
+        Output(ModelIds.RESULTS, "getRowsResponse"),
+        Output(ModelIds.SORT, "data"),
+        Input(ModelIds.RESULTS, "getRowsRequest"),
+        State(ModelIds.QUERY, "data"),
+        prevent_initial_call=True,
+    )
+    def _answer(request: dict[str, Any] | None, search: str | None) -> Any:
+        if request is None or search is None:
+            return {"rowData": [], "rowCount": 0}, no_update
+        return page_of_rows(services, search, request), request.get("sortModel")
+
+    @app.callback(
+        Output(ModelIds.COUNT, "children"),
+        Input(ShellIds.VERSION, "data"),
+        Input(ModelIds.QUERY, "data"),
+    )
+    def _count(version: str | None, search: str | None) -> Any:
+        return no_update if version is None or search is None else count_note(services, search)
+
+    bind_script(
+        app,
+        "grid",
+        "ask_again",
+        Output(ModelIds.RESULTS, "id"),
+        Input(ShellIds.VERSION, "data"),
+        Input(ModelIds.QUERY, "data"),
+        prevent_initial_call=True,
+    )
+
+    bind_file(
+        app,
+        ModelIds.DOWNLOAD,
+        ModelIds.RESULTS_CSV,
+        partial(results_csv, services),
+        State(ModelIds.QUERY, "data"),
+        State(ModelIds.SORT, "data"),
+    )

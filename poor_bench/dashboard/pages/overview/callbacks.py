@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
-from poor_bench.dashboard.bindings import bind_file
-from poor_bench.dashboard.components.downloads import text_file
-from poor_bench.dashboard.components.still import still
+from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.frontier import Point
-from poor_bench.dashboard.ids import ShellIds
+from poor_bench.dashboard.page import ShellIds, bind_file, text_file
 from poor_bench.dashboard.pages.overview import layout
-from poor_bench.dashboard.pages.overview.changes import changes_card
-from poor_bench.dashboard.pages.overview.heat_map import heat_map
-from poor_bench.dashboard.pages.overview.ids import OverviewIds as Ids
-from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS, columns_for, rows_of
+from poor_bench.dashboard.pages.overview.layout import OverviewIds as Ids
+from poor_bench.dashboard.pages.overview.layout import changes_card
+from poor_bench.dashboard.pages.overview.tables import COLUMNS, columns_for, heat_map, rows_of
 from poor_bench.messages import counted, removed_tests_text
 from poor_bench.reports.csv_table import csv_text, table_csv
 from poor_bench.statistics.summary import GroupBy

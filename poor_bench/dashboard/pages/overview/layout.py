@@ -1,39 +1,67 @@
-"""The page without its data, and the parts that fill it."""
+"""Layout of the page: cards, charts, and changes since the last run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from poor_bench.dashboard.components.attributes import aria, data
-from poor_bench.dashboard.components.buttons import csv_button, image_buttons
-from poor_bench.dashboard.components.card import card, page_head
-from poor_bench.dashboard.components.states import empty_state, loading_state
-from poor_bench.dashboard.components.table import small_table
+from poor_bench.comparison.compared_tests import ScoreChange
+from poor_bench.dashboard.components.blocks import (
+    aria,
+    card,
+    data,
+    empty_state,
+    loading_state,
+    page_head,
+)
+from poor_bench.dashboard.components.controls import csv_button, image_buttons
+from poor_bench.dashboard.components.tables import small_table
 from poor_bench.dashboard.figures.frontier import Point, frontier_figure
-from poor_bench.dashboard.figures.style import graph_config
-from poor_bench.dashboard.pages.overview.ids import OverviewIds as Ids
-from poor_bench.dashboard.pages.overview.leaderboard import COLUMNS
+from poor_bench.dashboard.pages.overview.tables import COLUMNS
+from poor_bench.dashboard.theme import graph_config
+from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.links import Search
+    from poor_bench.comparison.compare import ComparedGroup, LLMComparison
+    from poor_bench.dashboard.services.last_run import LastRun
+    from poor_bench.dashboard.url_state import Search
+
+
+class OverviewIds(StrEnum):
+    """What callbacks of the page refer to."""
+
+    EMPTY = "overview-empty-body"
+    BODY = "overview-body-container"
+    NOTE = "overview-note-text"
+    LEADERBOARD = "overview-leaderboard-grid"
+    LEADERBOARD_BODY = "overview-leaderboard-body"
+    LEADERBOARD_CSV = "overview-leaderboard-csv-button"
+    HEAT_MAP = "overview-heat-map-body"
+    HEAT_MAP_LEVELS = "overview-heat-map-levels-switch"
+    HEAT_MAP_CSV = "overview-heat-map-csv-button"
+    CHANGES = "overview-changes-body"
+    CHARTS = "overview-charts-body"
+    CHARTS_SEEN = "overview-charts-seen-store"
+    DOWNLOAD = "overview-file-download"
 
 
 def layout(_search: Search) -> Component:
     """Return the page without data."""
     return html.Div(
         [
-            page_head("Overview", html.Span(id=Ids.NOTE)),
-            html.Div(id=Ids.EMPTY),
-            html.Div(_cards(), id=Ids.BODY, className="page-body"),
-            dcc.Store(id=Ids.CHARTS_SEEN),
-            dcc.Download(id=Ids.DOWNLOAD),
+            page_head("Overview", html.Span(id=OverviewIds.NOTE)),
+            html.Div(id=OverviewIds.EMPTY),
+            html.Div(_cards(), id=OverviewIds.BODY, className="page-body"),
+            dcc.Store(id=OverviewIds.CHARTS_SEEN),
+            dcc.Download(id=OverviewIds.DOWNLOAD),
         ],
         className="page-body",
     )
@@ -41,7 +69,7 @@ def layout(_search: Search) -> Component:
 
 def _cards() -> list[Component]:
     levels = dmc.SegmentedControl(
-        id=Ids.HEAT_MAP_LEVELS,
+        id=OverviewIds.HEAT_MAP_LEVELS,
         data=[{"value": "", "label": "Classes"}, {"value": "levels", "label": "With levels"}],
         value="",
         size="xs",
@@ -52,30 +80,30 @@ def _cards() -> list[Component]:
             "Model comparison",
             html.Div(
                 [loading_state(6), _early_table()],
-                id=Ids.LEADERBOARD_BODY,
+                id=OverviewIds.LEADERBOARD_BODY,
             ),
             note="Sorted by score, with 95 % confidence intervals.",
-            tools=csv_button(Ids.LEADERBOARD_CSV, "the model comparison"),
+            tools=csv_button(OverviewIds.LEADERBOARD_CSV, "the model comparison"),
         ),
         card(
             "Score by test class",
-            html.Div(loading_state(6), id=Ids.HEAT_MAP),
+            html.Div(loading_state(6), id=OverviewIds.HEAT_MAP),
             note="Choose a cell to see the results behind it.",
-            tools=[levels, csv_button(Ids.HEAT_MAP_CSV, "the scores by class")],
+            tools=[levels, csv_button(OverviewIds.HEAT_MAP_CSV, "the scores by class")],
         ),
-        html.Div(id=Ids.CHANGES),
+        html.Div(id=OverviewIds.CHANGES),
         html.Div(
             loading_state(6),
-            id=Ids.CHARTS,
+            id=OverviewIds.CHARTS,
             className="chart-row",
-            **data(seen_store=Ids.CHARTS_SEEN),
+            **data(seen_store=OverviewIds.CHARTS_SEEN),
         ),
     ]
 
 
 def _early_table() -> Component:
     """Return a hidden table, so that the browser loads its script while the figures are made."""
-    return html.Div(small_table(Ids.LEADERBOARD, "Model comparison", COLUMNS), hidden=True)
+    return html.Div(small_table(OverviewIds.LEADERBOARD, "Model comparison", COLUMNS), hidden=True)
 
 
 def leaderboard(
@@ -90,7 +118,7 @@ def leaderboard(
         rows: One for each model.
         apart: Sentences about models that are not comparable; they stand above the table.
     """
-    table = small_table(Ids.LEADERBOARD, "Model comparison", columns, rows=rows)
+    table = small_table(OverviewIds.LEADERBOARD, "Model comparison", columns, rows=rows)
     if not apart:
         return table
     warnings = html.Ul([html.Li(sentence) for sentence in apart], className="is-warning")
@@ -152,3 +180,95 @@ def _graph(title: str, points: Sequence[Point], x_title: str) -> Component:
 def _description(title: str, points: Sequence[Point]) -> str:
     values = (f"{point.name}: {point.score.value:.2f} at {point.x:.3g}" for point in points)
     return f"{title}. {'; '.join(values)}"
+
+
+_SHOWN_TESTS = 6
+
+
+def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
+    """Return which tests the last run fixed or broke, for each LLM.
+
+    What was asked in another way than before stands apart: there the change itself is measured.
+    """
+    groups = [
+        (item, group)
+        for item in last_run.comparisons
+        for group in (item.overall, *item.by_change)
+        if group is not None
+    ]
+    changed = [
+        _change_row(item, group, name_of(item.llm_after))
+        for item, group in groups
+        if group.count(ScoreChange.UNCHANGED) < len(group.tests)
+    ]
+    new = [_new_row(llm_id, name_of(llm_id)) for llm_id in last_run.new_llm_ids]
+    n_tests = sum(len(group.tests) for _, group in groups)
+    n_compared = counted(n_tests, "result")
+    nothing = "No score changed." if n_tests else "The run added only new results."
+    return card(
+        "Since the last run",
+        html.Ul([*changed, *new], className="change-list")
+        if changed or new
+        else html.P(nothing, className="quiet"),
+        note=f"{n_compared} of run {last_run.run_id} compared with earlier results.",
+    )
+
+
+def _change_row(item: LLMComparison, group: ComparedGroup, name: str) -> Component:
+    return html.Li(
+        [
+            dcc.Link(name, href=model_link(item.llm_after), className="change-model"),
+            html.Span(_difference(group), className="change-difference"),
+            html.Span(_reason(group), className="change-reason"),
+            *_change_tests(item, group, ScoreChange.BROKEN, "is-broken"),
+            *_change_tests(item, group, ScoreChange.FIXED, "is-fixed"),
+            html.Span(_rest(group), className="quiet"),
+        ]
+    )
+
+
+def _new_row(llm_id: str, name: str) -> Component:
+    return html.Li(
+        [
+            dcc.Link(name, href=model_link(llm_id), className="change-model"),
+            html.Span("new: no earlier results", className="change-reason"),
+        ]
+    )
+
+
+def _reason(group: ComparedGroup) -> str:
+    return ", ".join(change.text for change in group.changes)
+
+
+def _difference(group: ComparedGroup) -> str:
+    difference = group.difference
+    verdict = "" if group.is_real() else ", not significant"
+    return f"{difference.value:+.3f} ({difference.low:+.2f} to {difference.high:+.2f}{verdict})"
+
+
+def _change_tests(
+    item: LLMComparison, group: ComparedGroup, outcome: ScoreChange, class_name: str
+) -> list[Component]:
+    tests = group.with_outcome(outcome)
+    if not tests:
+        return []
+    links: list[Component | str] = []
+    for test in tests[:_SHOWN_TESTS]:
+        href = model_link(item.llm_after, text=test.test_id, test=test.test_id)
+        links += [dcc.Link(test.test_id, href=href), " "]
+    more = len(tests) - _SHOWN_TESTS
+    return [
+        html.Span(
+            [
+                html.Strong(f"{len(tests):,} {outcome.value}: "),
+                *links,
+                f"and {more:,} more" if more > 0 else "",
+            ],
+            className=f"change-tests {class_name}",
+        )
+    ]
+
+
+def _rest(group: ComparedGroup) -> str:
+    counts = {outcome: group.count(outcome) for outcome in (ScoreChange.BETTER, ScoreChange.WORSE)}
+    return ", ".join(f"{n:,} {outcome.value}" for outcome, n in counts.items() if n)

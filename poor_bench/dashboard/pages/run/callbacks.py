@@ -1,28 +1,28 @@
-"""Handlers of the page: ask the services, call the layout."""
+"""Callbacks of the page: choose, start, steer, follow, retry."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, State, no_update
+from dash import Dash, Input, Output, State, ctx, no_update
 
-from poor_bench.dashboard.bindings import bind_file
-from poor_bench.dashboard.components.downloads import text_file
-from poor_bench.dashboard.components.states import error_banner
-from poor_bench.dashboard.ids import ShellIds
-from poor_bench.dashboard.pages.run import run_callbacks
-from poor_bench.dashboard.pages.run.controls import chosen, controls
-from poor_bench.dashboard.pages.run.failures import failure_rows
-from poor_bench.dashboard.pages.run.ids import RunIds as Ids
-from poor_bench.dashboard.pages.run.preview import (
+from poor_bench.dashboard.components.blocks import ABSENT, error_banner
+from poor_bench.dashboard.page import ShellIds, bind_file, clock_ms, show_error, text_file
+from poor_bench.dashboard.pages.run.layout import RunIds, chosen, controls, retry_of
+from poor_bench.dashboard.pages.run.plan import (
+    failure_rows,
+    failures_head,
+    failures_table,
     nothing_to_run,
     preview,
     preview_rows,
     run_is_under_way,
     sandbox_warning,
 )
-from poor_bench.errors import ConfigError, PoorBenchError
+from poor_bench.dashboard.pages.run.progress import run_body, run_class, run_head
+from poor_bench.dashboard.text.formatting import error_text
+from poor_bench.errors import ConfigError, PoorBenchError, RunRefusedError
 from poor_bench.reports.csv_table import table_csv
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from poor_bench.dashboard.services.services import Services
     from poor_bench.runner.selection import Selection
+
 
 Options = list[dict[str, str]]
 
@@ -85,12 +86,12 @@ def failures_csv(services: Services) -> dict[str, Any]:
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
     _register_choice(app, services)
-    run_callbacks.register(app, services)
-    bind_file(app, Ids.DOWNLOAD, Ids.FAILURES_CSV, partial(failures_csv, services))
+    _register_run(app, services)
+    bind_file(app, RunIds.DOWNLOAD, RunIds.FAILURES_CSV, partial(failures_csv, services))
     bind_file(
         app,
-        Ids.DOWNLOAD,
-        Ids.PREVIEW_CSV,
+        RunIds.DOWNLOAD,
+        RunIds.PREVIEW_CSV,
         lambda *values: plan_csv(services, chosen(values)),
         *controls(State),
     )
@@ -98,39 +99,39 @@ def register(app: Dash, services: Services) -> None:
 
 def _register_choice(app: Dash, services: Services) -> None:
     @app.callback(
-        Output(Ids.SANDBOX, "children"),
+        Output(RunIds.SANDBOX, "children"),
         Input(ShellIds.VERSION, "data"),
-        Input(Ids.CLOCK, "disabled"),
+        Input(RunIds.CLOCK, "disabled"),
     )
     def _show_sandbox(version: str | None, _is_still: bool) -> Any:
         return no_update if version is None else sandbox(services)
 
     @app.callback(
-        Output(Ids.LLMS, "data"),
-        Output(Ids.CLASSES, "data"),
-        Output(Ids.LEVELS, "data"),
+        Output(RunIds.LLMS, "data"),
+        Output(RunIds.CLASSES, "data"),
+        Output(RunIds.LEVELS, "data"),
         Input(ShellIds.VERSION, "data"),
     )
     def _show_options(version: str | None) -> Any:
         return (no_update,) * 3 if version is None else options(services)
 
     @app.callback(
-        Output(Ids.LLMS, "value"),
-        Output(Ids.CLASSES, "value"),
-        Output(Ids.LEVELS, "value"),
-        Output(Ids.TESTS, "value"),
-        Output(Ids.FORCE, "checked"),
-        Input(Ids.ALL, "n_clicks"),
+        Output(RunIds.LLMS, "value"),
+        Output(RunIds.CLASSES, "value"),
+        Output(RunIds.LEVELS, "value"),
+        Output(RunIds.TESTS, "value"),
+        Output(RunIds.FORCE, "checked"),
+        Input(RunIds.ALL, "n_clicks"),
         prevent_initial_call=True,
     )
     def _choose_all(_clicks: int) -> Any:
         return [], [], [], "", False
 
     @app.callback(
-        Output(Ids.PREVIEW, "children"),
-        Output(Ids.START, "disabled"),
+        Output(RunIds.PREVIEW, "children"),
+        Output(RunIds.START, "disabled"),
         Input(ShellIds.VERSION, "data"),
-        Input(Ids.CLOCK, "disabled"),
+        Input(RunIds.CLOCK, "disabled"),
         *controls(Input),
     )
     def _show_plan(version: str | None, _is_still: bool, *values: Any) -> Any:
@@ -139,3 +140,116 @@ def _register_choice(app: Dash, services: Services) -> None:
         if services.runs.state().is_active:
             return run_is_under_way(), True
         return plan(services, chosen(values))
+
+
+def state(services: Services) -> tuple[list[Component], str, list[Component], bool, int]:
+    """Return how far the run is.
+
+    Returns:
+        Body, class and head of the run, whether there is nothing to follow, and how often the
+        shell should look.
+    """
+    current = services.runs.state()
+    return (
+        run_body(current, services.name),
+        run_class(current),
+        run_head(current),
+        not current.is_active,
+        clock_ms(current),
+    )
+
+
+def start(services: Services, selection: Selection) -> tuple[list[Component], str, Any, bool, int]:
+    """Start a run, and return how far it is; where another one was first, return that one."""
+    try:
+        services.runs.start(selection)
+    except RunRefusedError as error:
+        show_error(error_text(error))
+    return state(services)
+
+
+def failures(services: Services) -> tuple[Component | None, str, list[Component]]:
+    """Return body, class and head of what failed to run."""
+    groups = services.failures()
+    if not groups:
+        return None, ABSENT, []
+    return failures_table(groups, services.name), "card", failures_head(groups)
+
+
+def steer(services: Services, button: object) -> None:
+    """Do what a button of the run says."""
+    match button:
+        case RunIds.PAUSE:
+            services.runs.pause()
+        case RunIds.RESUME:
+            services.runs.resume()
+        case RunIds.CANCEL:
+            services.runs.cancel()
+
+
+def _register_run(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+    _register_shown(app, services)
+    _register_buttons(app, services)
+
+
+def _register_shown(app: Dash, services: Services) -> None:
+    @app.callback(
+        *_run_outputs(),
+        Input(RunIds.CLOCK, "n_intervals"),
+        Input(ShellIds.VERSION, "data"),
+    )
+    def _show_state(_ticks: int | None, version: str | None) -> Any:
+        return (no_update,) * 4 if version is None else state(services)[:4]
+
+    @app.callback(
+        Output(RunIds.FAILURES, "children"),
+        Output(RunIds.FAILURES_FRAME, "className"),
+        Output(RunIds.FAILURES_HEAD, "children"),
+        Input(ShellIds.VERSION, "data"),
+    )
+    def _show_failures(version: str | None) -> Any:
+        return (no_update,) * 3 if version is None else failures(services)
+
+
+def _run_outputs(**options: Any) -> list[Output]:
+    return [
+        Output(RunIds.STATE, "children", **options),
+        Output(RunIds.FRAME, "className", **options),
+        Output(RunIds.HEAD, "children", **options),
+        Output(RunIds.CLOCK, "disabled", **options),
+    ]
+
+
+def _register_buttons(app: Dash, services: Services) -> None:
+    outputs = [
+        *_run_outputs(allow_duplicate=True),
+        Output(ShellIds.CLOCK, "interval", allow_duplicate=True),
+    ]
+
+    @app.callback(
+        *outputs, Input(RunIds.START, "n_clicks"), *controls(State), prevent_initial_call=True
+    )
+    def _start(clicks: int, *values: Any) -> Any:
+        if not clicks:  # a page that opens is no click
+            return (no_update,) * 5
+        return start(services, chosen(values))
+
+    @app.callback(*outputs, Input(RunIds.RETRY, "n_clicks"), prevent_initial_call=True)
+    def _retry(clicks: int) -> Any:
+        if not clicks:
+            return (no_update,) * 5
+        return start(services, retry_of(services.failures(), services.workspace()))
+
+    @app.callback(
+        *outputs,
+        Input(RunIds.PAUSE, "n_clicks"),
+        Input(RunIds.RESUME, "n_clicks"),
+        Input(RunIds.CANCEL, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def _steer(*clicks: int) -> Any:
+        if not any(clicks):
+            return (no_update,) * 5
+        steer(services, ctx.triggered_id)
+        return state(services)

@@ -1,26 +1,147 @@
-"""The page without its data."""
+"""Layout of the page: ids, cards, and the controls as a selection."""
 
 from __future__ import annotations
 
+import re
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
-from dash import dcc, html
+from dash import Input, State, dcc, html
 
-from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.components.buttons import csv_button, start_button
-from poor_bench.dashboard.components.card import card, page_head
-from poor_bench.dashboard.components.choice import count_choice
-from poor_bench.dashboard.components.states import loading_state
-from poor_bench.dashboard.pages.run.failures import failures_frame
-from poor_bench.dashboard.pages.run.ids import RunIds as Ids
-from poor_bench.dashboard.pages.run.progress import run_frame
-from poor_bench.dashboard.pages.run.selection import MOST_TRIALS
+from poor_bench.dashboard.components.blocks import aria, card, live_card, loading_state, page_head
+from poor_bench.dashboard.components.controls import (
+    count_choice,
+    csv_button,
+    small_button,
+    start_button,
+)
+from poor_bench.errors import ConfigError
+from poor_bench.runner.selection import Selection
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.links import Search
+    from poor_bench.config.workspace import Workspace
+    from poor_bench.dashboard.services.failures import FailureGroup
+    from poor_bench.dashboard.url_state import Search
+
+
+class RunIds(StrEnum):
+    """What callbacks of the page refer to."""
+
+    LLMS = "run-llms-select"
+    CLASSES = "run-classes-select"
+    LEVELS = "run-levels-select"
+    TESTS = "run-tests-input"
+    TRIALS = "run-trials-input"
+    FORCE = "run-force-switch"
+    ALL = "run-all-button"
+    PREVIEW = "run-preview-body"
+    START = "run-start-button"
+    SANDBOX = "run-sandbox-banner"
+    FAILURES_FRAME = "run-failures-frame"
+    FAILURES_HEAD = "run-failures-head"
+    FAILURES = "run-failures-body"
+    FAILURES_CSV = "run-failures-csv-button"
+    PREVIEW_CSV = "run-preview-csv-button"
+    DOWNLOAD = "run-file-download"
+    RETRY = "run-retry-button"
+    FRAME = "run-state-frame"
+    HEAD = "run-state-head"
+    STATE = "run-state-body"
+    CLOCK = "run-clock-interval"
+    PAUSE = "run-pause-button"
+    RESUME = "run-resume-button"
+    CANCEL = "run-cancel-button"
+
+
+MOST_TRIALS = 100
+
+
+def selection_of(
+    llms: Sequence[str] | None,
+    classes: Sequence[str] | None,
+    levels: Sequence[str] | None,
+    tests: str | None,
+    trials: float | str | None,
+    *,
+    force: bool,
+) -> Selection:
+    """Return what the controls choose; an empty control lets everything through.
+
+    Args:
+        llms: RunIds; none stands for all that are enabled.
+        classes: RunIds.
+        levels: Numbers as text.
+        tests: RunIds or globs, separated by white space or commas.
+        trials: Trials of every test; 1 where it is empty or no number.
+        force: Re-run completed tests.
+    """
+    return Selection(
+        llms=tuple(llms or ()),
+        classes=tuple(classes or ()),
+        levels=frozenset(int(level) for level in levels or () if level.isdecimal()),
+        tests=tuple(name for name in re.split(r"[\s,]+", tests or "") if name),
+        trials=_trials(trials),
+        force=force,
+    )
+
+
+def retry_of(groups: Iterable[FailureGroup], workspace: Workspace) -> Selection:
+    """Return the trials that failed, as far as their LLMs and tests are still to be run.
+
+    Raises:
+        ConfigError: If there is none.
+    """
+    enabled = {llm.id for llm in workspace.llms if llm.enabled}
+    trials = [
+        trial
+        for group in groups
+        if group.llm_id in enabled
+        for trial in group.trials
+        if trial.test_id in workspace.tests_by_id
+    ]
+    if not trials:
+        raise ConfigError(
+            "none of these trials can be run again",
+            hint="Their models are disabled, or models or tests were removed. "
+            "Enable them on the page Models, or restore them in llms.json and tests.json.",
+        )
+    return Selection(
+        llms=tuple(dict.fromkeys(trial.llm_id for trial in trials)),
+        trials=max(trial.number for trial in trials),
+        only=frozenset(trials),
+    )
+
+
+def _trials(value: float | str | None) -> int:
+    try:
+        return min(MOST_TRIALS, max(1, int(value or 1)))
+    except ValueError:
+        return 1
+
+
+def controls(kind: type[Input | State]) -> list[Any]:
+    """Return the controls of the choice, as inputs or states of a callback."""
+    fields = (
+        (RunIds.LLMS, "value"),
+        (RunIds.CLASSES, "value"),
+        (RunIds.LEVELS, "value"),
+        (RunIds.TESTS, "value"),
+        (RunIds.TRIALS, "value"),
+        (RunIds.FORCE, "checked"),
+    )
+    return [kind(control, name) for control, name in fields]
+
+
+def chosen(values: tuple[Any, ...]) -> Selection:
+    """Return the selection that the values of `controls` describe."""
+    llms, classes, levels, tests, trials, force = values
+    return selection_of(llms, classes, levels, tests, trials, force=bool(force))
+
 
 CLOCK_MS = 1000
 
@@ -30,24 +151,24 @@ def layout(search: Search) -> Component:
     return html.Div(
         [
             page_head("Run", "Runs continue if you close the browser."),
-            html.Div(id=Ids.SANDBOX),
-            run_frame(),
+            html.Div(id=RunIds.SANDBOX),
+            _run_frame(),
             card(
                 "Selection",
                 _choice(search),
                 note="Leave empty to run all pending tests on all enabled models.",
                 tools=dmc.Button(
-                    "All pending", id=Ids.ALL, variant="default", size="compact-sm", n_clicks=0
+                    "All pending", id=RunIds.ALL, variant="default", size="compact-sm", n_clicks=0
                 ),
             ),
             card(
                 "Plan",
-                html.Div(loading_state(3), id=Ids.PREVIEW),
-                tools=[csv_button(Ids.PREVIEW_CSV, "the plan"), start_button(Ids.START)],
+                html.Div(loading_state(3), id=RunIds.PREVIEW),
+                tools=[csv_button(RunIds.PREVIEW_CSV, "the plan"), start_button(RunIds.START)],
             ),
-            failures_frame(),
-            dcc.Download(id=Ids.DOWNLOAD),
-            dcc.Interval(id=Ids.CLOCK, interval=CLOCK_MS, disabled=True),
+            _failures_frame(),
+            dcc.Download(id=RunIds.DOWNLOAD),
+            dcc.Interval(id=RunIds.CLOCK, interval=CLOCK_MS, disabled=True),
         ],
         className="page-body",
     )
@@ -56,18 +177,20 @@ def layout(search: Search) -> Component:
 def _choice(search: Search) -> Component:
     return html.Div(
         [
-            _select(Ids.LLMS, "Models", "All enabled models", search.get("llm", []), "choice-wide"),
-            _select(Ids.CLASSES, "Test classes", "All classes", search.get("class", [])),
-            _select(Ids.LEVELS, "Levels", "All levels", search.get("level", [])),
+            _select(
+                RunIds.LLMS, "Models", "All enabled models", search.get("llm", []), "choice-wide"
+            ),
+            _select(RunIds.CLASSES, "Test classes", "All classes", search.get("class", [])),
+            _select(RunIds.LEVELS, "Levels", "All levels", search.get("level", [])),
             dmc.TextInput(
-                id=Ids.TESTS,
+                id=RunIds.TESTS,
                 label="Tests",
                 placeholder="All tests, or ids such as math_*",
                 value=" ".join(search.get("test", [])),
                 debounce=400,
             ),
-            count_choice(Ids.TRIALS, "Trials per test", most=MOST_TRIALS),
-            dmc.Switch(id=Ids.FORCE, label="Re-run completed tests", checked=False, mt=30),
+            count_choice(RunIds.TRIALS, "Trials per test", most=MOST_TRIALS),
+            dmc.Switch(id=RunIds.FORCE, label="Re-run completed tests", checked=False, mt=30),
         ],
         className="choice",
         role="form",
@@ -76,7 +199,7 @@ def _choice(search: Search) -> Component:
 
 
 def _select(
-    select_id: Ids, label: str, placeholder: str, value: list[str], class_name: str = ""
+    select_id: RunIds, label: str, placeholder: str, value: list[str], class_name: str = ""
 ) -> Any:
     return dmc.MultiSelect(
         id=select_id,
@@ -88,4 +211,31 @@ def _select(
         searchable=True,
         hidePickedOptions=True,
         className=class_name,
+    )
+
+
+def _run_frame() -> Component:
+    """Return the place of the run, with its buttons."""
+    return live_card(
+        "Run in progress",
+        frame_id=RunIds.FRAME,
+        head_id=RunIds.HEAD,
+        body_id=RunIds.STATE,
+        tools=[
+            small_button("Pause", RunIds.PAUSE, "pause"),
+            small_button("Resume", RunIds.RESUME, "play"),
+            small_button("Cancel", RunIds.CANCEL, "stop"),
+        ],
+    )
+
+
+def _failures_frame() -> Component:
+    """Return the place of the failures, with the buttons that try them again and save them."""
+    retry = small_button("Retry failures", RunIds.RETRY, "refresh")
+    return live_card(
+        "Failed to run",
+        frame_id=RunIds.FAILURES_FRAME,
+        head_id=RunIds.FAILURES_HEAD,
+        body_id=RunIds.FAILURES,
+        tools=[retry, csv_button(RunIds.FAILURES_CSV, "the failures")],
     )

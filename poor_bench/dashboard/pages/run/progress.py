@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.command_line import next_command
-from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.components.buttons import small_button
-from poor_bench.dashboard.components.live_card import ABSENT, live_card, live_head
-from poor_bench.dashboard.components.ticked_text import ticked_text
-from poor_bench.dashboard.links import model_link
-from poor_bench.dashboard.pages.run.ids import RunIds as Ids
+from poor_bench.dashboard.components.blocks import ABSENT, aria, live_head, ticked_text
 from poor_bench.dashboard.services.run_state import (
     LLMProgress,
     RunError,
     RunPhase,
     RunState,
 )
-from poor_bench.dashboard.text.figures_text import duration_text
+from poor_bench.dashboard.text.formatting import duration_text
+from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dash.development.base_component import Component
 
     from poor_bench.runner.rescore import Move
@@ -40,22 +37,7 @@ _TITLES = {
     RunPhase.BROKEN: "The run failed",
     RunPhase.INTERRUPTED: "Interrupted; results so far are stored",
 }
-_HEADS = ("Model", "Progress", "Completed", "Score so far", "Tokens/s", "Failed", "Time left")
-
-
-def run_frame() -> Component:
-    """Return the place of the run, with its buttons."""
-    return live_card(
-        "Run in progress",
-        frame_id=Ids.FRAME,
-        head_id=Ids.HEAD,
-        body_id=Ids.STATE,
-        tools=[
-            small_button("Pause", Ids.PAUSE, "pause"),
-            small_button("Resume", Ids.RESUME, "play"),
-            small_button("Cancel", Ids.CANCEL, "stop"),
-        ],
-    )
+_STATE_HEADS = ("Model", "Progress", "Completed", "Score so far", "Tokens/s", "Failed", "Time left")
 
 
 def run_class(state: RunState) -> str:
@@ -145,7 +127,7 @@ def _overall(state: RunState) -> Component:
 
 
 def _llms(state: RunState, name_of: Callable[[str], str]) -> Component:
-    head = html.Tr([html.Th(name, scope="col") for name in _HEADS])
+    head = html.Tr([html.Th(name, scope="col") for name in _STATE_HEADS])
     rows = [_llm(llm, name_of(llm.llm_id), is_active=state.is_active) for llm in state.llms]
     return html.Div(
         html.Table([html.Thead(head), html.Tbody(rows)], className="run-table"),

@@ -1,4 +1,4 @@
-"""Callbacks of the page."""
+"""Callbacks of the page, and its tables as files."""
 
 from __future__ import annotations
 
@@ -7,30 +7,90 @@ from typing import TYPE_CHECKING, Any
 
 from dash import State
 
-from poor_bench.dashboard.bindings import bind_address, bind_file, bind_view
-from poor_bench.dashboard.components.still import still
-from poor_bench.dashboard.pages.suites.files import cases_csv, runs_csv
-from poor_bench.dashboard.pages.suites.ids import SuitesIds as Ids
-from poor_bench.dashboard.pages.suites.layout import no_runs, suite_chips
-from poor_bench.dashboard.pages.suites.replay import replay_card
-from poor_bench.dashboard.pages.suites.selection import (
+from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.page import bind_address, bind_file, bind_view, text_file
+from poor_bench.dashboard.pages.suites.layout import (
     SuiteSelection,
+    SuitesIds,
     chosen_case,
     chosen_run,
     chosen_trial,
+    no_runs,
     of_the_same_suite,
     selection_of,
+    suite_chips,
 )
-from poor_bench.dashboard.pages.suites.tables import case_table, run_table, suite_tiles, tag_card
-from poor_bench.dashboard.pages.suites.trends import trend_card
+from poor_bench.dashboard.pages.suites.replay import replay_card
+from poor_bench.dashboard.pages.suites.tables import (
+    case_table,
+    run_table,
+    suite_tiles,
+    tag_card,
+    trend_card,
+)
+from poor_bench.evaluation.models import EvalSuiteResult
 from poor_bench.messages import counted
+from poor_bench.reports.csv_table import table_csv
 
 if TYPE_CHECKING:
     from dash import Dash
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.services import Services
-    from poor_bench.evaluation.models import EvalSuiteResult
+    from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult
+
+
+def cases_csv(services: Services, search: str | None) -> dict[str, Any]:
+    """Cases of the run that is shown."""
+    report = chosen_run(services.suites.reports(), selection_of(search))
+    rows = [_case_csv_row(case) for case in report.case_results] if report else []
+    return text_file("suite_cases.csv", table_csv(rows))
+
+
+def runs_csv(services: Services, search: str | None) -> dict[str, Any]:
+    """Runs of the suite that is shown, oldest first."""
+    reports = services.suites.reports()
+    report = chosen_run(reports, selection_of(search))
+    rows = [_run_csv_row(each) for each in of_the_same_suite(reports, report)] if report else []
+    return text_file("suite_runs.csv", table_csv(rows))
+
+
+def _case_csv_row(case: EvalCaseResult) -> dict[str, Any]:
+    return {
+        "case": case.id,
+        "verdict": case.status.value,
+        "by": case.mode or "",
+        "passed_trials": sum(trial.passed for trial in case.trial_results),
+        "trials": case.trials_run,
+        "mean_ms": case.avg_duration_ms,
+        "p95_ms": case.p95_duration_ms,
+        "actions": case.actions,
+        "mean_cost_usd": case.avg_estimated_cost_usd,
+        "why": "; ".join((*case.reasons, *case.read_errors)),
+        "tags": ", ".join(case.benchmark_tags),
+    }
+
+
+def _run_csv_row(report: EvalSuiteResult) -> dict[str, Any]:
+    low, high = report.intervals.get("pass_rate", (None, None))
+    return {
+        "run": report.run_id,
+        "suite": report.name,
+        "started": report.started,
+        "passed": report.passed,
+        "cases": report.total,
+        "not_run": report.not_run,
+        "pass_rate": report.pass_rate if report.total else None,
+        "low": low,
+        "high": high,
+        "mean_ms": report.avg_duration_ms,
+        "p95_ms": report.p95_duration_ms,
+        "mean_cost_usd": report.avg_estimated_cost_usd,
+        "by_playbook_rate": report.deterministic_hit_rate,
+        "handoff_rate": report.handoff_rate,
+        "stopped": report.cancelled,
+        "models": report.models,
+    }
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
@@ -98,10 +158,20 @@ def register(app: Dash, services: Services) -> None:
         note, *parts = show(services, search)
         return note, *(still(part, search=search) for part in parts)
 
-    parts = (Ids.NOTE, Ids.CHIPS, Ids.TILES, Ids.CASES, Ids.TAGS, Ids.REPLAY, Ids.RUNS)
-    bind_view(app, Ids.SEARCH, parts, draw)
-    bind_view(app, Ids.SEARCH, (Ids.TRENDS,), lambda search: (trends(services, search),))
-    bind_address(app, Ids.SEARCH)
-    shown = State(Ids.SEARCH, "data")
-    bind_file(app, Ids.DOWNLOAD, Ids.CASES_CSV, partial(cases_csv, services), shown)
-    bind_file(app, Ids.DOWNLOAD, Ids.RUNS_CSV, partial(runs_csv, services), shown)
+    parts = (
+        SuitesIds.NOTE,
+        SuitesIds.CHIPS,
+        SuitesIds.TILES,
+        SuitesIds.CASES,
+        SuitesIds.TAGS,
+        SuitesIds.REPLAY,
+        SuitesIds.RUNS,
+    )
+    bind_view(app, SuitesIds.SEARCH, parts, draw)
+    bind_view(
+        app, SuitesIds.SEARCH, (SuitesIds.TRENDS,), lambda search: (trends(services, search),)
+    )
+    bind_address(app, SuitesIds.SEARCH)
+    shown = State(SuitesIds.SEARCH, "data")
+    bind_file(app, SuitesIds.DOWNLOAD, SuitesIds.CASES_CSV, partial(cases_csv, services), shown)
+    bind_file(app, SuitesIds.DOWNLOAD, SuitesIds.RUNS_CSV, partial(runs_csv, services), shown)

@@ -1,53 +1,156 @@
-"""Layout of the page, without data."""
+"""Layout of the page: ids and state of the address."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
 
 from poor_bench.command_line import next_command
-from poor_bench.dashboard.components.buttons import csv_button
-from poor_bench.dashboard.components.card import card, page_head
-from poor_bench.dashboard.components.states import empty_state, loading_state
-from poor_bench.dashboard.components.stay_link import StayLinks, chip_row
-from poor_bench.dashboard.pages.suites.ids import SuitesIds as Ids
-from poor_bench.dashboard.pages.suites.selection import SuiteSelection, selection_in
+from poor_bench.dashboard.components.blocks import card, empty_state, loading_state, page_head
+from poor_bench.dashboard.components.controls import StayLinks, chip_row, csv_button
+from poor_bench.dashboard.url_state import Search, first, read_search, search_of
+from poor_bench.evaluation.models import (
+    CaseStatus,
+    EvalCaseResult,
+    EvalSuiteResult,
+    EvalTrialResult,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.links import Search
+    from poor_bench.dashboard.url_state import Search
 
-LINKS = StayLinks(Ids.SEARCH)
+
+class SuitesIds(StrEnum):
+    """SuitesIds that callbacks refer to."""
+
+    SEARCH = "suites-search-store"
+    NOTE = "suites-note-text"
+    CHIPS = "suites-chips-body"
+    TILES = "suites-tiles-body"
+    CASES = "suites-cases-body"
+    TAGS = "suites-tags-body"
+    REPLAY = "suites-replay-body"
+    RUNS = "suites-runs-body"
+    TRENDS = "suites-trends-body"
+    CASES_CSV = "suites-cases-csv-button"
+    RUNS_CSV = "suites-runs-csv-button"
+    DOWNLOAD = "suites-file-download"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteSelection:
+    """State of the page; the page selects what is empty."""
+
+    suite: str = ""
+    run: str = ""
+    case: str = ""
+    trial: int = 0
+
+    @property
+    def search(self) -> str:
+        """Query part of the address of this state."""
+        return search_of(
+            suite=[self.suite],
+            run=[self.run],
+            case=[self.case],
+            trial=[str(self.trial)] if self.trial else [],
+        )
+
+    def changed(self, **changes: Any) -> SuiteSelection:
+        """The state with other values."""
+        return replace(self, **changes)
+
+
+def selection_of(search: str | None) -> SuiteSelection:
+    """State that the query part of an address describes.
+
+    Example:
+        >>> selection_of("?case=login&trial=2").trial
+        2
+    """
+    return selection_in(read_search(search))
+
+
+def selection_in(query: Search) -> SuiteSelection:
+    """State that the parts of a query describe."""
+    trial = first(query, "trial", "0")
+    is_number = trial.isascii() and trial.isdigit() and len(trial) < 6
+    return SuiteSelection(
+        suite=first(query, "suite"),
+        run=first(query, "run"),
+        case=first(query, "case"),
+        trial=int(trial) if is_number else 0,
+    )
+
+
+def chosen_run(
+    reports: Sequence[EvalSuiteResult], selection: SuiteSelection
+) -> EvalSuiteResult | None:
+    """The selected run, else the newest of the selected suite, else the newest."""
+    named = [report for report in reports if report.run_id == selection.run]
+    of_suite = [report for report in reports if report.name == selection.suite]
+    candidates = named or of_suite or reports
+    return candidates[-1] if candidates else None
+
+
+def of_the_same_suite(
+    reports: Sequence[EvalSuiteResult], report: EvalSuiteResult
+) -> list[EvalSuiteResult]:
+    """Reports of the same suite as one of them."""
+    return [each for each in reports if each.name == report.name]
+
+
+def chosen_case(report: EvalSuiteResult, selection: SuiteSelection) -> EvalCaseResult | None:
+    """The selected case, else the first that failed, else the first."""
+    cases = report.case_results
+    named = [case for case in cases if case.id == selection.case]
+    failed = [case for case in cases if case.status is CaseStatus.FAILED]
+    return next(iter((*named, *failed, *cases)), None)
+
+
+def chosen_trial(case: EvalCaseResult, selection: SuiteSelection) -> EvalTrialResult | None:
+    """The selected trial, else the first that failed, else the first."""
+    trials = case.trial_results
+    named = [trial for trial in trials if trial.trial == selection.trial]
+    failed = [trial for trial in trials if not trial.passed]
+    return next(iter((*named, *failed, *trials)), None)
+
+
+LINKS = StayLinks(SuitesIds.SEARCH)
 
 
 def layout(search: Search) -> Component:
     """The page without data."""
     return html.Div(
         [
-            page_head("Suites", html.Span(id=Ids.NOTE)),
-            html.Div(html.Div(id=Ids.CHIPS), className="filter-bar"),
-            html.Div(loading_state(2), id=Ids.TILES, className="tiles-frame"),
+            page_head("Suites", html.Span(id=SuitesIds.NOTE)),
+            html.Div(html.Div(id=SuitesIds.CHIPS), className="filter-bar"),
+            html.Div(loading_state(2), id=SuitesIds.TILES, className="tiles-frame"),
             card(
                 "Cases",
-                html.Div(loading_state(6), id=Ids.CASES),
+                html.Div(loading_state(6), id=SuitesIds.CASES),
                 note="Choose a case to replay it. Rates exclude cases that could not be run.",
-                tools=csv_button(Ids.CASES_CSV, "the cases"),
+                tools=csv_button(SuitesIds.CASES_CSV, "the cases"),
             ),
-            html.Div(id=Ids.TAGS),
-            html.Div(id=Ids.TRENDS),
+            html.Div(id=SuitesIds.TAGS),
+            html.Div(id=SuitesIds.TRENDS),
             card(
                 "Runs",
-                html.Div(loading_state(3), id=Ids.RUNS),
+                html.Div(loading_state(3), id=SuitesIds.RUNS),
                 note="Choose a run to show its cases. The newest comes first.",
-                tools=csv_button(Ids.RUNS_CSV, "the runs"),
+                tools=csv_button(SuitesIds.RUNS_CSV, "the runs"),
                 class_name="suite-runs if-filled",
             ),
-            html.Div(loading_state(6), id=Ids.REPLAY),
-            dcc.Store(id=Ids.SEARCH, data=selection_in(search).search),
-            dcc.Download(id=Ids.DOWNLOAD),
+            html.Div(loading_state(6), id=SuitesIds.REPLAY),
+            dcc.Store(id=SuitesIds.SEARCH, data=selection_in(search).search),
+            dcc.Download(id=SuitesIds.DOWNLOAD),
         ],
         className="page-body",
     )

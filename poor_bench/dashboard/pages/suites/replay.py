@@ -1,26 +1,29 @@
-"""One trial step by step, with screenshots."""
+"""One trial step by step, with screenshots; the server serves those and no other file."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from dash import html
 
-from poor_bench.dashboard.components.card import card
-from poor_bench.dashboard.components.states import empty_state
-from poor_bench.dashboard.components.stay_link import chip_row
-from poor_bench.dashboard.pages.suites.layout import LINKS
-from poor_bench.dashboard.pages.suites.selection import SuiteSelection
+from poor_bench.dashboard.components.blocks import card, empty_state
+from poor_bench.dashboard.components.controls import chip_row
+from poor_bench.dashboard.pages.suites.layout import LINKS, SuiteSelection
 from poor_bench.dashboard.pages.suites.tables import verdict
-from poor_bench.dashboard.text.figures_text import milliseconds_text
-from poor_bench.dashboard.web.screenshots import screenshot_address
-from poor_bench.evaluation.agent import Step
-from poor_bench.evaluation.models import EvalCaseResult, EvalTrialResult
+from poor_bench.dashboard.text.formatting import milliseconds_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dash.development.base_component import Component
+    from flask import Flask, Response
+
+    from poor_bench.dashboard.services.suite_runs import SuiteRuns
+    from poor_bench.evaluation.agent import Step
+    from poor_bench.evaluation.models import EvalCaseResult, EvalTrialResult
+
 
 _MOST_TRIAL_CHIPS = 50
 
@@ -147,3 +150,28 @@ def _picture(run_id: str, case_id: str, trial: int, step: Step) -> Component | N
     address = screenshot_address(run_id, case_id, trial, step.screenshot)
     image = html.Img(src=address, alt=f"The page after step {step.number}")
     return html.A(image, href=address, target="_blank", className="suite-picture")
+
+
+_PATH = "/suite-screenshots"
+
+
+def screenshot_address(run_id: str, case_id: str, trial: int, name: str) -> str:
+    """Return where a screenshot is served.
+
+    Example:
+        >>> screenshot_address("20261122T025424-3a7b0f", "search", 1, "step 1.png")
+        '/suite-screenshots/20261122T025424-3a7b0f/search/1/step%201.png'
+    """
+    return "/".join((_PATH, quote(run_id, ""), quote(case_id, ""), str(trial), quote(name, "")))
+
+
+def serve_screenshots(server: Flask, runs: SuiteRuns) -> None:
+    """Give a server the addresses of `screenshot_address`; images only, whatever a file holds."""
+    from flask import Response, abort
+
+    @server.get(f"{_PATH}/<run_id>/<case_id>/<int:trial>/<name>")
+    def screenshot(run_id: str, case_id: str, trial: int, name: str) -> Response:
+        image = runs.screenshot(run_id, case_id, trial, name)
+        if image is None:
+            abort(404)
+        return Response(image.data, mimetype=image.content_type)

@@ -1,32 +1,88 @@
-"""Handlers of the page: ask the services, call the layout."""
+"""Callbacks of the page, and its tables as files."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, State, ctx, no_update
+from dash import ALL, Dash, Input, Output, State, ctx, no_update
 
-from poor_bench.dashboard.bindings import bind_address, bind_file
-from poor_bench.dashboard.components.states import empty_state
-from poor_bench.dashboard.components.stay_link import StayLinks, chip_row
-from poor_bench.dashboard.components.still import still
-from poor_bench.dashboard.ids import ShellIds
-from poor_bench.dashboard.pages.tests import form_callbacks
-from poor_bench.dashboard.pages.tests.files import classes_csv, tests_csv
-from poor_bench.dashboard.pages.tests.found import found_tests, suspicious
-from poor_bench.dashboard.pages.tests.ids import TestsIds as Ids
-from poor_bench.dashboard.pages.tests.listed import listed_classes, listed_tests
-from poor_bench.dashboard.pages.tests.panel import panel
-from poor_bench.dashboard.pages.tests.selection import selection_of
+from poor_bench.dashboard.components.blocks import empty_state
+from poor_bench.dashboard.components.controls import chip_row
+from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.forms import Entry, FormAnswer, refused, saved
+from poor_bench.dashboard.page import ShellIds, bind_address, bind_file, text_file
+from poor_bench.dashboard.pages.tests.layout import (
+    LINKS,
+    FormIds,
+    TestsIds,
+    chosen_tests,
+    selection_of,
+)
+from poor_bench.dashboard.pages.tests.panel import form_to_changes, panel
+from poor_bench.dashboard.pages.tests.tables import listed_classes, listed_tests
 from poor_bench.dashboard.services.rendered_prompts import rendered_prompts
 from poor_bench.dashboard.services.test_reports import TestReports
+from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import counted
+from poor_bench.reports.csv_table import csv_text
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.models.test import Test
+
+
+def suspicious(reports: TestReports) -> set[str]:
+    """Return the tests with something against them, as far as it is known by now."""
+    faults, items = reports.faults().value, reports.items().value
+    found = set(faults.by_test) if faults else set()
+    return found | {name for name, item in (items.items if items else {}).items() if item.suspicion}
+
+
+def found_tests(services: Services, reports: TestReports, search: str | None) -> list[Test]:
+    """Return the tests that the filters find."""
+    return chosen_tests(services.workspace().tests, selection_of(search), suspicious(reports))
+
+
+_COLUMNS = ("test_id", "class_id", "level", "mean_score", "pass_rate", "text", "suspicion")
+
+
+def tests_csv(services: Services, reports: TestReports, search: str | None) -> dict[str, Any]:
+    """Return the tests that the filters find as a file."""
+    answer = reports.items().value
+    items = answer.items if answer else {}
+    rows = []
+    for test in found_tests(services, reports, search):
+        item = items.get(test.test_id)
+        row: dict[str, Any] = {"test_id": test.test_id, "class_id": test.class_id}
+        row |= {"level": test.level, "text": test.text or " | ".join(test.texts or ())}
+        if item is not None:
+            row |= {"mean_score": item.mean_score, "pass_rate": item.pass_rate}
+            row["suspicion"] = item.suspicion
+        rows.append(row)
+    return text_file("tests.csv", csv_text([(name, name) for name in _COLUMNS], rows))
+
+
+def classes_csv(services: Services, reports: TestReports) -> dict[str, Any]:
+    """Return the test classes as a file; difficulty is 1 minus the mean score."""
+    workspace, answer = services.workspace(), reports.items().value
+    orders = answer.orders if answer else {}
+    levels = sorted({test.level for test in workspace.tests})
+    rows = []
+    for class_id, test_class in workspace.test_classes.items():
+        row: dict[str, Any] = {"class_id": class_id}
+        row["tests"] = sum(test.class_id == class_id for test in workspace.tests)
+        row["evaluator"] = test_class.evaluator.name if test_class.evaluator else None
+        if class_id in orders:
+            row["order"] = orders[class_id].verdict.value
+            row |= {
+                f"difficulty_{level}": hard for level, hard in orders[class_id].difficulty.items()
+            }
+        rows.append(row)
+    columns = ["class_id", "tests", "evaluator", "order", *(f"difficulty_{n}" for n in levels)]
+    return text_file("test_classes.csv", csv_text([(name, name) for name in columns], rows))
 
 
 def show(services: Services, reports: TestReports, search: str | None) -> tuple[Any, ...]:
@@ -50,7 +106,7 @@ def show(services: Services, reports: TestReports, search: str | None) -> tuple[
 
 def _chips(search: str | None, n_suspicious: int | None) -> Component:
     selection = selection_of(search)
-    chip = StayLinks(Ids.SEARCH).chip(
+    chip = LINKS.chip(
         "With problems",
         selection.changed(only_suspicious=not selection.only_suspicious).search,
         is_active=selection.only_suspicious,
@@ -80,19 +136,19 @@ def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
     reports = TestReports(services)
     _register_shown(app, services, reports)
-    form_callbacks.register(app, services)
+    _register_form(app, services)
 
 
 def _register_shown(app: Dash, services: Services, reports: TestReports) -> None:
     @app.callback(
-        Output(Ids.NOTE, "children"),
-        Output(Ids.CLASSES, "children"),
-        Output(Ids.CHIPS, "children"),
-        Output(Ids.LISTED, "children"),
-        Output(Ids.WAIT, "disabled"),
+        Output(TestsIds.NOTE, "children"),
+        Output(TestsIds.CLASSES, "children"),
+        Output(TestsIds.CHIPS, "children"),
+        Output(TestsIds.LISTED, "children"),
+        Output(TestsIds.WAIT, "disabled"),
         Input(ShellIds.VERSION, "data"),
-        Input(Ids.SEARCH, "data"),
-        Input(Ids.WAIT, "n_intervals"),
+        Input(TestsIds.SEARCH, "data"),
+        Input(TestsIds.WAIT, "n_intervals"),
     )
     def _show(version: str | None, search: str, _waited: int | None) -> Any:
         if version is None:
@@ -101,25 +157,104 @@ def _register_shown(app: Dash, services: Services, reports: TestReports) -> None
         return note, *(still(part, search=search) for part in parts), is_current
 
     @app.callback(
-        Output(Ids.DETAILS, "children"),
-        Input(Ids.SEARCH, "data"),
+        Output(TestsIds.DETAILS, "children"),
+        Input(TestsIds.SEARCH, "data"),
         Input(ShellIds.VERSION, "data"),
-        State(Ids.DETAILS, "children"),
+        State(TestsIds.DETAILS, "children"),
     )
     def _show_panel(search: str, version: str | None, shown: Any) -> Any:
         is_same = ctx.triggered_id == ShellIds.VERSION and shown
         return no_update if version is None or is_same else show_panel(services, reports, search)
 
     @app.callback(
-        Output(Ids.SEARCH, "data"),
-        Input(Ids.TEXT, "value"),
-        State(Ids.SEARCH, "data"),
+        Output(TestsIds.SEARCH, "data"),
+        Input(TestsIds.TEXT, "value"),
+        State(TestsIds.SEARCH, "data"),
         prevent_initial_call=True,
     )
     def _choose(text: str | None, search: str) -> str:
         return selection_of(search).changed(text=(text or "").strip()).search
 
     tests_file = partial(tests_csv, services, reports)
-    bind_file(app, Ids.DOWNLOAD, Ids.CSV, tests_file, State(Ids.SEARCH, "data"))
-    bind_file(app, Ids.DOWNLOAD, Ids.CLASSES_CSV, partial(classes_csv, services, reports))
-    bind_address(app, Ids.SEARCH)
+    bind_file(app, TestsIds.DOWNLOAD, TestsIds.CSV, tests_file, State(TestsIds.SEARCH, "data"))
+    bind_file(app, TestsIds.DOWNLOAD, TestsIds.CLASSES_CSV, partial(classes_csv, services, reports))
+    bind_address(app, TestsIds.SEARCH)
+
+
+_FORM = (
+    FormIds.TEXT,
+    FormIds.LEVEL,
+    FormIds.REFERENCE,
+    FormIds.PARAMETERS,
+    FormIds.TEMPLATE,
+)
+_FIELD_OF = {
+    "text": FormIds.TEXT,
+    "texts": FormIds.TEXT,
+    "level": FormIds.LEVEL,
+    "reference_response": FormIds.REFERENCE,
+    "evaluation_module": FormIds.PARAMETERS,
+    "work_prompt_template": FormIds.TEMPLATE,
+}
+"""Key of an entry to the field that shows it."""
+
+
+def save_test(services: Services, test_id: str, *fields: Any) -> FormAnswer:
+    """Write a changed test; return what to show."""
+    test_ids = [test.test_id for test in services.workspace().tests]
+    number = test_ids.index(test_id) if test_id in test_ids else -1
+    try:
+        test = _stored_test(services, test_id)
+        services.config().change_test(test_id, form_to_changes(test, *fields))
+    except PoorBenchError as error:
+        return refused(error, Entry(file="tests.json", number=number), _FIELD_OF)
+    return saved("Saved in tests.json.")
+
+
+def save_template(services: Services, test_id: str, template: str) -> FormAnswer:
+    """Write a changed template; return what to show."""
+    number = -1
+    try:
+        class_id = _stored_test(services, test_id).class_id
+        number = list(services.workspace().test_classes).index(class_id)
+        services.config().change_template(class_id, template)
+    except PoorBenchError as error:
+        return refused(error, Entry(file="test_classes.yaml", number=number), _FIELD_OF)
+    return saved("Saved in test_classes.yaml.")
+
+
+def _stored_test(services: Services, test_id: str) -> Test:
+    test = services.workspace().tests_by_id.get(test_id)
+    if test is None:
+        raise ConfigError(f"test {test_id!r} was removed from tests.json")
+    return test
+
+
+def _register_form(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+
+    def part(kind: FormIds) -> dict[str, Any]:
+        return {"type": kind, "index": ALL}
+
+    @app.callback(
+        Output(part(FormIds.RESULT), "children"),
+        Output(ShellIds.VERSION, "data", allow_duplicate=True),
+        *(Output(part(kind), "error") for kind in _FORM),
+        Input(part(FormIds.SAVE), "n_clicks"),
+        Input(part(FormIds.SAVE_TEMPLATE), "n_clicks"),
+        *(State(part(kind), "value") for kind in _FORM),
+        prevent_initial_call=True,
+    )
+    def _save(saves: list[int], template_saves: list[int], *fields: list[Any]) -> Any:
+        button = ctx.triggered_id
+        if not any([*saves, *template_saves]) or not isinstance(button, dict):
+            nothing = [no_update] * len(saves)
+            return nothing, no_update, *[nothing] * len(_FORM)
+        *test_fields, template = (values[0] for values in fields)
+        if button["type"] == FormIds.SAVE:
+            answer = save_test(services, button["index"], *test_fields)
+        else:
+            answer = save_template(services, button["index"], template or "")
+        version = services.version() if answer.is_saved else no_update
+        errors = {_FIELD_OF[field]: text for field, text in answer.errors.items()}
+        return [answer.shown], version, *([errors.get(kind, "")] for kind in _FORM)

@@ -1,33 +1,147 @@
-"""The page without its data."""
+"""Layout of the page: ids, state of the address, cards."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from poor_bench.dashboard.components.attributes import aria
-from poor_bench.dashboard.components.buttons import csv_button
-from poor_bench.dashboard.components.card import card, page_head
-from poor_bench.dashboard.components.icon import icon
-from poor_bench.dashboard.components.states import loading_state
-from poor_bench.dashboard.pages.tests.ids import TestsIds as Ids
-from poor_bench.dashboard.pages.tests.selection import selection_in
+from poor_bench.dashboard.components.blocks import aria, card, icon, loading_state, page_head
+from poor_bench.dashboard.components.controls import StayLinks, csv_button
+from poor_bench.dashboard.url_state import Search, first, read_search, search_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.links import Search
+    from poor_bench.dashboard.url_state import Search
+    from poor_bench.models.test import Test
+
+
+class TestsIds(StrEnum):
+    """What callbacks of the page refer to."""
+
+    SEARCH = "tests-search-store"
+    NOTE = "tests-note-text"
+    TEXT = "tests-text-input"
+    CLASSES = "tests-classes-body"
+    CHIPS = "tests-chips-body"
+    LISTED = "tests-listed-body"
+    DETAILS = "tests-details-panel"
+    WAIT = "tests-wait-interval"
+    CSV = "tests-csv-button"
+    CLASSES_CSV = "tests-classes-csv-button"
+    DOWNLOAD = "tests-file-download"
+
+
+class FormIds(StrEnum):
+    """Types of the ids of the form, which is there only while a test is open."""
+
+    TEXT = "tests-form-text-input"
+    LEVEL = "tests-form-level-input"
+    REFERENCE = "tests-form-reference-input"
+    PARAMETERS = "tests-form-parameters-input"
+    SAVE = "tests-form-save-button"
+    TEMPLATE = "tests-form-template-input"
+    SAVE_TEMPLATE = "tests-form-template-button"
+    RESULT = "tests-form-result-body"
+
+
+def form_id(kind: FormIds, test_id: str) -> dict[str, str]:
+    """Return the id of a part of the form of a test."""
+    return {"type": kind, "index": test_id}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestSelection:
+    """The state of the page."""
+
+    classes: tuple[str, ...] = ()
+    text: str = ""
+    only_suspicious: bool = False
+    page: int = 1
+    test: str = ""
+    """The test that is open; may be empty."""
+
+    @property
+    def search(self) -> str:
+        """The query part of the address of this state."""
+        return search_of(
+            class_=self.classes,
+            text=[self.text],
+            suspicious=["yes"] if self.only_suspicious else [],
+            page=[str(self.page)] if self.page > 1 else [],
+            test=[self.test],
+        )
+
+    def changed(self, **changes: Any) -> TestSelection:
+        """Return the state with other values; other filters begin at the first page."""
+        if changes.keys() - {"page", "test"}:
+            changes.setdefault("page", 1)
+        return replace(self, **changes)
+
+
+def selection_of(search: str | None) -> TestSelection:
+    """Return the state that the query part of an address describes.
+
+    Example:
+        >>> selection_of("?class=sums&page=2").page
+        2
+    """
+    return selection_in(read_search(search))
+
+
+def selection_in(query: Search) -> TestSelection:
+    """Return the state that the parts of a query describe."""
+    page = first(query, "page", "1")
+    is_number = page.isascii() and page.isdigit() and len(page) < 10
+    return TestSelection(
+        classes=tuple(query.get("class", ())),
+        text=first(query, "text"),
+        only_suspicious=first(query, "suspicious") == "yes",
+        page=max(1, int(page)) if is_number else 1,
+        test=first(query, "test"),
+    )
+
+
+def chosen_tests(
+    tests: Iterable[Test], selection: TestSelection, suspicious: Collection[str]
+) -> list[Test]:
+    """Return the tests that the filters find, in their order.
+
+    Args:
+        tests: All tests.
+        selection: The filters.
+        suspicious: TestsIds of the tests with something against them.
+    """
+    words = selection.text.casefold()
+    return [
+        test
+        for test in tests
+        if (not selection.classes or test.class_id in selection.classes)
+        and (not selection.only_suspicious or test.test_id in suspicious)
+        and (not words or words in _searched(test))
+    ]
+
+
+def _searched(test: Test) -> str:
+    parts = (test.test_id, test.text or "", *(test.texts or ()), *test.tags)
+    return "\n".join(parts).casefold()
+
 
 WAIT_MS = 500
+LINKS = StayLinks(TestsIds.SEARCH)
 
 
 def layout(search: Search) -> Component:
     """Return the page without data, its filters set as the address says."""
     selection = selection_in(search)
     search_box = dmc.TextInput(
-        id=Ids.TEXT,
+        id=TestsIds.TEXT,
         value=selection.text,
         placeholder="Search ids and texts",
         leftSection=icon("search"),
@@ -37,29 +151,29 @@ def layout(search: Search) -> Component:
     )
     return html.Div(
         [
-            page_head("Tests", html.Span(id=Ids.NOTE)),
+            page_head("Tests", html.Span(id=TestsIds.NOTE)),
             card(
                 "Classes",
-                html.Div(loading_state(3), id=Ids.CLASSES),
+                html.Div(loading_state(3), id=TestsIds.CLASSES),
                 note="Choose a class to filter the tests. Difficulty is 1 minus the mean score.",
-                tools=csv_button(Ids.CLASSES_CSV, "the classes"),
+                tools=csv_button(TestsIds.CLASSES_CSV, "the classes"),
             ),
             html.Div(
                 [
                     card(
                         "Tests",
-                        html.Div(id=Ids.CHIPS, className="chip-rows"),
-                        html.Div(loading_state(6), id=Ids.LISTED),
+                        html.Div(id=TestsIds.CHIPS, className="chip-rows"),
+                        html.Div(loading_state(6), id=TestsIds.LISTED),
                         note="Choose a test to read its prompt or edit it.",
-                        tools=[search_box, csv_button(Ids.CSV, "these tests")],
+                        tools=[search_box, csv_button(TestsIds.CSV, "these tests")],
                     ),
-                    html.Aside(id=Ids.DETAILS, className="details", **aria(label="Test")),
+                    html.Aside(id=TestsIds.DETAILS, className="details", **aria(label="Test")),
                 ],
                 className="results-and-details",
             ),
-            dcc.Store(id=Ids.SEARCH, data=selection.search),
-            dcc.Interval(id=Ids.WAIT, interval=WAIT_MS, disabled=True),
-            dcc.Download(id=Ids.DOWNLOAD),
+            dcc.Store(id=TestsIds.SEARCH, data=selection.search),
+            dcc.Interval(id=TestsIds.WAIT, interval=WAIT_MS, disabled=True),
+            dcc.Download(id=TestsIds.DOWNLOAD),
         ],
         className="page-body",
     )

@@ -1,33 +1,30 @@
-"""One test: what is asked of whom, what is known of it, and the form that changes it."""
+"""One test: prompts, figures, and the form that changes it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
 from dash import html
 
-from poor_bench.dashboard.components.icon import icon
-from poor_bench.dashboard.components.plain_text import folded, plain_text
-from poor_bench.dashboard.components.stay_link import StayLinks
-from poor_bench.dashboard.components.ticked_text import ticked_text
-from poor_bench.dashboard.pages.tests.ids import FormIds, form_id
-from poor_bench.dashboard.pages.tests.ids import TestsIds as Ids
-from poor_bench.dashboard.pages.tests.problem_texts import message_about
-from poor_bench.dashboard.pages.tests.selection import TestSelection
-from poor_bench.dashboard.services.rendered_prompts import RenderedPrompt
-from poor_bench.dashboard.text.sentences import sentences
+from poor_bench.dashboard.components.blocks import icon, ticked_text
+from poor_bench.dashboard.components.texts import folded, plain_text
+from poor_bench.dashboard.forms import form_error
+from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestSelection, form_id
+from poor_bench.dashboard.pages.tests.tables import message_about
+from poor_bench.dashboard.text.formatting import sentences
 from poor_bench.messages import counted
-from poor_bench.models.problem import Problem
-from poor_bench.models.test import Test, TestClass
-from poor_bench.statistics.items import Item
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dash.development.base_component import Component
 
-_LINKS = StayLinks(Ids.SEARCH)
+    from poor_bench.dashboard.services.rendered_prompts import RenderedPrompt
+    from poor_bench.models.problem import Problem
+    from poor_bench.models.test import Test, TestClass
+    from poor_bench.statistics.items import Item
 
 
 def panel(
@@ -48,7 +45,7 @@ def panel(
         item: What the results say about it.
         selection: State of the page.
     """
-    close = _LINKS.link(
+    close = LINKS.link(
         icon("close"),
         selection.changed(test="").search,
         label="Close (Escape)",
@@ -159,3 +156,45 @@ def _area(kind: FormIds, test_id: str, label: str, value: str) -> Component:
 def _button(kind: FormIds, test_id: str, text: str) -> Component:
     button: Component = dmc.Button(text, id=form_id(kind, test_id), size="xs", n_clicks=0)
     return button
+
+
+def form_to_changes(
+    test: Test, text: str | None, level: object, reference: str | None, parameters: str | None
+) -> dict[str, Any]:
+    """Return the keys of the test that the form changes; None takes a key away.
+
+    Raises:
+        ConfigError: If a field is not of the form that its key needs.
+    """
+    changes: dict[str, Any] = {}
+    if test.text is None:
+        texts = _json("texts", text, list, "the texts must be a JSON list")
+        if texts != list(test.texts or ()):
+            changes["texts"] = texts
+    elif text != test.text:
+        changes["text"] = text or ""
+    if level != test.level:
+        changes["level"] = level
+    if (reference or None) != test.reference_response:
+        changes["reference_response"] = reference or None
+    return changes | _changed_evaluator(test, parameters)
+
+
+def _changed_evaluator(test: Test, parameters: str | None) -> dict[str, Any]:
+    problem = "the parameters must be a JSON object"
+    values = _json("evaluation_module", parameters or "{}", dict, problem)
+    present = dict(test.evaluator.parameters) if test.evaluator else {}
+    if values == present:
+        return {}
+    name = {"name": test.evaluator.name} if test.evaluator else {}
+    return {"evaluation_module": {**name, "parameters": values}}
+
+
+def _json(field: str, text: str | None, kind: type, problem: str) -> Any:
+    try:
+        value = json.loads(text or "")
+    except ValueError as error:
+        raise form_error({field: f"{problem}: {error}"}) from error
+    if not isinstance(value, kind):
+        raise form_error({field: problem})
+    return value

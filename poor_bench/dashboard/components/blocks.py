@@ -1,0 +1,209 @@
+"""Blocks of a page: cards, tiles, and what stands in the place of data.
+
+A live card is drawn again and again while its buttons stay: a button that is drawn anew loses the
+click that it just received. So only title, note and content of such a card change, and its class
+says which of its buttons are visible.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import dash_mantine_components as dmc
+from dash import html
+
+from poor_bench.errors import ConfigError, PoorBenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dash.development.base_component import Component
+
+
+def aria(**attributes: str) -> dict[str, Any]:
+    """Return accessibility attributes for a component.
+
+    Example:
+        >>> aria(label="Pages", hidden="true")
+        {'aria-label': 'Pages', 'aria-hidden': 'true'}
+    """
+    return {f"aria-{name}": value for name, value in attributes.items()}
+
+
+def data(**attributes: str) -> dict[str, Any]:
+    """Return data attributes for a component, which scripts and styles look for.
+
+    Example:
+        >>> data(seen_store="x")
+        {'data-seen-store': 'x'}
+    """
+    return {f"data-{name.replace('_', '-')}": value for name, value in attributes.items()}
+
+
+def icon(name: str) -> Component:
+    """Return an icon that screen readers pass over; `assets/icons.css` knows the names."""
+    return html.Span(className=f"icon icon-{name}", **aria(hidden="true"))
+
+
+_TICKED = re.compile(r"`([^`\n]+)`")
+
+
+def ticked_text(text: str) -> list[str | Component]:
+    """Return a text with what stands between backticks set as code, without them."""
+    pieces = _TICKED.split(text)
+    return [
+        html.Code(piece, className="ticked") if place % 2 else piece
+        for place, piece in enumerate(pieces)
+        if piece
+    ]
+
+
+def card(
+    title: str, *children: Any, tools: Any = None, note: Any = None, class_name: str = ""
+) -> Component:
+    """Return a block with a heading.
+
+    Args:
+        title: The heading.
+        children: What stands in the block.
+        tools: Buttons and switches at the right of the heading.
+        note: One quiet sentence below the heading: what the block shows, how to read it.
+        class_name: Further CSS class.
+    """
+    return html.Section(
+        [
+            html.Div(
+                [
+                    html.Div(
+                        [
+                            html.H2(title),
+                            html.P(note, className="card-note") if note is not None else None,
+                        ]
+                    ),
+                    html.Div(tools, className="card-tools") if tools is not None else None,
+                ],
+                className="card-head",
+            ),
+            *children,
+        ],
+        className=f"card {class_name}".strip(),
+        **aria(label=title),
+    )
+
+
+def page_head(title: str, note: Any = None, tools: Any = None) -> Component:
+    """Return the head of a page: its name, one line about its content, its main buttons."""
+    return html.Div(
+        [
+            html.Div([html.H1(title), html.Div(note, className="page-note")]),
+            html.Div(tools, className="page-tools") if tools is not None else None,
+        ],
+        className="page-head",
+    )
+
+
+ABSENT = "card is-absent"
+"""The class of a block that has nothing to show."""
+
+
+def live_card(label: str, *, frame_id: str, head_id: str, body_id: str, tools: Any) -> Component:
+    """Return a block that is hidden until callbacks fill it.
+
+    Args:
+        label: What it is, for screen readers.
+        frame_id: Id of the block; callbacks set its class.
+        head_id: Id of what `live_head` goes into.
+        body_id: Id of what the content goes into.
+        tools: Buttons at the right of the heading.
+    """
+    head = html.Div(
+        [html.Div(id=head_id), html.Div(tools, className="card-tools")], className="card-head"
+    )
+    return html.Section(
+        [head, html.Div(id=body_id)], id=frame_id, className=ABSENT, **aria(label=label)
+    )
+
+
+def live_head(title: str, note: str) -> list[Component]:
+    """Return the heading of a block, and the quiet line below it."""
+    return [html.H2(title), html.P(note, className="card-note")]
+
+
+def tile(name: str, figure: str, note: str = "", *, is_warning: bool = False) -> Component:
+    """Return one figure large, with its name above and a quiet note below."""
+    return html.Div(
+        [
+            html.Dt(name),
+            html.Dd(figure, className="tile-figure is-warning" if is_warning else "tile-figure"),
+            html.Dd(note, className="tile-note") if note else None,
+        ],
+        className="tile",
+    )
+
+
+def tiles(*children: Component) -> Component:
+    """Return figures in a row that wraps."""
+    return html.Dl(list(children), className="tiles")
+
+
+_SHOWN_PROBLEMS = 20
+
+
+def empty_state(
+    title: str, text: str | Sequence[str | Component], *actions: Component
+) -> Component:
+    """Return what to show where there is nothing yet: what it means and what to do."""
+    return html.Div(
+        [
+            html.Div(icon("empty"), className="empty-mark"),
+            html.H2(title, className="empty-title"),
+            html.P(text, className="empty-text"),
+            html.Div(actions, className="empty-actions") if actions else None,
+        ],
+        className="empty-state",
+    )
+
+
+def loading_state(n_lines: int = 4) -> Component:
+    """Return grey lines in the shape of what is about to come."""
+    lines = [dmc.Skeleton(h=14, w=f"{95 - 12 * (line % 4)}%") for line in range(n_lines)]
+    return html.Div(lines, className="loading-state", role="status", **aria(label="Loading"))
+
+
+def warning_banner(title: str, *texts: str) -> Component:
+    """Return what the reader should know before going on, and what to do about it."""
+    paragraphs = [html.P(ticked_text(text)) for text in texts]
+    return html.Div(
+        [icon("warning"), html.Div([html.Strong(title), *paragraphs])],
+        className="error-banner",
+        role="alert",
+    )
+
+
+def error_banner(error: PoorBenchError) -> Component:
+    """Return what is wrong, where, and the way out."""
+    problems = error.problems if isinstance(error, ConfigError) else ()
+    more = len(problems) - _SHOWN_PROBLEMS
+    return html.Div(
+        [
+            icon("warning"),
+            html.Div(
+                [
+                    html.Strong(ticked_text(str(error))),
+                    html.Ul(
+                        [
+                            html.Li(ticked_text(str(problem)))
+                            for problem in problems[:_SHOWN_PROBLEMS]
+                        ]
+                    )
+                    if problems
+                    else None,
+                    html.P(f"... and {more} more") if more > 0 else None,
+                    html.P(ticked_text(error.hint)) if error.hint else None,
+                ]
+            ),
+        ],
+        className="error-banner",
+        role="alert",
+    )

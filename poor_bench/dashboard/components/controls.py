@@ -1,0 +1,245 @@
+"""Boxes to choose from, buttons, and links that change the state of a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import dash_mantine_components as dmc
+from dash import html
+
+from poor_bench.dashboard.components.blocks import aria, data, icon
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from dash.development.base_component import Component
+
+
+def options_of(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    """Return the options of a select box.
+
+    Args:
+        pairs: Value and what is shown of it.
+    """
+    return [{"value": value, "label": text} for value, text in pairs]
+
+
+def multi_choice(
+    choice_id: str, label: str, *, chosen: Sequence[str] = (), placeholder: str = "All"
+) -> Component:
+    """Return a box in which any number of values can be chosen.
+
+    Args:
+        choice_id: Its id.
+        label: What it chooses.
+        chosen: Values chosen at first.
+        placeholder: Shown while nothing is chosen.
+    """
+    box = dmc.MultiSelect(
+        id=choice_id,
+        data=options_of((value, value) for value in chosen),
+        value=list(chosen),
+        placeholder=placeholder,
+        clearable=True,
+        searchable=True,
+        hidePickedOptions=True,
+        size="xs",
+        label=label,
+        clearButtonProps=aria(label=f"Clear {label}"),
+    )
+    return html.Div(box, className="multi-choice")
+
+
+def count_choice(choice_id: str, label: str, *, most: int) -> Component:
+    """Return a box that takes a number from 1 to `most`, once typing pauses.
+
+    Args:
+        choice_id: Its id.
+        label: What it counts.
+        most: The largest number.
+    """
+    box: Component = dmc.NumberInput(
+        id=choice_id,
+        label=label,
+        value=1,
+        min=1,
+        max=most,
+        clampBehavior="strict",
+        allowDecimal=False,
+        debounce=400,
+    )
+    return box
+
+
+def single_choice(choice_id: str, label: str, *, chosen: str = "", **further: Any) -> Component:
+    """Return a box in which one value is chosen.
+
+    Args:
+        choice_id: Its id.
+        label: What it chooses.
+        chosen: Value chosen at first.
+        further: Properties of `dmc.Select`.
+    """
+    box = dmc.Select(
+        id=choice_id,
+        data=options_of([(chosen, chosen)] if chosen else []),
+        value=chosen or None,
+        allowDeselect=False,
+        searchable=True,
+        size="xs",
+        label=label,
+        **further,
+    )
+    return html.Div(box, className="single-choice")
+
+
+def llm_options(
+    llm_ids: Iterable[str], chosen: Iterable[str], name_of: Callable[[str], str]
+) -> list[dict[str, str]]:
+    """Return LLMs that can be chosen.
+
+    Args:
+        llm_ids: Those that have results.
+        chosen: Those that are chosen now; a box forgets what it cannot offer, such as an LLM whose
+            results are gone for a moment.
+        name_of: Returns what screens call an LLM.
+    """
+    names = dict.fromkeys((*llm_ids, *chosen))
+    return options_of((llm_id, name_of(llm_id)) for llm_id in names)
+
+
+def image_buttons(what: str) -> list[Component]:
+    """Return the buttons that save the chart of the card around them.
+
+    Args:
+        what: What the chart shows: for screen readers, and the name of the file.
+    """
+    file_name = f"poor_bench-{what.lower().replace(' ', '-')}"
+    return [
+        dmc.Button(
+            form.upper(),
+            leftSection=icon("download"),
+            variant="default",
+            size="compact-sm",
+            **data(export=form, file_name=file_name),
+            **aria(label=f"Save {what} as {form.upper()}"),
+        )
+        for form in ("png", "svg")
+    ]
+
+
+def choose_button(text: str, store_id: str, value: str, *, label: str) -> Component:
+    """Return a button that puts a value into a store, however often it is drawn anew.
+
+    Args:
+        text: What stands on it.
+        store_id: The store that takes the value.
+        value: What the button stands for.
+        label: What it does, for screen readers.
+    """
+    return html.Button(
+        text,
+        type="button",
+        className="choose-button",
+        **aria(label=label),
+        **data(choose_store=store_id, choose_value=value),
+    )
+
+
+def small_button(text: str, button_id: str, icon_name: str) -> Component:
+    """Return a button of a block's heading.
+
+    Args:
+        text: What stands on it.
+        button_id: Its id.
+        icon_name: What stands before the text, as `icon` takes it.
+    """
+    button: Component = dmc.Button(
+        text,
+        id=button_id,
+        leftSection=icon(icon_name),
+        variant="default",
+        size="compact-sm",
+        n_clicks=0,
+    )
+    return button
+
+
+def start_button(button_id: str) -> Component:
+    """Return the button that starts a run; it waits until a plan is there."""
+    button: Component = dmc.Button(
+        "Start", id=button_id, leftSection=icon("play"), size="sm", disabled=True, n_clicks=0
+    )
+    return button
+
+
+def csv_button(button_id: str, what: str) -> Component:
+    """Return the button that downloads a table.
+
+    Args:
+        button_id: Its id.
+        what: What is in the file, for screen readers.
+    """
+    button: Component = dmc.Button(
+        "CSV",
+        id=button_id,
+        leftSection=icon("download"),
+        variant="default",
+        size="compact-sm",
+        **aria(label=f"Download {what} as CSV"),
+    )
+    return button
+
+
+@dataclass(frozen=True, slots=True)
+class StayLinks:
+    """Makes the links of one page.
+
+    Attributes:
+        store_id: The `dcc.Store` that holds the query part of the page's address.
+    """
+
+    store_id: str
+
+    def link(
+        self, children: Any, search: str, *, label: str = "", key: str = "", **further: Any
+    ) -> Component:
+        """Return a link to another state of the same page.
+
+        Args:
+            children: What it shows.
+            search: The query part of the address; empty for the state without any filter.
+            label: What screen readers say, where `children` do not tell.
+            key: "escape", "previous" or "next": the key that follows the link, too.
+            further: Properties of `html.A`.
+        """
+        attributes = data(stay_store=self.store_id)
+        if key:
+            attributes |= data(key=key)
+        if label:
+            attributes |= aria(label=label)
+        return html.A(children, href=search or "?", **attributes, **further)
+
+    def chip(
+        self, text: str, search: str, *, is_active: bool, count: int | None = None, title: str = ""
+    ) -> Component:
+        """Return a small switch of a filter; screen readers hear whether it is on."""
+        number = None if count is None else html.Span(f"{count:,}", className="chip-count")
+        return self.link(
+            [text, number],
+            search,
+            className="chip is-active" if is_active else "chip",
+            title=title or None,
+            **aria(current="true" if is_active else "false"),
+        )
+
+
+def chip_row(label: str, chips: Sequence[Component]) -> Component:
+    """Return a row of switches with what they are about."""
+    return html.Div(
+        [html.Span(label, className="chip-row-label"), *chips],
+        className="chip-row",
+        role="group",
+        **aria(label=label),
+    )

@@ -1,0 +1,164 @@
+"""Tables: AG Grid with the settings of all pages, and large plain content as one component.
+
+Dash lets every component look at every change of the page, so a table of a thousand cells makes
+each click slow. What has no id and no callback of its own is therefore drawn by one component of
+ours, `assets/still.js`, from a tree of plain lists: tag, attributes, children.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dash_ag_grid as dag
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from poor_bench.dashboard.components.blocks import aria, data
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+
+_LEAVE_TABLE = {"function": "false"}
+"""Tab goes on behind the table, arrows move within it: a table is no chain of a thousand stops."""
+_OPTIONS: dict[str, Any] = {
+    "rowHeight": 38,
+    "headerHeight": 36,
+    "animateRows": False,
+    "ensureDomOrder": True,
+    "enableCellTextSelection": True,
+    "suppressColumnVirtualisation": True,
+    "tooltipShowDelay": 400,
+    "suppressDragLeaveHidesColumns": True,
+    "tabToNextCell": _LEAVE_TABLE,
+    "tabToNextHeader": _LEAVE_TABLE,
+}
+_COLUMN: dict[str, Any] = {
+    "sortable": True,
+    "resizable": True,
+    "suppressHeaderMenuButton": True,
+    "wrapHeaderText": True,
+    "autoHeaderHeight": True,
+}
+
+
+def small_table(
+    table_id: str,
+    label: str,
+    columns: Sequence[Mapping[str, Any]],
+    *,
+    rows: Sequence[Mapping[str, Any]] = (),
+    row_id: str = "id",
+) -> Component:
+    """Return a table whose rows are all in the browser: for tens of rows, as high as they are.
+
+    Args:
+        table_id: Id of the grid.
+        label: What screen readers call it.
+        columns: AG Grid column definitions.
+        rows: One mapping for each row.
+        row_id: Field that tells rows apart, so that an update keeps scroll and selection.
+    """
+    grid = dag.AgGrid(
+        id=table_id,
+        columnDefs=list(columns),
+        rowData=list(rows),
+        defaultColDef=_COLUMN,
+        getRowId=f"params.data.{row_id}",
+        dashGridOptions={**_OPTIONS, "domLayout": "autoHeight"},
+        className="grid",
+        style={"height": None, "width": "100%"},
+    )
+    return html.Div(grid, role="group", className="table", **aria(label=label))
+
+
+def paged_table(
+    table_id: str,
+    label: str,
+    columns: Sequence[Mapping[str, Any]],
+    *,
+    page_size: int = 50,
+    height: str = "640px",
+) -> Component:
+    """Return a table of any size: the browser asks for the rows of one page at a time.
+
+    Its rows come from a callback from `getRowsRequest` to `getRowsResponse`; sorting happens
+    there too.
+    """
+    grid = dag.AgGrid(
+        id=table_id,
+        columnDefs=list(columns),
+        defaultColDef=_COLUMN,
+        rowModelType="infinite",
+        getRowId="params.data.id",
+        dashGridOptions={
+            **_OPTIONS,
+            "pagination": True,
+            "paginationPageSize": page_size,
+            "paginationPageSizeSelector": [25, 50, 100],
+            "cacheBlockSize": 50,
+            "rowBuffer": 4,
+            "maxBlocksInCache": 10,
+            "rowSelection": {
+                "mode": "singleRow",
+                "checkboxes": False,
+                "enableClickSelection": True,
+            },
+            "localeText": {"noRowsToShow": "No results match these filters."},
+        },
+        rowClassRules={"is-open": "params.context && params.context.open === params.node.id"},
+        className="grid",
+        style={"height": height, "width": "100%"},
+    )
+    return html.Div(grid, role="group", className="table", **aria(label=label))
+
+
+_WIRED = frozenset({"id", "n_clicks"})
+Tree = list[Any]
+"""Tag, attributes, and any number of children: trees, or texts."""
+
+
+def still(content: Any, *, search: str = "") -> Any:
+    """Return elements that look the same and cost as much as one component.
+
+    Args:
+        content: Components of `dash.html` and links to pages, one or a list; None stays None.
+        search: The query of the address that `content` was made for: its links change only what
+            they are about, even where the reader has chosen something else in the meantime.
+
+    Raises:
+        TypeError: If a component is of another kind or refers to a callback.
+    """
+    if content is None:
+        return None
+    return {
+        "namespace": "poor_bench",
+        "type": "Still",
+        "props": {"trees": list(_children(content)), "search": search},
+    }
+
+
+def _children(content: Any) -> Iterator[Tree | str | None]:
+    """Yield what stands in an element; nothing keeps its place, as React knows children by it."""
+    if isinstance(content, list | tuple):
+        for child in content:
+            yield from _children(child)
+    elif isinstance(content, Component):
+        yield _tree(content)
+    else:
+        yield None if content is None else str(content)
+
+
+def _tree(component: Any) -> Tree:
+    told = component.to_plotly_json()
+    attributes = told["props"]
+    is_link = isinstance(component, dcc.Link)
+    if not is_link and told["namespace"] != "dash_html_components":
+        raise TypeError(f"{told['type']} is more than an element")
+    wired = _WIRED & attributes.keys()
+    if wired:
+        raise TypeError(f"{told['type']} is wired by {', '.join(sorted(wired))}")
+    children = attributes.pop("children", None)
+    if is_link:
+        attributes |= data(page_link="")
+    return ["a" if is_link else told["type"].lower(), attributes, *_children(children)]

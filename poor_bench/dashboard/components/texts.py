@@ -1,0 +1,128 @@
+"""Text of models as it is: white space kept, nothing taken for markup; differences of two."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dash import html
+
+from poor_bench.dashboard.text.differences import (
+    JsonDifference,
+    Piece,
+    Side,
+    compare_json,
+    compare_texts,
+)
+from poor_bench.messages import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from dash.development.base_component import Component
+
+
+_SHOWN_CHARACTERS = 40_000
+_SHOWN_PIECES = 4_000
+
+
+def plain_text(text: str, marked: tuple[int, int] | None = None) -> Component:
+    """Return text in a box, with a part of it marked.
+
+    Args:
+        text: Any text; beyond 40,000 characters only its beginning is shown.
+        marked: Start and end of what is marked.
+    """
+    shown = text[:_SHOWN_CHARACTERS]
+    start, end = marked or (0, 0)
+    parts: list[Any] = [shown]
+    if end > start:
+        parts = [shown[:start], html.Mark(shown[start:end]), shown[end:]]
+    rest = len(text) - len(shown)
+    return html.Div([html.Pre(parts, className="plain-text", tabIndex="0"), _more(rest)])
+
+
+def difference(pieces: Sequence[Piece]) -> Component:
+    """Show a comparison: what was expected struck out, what came instead underlined.
+
+    Args:
+        pieces: Any number; only the beginning is shown of what browsers cannot show smoothly.
+    """
+    tags = {Side.BOTH: html.Span, Side.FIRST: html.Del, Side.SECOND: html.Ins}
+    shown = list(_beginning(pieces))
+    rest = sum(len(piece.text) for piece in pieces) - sum(len(piece.text) for piece in shown)
+    parts = [tags[piece.side](piece.text) for piece in shown]
+    return html.Div([html.Pre(parts, className="plain-text", tabIndex="0"), _more(rest)])
+
+
+def _beginning(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    n_left = _SHOWN_CHARACTERS
+    for piece in pieces[:_SHOWN_PIECES]:
+        if n_left <= 0:
+            return
+        yield Piece(piece.side, piece.text[: min(n_left, _SHOWN_CHARACTERS // 2)])
+        n_left -= len(piece.text)
+
+
+def _more(n_characters: int) -> Component | None:
+    if n_characters <= 0:
+        return None
+    return html.Div(f"... and {n_characters:,} more characters", className="plain-text-more")
+
+
+def folded(title: str, *children: Component | None, is_open: bool = False) -> Component:
+    """Return a block that opens and closes by its title."""
+    return html.Details(
+        [html.Summary(title), *(child for child in children if child is not None)],
+        open=is_open,
+        className="folded",
+    )
+
+
+_SHOWN_FIELDS = 100
+
+
+def answer_difference(first: str, second: str) -> Component:
+    """Return how two answers differ."""
+    if first.strip() == second.strip():
+        return html.P("Both answers are identical.", className="quiet")
+    fields = compare_json(first, second)
+    words = html.Div(
+        [
+            html.P(
+                [html.Del("only left"), " ", html.Ins("only right")], className="difference-key"
+            ),
+            difference(compare_texts(first, second)),
+        ]
+    )
+    if fields is None:
+        return words
+    return html.Div([_field_table(fields), words], className="answer-difference")
+
+
+def _field_table(found: JsonDifference) -> Component:
+    alike = f"{counted(found.n_alike, 'equal field')}"
+    if not found.differences:
+        return html.P(f"The same JSON ({alike}) in a different format.")
+    shown = found.differences[:_SHOWN_FIELDS]
+    rows = [
+        html.Tr(
+            [
+                html.Th(html.Code(field.path or "whole value"), scope="row"),
+                html.Td(_field_value(field.first, html.Del)),
+                html.Td(_field_value(field.second, html.Ins)),
+            ]
+        )
+        for field in shown
+    ]
+    rest = len(found.differences) - len(shown)
+    return html.Div(
+        [
+            html.P(f"{counted(len(found.differences), 'different field')}, {alike}."),
+            html.Table(html.Tbody(rows), className="sheet field-table"),
+            html.P(f"... and {rest} more", className="quiet") if rest else None,
+        ]
+    )
+
+
+def _field_value(text: str | None, tag: Callable[[str], Component]) -> Component:
+    return html.Span("missing", className="quiet") if text is None else tag(text)

@@ -1,0 +1,136 @@
+"""Forms that write an entry of a file: problems stand beside the fields they belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dash import html
+
+from poor_bench.config.report import parse_place
+from poor_bench.dashboard.components.blocks import error_banner
+from poor_bench.errors import ConfigError, PoorBenchError
+from poor_bench.models.problem import Problem, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from dash.development.base_component import Component
+
+
+_FORM = "the form"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """The entry of a file that a form writes."""
+
+    file: str
+    """Name of the file, such as `llms.json`."""
+    number: int
+    """Its place in the file's list, counted from 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldProblems:
+    """Why a form was not saved."""
+
+    by_field: Mapping[str, str]
+    """Name of a field to what is wrong with it."""
+    elsewhere: PoorBenchError | None
+    """What belongs to no field of the form; None where the fields tell everything."""
+
+
+def form_error(problems: Mapping[str, str]) -> ConfigError:
+    """Return the error of a form that cannot be read.
+
+    Args:
+        problems: Name of a field to what is wrong with it.
+    """
+    return ConfigError(
+        "; ".join(problems.values()),
+        problems=[
+            Problem(file=_FORM, place=field, message=message) for field, message in problems.items()
+        ],
+    )
+
+
+def sort_problems(error: PoorBenchError, entry: Entry, fields: Collection[str]) -> FieldProblems:
+    """Return what is wrong, by field.
+
+    Args:
+        error: Why the form was not saved.
+        entry: What the form writes.
+        fields: Keys of the entry that the form has fields for; `a.b` is the key b below a.
+    """
+    problems = error.problems if isinstance(error, ConfigError) else ()
+    by_field: dict[str, list[str]] = {}
+    others = []
+    for problem in problems:
+        if problem.severity is not Severity.ERROR:
+            continue
+        field = next((name for name in _keys_of(problem, entry) if name in fields), None)
+        if field is None:
+            others.append(problem)
+        else:
+            by_field.setdefault(field, []).append(_told(problem, field))
+    told = {field: "; ".join(texts) for field, texts in by_field.items()}
+    if told and not others:
+        return FieldProblems(by_field=told, elsewhere=None)
+    rest = ConfigError(str(error), problems=others, hint=error.hint)
+    return FieldProblems(by_field=told, elsewhere=rest)
+
+
+def _keys_of(problem: Problem, entry: Entry) -> Iterator[str]:
+    """Yield the key within the entry that a problem is about, then those around it."""
+    place = parse_place(problem.place)
+    if problem.file == _FORM:
+        yield problem.place
+        return
+    number = next((at for at, part in enumerate(place) if isinstance(part, int)), len(place))
+    if Path(problem.file).name != entry.file or place[number : number + 1] != (entry.number,):
+        return
+    keys = [str(part) for part in place[number + 1 :]]
+    for length in range(len(keys), 0, -1):
+        yield ".".join(keys[:length])
+
+
+def _told(problem: Problem, field: str) -> str:
+    inner = problem.place.rpartition(f".{field}.")[2] if f".{field}." in problem.place else ""
+    message = f"{inner}: {problem.message}" if inner else problem.message
+    return f"{message} ({problem.hint})" if problem.hint else message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormAnswer:
+    """The outcome, and where it is told."""
+
+    shown: Component
+    """Stands below the form."""
+    is_saved: bool
+    errors: Mapping[str, str] = field(default_factory=dict)
+    """Name of a field to what stands beside it."""
+
+
+def saved(text: str) -> FormAnswer:
+    """Return the outcome of a form that was written."""
+    return FormAnswer(shown=html.P(text, role="status"), is_saved=True)
+
+
+def refused(error: PoorBenchError, entry: Entry, fields: Collection[str]) -> FormAnswer:
+    """Return the outcome of a form that was not: each problem beside its field, if it has one.
+
+    Args:
+        error: Why it was not written.
+        entry: What the form writes.
+        fields: Keys of the entry that the form has fields for.
+    """
+    problems = sort_problems(error, entry, fields)
+    told = "Not saved. Correct the fields in red."
+    shown = (
+        html.P(told, className="form-refused", role="alert")
+        if problems.elsewhere is None
+        else error_banner(problems.elsewhere)
+    )
+    return FormAnswer(shown=shown, is_saved=False, errors=problems.by_field)

@@ -1,0 +1,351 @@
+"""The compared tests: the list, and the panel of one test with its answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dash import dcc, html
+
+from poor_bench.dashboard.components.badges import llm_mark, score_badge, weak_sandbox_badge
+from poor_bench.dashboard.components.blocks import aria, empty_state, icon
+from poor_bench.dashboard.components.controls import chip_row
+from poor_bench.dashboard.components.texts import answer_difference, folded, plain_text
+from poor_bench.dashboard.pages.compare.layout import LINKS, CompareSelection
+from poor_bench.dashboard.text.formatting import milliseconds_text
+from poor_bench.dashboard.text.safe_markdown import safe_markdown
+from poor_bench.dashboard.url_state import model_link
+from poor_bench.messages import counted
+from poor_bench.scoring.verdict import MAX_DETAILS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.services.compared_tests import ComparedTest, DistinctAnswer, LLMLine
+    from poor_bench.dashboard.services.result_details import ResultDetails
+    from poor_bench.models.result import Result
+    from poor_bench.models.test import Test
+
+
+PAGE_SIZE = 25
+_SHOWN_ANSWERS = 3
+_SHOWN_TEXT = 160
+
+
+def listed_tests(
+    rows: Sequence[ComparedTest],
+    name_of: Callable[[str], str],
+    selection: CompareSelection,
+    n_tests: int,
+) -> Component:
+    """Return one page of the tests.
+
+    Args:
+        rows: The tests of the page.
+        name_of: LLM id to what screens call it.
+        selection: State of the page.
+        n_tests: How many tests there are on all pages.
+    """
+    if not rows:
+        return empty_state(
+            "No tests", "No test matches these filters. Remove a filter to see more."
+        )
+    return html.Div(
+        [
+            html.Ol(
+                [_test_row(row, name_of, selection) for row in rows],
+                className="test-list",
+                start=str((selection.page - 1) * PAGE_SIZE + 1),
+            ),
+            _pages(selection, n_tests),
+        ]
+    )
+
+
+def _test_row(
+    row: ComparedTest, name_of: Callable[[str], str], selection: CompareSelection
+) -> Component:
+    is_open = row.test_id == selection.test
+    search = selection.changed(test="" if is_open else row.test_id).search
+    level = (
+        f"{row.test.class_id}, level {row.test.level}" if row.test else "no longer in tests.json"
+    )
+    return html.Li(
+        [
+            html.Div(
+                [
+                    LINKS.link(row.test_id, search, className="test-name"),
+                    html.Span(level, className="quiet"),
+                    html.P(_test_text(row.test), className="test-text"),
+                ],
+                className="test-about",
+            ),
+            html.Div(
+                [_line(line, number, name_of) for number, line in enumerate(row.lines)],
+                className="test-lines",
+            ),
+        ],
+        className="test-row is-open" if is_open else "test-row",
+    )
+
+
+def _line(line: LLMLine, number: int, name_of: Callable[[str], str]) -> Component:
+    return html.Div(
+        [
+            llm_mark(number),
+            html.Span(name_of(line.llm_id), className="line-name", title=line.llm_id),
+            score_badge(line.score) if line.answers else html.Span("-", className="quiet"),
+            _change(line.change),
+            html.Span(_answers(line.answers), className="line-answers"),
+            html.Span(milliseconds_text(line.mean_ms), className="line-time"),
+        ],
+        className="test-line",
+    )
+
+
+def _change(change: float | None) -> Component:
+    if change is None or abs(change) < 0.005:
+        return html.Span(className="change")
+    word = "better" if change > 0 else "worse"
+    return html.Span(
+        f"{'▲' if change > 0 else '▼'} {abs(change):.2f}",
+        className=f"change is-{word}",
+        title=f"{word} than the baseline",
+    )
+
+
+def _answers(answers: Sequence[DistinctAnswer]) -> list[Component]:
+    if not answers:
+        return [html.Span("no result", className="quiet")]
+    shown = [_answer_excerpt(answer, answers) for answer in answers[:_SHOWN_ANSWERS]]
+    further = len(answers) - len(shown)
+    if further > 0:
+        shown.append(html.Span(f"+{counted(further, 'other answer')}", className="quiet"))
+    return shown
+
+
+def _answer_excerpt(answer: DistinctAnswer, among: Sequence[DistinctAnswer]) -> Component:
+    text = " ".join(answer.text[: 4 * _SHOWN_TEXT].split())
+    is_repeated = len(among) > 1 or answer.n_trials > 1
+    return html.Span(
+        [
+            html.Span(f"{answer.n_trials}x", className="answer-count") if is_repeated else None,
+            html.Span(text[:_SHOWN_TEXT] or "empty answer"),
+        ],
+        className="answer is-failed" if answer.score is None else "answer",
+    )
+
+
+def _test_text(test: Test | None) -> str:
+    if test is None:
+        return ""
+    text = " ".join((test.text or " | ".join(test.texts or ())).split())
+    return text if len(text) <= _SHOWN_TEXT else f"{text[: _SHOWN_TEXT - 1]}…"
+
+
+def _pages(selection: CompareSelection, n_tests: int) -> Component | None:
+    n_pages = -(-n_tests // PAGE_SIZE)
+    if n_pages <= 1:
+        return None
+    start = (selection.page - 1) * PAGE_SIZE
+    steps = [("Previous", selection.page - 1), ("Next", selection.page + 1)]
+    links = [
+        LINKS.link(text, selection.changed(page=page).search, className="page-step")
+        if 1 <= page <= n_pages
+        else html.Span(text, className="page-step is-off", **aria(disabled="true"))
+        for text, page in steps
+    ]
+    shown = f"{start + 1:,} to {min(start + PAGE_SIZE, n_tests):,} of {n_tests:,}"
+    return html.Nav(
+        [links[0], html.Span(shown, className="quiet"), links[1]],
+        className="page-steps",
+        **aria(label="Pages of tests"),
+    )
+
+
+def panel(
+    row: ComparedTest,
+    details_of: Callable[[Result], ResultDetails],
+    name_of: Callable[[str], str],
+    selection: CompareSelection,
+    neighbours: tuple[str, str],
+) -> list[Component]:
+    """Return the panel of one test.
+
+    Args:
+        row: The test with its lines.
+        details_of: Result to everything that belongs to it.
+        name_of: LLM id to what screens call it.
+        selection: State of the page.
+        neighbours: Test before and after in the list; empty where there is none.
+    """
+    first = next((line.answers[0].results[0] for line in row.lines if line.answers), None)
+    details = details_of(first) if first is not None else None
+    return [
+        _head(row, selection, neighbours),
+        html.Div(
+            [
+                _asked(row, details),
+                _difference(row, name_of, selection),
+                *(
+                    _of_llm(line, number, details_of, name_of)
+                    for number, line in enumerate(row.lines)
+                ),
+            ],
+            className="details-body",
+        ),
+    ]
+
+
+def _head(row: ComparedTest, selection: CompareSelection, neighbours: tuple[str, str]) -> Component:
+    level = (
+        f"{row.test.class_id} · level {row.test.level}" if row.test else "no longer in tests.json"
+    )
+    steps = zip(neighbours, ("previous", "next"), ("K", "J"), strict=True)
+    buttons = [
+        LINKS.link(
+            icon(name),
+            selection.changed(test=test_id).search,
+            label=f"{name.capitalize()} test ({key})",
+            key=name,
+            className="panel-button",
+            title=f"{name.capitalize()} test ({key})",
+        )
+        for test_id, name, key in steps
+        if test_id
+    ]
+    close = LINKS.link(
+        icon("close"),
+        selection.changed(test="").search,
+        label="Close (Escape)",
+        key="escape",
+        className="panel-button",
+        title="Close (Escape)",
+    )
+    return html.Div(
+        [
+            html.Div([html.H2(row.test_id), html.P(level)], className="details-title"),
+            *buttons,
+            close,
+        ],
+        className="details-head",
+    )
+
+
+def _asked(row: ComparedTest, details: ResultDetails | None) -> Component | None:
+    if details is None:
+        return None
+    expected = (
+        html.Section([html.H3("Expected"), plain_text(details.expected)])
+        if details.expected
+        else None
+    )
+    prompt = details.prompt or (row.test.text or "" if row.test else "")
+    return html.Div([folded("Prompt", plain_text(prompt)) if prompt else None, expected])
+
+
+def _difference(
+    row: ComparedTest, name_of: Callable[[str], str], selection: CompareSelection
+) -> Component | None:
+    answered = {line.llm_id: line.answers[0] for line in row.lines if _has_answer(line)}
+    if len(answered) < 2:
+        return None
+    ids = list(answered)
+    left = selection.left if selection.left in answered else ids[0]
+    right = selection.right if selection.right in answered else ""
+    if not right or right == left:
+        right = _most_unlike(left, answered)
+    sides = (("left", "Left", left), ("right", "Right", right))
+    return html.Section(
+        [
+            html.H3("Difference of two answers"),
+            *(
+                chip_row(
+                    heading,
+                    [
+                        LINKS.chip(
+                            name_of(llm_id),
+                            selection.changed(**{side: llm_id}).search,
+                            is_active=llm_id == chosen,
+                        )
+                        for llm_id in ids
+                    ],
+                )
+                for side, heading, chosen in sides
+            ),
+            answer_difference(answered[left].text, answered[right].text),
+        ]
+    )
+
+
+def _most_unlike(llm_id: str, answered: Mapping[str, DistinctAnswer]) -> str:
+    """Return the LLM whose answer is worth comparing with that of another."""
+    own = answered[llm_id]
+    others = [other for other in answered if other != llm_id]
+    return min(
+        others,
+        key=lambda other: (answered[other].score == own.score, answered[other].text == own.text),
+    )
+
+
+def _has_answer(line: LLMLine) -> bool:
+    return bool(line.answers) and line.answers[0].score is not None
+
+
+def _of_llm(
+    line: LLMLine,
+    number: int,
+    details_of: Callable[[Result], ResultDetails],
+    name_of: Callable[[str], str],
+) -> Component:
+    href = model_link(line.llm_id, test=_test_of(line.answers))
+    return html.Section(
+        [
+            html.H3(
+                [
+                    llm_mark(number),
+                    dcc.Link(name_of(line.llm_id), href=href),
+                    score_badge(line.score) if line.answers else None,
+                ],
+                className="panel-llm",
+            ),
+            *(_answer(answer, details_of(answer.results[0])) for answer in line.answers),
+            html.P("No result yet.", className="quiet") if not line.answers else None,
+        ],
+        **aria(label=name_of(line.llm_id)),
+    )
+
+
+def _test_of(answers: Sequence[DistinctAnswer]) -> str:
+    return answers[0].results[0].test_id if answers else ""
+
+
+def _answer(answer: DistinctAnswer, details: ResultDetails) -> Component:
+    if answer.score is None:
+        return html.Div(
+            [html.Strong("Failed to run"), html.P(answer.text)], className="failure-box"
+        )
+    trials = ", ".join(str(result.trial) for result in answer.results)
+    n_words = len(details.thinking.split())
+    weak_levels = sorted({result.weak_sandbox for result in answer.results} - {""})
+    return html.Div(
+        [
+            *map(weak_sandbox_badge, weak_levels),
+            html.P(
+                f"{counted(answer.n_trials, 'trial')} with the same response ({trials}), "
+                f"score {answer.score:.2f}",
+                className="quiet",
+            )
+            if answer.n_trials > 1
+            else None,
+            plain_text(details.answer, details.answer_span),
+            dcc.Markdown(
+                safe_markdown(details.result.details[:MAX_DETAILS]), className="evaluator-says"
+            ),
+            folded(f"Thinking ({counted(n_words, 'word')})", plain_text(details.thinking))
+            if details.thinking
+            else None,
+        ],
+        className="panel-answer",
+    )

@@ -1,0 +1,159 @@
+"""Configured models, models of a server, and the answer to a tried prompt."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from dash import dcc, html
+
+from poor_bench.dashboard.components.blocks import aria, empty_state, ticked_text
+from poor_bench.dashboard.components.controls import choose_button
+from poor_bench.dashboard.components.texts import folded, plain_text
+from poor_bench.dashboard.pages.llms.layout import LLMsIds
+from poor_bench.dashboard.text.formatting import milliseconds_text, setting_text, size_text
+from poor_bench.dashboard.url_state import model_link
+from poor_bench.messages import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from dash.development.base_component import Component
+
+    from poor_bench.models.completion import Completion
+    from poor_bench.models.llm import LLM
+    from poor_bench.ports import Reachability
+
+
+_HEADINGS = ("Model", "Reachable", "Size", "Server", "Parameters")
+_SHARED = 3
+"""From how many LLMs on a message stands once above the table instead of in each row."""
+
+
+def listed_llms(llms: Sequence[LLM], checks: Mapping[str, Reachability] | None) -> Component:
+    """Return the table of the configured LLMs.
+
+    Args:
+        llms: In the order of the file.
+        checks: LLM id to whether it can be asked; None while the endpoints are asked.
+    """
+    if not llms:
+        return empty_state(
+            "No models yet", "Add a model below. A local Ollama server is the easiest way."
+        )
+    messages = Counter(check.message for check in (checks or {}).values() if check.message)
+    shared = {message: number for message, number in messages.items() if number >= _SHARED}
+    heads = [html.Th(heading, scope="col") for heading in _HEADINGS]
+    heads.append(html.Th(html.Span("Actions", className="only-heard"), scope="col"))
+    return html.Div(
+        [
+            html.Ul([_shared(*each) for each in shared.items()], className="shared-messages"),
+            html.Table(
+                [
+                    html.Thead(html.Tr(heads)),
+                    html.Tbody([_row(llm, checks, shared) for llm in llms]),
+                ],
+                className="sheet llm-table",
+            ),
+        ],
+        className="sheet-frame",
+        tabIndex="0",
+        role="region",
+        **aria(label="Configured models"),
+    )
+
+
+def _shared(message: str, number: int) -> Component:
+    return html.Li([html.Strong(f"{counted(number, 'model')}: "), *ticked_text(message)])
+
+
+def _row(llm: LLM, checks: Mapping[str, Reachability] | None, shared: Collection[str]) -> Component:
+    parameters = ", ".join(setting_text(*each) for each in llm.parameters.items())
+    other = "Disable" if llm.enabled else "Enable"
+    switch = choose_button(other, LLMsIds.SWITCHED, llm.id, label=f"{other} {llm.id}")
+    edit = choose_button("Edit", LLMsIds.EDITED, llm.id, label=f"Edit {llm.id}")
+    return html.Tr(
+        [
+            html.Th(
+                [
+                    dcc.Link(llm.label or llm.id, href=model_link(llm.id), className="strip-name"),
+                    html.Div(llm.id, className="quiet") if llm.label else None,
+                ],
+                scope="row",
+            ),
+            html.Td(_reachable((checks or {}).get(llm.id), shared)),
+            html.Td(size_text(llm.size) or "-", className="number"),
+            html.Td(llm.endpoint or "default of the provider", className="quiet"),
+            html.Td(parameters[:120] or "-", className="quiet"),
+            html.Td(html.Div([edit, switch], className="row-buttons")),
+        ],
+        className="" if llm.enabled else "is-off",
+    )
+
+
+def _reachable(check: Reachability | None, shared: Collection[str]) -> Component:
+    if check is None:
+        return html.Span("checking ...", className="quiet")
+    message = "" if check.message in shared else check.message
+    if check.state == "ready":
+        return _state("yes", "good", message)
+    return _state(check.state, "bad", message)
+
+
+def _state(text: str, kind: str, message: str) -> Component:
+    return html.Div(
+        [
+            html.Span(text, className=f"state-mark is-{kind}"),
+            html.Div(ticked_text(message), className="state-message") if message else None,
+        ]
+    )
+
+
+def found_models(entries: Sequence[Mapping[str, Any]]) -> Component:
+    """Return the models that a server has and llms.json has not."""
+    if not entries:
+        return html.P("All models of this server are in llms.json.", className="quiet")
+    return html.Ul([_found(entry) for entry in entries], className="found-models")
+
+
+def _found(entry: Mapping[str, Any]) -> Component:
+    name = str(entry["name"])
+    facts = [
+        size_text(entry.get("size")),
+        str(entry.get("_quantization", "")),
+        f"remote: runs at {entry['_remote']}" if entry.get("_remote") else "",
+    ]
+    return html.Li(
+        [
+            html.Span(name, className="strip-name"),
+            html.Span(" · ".join(fact for fact in facts if fact), className="quiet"),
+            choose_button("Add", LLMsIds.TAKEN, name, label=f"Add {name}"),
+        ]
+    )
+
+
+def tried_answer(completion: Completion) -> Component:
+    """Return the answer with its thinking, tokens and times."""
+    usage, timing = completion.usage, completion.timing
+    figures = {
+        "Time": milliseconds_text(timing.total_ms),
+        "Time to first token": milliseconds_text(timing.first_token_ms),
+        "Model load": milliseconds_text(timing.load_ms),
+        "Prompt processing": milliseconds_text(timing.prefill_ms),
+        "Generation": milliseconds_text(timing.decode_ms),
+        "Prompt tokens": str(usage.prompt_tokens or "-"),
+        "Completion tokens": str(usage.completion_tokens or "-"),
+        "Finish reason": completion.finish_reason.value,
+    }
+    known = {name: text for name, text in figures.items() if text != "-"}
+    return html.Div(
+        [
+            plain_text(completion.text or "The answer is empty."),
+            folded("Thinking", plain_text(completion.thinking)) if completion.thinking else None,
+            html.Dl(
+                [html.Div([html.Dt(name), html.Dd(text)]) for name, text in known.items()],
+                className="figures",
+            ),
+            *(html.P(note, className="quiet") for note in completion.notes),
+        ]
+    )

@@ -1,0 +1,281 @@
+"""The panel beside the table: everything about one trial, previous and next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dash_mantine_components as dmc
+from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+
+from poor_bench.dashboard.components.badges import score_badge, weak_sandbox_badge
+from poor_bench.dashboard.components.texts import difference, folded, plain_text
+from poor_bench.dashboard.page import ShellIds, bind_script
+from poor_bench.dashboard.pages.model.layout import ModelIds, query_of, selected_key, sorted_as
+from poor_bench.dashboard.text.differences import compare_texts
+from poor_bench.dashboard.text.formatting import dollars_text, milliseconds_text, think_to_text
+from poor_bench.dashboard.text.safe_markdown import safe_markdown
+from poor_bench.messages import counted
+from poor_bench.scoring.verdict import MAX_DETAILS
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.services.result_details import ResultDetails
+    from poor_bench.dashboard.services.result_table import TrialKey
+    from poor_bench.dashboard.services.services import Services
+    from poor_bench.models.result import Result
+
+
+def details_title(details: ResultDetails) -> list[Component]:
+    """Return which trial is open."""
+    result = details.result
+    level = f" · level {details.level}" if details.level is not None else ""
+    trial = f" · trial {result.trial}" if result.trial > 1 else ""
+    return [
+        html.H2(result.test_id),
+        html.P(f"{details.class_id or 'removed test'}{level}{trial}"),
+    ]
+
+
+def details_body(details: ResultDetails) -> list[Component | None]:
+    """Return everything about a trial."""
+    return [
+        _verdict(details),
+        _difference(details),
+        _section("Response", plain_text(details.answer, details.answer_span)),
+        _thinking(details),
+        _prompt(details),
+        _section("Figures", _figures(details.result)),
+    ]
+
+
+def _verdict(details: ResultDetails) -> Component:
+    result = details.result
+    if result.failure is not None:
+        kind = result.failure.kind.value.replace("_", " ")
+        return html.Div(
+            [
+                html.Strong(f"Failed to run: {kind}"),
+                html.P(result.failure.message),
+                html.P("This is not a score; the test stays pending.", className="quiet"),
+            ],
+            className="failure-box",
+        )
+    strict = result.strict_score
+    issues = [html.Li(f"{title}: {evidence}") for title, evidence in details.issues]
+    return html.Div(
+        [
+            html.Div(
+                [
+                    score_badge(result.score),
+                    html.Span(
+                        f"strict {strict:.2f}: the answer is not in the required format",
+                        className="quiet",
+                    )
+                    if strict is not None and strict != result.score
+                    else None,
+                    *(
+                        dmc.Badge(mark.replace("_", " "), color="orange", variant="light")
+                        for mark in result.marks
+                    ),
+                    weak_sandbox_badge(result.weak_sandbox),
+                ],
+                className="verdict-line",
+            ),
+            dcc.Markdown(safe_markdown(result.details[:MAX_DETAILS]), className="evaluator-says"),
+            html.Ul(issues, className="details-issues") if issues else None,
+        ]
+    )
+
+
+def _difference(details: ResultDetails) -> Component | None:
+    if not details.expected or details.result.score is None:
+        return None
+    if details.result.score >= 1.0:
+        return _section("Expected", plain_text(details.expected))
+    if not details.got:
+        return _section("Expected; no answer found", plain_text(details.expected))
+    return _section(
+        "Expected and actual",
+        html.P([html.Del("expected"), " ", html.Ins("actual")], className="difference-key"),
+        difference(compare_texts(details.expected, details.got)),
+    )
+
+
+def _thinking(details: ResultDetails) -> Component | None:
+    if not details.thinking:
+        return None
+    n_words = len(details.thinking.split())
+    return folded(f"Thinking ({counted(n_words, 'word')})", plain_text(details.thinking))
+
+
+def _prompt(details: ResultDetails) -> Component | None:
+    if not details.prompt:
+        return None
+    as_today = "" if details.is_prompt_stored else " (rendered from the current files)"
+    system = plain_text(details.system_prompt) if details.system_prompt else None
+    return folded(
+        f"Prompt{as_today}",
+        html.H4("System") if system else None,
+        system,
+        html.H4("User") if system else None,
+        plain_text(details.prompt),
+    )
+
+
+def _figures(result: Result) -> Component:
+    figures = {
+        "Execution time": milliseconds_text(result.execution_time_ms),
+        "Time to first token": milliseconds_text(result.first_token_ms),
+        "Model load": milliseconds_text(result.load_ms),
+        "Queue": milliseconds_text(result.queue_ms),
+        "Prompt processing": milliseconds_text(result.prefill_ms),
+        "Generation": milliseconds_text(result.decode_ms),
+        "Prompt tokens": _count(result.prompt_tokens),
+        "Completion tokens": _count(result.completion_tokens),
+        "Thinking tokens": _count(result.thinking_tokens),
+        "Cost": dollars_text(result.cost_usd),
+        "Judge cost": dollars_text(result.judge_cost_usd),
+        "Finish reason": result.finish_reason or "-",
+        "Answer format": result.found or "-",
+        "Sandbox": result.sandbox or "-",
+        "Think": think_to_text(result.think),
+        "Time of request": result.timestamp[:19].replace("T", " "),
+        "Run": result.run_id or "-",
+    }
+    known = {name: text for name, text in figures.items() if text not in {"-", ""}}
+    return html.Dl(
+        [html.Div([html.Dt(name), html.Dd(text)]) for name, text in known.items()],
+        className="figures",
+    )
+
+
+def _count(number: int | None) -> str:
+    return "-" if number is None else f"{number:,}"
+
+
+def _section(title: str, *children: Component) -> Component:
+    return html.Section([html.H3(title), *children])
+
+
+SortModel = list[dict[str, Any]] | None
+Shown = tuple[list["Component"], str, bool, bool, list["Component | None"], list[Any] | None]
+
+
+def asked_for(services: Services, llm_id: str, selected: object) -> TrialKey | None:
+    """Return the trial that a store names, or its failure where it has no score; None for none."""
+    key = selected_key(selected)
+    if key is None:
+        return None
+    table = services.stored()
+    candidates = (key, key._replace(is_failure=True))
+    return next((each for each in candidates if table.find(llm_id, each) is not None), None)
+
+
+def neighbour(
+    services: Services, search: str, sort: SortModel, selected: object, step: int
+) -> TrialKey | None:
+    """Return the trial `step` rows further in the table; None where there is none."""
+    query = query_of(search)
+    key = asked_for(services, query.llm_id, selected)
+    found = services.find(sorted_as(query, sort))
+    place = found.place_of(key) if key is not None else None
+    return None if place is None else found.key_at(place + step)
+
+
+def shown_details(services: Services, search: str, sort: SortModel, selected: object) -> Shown:
+    """Return what the panel shows of the selected trial; nothing where none is selected or known.
+
+    Returns:
+        Title, position, whether there is nothing before and nothing behind, body, and the trial
+        with its place.
+    """
+    query = query_of(search)
+    key = asked_for(services, query.llm_id, selected)
+    details = services.details(query.llm_id, key) if key is not None else None
+    if key is None or details is None:
+        return [], "", True, True, [], None
+    found = services.find(sorted_as(query, sort))
+    place = found.place_of(key)
+    title, body = details_title(details), details_body(details)
+    if place is None:
+        return title, "", True, True, body, [*key, None]
+    position = f"{place + 1:,} of {len(found):,}"
+    return title, position, place == 0, place + 1 == len(found), body, [*key, place]
+
+
+def bar_to_selected(services: Services, search: str, click: dict[str, Any]) -> list[Any] | None:
+    """Return the first trial of the test whose bar was chosen."""
+    [test_id, *_] = click["points"][0]["customdata"]
+    found = services.find(query_of(search))
+    keys = (found.key_at(place) for place in range(len(found)))
+    key = next((key for key in keys if key is not None and key.test_id == test_id), None)
+    return None if key is None else list(key)
+
+
+def register_details(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+    bind_script(
+        app,
+        "model",
+        "select_row",
+        Output(ModelIds.SELECTED, "data"),
+        Input(ModelIds.RESULTS, "selectedRows"),
+        prevent_initial_call=True,
+    )
+
+    @app.callback(
+        Output(ModelIds.SELECTED, "data", allow_duplicate=True),
+        Input(ModelIds.CHART_GRAPH, "clickData"),
+        State(ModelIds.QUERY, "data"),
+        prevent_initial_call=True,
+    )
+    def _select_bar(click: dict[str, Any] | None, search: str) -> Any:
+        return no_update if not click else bar_to_selected(services, search, click) or no_update
+
+    @app.callback(
+        Output(ModelIds.SELECTED, "data", allow_duplicate=True),
+        Input(ModelIds.PREVIOUS, "n_clicks"),
+        Input(ModelIds.NEXT, "n_clicks"),
+        State(ModelIds.QUERY, "data"),
+        State(ModelIds.SORT, "data"),
+        State(ModelIds.SELECTED, "data"),
+        prevent_initial_call=True,
+    )
+    def _step(_back: int, _on: int, search: str, sort: SortModel, selected: object) -> Any:
+        step = -1 if ctx.triggered_id == ModelIds.PREVIOUS else 1
+        key = neighbour(services, search, sort, selected, step)
+        return no_update if key is None else list(key)
+
+    @app.callback(
+        Output(ModelIds.SELECTED, "data", allow_duplicate=True),
+        Input(ModelIds.CLOSE, "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def _close(_clicks: int) -> Any:
+        return None
+
+    _register_panel(app, services)
+
+
+def _register_panel(app: Dash, services: Services) -> None:
+    bind_script(
+        app, "grid", "mark_open", Output(ModelIds.RESULTS, "id"), Input(ModelIds.OPEN, "data")
+    )
+
+    @app.callback(
+        Output(ModelIds.DETAILS_TITLE, "children"),
+        Output(ModelIds.DETAILS_POSITION, "children"),
+        Output(ModelIds.PREVIOUS, "disabled"),
+        Output(ModelIds.NEXT, "disabled"),
+        Output(ModelIds.DETAILS, "children"),
+        Output(ModelIds.OPEN, "data"),
+        Input(ModelIds.SELECTED, "data"),
+        Input(ShellIds.VERSION, "data"),
+        Input(ModelIds.QUERY, "data"),
+        State(ModelIds.SORT, "data"),
+    )
+    def _show(selected: object, version: str | None, search: str | None, sort: SortModel) -> Any:
+        if version is None or search is None:
+            return (no_update,) * 6
+        return shown_details(services, search, sort, selected)

@@ -1,0 +1,203 @@
+"""The plan before a run starts, and trials that failed to run."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from dash import dcc, html
+
+from poor_bench.dashboard.components.blocks import (
+    empty_state,
+    live_head,
+    tile,
+    tiles,
+    warning_banner,
+)
+from poor_bench.dashboard.text.formatting import dollars_text, seconds_text
+from poor_bench.dashboard.url_state import model_link
+from poor_bench.messages import counted
+from poor_bench.sandbox import SandboxTerms, weakness_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dash.development.base_component import Component
+
+    from poor_bench.config.workspace import Workspace
+    from poor_bench.dashboard.services.failures import FailureGroup
+    from poor_bench.dashboard.services.run_preview import LLMPreview, RunPreview
+
+
+_UNKNOWN = "unknown"
+_HEADS = ("Model", "Trials", "Failed before", "To rescore", "Estimated time", "Estimated cost")
+
+
+def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
+    """Return how many trials, how long and how much, in all and for each LLM."""
+    if not planned.llms:
+        return empty_state(
+            "Nothing is pending for this selection",
+            "Change the selection, enable a model, or re-run completed tests.",
+        )
+    cells = [_cells(llm, name_of(llm.llm_id)) for llm in planned.llms]
+    shown = [column for column in range(len(_HEADS)) if any(row[column] for row in cells)]
+    head = html.Tr([html.Th(_HEADS[column], scope="col") for column in shown])
+    rows = [_row([row[column] for column in shown]) for row in cells]
+    return html.Div(
+        [
+            tiles(
+                tile("Trials", f"{planned.n_items:,}", _rescored_note(planned.n_rescored)),
+                tile("Estimated time", *_total_time(planned)),
+                tile("Estimated cost", *_total_cost(planned)),
+            ),
+            html.Div(
+                html.Table([html.Thead(head), html.Tbody(rows)], className="run-table"),
+                className="run-table-frame",
+            ),
+        ],
+        className="page-body",
+    )
+
+
+def preview_rows(planned: RunPreview) -> list[dict[str, Any]]:
+    """Return a row for each LLM of a plan; what is not known is None."""
+    return [asdict(llm) for llm in planned.llms]
+
+
+def nothing_to_run(workspace: Workspace) -> Component | None:
+    """Return what a workspace lacks for any run; None where it lacks nothing."""
+    if not workspace.tests:
+        return empty_state("No tests yet", "Add tests to tests.json, or import a benchmark.")
+    if not workspace.llms:
+        link = dcc.Link("Add a model", href="/llms", className="button-link")
+        return empty_state("No models yet", "Add a model to llms.json to run the tests.", link)
+    return None
+
+
+def sandbox_warning(terms: SandboxTerms) -> Component | None:
+    """Return how weak the sandbox is, and what to do about it; None where it isolates code."""
+    if terms.is_refused:
+        return warning_banner(
+            "Code of models is not run",
+            f"{_sentence(terms.refusal)} Other tests run if you select only those.",
+            _sentence(terms.way_out),
+        )
+    if weakness := weakness_of(terms.status):
+        return warning_banner(
+            "Code of models is not isolated",
+            _sentence(weakness),
+            "You accepted this level with `--sandbox` or in config.yaml. To isolate code, run in a "
+            "container on Linux (see docs/security.md).",
+        )
+    return None
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def run_is_under_way() -> Component:
+    """Return what stands in the place of the plan while a run goes on."""
+    return html.P("The plan is updated when the current run ends.", className="quiet")
+
+
+def _cells(llm: LLMPreview, name: str) -> tuple[str, ...]:
+    return (
+        name,
+        f"{llm.n_items:,}",
+        f"{llm.n_failed:,}" if llm.n_failed else "",
+        f"{llm.n_rescored:,}" if llm.n_rescored else "",
+        _time(llm.seconds),
+        _cost(llm.cost_usd),
+    )
+
+
+def _row(cells: Sequence[str]) -> Component:
+    name, *figures = cells
+    return html.Tr([html.Th(name, scope="row"), *(html.Td(figure) for figure in figures)])
+
+
+def _rescored_note(n_rescored: int) -> str:
+    return f"and {counted(n_rescored, 'response')} to rescore" if n_rescored else "to run"
+
+
+def _total_time(planned: RunPreview) -> tuple[str, str]:
+    note = f"unknown for {counted(planned.n_untimed, 'model')}" if planned.n_untimed else ""
+    return _and_more(_time(planned.seconds), note), note or "based on stored times"
+
+
+def _total_cost(planned: RunPreview) -> tuple[str, str]:
+    unpriced = counted(planned.n_unpriced, "model")
+    note = f"unknown for {unpriced}: no prices in llms.json" if planned.n_unpriced else ""
+    return _and_more(
+        _cost(planned.cost_usd), note
+    ), note or "at the prices of llms.json, with judging"
+
+
+def _and_more(text: str, what_is_missing: str) -> str:
+    return f"{text} and more" if what_is_missing and text != _UNKNOWN else text
+
+
+def _time(seconds: float | None) -> str:
+    return _UNKNOWN if seconds is None else seconds_text(seconds) if seconds else "-"
+
+
+def _cost(dollars: float | None) -> str:
+    return _UNKNOWN if dollars is None else dollars_text(dollars)
+
+
+_SHOWN = 30
+
+
+def failures_head(groups: Sequence[FailureGroup]) -> list[Component]:
+    """Return how many trials failed to run."""
+    n_trials = sum(len(group.trials) for group in groups)
+    return live_head(
+        "Failed to run",
+        f"{counted(n_trials, 'trial')} without a score; excluded from all figures, still pending.",
+    )
+
+
+def failures_table(groups: Sequence[FailureGroup], name_of: Callable[[str], str]) -> Component:
+    """Return what failed to run, by LLM and reason."""
+    heads = ("Model", "Reason", "Trials", "First message")
+    rows = [_failure_row(group, name_of(group.llm_id)) for group in groups[:_SHOWN]]
+    return html.Div(
+        html.Table(
+            [
+                html.Thead(html.Tr([html.Th(name, scope="col") for name in heads])),
+                html.Tbody(rows),
+            ],
+            className="run-table is-text",
+        ),
+        className="run-table-frame",
+    )
+
+
+def failure_rows(groups: Sequence[FailureGroup]) -> list[dict[str, Any]]:
+    """Return a row for each trial that failed to run."""
+    return [
+        {
+            "model": group.llm_id,
+            "reason": group.kind.value,
+            "test": trial.test_id,
+            "trial": trial.number,
+            "first_message": group.message,
+        }
+        for group in groups
+        for trial in group.trials
+    ]
+
+
+def _failure_row(group: FailureGroup, name: str) -> Component:
+    return html.Tr(
+        [
+            html.Th(
+                dcc.Link(name, href=model_link(group.llm_id, outcome="failed_to_run")), scope="row"
+            ),
+            html.Td(group.kind.value.replace("_", " ")),
+            html.Td(f"{len(group.trials):,}"),
+            html.Td(group.message, className="message-cell"),
+        ]
+    )

@@ -1,0 +1,137 @@
+"""Figures, parameters and messages as people read them, and text that charts show literally."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from poor_bench.errors import PoorBenchError
+
+
+def seconds_text(seconds: float | None) -> str:
+    """Return a time in the unit that fits.
+
+    Example:
+        >>> [seconds_text(value) for value in (None, 0.0456, 2.345, 75, 7500)]
+        ['-', '46 ms', '2.35 s', '1 min 15 s', '2 h 5 min']
+    """
+    if seconds is None:
+        return "-"
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def duration_text(seconds: float) -> str:
+    """Return how long something takes, in whole seconds.
+
+    Example:
+        >>> [duration_text(value) for value in (0.4, 5.2, 75)]
+        ['0 s', '5 s', '1 min 15 s']
+    """
+    return f"{seconds:.0f} s" if seconds < 59.5 else seconds_text(round(seconds))
+
+
+def milliseconds_text(milliseconds: float | None) -> str:
+    """Return a time given in milliseconds in the unit that fits."""
+    return seconds_text(None if milliseconds is None else milliseconds / 1000)
+
+
+def dollars_text(dollars: float | None) -> str:
+    """Return an amount of US dollars with the digits that matter.
+
+    Example:
+        >>> [dollars_text(value) for value in (None, 0.0, 0.000095, 1.5)]
+        ['-', '$0', '$0.000095', '$1.50']
+    """
+    if dollars is None:
+        return "-"
+    if dollars == 0:
+        return "$0"
+    return f"${Decimal(f'{dollars:.2g}'):f}" if dollars < 0.1 else f"${dollars:,.2f}"
+
+
+def size_text(billions: float | None) -> str:
+    """Return how large a model is; empty where that is not known.
+
+    Example:
+        >>> [size_text(value) for value in (None, 0.75163, 2.0, 116.8)]
+        ['', '0.752 B', '2 B', '117 B']
+    """
+    return f"{billions:.3g} B" if billions else ""
+
+
+def setting_text(name: str, value: object) -> str:
+    """Return a parameter of an LLM as it is written on the console.
+
+    Example:
+        >>> setting_text("think", False), setting_text("stop", ["a"]), setting_text("mode", "x")
+        ('think=false', 'stop=["a"]', 'mode=x')
+    """
+    shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return f"{name}={shown}"
+
+
+def think_to_text(think: bool | str | None) -> str:
+    """Return a think parameter as screens show it.
+
+    Example:
+        >>> think_to_text(True), think_to_text("low"), think_to_text(None)
+        ('on', 'low', 'default')
+    """
+    if isinstance(think, bool):
+        return "on" if think else "off"
+    return think or "default"
+
+
+def sentences(*parts: str) -> str:
+    """Return parts of a message one after the other, each as a sentence.
+
+    Example:
+        >>> sentences("the file is gone", "", "Restore it.")
+        'The file is gone. Restore it.'
+    """
+    text = ""
+    for part in filter(None, parts):
+        between = " " if text.endswith((".", "!", "?")) else ". " if text else ""
+        text += between + part[:1].upper() + part[1:]
+    return text
+
+
+def error_text(error: PoorBenchError) -> str:
+    """Return what is wrong, and the way out."""
+    return sentences(str(error), error.hint)
+
+
+def plot_id(text: str, limit: int) -> str:
+    """Return an id as a chart shows it, cut in its middle: ids often differ at their end.
+
+    Example:
+        >>> plot_id("foreign_language_sentiment_level1_001", 21)
+        'foreign_la…level1_001'
+    """
+    if len(text) <= limit:
+        return plot_text(text, limit)
+    half = (limit - 1) // 2
+    return plot_text(f"{text[:half]}…{text[-half:]}", limit)
+
+
+def plot_text(text: str, limit: int = 60) -> str:
+    """Return `text` as a chart shows it literally, cut to `limit` characters.
+
+    Example:
+        >>> plot_text("<b>a & b</b>")
+        '&lt;b&gt;a &amp; b&lt;/b&gt;'
+    """
+    line = " ".join(text.split())
+    shown = line if len(line) <= limit else f"{line[: limit - 1]}…"
+    return escape(shown, quote=False)

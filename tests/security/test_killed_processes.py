@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.dashboard.pages.run import run_callbacks
+from poor_bench.dashboard.pages.run import callbacks
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.judge.pairwise.store import find_contest, kept_contests
 from poor_bench.models.result import Result
@@ -110,7 +110,7 @@ def test_a_killed_dashboard_shows_its_run_as_interrupted_and_continues_it(
     state = services.runs.state()
     assert (state.phase, state.n_done, state.n_items) == (RunPhase.INTERRUPTED, n_done, N_TESTS)
     assert not state.is_active
-    body, _, head, is_still, _ = run_callbacks.state(services)
+    body, _, head, is_still, _ = callbacks.state(services)
     assert is_still
     assert "Interrupted; results so far are stored" in text_of(head)
     assert f"{n_done} of 3 trials" in text_of(body)

@@ -1,18 +1,28 @@
-"""Safe access to files: regular ones only, inside the workspace, system errors as ours."""
+"""Safe access to files: regular ones only, inside the workspace, nested 100 levels at most."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from poor_bench.errors import StoreError
 
+MAX_DEPTH = 100
+_TOO_DEEP = f"it is nested more than {MAX_DEPTH} levels deep"
 _BINARY: int = getattr(os, "O_BINARY", 0)
+_JSON_TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_BRACKET = re.compile(r"[\[\]{}]")
+
+
+class TooDeepError(ValueError):
+    """A text is nested so deeply that code which follows its levels would fail."""
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -68,3 +78,62 @@ def os_errors_told(path: Path) -> Iterator[None]:
             f"{error.filename or path}: {error.strerror or error}",
             hint="Check the permissions of the file and its folder. Stored results are intact.",
         ) from error
+
+
+def load_json_text(text: str, **how: Any) -> Any:
+    """Parse JSON of a user or a stranger.
+
+    Args:
+        text: The JSON.
+        how: Arguments of `json.loads`.
+
+    Raises:
+        TooDeepError: If it is nested too deeply.
+        ValueError: If it is not JSON.
+    """
+    refuse_deep_json(text)
+    return json.loads(text, **how)
+
+
+def refuse_deep_json(text: str) -> None:
+    """Raise TooDeepError for JSON that is nested too deeply; brackets in texts do not count."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    depth = 0
+    for bracket in _BRACKET.findall(_JSON_TEXT.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        if depth > MAX_DEPTH:
+            raise TooDeepError(_TOO_DEEP)
+
+
+def load_yaml_text(text: str) -> Any:
+    """Parse YAML of a user or a stranger into what `yaml.safe_load` makes of it.
+
+    Raises:
+        YAMLError: If it is not YAML, or nested too deeply.
+    """
+    import yaml
+
+    refuse_deep_yaml(text)
+    return yaml.safe_load(text)
+
+
+def refuse_deep_yaml(text: str) -> None:
+    """Raise before the parser builds nodes: it recurses in C, and depth ends the process.
+
+    Only brackets, indentation and markers of lists and keys nest, so most texts need no look.
+
+    Raises:
+        YAMLError: If it is nested too deeply.
+    """
+    import yaml
+
+    if sum(map(text.count, "[{-?:")) < MAX_DEPTH:
+        return
+    depth = 0
+    for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            mark: Any = event.start_mark
+            raise yaml.MarkedYAMLError(problem=_TOO_DEEP, problem_mark=mark)

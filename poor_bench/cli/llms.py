@@ -155,13 +155,13 @@ def add(
 def _setting(text: str) -> tuple[str, Any]:
     import yaml
 
-    from poor_bench.config.yaml_document import load_value
+    from poor_bench.safe_files import load_yaml_text
 
     key, separator, value = text.partition("=")
     if not separator or not key:
         raise click.UsageError(f"--set {text!r}: give KEY=VALUE, such as temperature=0.2")
     try:
-        return key, load_value(value)
+        return key, load_yaml_text(value)
     except yaml.YAMLError as error:
         raise click.UsageError(f"--set {text!r}: the value is not readable") from error
 

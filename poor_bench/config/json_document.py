@@ -17,6 +17,7 @@ from typing import Any
 from poor_bench.config.document import Document, UnreadableError, line_and_column
 from poor_bench.config.json_lines import lines_by_place
 from poor_bench.config.report import Place
+from poor_bench.safe_files import load_json_text
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -31,7 +32,7 @@ def parse_json(text: str) -> Document:
             is not finite.
     """
     try:
-        data = json.loads(
+        data = load_json_text(
             text,
             object_pairs_hook=_object_of,
             parse_float=_finite_float,
@@ -41,8 +42,6 @@ def parse_json(text: str) -> Document:
         message, line = json_fault(error, text)
         hint = _CUT_HINT if _is_cut(error, text) else _hint_for(text, error.pos)
         raise UnreadableError(message, hint=hint, line=line) from None
-    except RecursionError:
-        raise UnreadableError("the JSON is nested too deeply") from None
     except ValueError as error:
         if isinstance(error.args[0], str) and "integer string conversion" in error.args[0]:
             raise UnreadableError("a number has too many digits") from None

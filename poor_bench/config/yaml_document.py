@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 from poor_bench.config.document import Document, UnreadableError, line_and_column
 from poor_bench.config.report import Place
 from poor_bench.config.yaml_values import UNQUOTED, PlainValues, line_of_node
+from poor_bench.safe_files import refuse_deep_yaml
 
 if TYPE_CHECKING:
     import yaml
-
-_MAX_DEPTH = 100
 
 
 def parse_yaml(text: str) -> Document:
@@ -46,41 +45,9 @@ def compose(text: str) -> yaml.Node | None:
     """
     import yaml
 
-    _refuse_depth(text)
+    refuse_deep_yaml(text)
     root: yaml.Node | None = yaml.compose(text, Loader=_loader_class())
     return root
-
-
-def load_value(text: str) -> Any:
-    """Parse YAML into what `yaml.safe_load` makes of it.
-
-    Raises:
-        YAMLError: If it is not YAML, or nested too deeply.
-    """
-    import yaml
-
-    _refuse_depth(text)
-    return yaml.safe_load(text)
-
-
-def _refuse_depth(text: str) -> None:
-    """Raise before the parser builds nodes: it recurses in C, and depth ends the process.
-
-    Only brackets, indentation and markers of lists and keys nest, so most texts need no look.
-    """
-    import yaml
-
-    if sum(map(text.count, "[{-?:")) < _MAX_DEPTH:
-        return
-    depth = 0
-    for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > _MAX_DEPTH:
-            mark: Any = event.start_mark
-            raise yaml.MarkedYAMLError(
-                problem=f"it is nested more than {_MAX_DEPTH} levels deep", problem_mark=mark
-            )
 
 
 @functools.cache

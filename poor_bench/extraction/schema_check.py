@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+from poor_bench.extraction.json_value import parse_json
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -34,7 +35,7 @@ def schema_validator(schema: str) -> Validator:
     from referencing.exceptions import Unresolvable
     from referencing.jsonschema import DRAFT202012
 
-    document = json.loads(schema)
+    document = parse_json(schema)
     kind = validator_for(document, default=Draft202012Validator)
     # With a registry of its own the validator never fetches a reference from elsewhere.
     registry: Registry[Any] = Registry()

@@ -19,7 +19,7 @@ from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.importers.imported import Entry, Importer, Row, RowError
 from poor_bench.messages import counted
-from poor_bench.safe_files import open_regular
+from poor_bench.safe_files import load_json_text, open_regular
 
 _CSV_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _MAX_BYTES = 512 * 1024 * 1024
@@ -83,11 +83,11 @@ def _json_list(text: str, path: Path) -> Iterator[tuple[int, Row]]:
 
 def _parse(text: str, path: Path, line_number: int) -> Any:
     try:
-        return json.loads(text)
+        return load_json_text(text)
     except json.JSONDecodeError as error:
         message, line = json_fault(error, text, line_number)
         raise ConfigError(f"{path}:{line}: {message}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ConfigError(f"{path}:{line_number}: this is not usable JSON: {error}") from error
 
 
@@ -208,7 +208,7 @@ def _plain(value: Any) -> Any:
     """Return a cell as it is, but a list or mapping that a CSV cell spells in JSON as that."""
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         try:
-            return json.loads(value)
+            return load_json_text(value)
         except ValueError:
             return value
     return value

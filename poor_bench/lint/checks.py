@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, JudgeFault, Su
 from poor_bench.messages import counted
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem, Severity
+from poor_bench.safe_files import load_json_text
 
 _CHARACTERS_PER_TOKEN = 4.0
 """Of English text with common tokenizers; other scripts need more tokens, so this is a minimum."""
@@ -66,7 +66,7 @@ def context_of(llm: LLM) -> int | None:
 
 def _list_in(reference: str | None) -> list[object] | None:
     try:
-        value = json.loads(reference or "")
+        value = load_json_text(reference or "")
     except ValueError:
         return None
     return value if isinstance(value, list) else None

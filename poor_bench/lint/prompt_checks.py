@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 
 from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, Subject
+from poor_bench.safe_files import load_json_text
 from poor_bench.scoring.verdict import AnswerFormat
 
 _ASKS_FOR = {
@@ -128,7 +128,7 @@ def _named_in_text(subject: Subject, name: str) -> Fix | None:
 
 def _keys_of(reference: str | None) -> Iterable[str]:
     try:
-        value = json.loads(reference or "")
+        value = load_json_text(reference or "")
     except ValueError:
         return ()
     return value if isinstance(value, dict) else ()

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from poor_bench.providers.api_keys import hide_key, hide_keys
+from poor_bench.safe_files import refuse_deep_json
 
 _MOST_TEXT = 300
 _TAG = re.compile(r"<(script|style)\b.*?(?:</\1\s{0,9}>|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL)
@@ -35,8 +36,9 @@ class ErrorReply:
 def parse_error_reply(status: int | None, body: bytes) -> ErrorReply:
     """Return what a refusal says; any bytes are understood somehow."""
     try:
+        refuse_deep_json(body.decode("latin-1"))
         value = orjson.loads(body)
-    except orjson.JSONDecodeError:
+    except ValueError:
         return _from_text(status, body.decode("utf-8", "replace"))
     return error_in(value, status)
 

@@ -28,7 +28,7 @@ from poor_bench.providers.scripted_script import (
     reply_in_turn,
 )
 from poor_bench.providers.services import ProviderServices
-from poor_bench.safe_files import open_regular, path_within
+from poor_bench.safe_files import load_yaml_text, open_regular, path_within
 
 
 class ScriptedProvider:
@@ -140,7 +140,7 @@ def _read(workspace: Path, written: str, where: str) -> Mapping[str, Any]:
 
     try:
         with open_regular(path_within(workspace, written)) as stream:
-            content = yaml.safe_load(stream.read().decode("utf-8"))
+            content = load_yaml_text(stream.read().decode("utf-8"))
     except OSError as error:
         raise ConfigError(f"{where}: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -32,6 +32,7 @@ from poor_bench.command_line import next_command
 from poor_bench.config.json_document import json_fault
 from poor_bench.errors import StoreError
 from poor_bench.runs.journal import CHECKSUM, dump_record, is_intact, stamped
+from poor_bench.safe_files import load_json_text
 
 _LOG = logging.getLogger(__name__)
 VERSION = "1.0"
@@ -215,11 +216,11 @@ def _load_whole(content: bytes, path: Path) -> dict[str, Any]:
 def _load_with_nan(content: bytes, path: Path) -> Any:
     """Read what Python's own writer may have left: NaN, Infinity."""
     try:
-        return json.loads(content)
+        return load_json_text(content.decode("utf-8-sig", "replace"))
     except json.JSONDecodeError as error:
         message, _ = json_fault(error, content.decode("utf-8-sig", "replace"))
         raise _damaged(path, message) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise _damaged(path, str(error)) from error
 
 

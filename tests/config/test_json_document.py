@@ -67,7 +67,7 @@ def test_integers_stay_exact() -> None:
         ('{"a": -Infinity}', "-Infinity", ""),
         ('{"a": 1e999}', "1e999 is too large", ""),
         (f'{{"a": {"9" * 5000}}}', "too many digits", ""),
-        ("[" * 100_000, "nested too deeply", ""),
+        ("[" * 100_000, "nested more than 100 levels", ""),
         (r'{"a": "\ud800"}', r"\\ud800 is half of a surrogate pair", ""),
     ],
 )

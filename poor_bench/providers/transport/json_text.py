@@ -8,6 +8,8 @@ from typing import Any
 
 import orjson
 
+from poor_bench.safe_files import TooDeepError, load_json_text, refuse_deep_json
+
 
 class MalformedJsonError(ValueError):
     """Bytes that should be a JSON object and are not.
@@ -40,9 +42,12 @@ def load_json(data: bytes) -> dict[str, Any]:
         MalformedJsonError: If they hold anything else.
     """
     try:
+        refuse_deep_json(data.decode("latin-1"))
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
         value = _load_leniently(data)
+    except TooDeepError as error:
+        raise MalformedJsonError(data) from error
     if not isinstance(value, dict):
         raise MalformedJsonError(data)
     return value
@@ -50,6 +55,6 @@ def load_json(data: bytes) -> dict[str, Any]:
 
 def _load_leniently(data: bytes) -> Any:
     try:
-        return json.loads(data.decode("utf-8", "replace"))
-    except (ValueError, RecursionError) as error:
+        return load_json_text(data.decode("utf-8", "replace"))
+    except ValueError as error:
         raise MalformedJsonError(data) from error

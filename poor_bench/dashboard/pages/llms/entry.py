@@ -56,13 +56,13 @@ def form_to_entry(
 def _parameter(text: str) -> tuple[str, Any]:
     import yaml
 
-    from poor_bench.config.yaml_document import load_value
+    from poor_bench.safe_files import load_yaml_text
 
     name, separator, value = text.partition("=")
     if not separator or not name:
         raise form_error({"parameters": f"{text!r} is not of the form temperature=0"})
     try:
-        return name, load_value(value)
+        return name, load_yaml_text(value)
     except yaml.YAMLError as error:
         raise form_error({"parameters": f"the value of {name!r} cannot be read"}) from error
 

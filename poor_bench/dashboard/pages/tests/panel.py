@@ -15,6 +15,7 @@ from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestSelectio
 from poor_bench.dashboard.pages.tests.tables import message_about
 from poor_bench.dashboard.text.formatting import sentences
 from poor_bench.messages import counted
+from poor_bench.safe_files import load_json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -192,7 +193,7 @@ def _changed_evaluator(test: Test, parameters: str | None) -> dict[str, Any]:
 
 def _json(field: str, text: str | None, kind: type, problem: str) -> Any:
     try:
-        value = json.loads(text or "")
+        value = load_json_text(text or "")
     except ValueError as error:
         raise form_error({field: f"{problem}: {error}"}) from error
     if not isinstance(value, kind):

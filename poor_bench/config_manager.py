@@ -26,7 +26,7 @@ from poor_bench.models.llm import resolve_llm_id
 from poor_bench.models.result import Result, record_to_result, result_to_record
 from poor_bench.results.snapshot import VERSION
 from poor_bench.results.store import ResultStore, open_store
-from poor_bench.runner.identity import new_run_id
+from poor_bench.runs.history import new_run_id
 from poor_bench.runs.journal import dump_record
 from poor_bench.workspace_folder import WorkspaceFolder
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from poor_bench.errors import ConfigError, PluginError
-from poor_bench.judge.workspace_judges import WorkspaceJudges
+from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.lint.subject import JudgeFault
 from poor_bench.models.test import EvaluatorSpec
 from poor_bench.plugins.registry import EvaluatorRegistry

@@ -22,13 +22,10 @@ from poor_bench.models.failure import FailureScope
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Clock, Provider, Reachability
 from poor_bench.providers.api_keys import hide_key_in_answer, known_key
+from poor_bench.providers.endpoint import endpoint_key, is_local
 from poor_bench.providers.key_hiding import KeyHiding
-from poor_bench.providers.registry import (
-    ProviderServices,
-    create_provider,
-    endpoint_key,
-    is_local,
-)
+from poor_bench.providers.registry import create_provider
+from poor_bench.providers.services import ProviderServices
 
 HOSTED_CONCURRENCY = 4
 LOCAL_CONCURRENCY = 1

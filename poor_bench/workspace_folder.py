@@ -14,7 +14,7 @@ from poor_bench.config.load import load_workspace
 from poor_bench.config.workspace import Workspace
 from poor_bench.errors import ConfigError
 from poor_bench.evaluator_answers import ParameterChecks, RegistryFacts
-from poor_bench.judge.workspace_judges import WorkspaceJudges
+from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.llm import LLM, resolve_llm_id
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test, TestClass

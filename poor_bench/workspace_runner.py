@@ -26,7 +26,7 @@ from poor_bench.runner.cost_estimate import (
 )
 from poor_bench.runner.events import RunFinished
 from poor_bench.runner.execute import Executor
-from poor_bench.runner.identity import WorkspaceFingerprints, new_run_id
+from poor_bench.runner.identity import WorkspaceFingerprints
 from poor_bench.runner.judging import JudgeItem
 from poor_bench.runner.machine_facts import machine_facts
 from poor_bench.runner.plan import Plan, WorkItem, make_plan
@@ -43,7 +43,7 @@ from poor_bench.runner.run import Run
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.states import TrialStates
-from poor_bench.runs.history import UNDO
+from poor_bench.runs.history import UNDO, new_run_id
 from poor_bench.sandbox import SandboxTerms, accept_level, parse_level, sandbox_terms
 
 if TYPE_CHECKING:

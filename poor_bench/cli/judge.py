@@ -20,8 +20,8 @@ from poor_bench.messages import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from poor_bench.judge.history.comparison import RunComparison, ScoreChange
-    from poor_bench.judge.history.summary import RunSummary
+    from poor_bench.judge.judged_run import RunSummary
+    from poor_bench.judge.run_comparison import RunComparison, ScoreChange
 
 
 _EPILOG = examples(
@@ -68,9 +68,9 @@ _LIST_EXAMPLES = examples(
 def agents(app: AppContext, /, as_json: bool) -> int:
     """List the agents of the workspace, and check their files."""
     from poor_bench.cli.output import print_problems, problems_to_json
-    from poor_bench.judge.agents.load import load_agent_shelf, rubric_of
+    from poor_bench.judge.agent_registry import load_agent_registry, rubric_of
 
-    shelf = load_agent_shelf(app.data_dir)
+    shelf = load_agent_registry(app.data_dir)
     rows: list[dict[str, Any]] = [
         {
             "agent_id": agent.id,
@@ -108,13 +108,13 @@ def agents(app: AppContext, /, as_json: bool) -> int:
 @pass_app
 def list_runs(app: AppContext, /, agent_id: str | None, as_json: bool = False) -> int:
     """List judged runs, newest last."""
-    from poor_bench.judge.history.store import JudgementStore
-    from poor_bench.judge.history.summary import summarise_run
+    from poor_bench.judge.judged_run import summarise_run
+    from poor_bench.judge.storage import JudgementStore
 
     store = JudgementStore(app.data_dir)
     summaries = [summarise_run(run) for run in store.runs(agent_id)]
     if as_json:
-        from poor_bench.judge.report.as_json import run_to_json
+        from poor_bench.judge.report_html import run_to_json
 
         print_json({"runs": [run_to_json(summary) for summary in summaries]})
         return 0
@@ -204,8 +204,8 @@ def find_summary(app: AppContext, reference: str) -> RunSummary:
     Raises:
         ConfigError: If it matches no run, or several.
     """
-    from poor_bench.judge.history.store import JudgementStore
-    from poor_bench.judge.history.summary import summarise_run
+    from poor_bench.judge.judged_run import summarise_run
+    from poor_bench.judge.storage import JudgementStore
 
     return summarise_run(JudgementStore(app.data_dir).find(reference))
 
@@ -233,8 +233,8 @@ _COMPARE_EXAMPLES = examples(
 @pass_app
 def compare(app: AppContext, /, before: str, after: str, as_json: bool) -> int:
     """Compare two runs and mark differences within the judges' noise."""
-    from poor_bench.judge.history.comparison import compare_runs
-    from poor_bench.judge.history.store import JudgementStore
+    from poor_bench.judge.run_comparison import compare_runs
+    from poor_bench.judge.storage import JudgementStore
 
     history = JudgementStore(app.data_dir).runs()
     comparison = compare_runs(find_summary(app, before), find_summary(app, after), history)
@@ -264,7 +264,7 @@ def _print(comparison: RunComparison) -> None:
 def _rows(
     comparison: RunComparison, changes: Sequence[ScoreChange], prefix: str = ""
 ) -> list[list[str]]:
-    from poor_bench.judge.report.wording import change_text
+    from poor_bench.judge.report_text import change_text
 
     return [
         [

@@ -16,12 +16,11 @@ from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
-    from poor_bench.judge.history.judge_run import JudgeRun
     from poor_bench.judge.judge import Judge
-    from poor_bench.judge.pairwise.contest import Contest
-    from poor_bench.judge.pairwise.decisions import Decisions
-    from poor_bench.judge.pairwise.duel import Duel, Duels
-    from poor_bench.judge.pairwise.store import KeptContest
+    from poor_bench.judge.judged_run import JudgeRun
+    from poor_bench.judge.pairwise import PairwiseRun
+    from poor_bench.judge.pairwise_results import PairComparison, PairwiseTally, PanelPreferences
+    from poor_bench.judge.storage import StoredPairwise
     from poor_bench.llm_manager import LLMManager
 
 
@@ -60,9 +59,9 @@ def pairwise(
     With one name, that of a comparison or `last`, show it again. Without names, list all.
     """
     if not references:
-        return list_contests(app.data_dir, as_json=as_json)
+        return list_pairwise(app.data_dir, as_json=as_json)
     if len(references) == 1:
-        return show_contest(app.data_dir, references[0], as_json=as_json)
+        return show_pairwise(app.data_dir, references[0], as_json=as_json)
     if len(references) > _MOST_RUNS:
         raise click.UsageError("give two runs, A and B")
     return _compete(app, references, judge_names(judge, panel), max_cost, dry_run, as_json)
@@ -78,9 +77,8 @@ def _compete(
 ) -> int:
     from contextlib import closing
 
-    from poor_bench.judge.history.store import JudgementStore
-    from poor_bench.judge.pairwise.decisions import decisions_of
-    from poor_bench.judge.pairwise.duel import Outcome
+    from poor_bench.judge.pairwise_results import PairOutcome, combine_judges
+    from poor_bench.judge.storage import JudgementStore
     from poor_bench.llm_manager import LLMManager
 
     store = JudgementStore(app.data_dir)
@@ -96,23 +94,23 @@ def _compete(
         if not as_json and (most_usd := contest.estimated_cost_usd()):
             click.echo(f"Cost: {most_text(most_usd)}", err=True)
         duels = _hold(app, contest, quiet=as_json)
-    show_duels(decisions_of(duels), (a, b), as_json=as_json)
+    show_comparisons(combine_judges(duels), (a, b), as_json=as_json)
     if contest.budget.n_refused:
         from poor_bench.reports.number_text import cost_text
 
         text = f"{counted(contest.budget.n_refused, 'pair')} might have exceeded --max-cost"
         click.echo(f"{text} {cost_text(max_cost)} and were skipped.", err=True)
     is_whole = not contest.budget.n_refused
-    return 0 if is_whole and all(duel.outcome is not Outcome.FAILED for duel in duels) else 3
+    return 0 if is_whole and all(duel.outcome is not PairOutcome.FAILED for duel in duels) else 3
 
 
 def _contest(
     app: AppContext, a: JudgeRun, b: JudgeRun, judges: tuple[str, ...], manager: LLMManager
-) -> Contest:
+) -> PairwiseRun:
     from poor_bench.errors import ConfigError
-    from poor_bench.judge.pairwise.contest import Contest
+    from poor_bench.judge.pairwise import PairwiseRun
 
-    contest = Contest(a, b, _judges(app, a, judges, manager), manager)
+    contest = PairwiseRun(a, b, _judges(app, a, judges, manager), manager)
     if not contest.pairs:
         raise ConfigError(f"{a.run_id} and {b.run_id} share no case")
     return contest
@@ -122,17 +120,17 @@ def _judges(
     app: AppContext, run: JudgeRun, names: tuple[str, ...], manager: LLMManager
 ) -> list[Judge]:
     from poor_bench.config.judge_settings import load_judge_settings
-    from poor_bench.judge.agents.load import load_agent_shelf, rubric_of
-    from poor_bench.judge.agents.prepare import judges_of
+    from poor_bench.judge.agent_registry import load_agent_registry, rubric_of
     from poor_bench.judge.judge import Judge
+    from poor_bench.judge.run_plan import judges_of
 
-    shelf = load_agent_shelf(app.data_dir)
+    shelf = load_agent_registry(app.data_dir)
     settings = load_judge_settings(app.data_dir)
     rubric, _ = rubric_of(shelf.agent(run.header.agent_id))
     return [Judge(llm, manager, rubric) for llm in judges_of(names, shelf, settings, os.environ)]
 
 
-def _limit(contest: Contest, max_cost: float | None) -> None:
+def _limit(contest: PairwiseRun, max_cost: float | None) -> None:
     from poor_bench.calls.budget import Budget, require_prices
 
     if max_cost is not None:
@@ -140,14 +138,14 @@ def _limit(contest: Contest, max_cost: float | None) -> None:
         contest.budget = Budget(max_cost)
 
 
-def _hold(app: AppContext, contest: Contest, *, quiet: bool) -> list[Duel]:
-    from poor_bench.judge.pairwise.store import keeping_duels
-    from poor_bench.runner.identity import new_run_id
+def _hold(app: AppContext, contest: PairwiseRun, *, quiet: bool) -> list[PairComparison]:
+    from poor_bench.judge.storage import store_comparisons
+    from poor_bench.runs.history import new_run_id
 
     run_id = new_run_id(contest.manager.clock.now_iso())
     duels = []
     runs = contest.a.run_id, contest.b.run_id
-    with keeping_duels(app.data_dir, run_id, *runs, contest.n_duels) as keep:
+    with store_comparisons(app.data_dir, run_id, *runs, contest.n_comparisons) as keep:
         for duel in contest.duels():
             keep(duel)
             duels.append(duel)
@@ -156,20 +154,24 @@ def _hold(app: AppContext, contest: Contest, *, quiet: bool) -> list[Duel]:
     return duels
 
 
-def _tell_plan(contest: Contest, *, as_json: bool) -> int:
-    n_duels, judges = len(contest.pairs), [judge.llm.id for judge in contest.judges]
+def _tell_plan(contest: PairwiseRun, *, as_json: bool) -> int:
+    n_comparisons, judges = len(contest.pairs), [judge.llm.id for judge in contest.judges]
     most_usd = contest.estimated_cost_usd()
     if as_json:
-        print_json({"duels": n_duels, "judges": judges, "most_usd": most_usd})
+        print_json({"duels": n_comparisons, "judges": judges, "most_usd": most_usd})
         return 0
-    click.echo(f"{counted(n_duels, 'pair')}, each in both orders, judged by {', '.join(judges)}")
+    click.echo(
+        f"{counted(n_comparisons, 'pair')}, each in both orders, judged by {', '.join(judges)}"
+    )
     click.echo(most_text(most_usd))
     return 0
 
 
-def show_duels(decisions: Decisions, runs: tuple[JudgeRun, JudgeRun], *, as_json: bool) -> None:
+def show_comparisons(
+    decisions: PanelPreferences, runs: tuple[JudgeRun, JudgeRun], *, as_json: bool
+) -> None:
     """Print the winners by case and in total."""
-    from poor_bench.judge.report.pairwise_text import duels_text, panel_text
+    from poor_bench.judge.report_text import panel_text, tally_text
 
     a, b = runs
     if as_json:
@@ -180,7 +182,7 @@ def show_duels(decisions: Decisions, runs: tuple[JudgeRun, JudgeRun], *, as_json
             click.echo(harmless(judge))
         rows = [_row(duel) for duel in duels.duels]
         console().print(plain_table(["Case", "Better", "A first", "B first", "Why"], rows))
-        for sentence in duels_text(duels):
+        for sentence in tally_text(duels):
             click.echo(sentence)
         click.echo("")
     if decisions.is_panel:
@@ -191,38 +193,37 @@ def show_duels(decisions: Decisions, runs: tuple[JudgeRun, JudgeRun], *, as_json
         click.echo(harmless(f"{side}: {header.run_id}, {header.agent_id}, {header.llm_id}"))
 
 
-def show_contest(data_dir: Path, reference: str, *, as_json: bool) -> int:
+def show_pairwise(data_dir: Path, reference: str, *, as_json: bool) -> int:
     """Print a stored comparison.
 
     Raises:
         ConfigError: If there is none, or its runs are gone.
     """
-    from poor_bench.judge.history.store import JudgementStore
-    from poor_bench.judge.pairwise.decisions import decisions_of
-    from poor_bench.judge.pairwise.store import find_contest
+    from poor_bench.judge.pairwise_results import combine_judges
+    from poor_bench.judge.storage import JudgementStore, find_pairwise
 
-    contest = find_contest(data_dir, reference)
+    contest = find_pairwise(data_dir, reference)
     store = JudgementStore(data_dir)
     runs = store.find(contest.a_run_id), store.find(contest.b_run_id)
-    show_duels(decisions_of(contest.duels), runs, as_json=as_json)
+    show_comparisons(combine_judges(contest.duels), runs, as_json=as_json)
     if contest.n_planned > len(contest.duels) and not as_json:
         again = next_command(f"judge pairwise {contest.a_run_id} {contest.b_run_id}")
         click.echo(f"Incomplete: {_share_judged(contest)}. Compare again: {again}")
     return 0
 
 
-def list_contests(data_dir: Path, *, as_json: bool) -> int:
+def list_pairwise(data_dir: Path, *, as_json: bool) -> int:
     """Print the stored comparisons, newest last."""
-    from poor_bench.judge.pairwise.decisions import decisions_of
-    from poor_bench.judge.pairwise.store import kept_contests
+    from poor_bench.judge.pairwise_results import combine_judges
+    from poor_bench.judge.storage import stored_pairwise_runs
 
-    kept = kept_contests(data_dir)
+    kept = stored_pairwise_runs(data_dir)
     if as_json:
         print_json(
             {
                 "comparisons": [
                     {"run_id": item.run_id, "n_planned": item.n_planned}
-                    | decisions_to_json(decisions_of(item.duels), item.a_run_id, item.b_run_id)
+                    | decisions_to_json(combine_judges(item.duels), item.a_run_id, item.b_run_id)
                     for item in kept
                 ]
             }
@@ -236,7 +237,7 @@ def list_contests(data_dir: Path, *, as_json: bool) -> int:
     return 0
 
 
-def decisions_to_json(decisions: Decisions, a_run_id: str, b_run_id: str) -> dict[str, Any]:
+def decisions_to_json(decisions: PanelPreferences, a_run_id: str, b_run_id: str) -> dict[str, Any]:
     """Build the JSON output: all judges together, then each."""
     share = decisions.share_of_a
     return {
@@ -249,8 +250,8 @@ def decisions_to_json(decisions: Decisions, a_run_id: str, b_run_id: str) -> dic
     }
 
 
-def _duels_json(duels: Duels) -> dict[str, Any]:
-    from poor_bench.judge.pairwise.duel import Outcome
+def _duels_json(duels: PairwiseTally) -> dict[str, Any]:
+    from poor_bench.judge.pairwise_results import PairOutcome
 
     estimates = {
         "share_of_a": duels.share_of_a,
@@ -258,28 +259,27 @@ def _duels_json(duels: Duels) -> dict[str, Any]:
         "first_preference": duels.first_preference,
     }
     return {
-        "counts": {outcome.value: duels.count(outcome) for outcome in Outcome},
+        "counts": {outcome.value: duels.count(outcome) for outcome in PairOutcome},
         **{name: None if item is None else asdict(item) for name, item in estimates.items()},
         "duels": [{**asdict(duel), "outcome": duel.outcome.value} for duel in duels.duels],
     }
 
 
-def _share_judged(contest: KeptContest) -> str:
+def _share_judged(contest: StoredPairwise) -> str:
     return f"{len(contest.duels)} of {counted(contest.n_planned, 'pair')} judged"
 
 
-def _row(duel: Duel) -> list[str]:
+def _row(duel: PairComparison) -> list[str]:
     places = ["-" if place is None else place.value for place in (duel.a_first, duel.b_first)]
     why = duel.error or " / ".join(" ".join(reason.split()) for reason in duel.reasons)
     return [duel.case_id, duel.outcome.value, *places, why]
 
 
-def _listed(contest: KeptContest) -> list[str]:
-    from poor_bench.judge.pairwise.decisions import decisions_of
-    from poor_bench.judge.pairwise.duel import Outcome
+def _listed(contest: StoredPairwise) -> list[str]:
+    from poor_bench.judge.pairwise_results import PairOutcome, combine_judges
     from poor_bench.reports.number_text import cost_text
 
-    decisions = decisions_of(contest.duels)
+    decisions = combine_judges(contest.duels)
     said = list(decisions.by_case.values())
     is_whole = contest.n_planned <= len(contest.duels)
     known = [duel.cost_usd for duel in contest.duels if duel.cost_usd is not None]
@@ -289,7 +289,7 @@ def _listed(contest: KeptContest) -> list[str]:
         contest.b_run_id,
         ", ".join(decisions.by_judge),
         str(len(said)) if is_whole else f"{len(said)}, incomplete",
-        str(said.count(Outcome.A)),
-        str(said.count(Outcome.B)),
+        str(said.count(PairOutcome.A)),
+        str(said.count(PairOutcome.B)),
         cost_text(sum(known)) if known else "",
     ]

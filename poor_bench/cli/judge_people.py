@@ -17,7 +17,7 @@ from poor_bench.judge.judgement import APPROVAL_THRESHOLD
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
-    from poor_bench.judge.agreement.agreement import Agreement
+    from poor_bench.judge.agreement import Agreement
 
 
 _LABELS_EXAMPLES = examples(
@@ -43,9 +43,9 @@ def labels() -> None:
 @pass_app
 def export_labels(app: AppContext, /, references: tuple[str, ...]) -> int:
     """Print a sheet for some runs or all, with the labels stored so far."""
-    from poor_bench.judge.history.store import JudgementStore
-    from poor_bench.judge.labels.label_csv import labels_to_csv
-    from poor_bench.judge.labels.label_file import read_labels
+    from poor_bench.judge.label_csv import labels_to_csv
+    from poor_bench.judge.labels import read_labels
+    from poor_bench.judge.storage import JudgementStore
 
     store = JudgementStore(app.data_dir)
     runs = [store.find(reference) for reference in references] if references else store.runs()
@@ -61,9 +61,9 @@ def import_labels(app: AppContext, /, sheet: Path, who: str | None) -> int:
     """Import the scores of a sheet. If one row is not valid, none is imported."""
     from poor_bench.config.document import UnreadableError, read_text
     from poor_bench.errors import ConfigError
-    from poor_bench.judge.history.store import JudgementStore
-    from poor_bench.judge.labels.label_csv import labels_from_csv
-    from poor_bench.judge.labels.label_file import add_labels
+    from poor_bench.judge.label_csv import labels_from_csv
+    from poor_bench.judge.labels import add_labels
+    from poor_bench.judge.storage import JudgementStore
 
     try:
         text = read_text(sheet)
@@ -111,10 +111,9 @@ def agreement(
 
     Krippendorff's alpha and weighted kappa: 1 is full agreement, 0 is chance.
     """
-    from poor_bench.judge.agreement.agreement import measure_agreement
-    from poor_bench.judge.history.store import JudgementStore
-    from poor_bench.judge.labels.judged_items import Scope, judged_items
-    from poor_bench.judge.labels.label_file import read_labels
+    from poor_bench.judge.agreement import measure_agreement
+    from poor_bench.judge.labels import Scope, judged_items, read_labels
+    from poor_bench.judge.storage import JudgementStore
 
     runs = JudgementStore(app.data_dir).runs(agent_id)
     scope = Scope.AGENTS if whole else Scope.CASES
@@ -131,7 +130,7 @@ def agreement(
 
 
 def _print(measured: dict[str, Agreement]) -> None:
-    from poor_bench.judge.report.agreement_text import (
+    from poor_bench.judge.report_text import (
         biases_of,
         estimate_text,
         figure_text,

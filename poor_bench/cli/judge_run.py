@@ -29,11 +29,9 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress
 
-    from poor_bench.judge.agents.events import AgentEvent
-    from poor_bench.judge.agents.plan import JudgePlan
-    from poor_bench.judge.agents.prepare import JudgeRequest
-    from poor_bench.judge.history.store import JudgementStore
-    from poor_bench.judge.history.summary import CaseSummary, RunSummary
+    from poor_bench.judge.judged_run import AgentEvent, CaseSummary, RunSummary
+    from poor_bench.judge.run_plan import JudgePlan, JudgeRequest
+    from poor_bench.judge.storage import JudgementStore
 
 
 _EPILOG = examples(
@@ -99,8 +97,8 @@ def run(
     **options: Any,
 ) -> int:
     """Talk to AGENT, have the conversations judged, store and show everything."""
-    from poor_bench.judge.history.summary import summarise_run
-    from poor_bench.judge_runner import JudgeRunner
+    from poor_bench.judge.agent_run import JudgeRunner
+    from poor_bench.judge.judged_run import summarise_run
 
     limit = math.inf if max_cost is None else max_cost
     runner = JudgeRunner(app.data_dir, max_cost_usd=limit)
@@ -124,8 +122,8 @@ def run(
 
 
 def _request(agent_id: str, store: JudgementStore, options: dict[str, Any]) -> JudgeRequest:
-    from poor_bench.judge.agents.prepare import JudgeRequest
-    from poor_bench.judge.panel.panel import Decision
+    from poor_bench.judge.panel import Decision
+    from poor_bench.judge.run_plan import JudgeRequest
 
     earlier = options["earlier"]
     return JudgeRequest(
@@ -139,7 +137,7 @@ def _request(agent_id: str, store: JudgementStore, options: dict[str, Any]) -> J
 
 
 def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
-    from poor_bench.judge.agents.cost_estimate import plan_usd
+    from poor_bench.judge.run_plan import plan_usd
 
     planned: dict[str, Any] = {
         "conversations": plan.n_conversations,
@@ -157,7 +155,7 @@ def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
 
 
 def _tell_cost(plan: JudgePlan) -> None:
-    from poor_bench.judge.agents.cost_estimate import plan_usd
+    from poor_bench.judge.run_plan import plan_usd
 
     most_usd = plan_usd(plan)
     if most_usd:
@@ -176,8 +174,8 @@ Listen = Callable[["AgentEvent"], None]
 @contextmanager
 def judge_progress(plan: JudgePlan, *, quiet: bool) -> Iterator[Listen]:
     """Show the events of a run while it lasts."""
-    from poor_bench.judge.agents.events import ModelLoading
-    from poor_bench.judge.report.event_text import event_text
+    from poor_bench.judge.judged_run import ModelLoading
+    from poor_bench.judge.report_text import event_text
 
     if quiet:
         yield lambda _event: None
@@ -219,7 +217,7 @@ def show_summary(summary: RunSummary, *, as_json: bool, html: Path | None) -> No
     if html is not None:
         write_html([summary], html)
     if as_json:
-        from poor_bench.judge.report.as_json import run_to_json
+        from poor_bench.judge.report_html import run_to_json
 
         print_json(run_to_json(summary, with_parts=True))
         return
@@ -235,14 +233,14 @@ def write_html(summaries: Sequence[RunSummary], path: Path) -> None:
         ConfigError: If the file cannot be written.
     """
     from poor_bench.config.atomic_write import write_atomically
-    from poor_bench.judge.report.html import runs_to_html
+    from poor_bench.judge.report_html import runs_to_html
 
     write_atomically(path, runs_to_html(summaries, datetime.now(UTC).isoformat()))
 
 
 def print_summary(summary: RunSummary) -> None:
     """Print scores, feedback and verdict of a run."""
-    from poor_bench.judge.report.wording import notes_on, run_cost_text, verdict_text
+    from poor_bench.judge.report_text import notes_on, run_cost_text, verdict_text
 
     header = summary.run.header
     click.echo(harmless(f"{header.agent_name} ({header.llm_id}), run {header.run_id}"))
@@ -261,7 +259,7 @@ def print_summary(summary: RunSummary) -> None:
 
 
 def _dimension_table(summary: RunSummary) -> object:
-    from poor_bench.judge.report.wording import spread_text
+    from poor_bench.judge.report_text import spread_text
 
     panel = summary.panel
     has_several = len(panel.voters) > 1

@@ -66,10 +66,10 @@ def _problems(app: AppContext) -> list[Problem]:
 
 
 def _agent_problems(app: AppContext) -> list[Problem]:
-    from poor_bench.judge.agents.load import load_agent_shelf
+    from poor_bench.judge.agent_registry import load_agent_registry
 
     try:
-        return list(load_agent_shelf(app.data_dir).problems)
+        return list(load_agent_registry(app.data_dir).problems)
     except ConfigError as error:
         return list(error.problems)
 

@@ -31,7 +31,7 @@ from poor_bench.evaluation.trial_run import TrialRunner
 from poor_bench.evaluation.trial_task import TrialPlan
 from poor_bench.llm_manager import LLMManager
 from poor_bench.runner.control import RunControl
-from poor_bench.runner.identity import new_run_id
+from poor_bench.runs.history import new_run_id
 
 _AWAKE_S = 0.5
 Listener = Callable[[SuiteEvent], None]

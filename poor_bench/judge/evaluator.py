@@ -13,11 +13,11 @@ from poor_bench.config.files import llms_file, load_llms
 from poor_bench.config.judge_settings import load_judge_settings
 from poor_bench.config.load import raise_errors
 from poor_bench.errors import ConfigError
+from poor_bench.judge.evidence import Evidence, case_of
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judge_llm import JudgeOptions, judge_llm
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD, Judgement
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, Rubric, parse_rubric
-from poor_bench.judge.subject import Subject, case_of
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 
@@ -122,7 +122,7 @@ class Evaluator:
             raise ConfigError("nothing to judge: `test_results` is empty")
         rubric, notes = self._rubric_of(skill)
         judge = Judge(self.llm, self._manager, rubric, threshold=self._threshold)
-        judgement = judge.judge(_subject(agent, skill, test_results))
+        judgement = judge.judge(_evidence(agent, skill, test_results))
         return replace(
             judgement,
             warnings=(*judgement.warnings, *notes),
@@ -161,8 +161,8 @@ def evaluate_sync(
         return evaluator.evaluate(agent, skill, test_results)
 
 
-def _subject(agent: Record, skill: Record | None, test_results: Sequence[Record]) -> Subject:
-    return Subject(
+def _evidence(agent: Record, skill: Record | None, test_results: Sequence[Record]) -> Evidence:
+    return Evidence(
         cases=tuple(case_of(result) for result in test_results),
         description=str(agent.get("description") or ""),
         system_prompt=str(agent.get("system_prompt") or ""),

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from poor_bench.judge.fallback import fallback_judgement
-from poor_bench.judge.hearing import Hearing
-from poor_bench.judge.judge_error import JudgeError
-from poor_bench.judge.judgement import APPROVAL_THRESHOLD, Judgement
-from poor_bench.judge.parts import halves_of, parts_of, put_together, with_costs_of
-from poor_bench.judge.prompt import PROMPT_VERSION
+from poor_bench.errors import RecordedError
+from poor_bench.judge.evidence import Evidence, nonce_for
+from poor_bench.judge.judgement import APPROVAL_THRESHOLD, JudgeError, Judgement, fallback_judgement
+from poor_bench.judge.parts import (
+    DEFAULT_MAX_TOKENS,
+    context_limit,
+    merge_judgements,
+    reply_limit,
+    split_evidence,
+    split_in_halves,
+    sum_cost,
+    sum_usage,
+    with_costs_of,
+)
+from poor_bench.judge.prompt import (
+    ADVICE,
+    PROMPT_VERSION,
+    judge_messages,
+    repair_message,
+    verdict_schema,
+)
+from poor_bench.judge.reply import Reading, UnusableReplyError, find_verdict, read_verdict
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, Rubric
-from poor_bench.judge.subject import Subject
-from poor_bench.judge.token_limits import DEFAULT_MAX_TOKENS, context_limit, reply_limit
-from poor_bench.judge.verdict_schema import ADVICE
 from poor_bench.llm_manager import LLMManager
-from poor_bench.models.completion import Completion, Message
+from poor_bench.models.completion import Completion, FinishReason, Message
+from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, base_llm_id, split_think_suffix
+from poor_bench.scoring.cost import cost_usd
 
 DEFAULT_TEMPERATURE = 0.3
+_OTHER_JUDGE = "choose another judge: set `judge.model` in config.yaml, or ANTHROPIC_MODEL"
 
 
 class Judge:
@@ -39,13 +56,13 @@ class Judge:
         """Prepare without sending requests.
 
         Args:
-            llm: Who judges.
-            manager: Asks it.
-            rubric: By what.
-            threshold: Overall score, 0 to 10, from which on a subject is approved.
-            temperature: In place of the LLM's own, which is 0.3 where it sets none.
-            max_tokens: In place of the LLM's own, which is 4000 where it sets none.
-            advice: Which lists of texts are wanted beside the scores; they cost time and money.
+            llm: The model that judges.
+            manager: Sends the requests.
+            rubric: Its dimensions are scored.
+            threshold: Lowest overall score, 0 to 10, that approves.
+            temperature: Overrides the model's own, which is 0.3 by default.
+            max_tokens: Overrides the model's own, which is 4000 by default.
+            advice: Lists of texts wanted beside the scores; they cost time and money.
         """
         self.llm = llm
         self.rubric = rubric
@@ -54,20 +71,20 @@ class Judge:
         self._manager = manager
         self._parameters = _parameters(llm, temperature, max_tokens)
 
-    def judge(self, subject: Subject, cancelled: Callable[[], bool] = lambda: False) -> Judgement:
-        """Judge a subject; a failure gives the fallback.
+    def judge(self, evidence: Evidence, cancelled: Callable[[], bool] = lambda: False) -> Judgement:
+        """Judge the evidence; a failure gives the fallback.
 
         Raises:
             ConfigError: If the settings of the judge's LLM cannot be used.
             RunCancelledError: If `cancelled()` turned true.
         """
         try:
-            return self.ask(subject, cancelled)
+            return self.ask(evidence, cancelled)
         except JudgeError as error:
             return error.fallback
 
-    def ask(self, subject: Subject, cancelled: Callable[[], bool] = lambda: False) -> Judgement:
-        """Judge a subject, in parts if it is too long for one request.
+    def ask(self, evidence: Evidence, cancelled: Callable[[], bool] = lambda: False) -> Judgement:
+        """Judge the evidence, in parts if it is too long for one request.
 
         Raises:
             JudgeError: If the judge could not be asked, or not be understood after a repair.
@@ -75,31 +92,30 @@ class Judge:
             RunCancelledError: If `cancelled()` turned true.
         """
         limits = reply_limit(self._parameters), context_limit(self._parameters)
-        return self._of_parts(subject, parts_of(subject, *limits), cancelled)
+        return self._judge_parts(evidence, split_evidence(evidence, *limits), cancelled)
 
-    def _of_parts(
-        self, subject: Subject, parts: Sequence[Subject], cancelled: Callable[[], bool]
+    def _judge_parts(
+        self, evidence: Evidence, parts: Sequence[Evidence], cancelled: Callable[[], bool]
     ) -> Judgement:
-        """Judge a subject part by part; if one part fails, the whole judgement fails."""
+        """Judge part by part; if one part fails, the whole judgement fails."""
         judged: list[Judgement] = []
         for part in parts:
             try:
-                judged.append(self._of_part(part, cancelled))
+                judged.append(self._judge_part(part, cancelled))
             except JudgeError as error:
-                names, cases = self.rubric.names, subject.cases
                 spent = with_costs_of([*judged, error.fallback], error.fallback)
-                fallback = fallback_judgement(spent, names, cases, str(error))
+                fallback = fallback_judgement(spent, self.rubric.names, evidence.cases, str(error))
                 raise JudgeError(str(error), fallback, hint=error.hint) from error.__cause__
-        return put_together(judged, self.rubric)
+        return merge_judgements(judged, self.rubric)
 
-    def _of_part(self, part: Subject, cancelled: Callable[[], bool]) -> Judgement:
+    def _judge_part(self, part: Evidence, cancelled: Callable[[], bool]) -> Judgement:
         """Judge a part; split it in halves if it is too long."""
         try:
-            return Hearing(self, part, cancelled).judgement()
+            return JudgeSession(self, part, cancelled).judgement()
         except JudgeError as error:
             if not error.is_too_long or len(part.cases) < 2:
                 raise
-            whole = self._of_parts(part, halves_of(part), cancelled)
+            whole = self._judge_parts(part, split_in_halves(part), cancelled)
             return with_costs_of([error.fallback, whole], whole)
 
     def complete(
@@ -108,10 +124,10 @@ class Judge:
         schema: Mapping[str, Any],
         cancelled: Callable[[], bool],
     ) -> Completion:
-        """Ask the LLM for a reply of the form of `schema`.
+        """Request a reply in the form of `schema`.
 
         Raises:
-            ProviderError: If there is no reply to be had.
+            ProviderError: If no usable reply came.
             ConfigError: If the settings of the LLM cannot be used.
             RunCancelledError: If `cancelled()` turned true.
         """
@@ -119,8 +135,8 @@ class Judge:
         parameters = {**self._parameters, "response_format": response_format}
         return self._manager.complete(self.llm, messages, cancelled, parameters)
 
-    def blank(self, subject: Subject) -> Judgement:
-        """Build an empty judgement of the subject; all scores are 0."""
+    def blank_judgement(self, evidence: Evidence) -> Judgement:
+        """Build a judgement of the evidence without scores."""
         return Judgement(
             overall_score=0.0,
             scores={},
@@ -130,7 +146,7 @@ class Judge:
             rubric_name=self.rubric.name,
             rubric_hash=self.rubric.hash,
             prompt_version=PROMPT_VERSION,
-            is_self_judged=_wrote(self.llm, subject.written_by),
+            is_self_judged=_is_writer(self.llm, evidence.written_by),
             timestamp=self._manager.clock.now_iso(),
         )
 
@@ -138,6 +154,160 @@ class Judge:
     def is_bounded(self) -> bool:
         """True if schemas limit the lengths of lists and texts, as for local models."""
         return self._manager.is_local(self.llm)
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One reply of the judge, as far as it is usable."""
+
+    completion: Completion
+    reading: Reading | None
+    """None if the reply contains no verdict."""
+    problem: str
+    """Reason for a repair request; empty if the verdict is complete."""
+    is_truncated: bool
+
+    @property
+    def n_gaps(self) -> float:
+        return float("inf") if self.reading is None else self.reading.n_gaps
+
+
+@dataclass(slots=True)
+class JudgeSession:
+    """One judgement: a request, and at most one repair request if its reply has gaps."""
+
+    judge: Judge
+    evidence: Evidence
+    cancelled: Callable[[], bool]
+    _nonce: str = field(init=False)
+    _blank: Judgement = field(init=False)
+    _n_requests: int = 0
+    _attempts: list[_Attempt] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._nonce = nonce_for(self.evidence.texts())
+        self._blank = self.judge.blank_judgement(self.evidence)
+
+    def judgement(self) -> Judgement:
+        """Ask for the judgement.
+
+        Raises:
+            JudgeError: If the judge could not be asked, or not be understood.
+            ConfigError: If the settings of the judge's LLM cannot be used.
+            RunCancelledError: If the run was cancelled.
+        """
+        judge = self.judge
+        messages = judge_messages(self.evidence, judge.rubric, self._nonce, judge.advice)
+        first = self._attempt(messages)
+        if not first.problem:
+            return self._accept(first)
+        if first.is_truncated and len(self.evidence.cases) > 1:
+            # A repair would be truncated, too: fewer cases at once are the way out.
+            message = f"the judge's reply is truncated: {first.problem}"
+            raise self._error(message, is_too_long=True)
+        repair = repair_message(first.problem, self._nonce)
+        reply = Message("assistant", first.completion.text or "{}")
+        try:
+            second = self._attempt((*messages, reply, repair))
+        except JudgeError:
+            if first.reading is None:
+                raise
+            return self._accept(first)
+        return self._accept(min(first, second, key=lambda attempt: attempt.n_gaps))
+
+    def _attempt(self, messages: tuple[Message, ...]) -> _Attempt:
+        completion = self._request(messages)
+        is_cut_off = completion.finish_reason is FinishReason.LENGTH
+        try:
+            reading = self._read(completion)
+        except UnusableReplyError as error:
+            attempt = _Attempt(completion, None, _explain(error, completion), is_cut_off)
+        else:
+            problem = " and ".join(self._gaps(reading))
+            is_truncated = is_cut_off and bool(reading.n_gaps)
+            attempt = _Attempt(completion, reading, problem, is_truncated)
+        self._attempts.append(attempt)
+        if completion.prompt_truncated:
+            raise self._error(
+                "the judge's context is too small: the server dropped part of the prompt",
+                "raise the judge's num_ctx",
+                is_too_long=True,
+            )
+        return attempt
+
+    def _request(self, messages: tuple[Message, ...]) -> Completion:
+        judge, n_cases = self.judge, len(self.evidence.cases)
+        schema = verdict_schema(
+            judge.rubric, n_cases, self._nonce, judge.advice, is_bounded=judge.is_bounded
+        )
+        self._n_requests += 1
+        try:
+            return judge.complete(messages, schema, self.cancelled)
+        except RecordedError as error:
+            hint = _OTHER_JUDGE if error.kind is FailureKind.MODEL_NOT_FOUND else error.hint
+            fix = f" ({hint})" if hint else ""
+            message = f"the judge cannot be reached: {error}{fix}"
+            is_too_long = error.kind is FailureKind.CONTEXT_OVERFLOW
+            raise self._error(message, hint, is_too_long=is_too_long) from error
+
+    def _read(self, completion: Completion) -> Reading:
+        rubric, evidence = self.judge.rubric, self.evidence
+        verdict = find_verdict(completion.text, rubric, self._nonce, evidence.texts())
+        return read_verdict(verdict, rubric, evidence.cases, self.judge.advice)
+
+    def _gaps(self, reading: Reading) -> Iterator[str]:
+        """List the gaps that justify a repair request; the score of a single case does not."""
+        if reading.missing:
+            yield f"`scores` lacks {', '.join(reading.missing)}"
+        if reading.unscored and len(self.evidence.cases) > 1:
+            yield f"`test_case_evaluations` lacks case {', '.join(map(str, reading.unscored))}"
+
+    def _accept(self, attempt: _Attempt) -> Judgement:
+        reading = attempt.reading
+        if reading is None:
+            is_too_long = any(other.is_truncated for other in self._attempts)
+            message = f"the judge's reply is not valid: {attempt.problem}"
+            raise self._error(message, is_too_long=is_too_long)
+        spent, texts = self._spent(), reading.texts
+        return replace(
+            spent,
+            overall_score=reading.overall_score,
+            scores=reading.scores,
+            test_case_evaluations=reading.test_case_evaluations,
+            strengths=texts["strengths"],
+            weaknesses=texts["weaknesses"],
+            failures=texts["failures"],
+            warnings=texts["warnings"] + spent.repairs + reading.repairs,
+            recommendations=texts["recommendations"],
+            repairs=spent.repairs + reading.repairs,
+        )
+
+    def _spent(self) -> Judgement:
+        """Build the judgement without scores, with usage and cost of all replies."""
+        completions = [attempt.completion for attempt in self._attempts]
+        if not completions:
+            return replace(self._blank, attempts=self._n_requests)
+        prices = self.judge.llm.prices
+        return replace(
+            self._blank,
+            attempts=self._n_requests,
+            usage=sum_usage([completion.usage for completion in completions]),
+            cost_usd=sum_cost([cost_usd(completion.usage, prices) for completion in completions]),
+            time_ms=sum(completion.timing.total_ms for completion in completions),
+            reply=completions[-1].text,
+            repairs=completions[-1].notes,
+        )
+
+    def _error(self, message: str, hint: str = "", *, is_too_long: bool = False) -> JudgeError:
+        cases = self.evidence.cases
+        fallback = fallback_judgement(self._spent(), self.judge.rubric.names, cases, message)
+        return JudgeError(message, fallback, hint=hint, is_too_long=is_too_long)
+
+
+def _explain(error: UnusableReplyError, completion: Completion) -> str:
+    if completion.finish_reason is FinishReason.STOP:
+        return str(error)
+    return f"{error} (finish reason: {completion.finish_reason.value})"
 
 
 def _parameters(llm: LLM, temperature: float | None, max_tokens: int | None) -> dict[str, Any]:
@@ -150,7 +320,7 @@ def _parameters(llm: LLM, temperature: float | None, max_tokens: int | None) -> 
     }
 
 
-def _wrote(llm: LLM, writer: str) -> bool:
+def _is_writer(llm: LLM, writer: str) -> bool:
     """True if a model is the writer, given by id or `provider:name`."""
     names = {llm.id, base_llm_id(llm.provider, llm.name)}
     return bool(writer) and (writer in names or split_think_suffix(writer)[0] in names)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
+from poor_bench.errors import RecordedError
+from poor_bench.judge.evidence import JudgedCase
 from poor_bench.models.completion import Usage
+from poor_bench.models.failure import FailureKind
 
 APPROVAL_THRESHOLD = 8.0
 """Lowest overall score that approves an agent."""
@@ -120,3 +123,51 @@ def judgement_from_dict(record: Mapping[str, Any]) -> Judgement:
         return Judgement(**values)
     except (TypeError, AttributeError) as error:
         raise ValueError(f"not a judgement: {error}") from error
+
+
+FALLBACK_SCORE = 5.0
+
+
+def fallback_judgement(
+    so_far: Judgement, dimensions: Iterable[str], cases: Iterable[JudgedCase], error: str
+) -> Judgement:
+    """Build the fallback.
+
+    Args:
+        so_far: Who was to judge what, and what the attempts took.
+        dimensions: Names of the rubric's dimensions.
+        cases: What was to be judged.
+        error: Why there is no judgement.
+    """
+    return replace(
+        so_far,
+        overall_score=FALLBACK_SCORE,
+        scores=dict.fromkeys(dimensions, FALLBACK_SCORE),
+        test_case_evaluations=tuple(
+            CaseEvaluation(
+                test_name=case.name, score=FALLBACK_SCORE, passed=False, feedback="not judged"
+            )
+            for case in cases
+        ),
+        failures=(error,),
+        is_fallback=True,
+        error=error,
+    )
+
+
+class JudgeError(RecordedError):
+    """The judgement failed; recorded as a failure, never as a score.
+
+    Where a provider failed, its error is the `__cause__`.
+
+    Attributes:
+        fallback: The judgement that stands in, with what the attempts cost.
+        is_too_long: Whether fewer cases at once might be judged: prompt or reply had no room.
+    """
+
+    def __init__(
+        self, message: str, fallback: Judgement, *, hint: str = "", is_too_long: bool = False
+    ) -> None:
+        super().__init__(message, kind=FailureKind.JUDGE, hint=hint)
+        self.fallback = fallback
+        self.is_too_long = is_too_long

@@ -1,30 +1,52 @@
-"""Split subjects that are too long for one request, and merge their judgements; pure.
+"""Fit evidence into requests, and merge the judgements of its parts; pure.
 
 A judge's reply has room for so many cases, and its context for so much text. What does not fit is
 divided into parts of whole cases. Scores by dimension are then means over the parts by their number
-of cases, and the overall score is worked out from them as ever.
+of cases, and the overall score is computed from them as ever.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
 
+from poor_bench.judge.evidence import Evidence, JudgedCase
 from poor_bench.judge.judgement import Judgement
-from poor_bench.judge.reply_reading import weighted_mean
+from poor_bench.judge.prompt import ADVICE
+from poor_bench.judge.reply import weighted_mean
 from poor_bench.judge.rubric import Rubric
-from poor_bench.judge.subject import JudgedCase, Subject
-from poor_bench.judge.verdict_schema import ADVICE
 from poor_bench.models.completion import Usage
 from poor_bench.scoring.cost import estimated_tokens
 
+DEFAULT_MAX_TOKENS = 4000
+
+
+def reply_limit(parameters: Mapping[str, Any]) -> int:
+    """Highest number of reply tokens; 4000 by default."""
+    limit = parameters.get("max_tokens")
+    return limit if isinstance(limit, int) else DEFAULT_MAX_TOKENS
+
+
+def context_limit(parameters: Mapping[str, Any]) -> int | None:
+    """Context length in tokens; None if unknown."""
+    context = parameters.get("num_ctx")
+    return context if isinstance(context, int) else None
+
+
 _TOKENS_PER_CASE = 100
 """Typical length of the reply about one case."""
+
+
 _TOKENS_FOR_ALL = 600
 """Length of the reply about all cases: scores, strengths, weaknesses and so on."""
+
+
 _TOKENS_OF_FORM = 700
-"""Length of the prompt without rubric and subject."""
+"""Length of the prompt without rubric and evidence."""
+
+
 _MOST_TEXTS = 50
 
 
@@ -38,29 +60,35 @@ def most_cases(max_tokens: int) -> int:
     return max(1, (max_tokens - _TOKENS_FOR_ALL) // _TOKENS_PER_CASE)
 
 
-def parts_of(subject: Subject, max_tokens: int, context_tokens: int | None) -> list[Subject]:
-    """Split a subject into as few parts as fit, of similar length.
+def split_evidence(
+    evidence: Evidence, max_tokens: int, context_tokens: int | None
+) -> list[Evidence]:
+    """Split evidence into as few parts as fit, of similar length.
 
     Args:
-        subject: What is to be judged.
+        evidence: What is to be judged.
         max_tokens: Most tokens of a reply.
         context_tokens: Tokens of prompt and reply together; None where that is not known.
     """
-    n_least = math.ceil(len(subject.cases) / most_cases(max_tokens)) or 1
-    most = math.ceil(len(subject.cases) / n_least)
+    n_least = math.ceil(len(evidence.cases) / most_cases(max_tokens)) or 1
+    most = math.ceil(len(evidence.cases) / n_least)
     room = math.inf if context_tokens is None else context_tokens - max_tokens - _TOKENS_OF_FORM
-    room -= estimated_tokens("".join((subject.description, subject.system_prompt, subject.skill)))
-    return [replace(subject, cases=tuple(cases)) for cases in _runs(subject.cases, most, room)]
+    room -= estimated_tokens(
+        "".join((evidence.description, evidence.system_prompt, evidence.skill))
+    )
+    return [
+        replace(evidence, cases=tuple(cases)) for cases in _group_cases(evidence.cases, most, room)
+    ]
 
 
-def halves_of(subject: Subject) -> list[Subject]:
-    """Split a subject of several cases in two."""
-    middle = math.ceil(len(subject.cases) / 2)
-    cases = (subject.cases[:middle], subject.cases[middle:])
-    return [replace(subject, cases=half) for half in cases]
+def split_in_halves(evidence: Evidence) -> list[Evidence]:
+    """Split evidence of several cases in two."""
+    middle = math.ceil(len(evidence.cases) / 2)
+    cases = (evidence.cases[:middle], evidence.cases[middle:])
+    return [replace(evidence, cases=half) for half in cases]
 
 
-def put_together(parts: Sequence[Judgement], rubric: Rubric) -> Judgement:
+def merge_judgements(parts: Sequence[Judgement], rubric: Rubric) -> Judgement:
     """Merge the judgements of the parts, in their order."""
     if len(parts) == 1:
         return parts[0]
@@ -94,35 +122,32 @@ def with_costs_of(parts: Sequence[Judgement], whole: Judgement) -> Judgement:
     Requests that were never answered took nothing.
     """
     answered = [part for part in parts if part.time_ms is not None] or parts
-    costs = [part.cost_usd for part in answered]
-    known = [cost for cost in costs if cost is not None]
-    usage = answered[0].usage
-    for part in answered[1:]:
-        usage = added(usage, part.usage)
     return replace(
         whole,
-        usage=usage,
-        cost_usd=sum(known) if len(known) == len(costs) else None,
+        usage=sum_usage([part.usage for part in answered]),
+        cost_usd=sum_cost([part.cost_usd for part in answered]),
         attempts=sum(part.attempts for part in parts),
         time_ms=math.fsum(part.time_ms or 0.0 for part in parts),
     )
 
 
-def added(first: Usage, second: Usage) -> Usage:
-    """Add the tokens of two requests; None if one is unknown."""
+def sum_usage(usages: Sequence[Usage]) -> Usage:
+    """Add up the tokens of several requests; a figure is None if one of them is unknown."""
 
-    def total(one: int | None, other: int | None) -> int | None:
-        return None if one is None or other is None else one + other
+    def total(name: str) -> int | None:
+        counts = [getattr(usage, name) for usage in usages]
+        return None if None in counts else sum(counts)
 
-    return Usage(
-        prompt_tokens=total(first.prompt_tokens, second.prompt_tokens),
-        completion_tokens=total(first.completion_tokens, second.completion_tokens),
-        thinking_tokens=total(first.thinking_tokens, second.thinking_tokens),
-        cached_tokens=total(first.cached_tokens, second.cached_tokens),
-    )
+    return Usage(**{item.name: total(item.name) for item in fields(Usage)})
 
 
-def _runs(cases: Iterable[JudgedCase], most: int, room: float) -> Iterator[list[JudgedCase]]:
+def sum_cost(costs: Sequence[float | None]) -> float | None:
+    """Add up the costs of several requests; None if one of them is unknown."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if len(known) == len(costs) else None
+
+
+def _group_cases(cases: Iterable[JudgedCase], most: int, room: float) -> Iterator[list[JudgedCase]]:
     """Group cases in their order, as many as fit."""
     run: list[JudgedCase] = []
     used = 0

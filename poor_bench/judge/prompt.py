@@ -1,14 +1,72 @@
-"""Prompts of a judge; pure."""
+"""JSON schema of a judge's answer; pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from poor_bench.judge.quoting import quoted
+from poor_bench.judge.evidence import Evidence, JudgedCase, quoted
 from poor_bench.judge.rubric import Rubric
-from poor_bench.judge.subject import JudgedCase, Subject
-from poor_bench.judge.verdict_schema import ADVICE
 from poor_bench.models.completion import Message
+
+ADVICE = ("strengths", "weaknesses", "failures", "warnings", "recommendations")
+"""Lists of texts beside the scores of an agent."""
+LARGEST_SCORE = 10
+_SCORE = {"type": "integer", "enum": list(range(LARGEST_SCORE + 1))}
+_MOST_ITEMS = 3
+_MOST_CHARACTERS = 240
+
+
+def verdict_schema(
+    rubric: Rubric,
+    n_cases: int,
+    nonce: str,
+    advice: tuple[str, ...] = ADVICE,
+    *,
+    is_bounded: bool,
+) -> dict[str, Any]:
+    """Build the schema of a verdict.
+
+    Args:
+        rubric: Its dimensions are the keys of `scores`.
+        n_cases: How many cases are judged.
+        nonce: What `verdict_id` has to be.
+        advice: Which lists of texts go with the scores.
+        is_bounded: Whether lists and texts are limited. llama.cpp's grammars, and so Ollama's and
+            the embedded LLMs, keep small models from endless replies by it; the strict modes of
+            OpenAI and Anthropic refuse such limits.
+    """
+    text: dict[str, Any] = {"type": "string"}
+    items: dict[str, Any] = {}
+    cases: dict[str, Any] = {}
+    if is_bounded:
+        text |= {"maxLength": _MOST_CHARACTERS}
+        items |= {"maxItems": _MOST_ITEMS}
+        cases |= {"minItems": n_cases, "maxItems": n_cases}
+    case = {
+        "case": {"type": "integer", "enum": list(range(1, n_cases + 1))},
+        "feedback": text,
+        "score": _SCORE,
+        "passed": {"type": "boolean"},
+    }
+    return _object(
+        {
+            "verdict_id": {"type": "string", "enum": [nonce]},
+            "test_case_evaluations": {"type": "array", "items": _object(case), **cases},
+            "scores": _object(dict.fromkeys(rubric.names, _SCORE)),
+            **{name: {"type": "array", "items": text, **items} for name in advice},
+        }
+    )
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
 
 PROMPT_VERSION = "2"
 """Increase with every change of the prompt; stored judgements then become stale."""
@@ -44,21 +102,21 @@ _MEANINGS = {
 
 
 def judge_messages(
-    subject: Subject, rubric: Rubric, nonce: str, advice: Sequence[str] = ADVICE
+    evidence: Evidence, rubric: Rubric, nonce: str, advice: Sequence[str] = ADVICE
 ) -> tuple[Message, ...]:
     """Build the messages to a judge.
 
     Args:
-        subject: What is judged. Names of LLMs and agents are not told.
+        evidence: What is judged. Names of LLMs and agents are not told.
         rubric: By what.
-        nonce: A code that occurs nowhere in the subject.
+        nonce: A code that occurs nowhere in the evidence.
         advice: Which lists of texts are wanted beside the scores.
     """
     parts = [
         _rubric_text(rubric),
-        *_background(subject, nonce),
-        *(_case_text(number, case, nonce) for number, case in enumerate(subject.cases, start=1)),
-        _form_text(subject.cases, rubric, nonce, advice),
+        *_background(evidence, nonce),
+        *(_case_text(number, case, nonce) for number, case in enumerate(evidence.cases, start=1)),
+        _form_text(evidence.cases, rubric, nonce, advice),
     ]
     system = Message("system", _SYSTEM.format(nonce=nonce))
     return system, Message("user", "\n\n".join(parts))
@@ -77,11 +135,11 @@ def _rubric_text(rubric: Rubric) -> str:
     return "\n".join(["# Rubric", *filter(None, [rubric.text]), *lines])
 
 
-def _background(subject: Subject, nonce: str) -> Iterator[str]:
+def _background(evidence: Evidence, nonce: str) -> Iterator[str]:
     pieces = {
-        "description": subject.description,
-        "instructions": subject.system_prompt,
-        "skill": subject.skill,
+        "description": evidence.description,
+        "instructions": evidence.system_prompt,
+        "skill": evidence.skill,
     }
     given = [quoted(tag, nonce, text) for tag, text in pieces.items() if text.strip()]
     if given:

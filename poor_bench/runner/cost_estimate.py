@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from poor_bench.config.workspace import Workspace
-from poor_bench.judge.workspace_judges import WorkspaceJudges
+from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.llm import LLM
 from poor_bench.prompts.request import build_request
 from poor_bench.runner.judging import JudgeItem

@@ -1,34 +1,14 @@
-"""Names for runs and fingerprints for trials."""
+"""Fingerprints of trials."""
 
 from __future__ import annotations
 
-import secrets
-from datetime import datetime, timedelta
-
 from poor_bench.config.workspace import Workspace
-from poor_bench.judge.workspace_judges import WorkspaceJudges
+from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import EvaluatorSpec, Test, merge_specs
 from poor_bench.plugins import EvaluatorRegistry
 from poor_bench.prompts.request import build_request
 from poor_bench.scoring.fingerprint import evaluator_fingerprint, request_fingerprint
-
-
-def new_run_id(now_iso: str, newest: str = "") -> str:
-    """Return an id that sorts by time and is unique, such as `20261121T225007-3f2a91`.
-
-    Args:
-        now_iso: The present moment, ISO 8601.
-        newest: The id of the newest run so far; the new one sorts after it even where the clock
-            went back since, because of two results of a trial the one of the later run counts.
-    """
-    moment = datetime.fromisoformat(now_iso[:19])
-    try:
-        after = datetime.fromisoformat(newest.partition("-")[0]) + timedelta(seconds=1)
-        moment = max(moment, after)
-    except ValueError:
-        pass  # there is none, or an older tool named it
-    return f"{moment:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
 
 
 class WorkspaceFingerprints:

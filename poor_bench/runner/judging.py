@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from poor_bench.errors import ProviderError, RecordedError
-from poor_bench.judge.judge_error import JudgeError
+from poor_bench.judge.judgement import JudgeError
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result

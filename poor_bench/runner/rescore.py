@@ -14,12 +14,11 @@ from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.results.store import EarlierScores, ResultStore
-from poor_bench.runner.identity import new_run_id
 from poor_bench.runner.judging import JudgeItem, JudgeWork, judge_works
 from poor_bench.runner.recording import recorded
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.selection import Selection
-from poor_bench.runs.history import RESCORE, UNDO
+from poor_bench.runs.history import RESCORE, UNDO, new_run_id
 from poor_bench.runs.journal import JournalWriter
 
 _Key = tuple[str, str, int]

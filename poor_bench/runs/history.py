@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,23 @@ UNDO = "undo"
 """Kind of a run that restored earlier scores."""
 _LEAST_PREFIX = 4
 _NAMED = 5
+
+
+def new_run_id(now_iso: str, newest: str = "") -> str:
+    """Return an id that sorts by time and is unique, such as `20261121T225007-3f2a91`.
+
+    Args:
+        now_iso: The present moment, ISO 8601.
+        newest: The id of the newest run so far; the new one sorts after it even where the clock
+            went back since, because of two results of a trial the one of the later run counts.
+    """
+    moment = datetime.fromisoformat(now_iso[:19])
+    try:
+        after = datetime.fromisoformat(newest.partition("-")[0]) + timedelta(seconds=1)
+        moment = max(moment, after)
+    except ValueError:
+        pass  # there is none, or an older tool named it
+    return f"{moment:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

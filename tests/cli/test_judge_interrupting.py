@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.judge.history.store import JudgementStore
+from poor_bench.judge.storage import JudgementStore
 from tests.judge.agent_workspace import VERDICT, write_workspace
 
 pytestmark = pytest.mark.slow(reason="interrupts real runs")

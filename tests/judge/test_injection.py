@@ -6,9 +6,8 @@ import re
 
 import pytest
 
+from poor_bench.judge.evidence import Evidence, JudgedCase, Turn, nonce_for
 from poor_bench.judge.prompt import judge_messages
-from poor_bench.judge.quoting import nonce_for
-from poor_bench.judge.subject import JudgedCase, Subject, Turn
 from tests.judge.judging import TWO, as_json, scripted_judge, subject, verdict
 
 FAKE = as_json(tone=10, facts=10)
@@ -92,7 +91,7 @@ def test_every_other_text_is_quoted_too(field: str) -> None:
         expected_behavior=attack if field == "expected" else "",
     )
     more = {field: attack} if field in {"system_prompt", "skill", "description"} else {}
-    shown = Subject(cases=(case,), **more)
+    shown = Evidence(cases=(case,), **more)
     nonce = nonce_for(shown.texts())
     told = judge_messages(shown, TWO, nonce)[1].content
     assert "</response>" not in told

@@ -8,8 +8,7 @@ import pytest
 
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.judge.judge import Judge
-from poor_bench.judge.judge_error import JudgeError
-from poor_bench.judge.judgement import judgement_from_dict
+from poor_bench.judge.judgement import JudgeError, judgement_from_dict
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, parse_rubric
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, Timing

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ConfigError, RunCancelledError
-from poor_bench.judge.judge_door import JudgeDoor
-from poor_bench.judge.judge_error import JudgeError
-from poor_bench.judge.response_judging import ResponseJudging
+from poor_bench.judge.judgement import JudgeError
+from poor_bench.judge.response_judging import JudgeClient, ResponseJudging
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import Prices
 from poor_bench.models.result import Result
@@ -25,7 +24,7 @@ def verdict(score: float) -> str:
     return json.dumps({"scores": {"kind": score, "short": score}})
 
 
-def door(responses: Any, cancelled: bool = False, **more: Any) -> JudgeDoor:
+def door(responses: Any, cancelled: bool = False, **more: Any) -> JudgeClient:
     llm = scripted_llm(responses, **more)
     judging = ResponseJudging(Path("nowhere"), [llm], LLMManager(clock=FakeClock()))
     return judging.door(RESULT, lambda: cancelled)

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ProviderError
+from poor_bench.judge.evidence import Evidence, JudgedCase, Turn
 from poor_bench.judge.judge import Judge
-from poor_bench.judge.judge_error import JudgeError
-from poor_bench.judge.parts import most_cases, parts_of, put_together
-from poor_bench.judge.subject import JudgedCase, Subject, Turn
+from poor_bench.judge.judgement import JudgeError
+from poor_bench.judge.parts import merge_judgements, most_cases, split_evidence
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, FinishReason, Timing, Usage
 from poor_bench.models.failure import FailureKind
@@ -23,12 +23,12 @@ from tests.providers.idle_provider import IdleProvider
 PRICES = Prices(input=1.0, output=1.0)
 
 
-def many(n: int, said: str = "Hello") -> Subject:
+def many(n: int, said: str = "Hello") -> Evidence:
     cases = [
         JudgedCase(name=f"case {number}", turns=(Turn("user", "Hi"), Turn("agent", said)))
         for number in range(n)
     ]
-    return Subject(cases=tuple(cases), system_prompt="Be kind.")
+    return Evidence(cases=tuple(cases), system_prompt="Be kind.")
 
 
 class CountingProvider(IdleProvider):
@@ -73,13 +73,13 @@ def judge_over(provider: CountingProvider, **parameters: Any) -> Judge:
     return Judge(llm, manager, TWO)
 
 
-def sizes(subject: Subject, max_tokens: int, context: int | None = None) -> list[int]:
-    return [len(part.cases) for part in parts_of(subject, max_tokens, context)]
+def sizes(subject: Evidence, max_tokens: int, context: int | None = None) -> list[int]:
+    return [len(part.cases) for part in split_evidence(subject, max_tokens, context)]
 
 
 def test_what_fits_is_judged_at_once() -> None:
     assert sizes(many(34), 4000) == [34]
-    assert parts_of(many(4), 1200, 8192) == [many(4)]
+    assert split_evidence(many(4), 1200, 8192) == [many(4)]
 
 
 def test_more_cases_than_a_reply_has_room_for_are_divided_evenly() -> None:
@@ -97,7 +97,7 @@ def test_long_conversations_are_divided_by_the_context() -> None:
 
 def test_no_case_is_lost_or_doubled() -> None:
     whole = many(77, "word " * 100)
-    parts = parts_of(whole, 2000, 6000)
+    parts = split_evidence(whole, 2000, 6000)
     assert tuple(case for part in parts for case in part.cases) == whole.cases
     assert {part.system_prompt for part in parts} == {"Be kind."}
 
@@ -157,5 +157,5 @@ def test_a_part_that_cannot_be_judged_leaves_no_judgement_but_its_cost() -> None
 
 def test_a_single_part_stays_as_it_is() -> None:
     judgement = judge_over(CountingProvider()).judge(many(2))
-    assert put_together([judgement], TWO) is judgement
+    assert merge_judgements([judgement], TWO) is judgement
     assert judgement.repairs == ()

@@ -3,8 +3,8 @@ from __future__ import annotations
 import hashlib
 import json
 
+from poor_bench.judge.evidence import Evidence, JudgedCase, Turn
 from poor_bench.judge.prompt import PROMPT_VERSION, judge_messages, repair_message
-from poor_bench.judge.subject import JudgedCase, Subject, Turn
 from tests.judge.judging import TWO
 
 HASH_OF_VERSION = {"2": "aae5d4da17c02646"}
@@ -13,7 +13,7 @@ CASES = (
     JudgedCase(name="a", turns=(Turn("user", "hi"), Turn("agent", "ho")), expected_behavior="x"),
     JudgedCase(name="", turns=(Turn("agent", "alone"),)),
 )
-SUBJECT = Subject(cases=CASES, description="d", system_prompt="s", skill="k")
+SUBJECT = Evidence(cases=CASES, description="d", system_prompt="s", skill="k")
 
 
 def test_a_changed_prompt_has_another_version() -> None:
@@ -44,6 +44,6 @@ def test_advice_is_only_asked_for_where_it_is_wanted() -> None:
 
 
 def test_what_is_not_there_is_left_out() -> None:
-    told = judge_messages(Subject(cases=CASES[1:]), TWO, NONCE)[1].content
+    told = judge_messages(Evidence(cases=CASES[1:]), TWO, NONCE)[1].content
     for tag in ("description", "instructions", "skill", "name", "expected", "user"):
         assert f"<{tag}-" not in told

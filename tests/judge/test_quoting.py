@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.judge.quoting import as_data, nonce_for, quoted
+from poor_bench.judge.evidence import as_data, nonce_for, quoted
 
 
 @pytest.mark.parametrize(

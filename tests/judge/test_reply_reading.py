@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.judge.reply_reading import read_verdict, weighted_mean
+from poor_bench.judge.evidence import JudgedCase
+from poor_bench.judge.reply import read_verdict, weighted_mean
 from poor_bench.judge.rubric import Dimension, Rubric
-from poor_bench.judge.subject import JudgedCase
 from tests.judge.judging import TWO, verdict
 
 GREETING = JudgedCase(name="greeting", turns=())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.judge.reply_search import UnusableReplyError, find_verdict, scores_of
+from poor_bench.judge.reply import UnusableReplyError, find_verdict, scores_of
 from tests.judge.judging import TWO, as_json, verdict
 
 NONCE = "0123456789abcdef"

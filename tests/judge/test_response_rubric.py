@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.judge.response_rubric import RESPONSE_RUBRIC, rubric_for
+from poor_bench.judge.response_judging import RESPONSE_RUBRIC, rubric_for
 from poor_bench.scoring.judging import JudgeQuestion
 
 

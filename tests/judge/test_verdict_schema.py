@@ -5,7 +5,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from poor_bench.judge.verdict_schema import verdict_schema
+from poor_bench.judge.prompt import verdict_schema
 from tests.judge.judging import LISTS, TWO
 
 NONCE = "0123456789abcdef"

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.providers.registry import provider_names
+from poor_bench.providers.catalog import provider_names
 from tests.providers.asking import make_provider
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.runner.identity import new_run_id
+from poor_bench.runs.history import new_run_id
 
 MOMENTS = st.integers(0, 200_000_000_000).map(
     lambda seconds: datetime.fromtimestamp(seconds, tz=UTC).isoformat()

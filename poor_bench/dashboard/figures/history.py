@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from poor_bench.evaluation.models import EvalSuiteResult
-    from poor_bench.judge.history.summary import RunSummary
+    from poor_bench.judge.judged_run import RunSummary
 
 
 _MOST_LABELS = 8

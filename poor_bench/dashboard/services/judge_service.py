@@ -15,16 +15,15 @@ from poor_bench.dashboard.services.own_run import OwnRun, Work
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunCancelledError, RunRefusedError
-from poor_bench.judge.agents.cost_estimate import plan_usd
-from poor_bench.judge.agents.load import AgentShelf, load_agent_shelf
-from poor_bench.judge_runner import JudgeRunner
+from poor_bench.judge.agent_registry import AgentRegistry, load_agent_registry
+from poor_bench.judge.agent_run import JudgeRunner
+from poor_bench.judge.run_plan import plan_usd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from poor_bench.judge.agents.plan import JudgePlan
-    from poor_bench.judge.agents.prepare import JudgeRequest
+    from poor_bench.judge.run_plan import JudgePlan, JudgeRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,13 +72,13 @@ class JudgeService:
         self._cancelled = threading.Event()
         self._runner: JudgeRunner | None = None
 
-    def shelf(self) -> AgentShelf:
+    def shelf(self) -> AgentRegistry:
         """Load the agents and models of the workspace.
 
         Raises:
             ConfigError: With every problem of llms.json or of the agents' files.
         """
-        return load_agent_shelf(self._data_dir())
+        return load_agent_registry(self._data_dir())
 
     def preview(self, request: JudgeRequest) -> JudgePreview:
         """Plan a run and estimate its cost, without requests.

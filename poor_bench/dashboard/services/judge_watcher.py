@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.judge_state import JudgeState
 from poor_bench.dashboard.services.run_state import RunPhase
-from poor_bench.judge.agents.events import AgentEvent, ConversationHeld, JudgementMade
-from poor_bench.judge.report.event_text import event_text
+from poor_bench.judge.judged_run import AgentEvent, ConversationHeld, JudgementMade
+from poor_bench.judge.report_text import event_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from poor_bench.judge.agents.plan import JudgePlan
+    from poor_bench.judge.run_plan import JudgePlan
 
 _KEPT_EVENTS = 8
 

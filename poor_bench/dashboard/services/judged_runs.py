@@ -7,14 +7,20 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from poor_bench.errors import ConfigError
-from poor_bench.judge.agreement.agreement import Agreement, measure_agreement
-from poor_bench.judge.history.comparison import RunComparison, compare_runs
-from poor_bench.judge.history.store import JudgementStore
-from poor_bench.judge.history.summary import RunSummary, summarise_run
+from poor_bench.judge.agreement import Agreement, measure_agreement
+from poor_bench.judge.judged_run import RunSummary, summarise_run
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
-from poor_bench.judge.labels.judged_items import judged_items
-from poor_bench.judge.labels.label import Label, current_labels, label_on
-from poor_bench.judge.labels.label_file import LABELS_FILE, add_labels, read_labels
+from poor_bench.judge.labels import (
+    LABELS_FILE,
+    Label,
+    add_labels,
+    current_labels,
+    judged_items,
+    label_on,
+    read_labels,
+)
+from poor_bench.judge.run_comparison import RunComparison, compare_runs
+from poor_bench.judge.storage import JudgementStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
 from poor_bench.runner.control import RunControl
 from poor_bench.runner.events import RunEvent
-from poor_bench.runner.identity import new_run_id
+from poor_bench.runs.history import new_run_id
 from poor_bench.tuning.assembly import Assembly
 from poor_bench.tuning.kept_searches import read_search
 from poor_bench.tuning.params.axes import Axis

@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from poor_bench.errors import RecordedError
-from poor_bench.judge.agents.load import AgentShelf, rubric_of
-from poor_bench.judge.conversation.conversation import Conversation, agent_texts
-from poor_bench.judge.conversation.hold import Ask, Talker
+from poor_bench.judge.agent_registry import AgentRegistry, rubric_of
+from poor_bench.judge.conversation import Ask, Conversation, ConversationDriver, agent_texts
+from poor_bench.judge.evidence import Evidence
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judgement import Judgement
-from poor_bench.judge.subject import Subject as JudgedSubject
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.agent import AgentCase
 from poor_bench.models.completion import Completion, Message
@@ -36,7 +35,9 @@ class AgentPrompt:
     what = "system prompt"
     placeholders: tuple[str, ...] = ()
 
-    def __init__(self, shelf: AgentShelf, agent_id: str, judge: LLM, manager: LLMManager) -> None:
+    def __init__(
+        self, shelf: AgentRegistry, agent_id: str, judge: LLM, manager: LLMManager
+    ) -> None:
         """Choose the agent and who judges it.
 
         Raises:
@@ -113,7 +114,7 @@ class AgentPrompt:
         )
 
     def _talk(self, text: str, case: AgentCase, ask: Ask) -> Conversation:
-        talker = Talker(
+        talker = ConversationDriver(
             agent=replace(self._agent, system_prompt=text),
             llms=self._llms,
             ask=ask,
@@ -123,7 +124,7 @@ class AgentPrompt:
 
     def _judged(self, conversation: Conversation, cancelled: Callable[[], bool]) -> Judgement:
         agent = self._agent
-        subject = JudgedSubject(
+        evidence = Evidence(
             cases=(conversation.as_case(),),
             description=agent.description,
             system_prompt=agent.system_prompt,
@@ -131,7 +132,7 @@ class AgentPrompt:
             written_by=base_llm_id(self.llm.provider, self.llm.name),
         )
         try:
-            return self._judge.ask(subject, cancelled)
+            return self._judge.ask(evidence, cancelled)
         except RecordedError as error:
             failure = Failure(kind=error.kind, message=str(error))
             raise CaseFailedError(conversation.case_id, failure) from error

@@ -8,7 +8,7 @@ from functools import partial
 
 from poor_bench.config.change_agent import change_agent_prompt
 from poor_bench.errors import ConfigError
-from poor_bench.judge.agents.load import load_agent_shelf
+from poor_bench.judge.agent_registry import load_agent_registry
 from poor_bench.tuning.prompt.class_prompt import ClassPart
 from poor_bench.workspace_folder import WorkspaceFolder
 
@@ -35,7 +35,7 @@ def place_of(reference: Mapping[str, str], config: WorkspaceFolder) -> Place:
     """
     if reference["kind"] == "agent":
         agent_id = reference["agent_id"]
-        agent = load_agent_shelf(config.data_dir).agent(agent_id)
+        agent = load_agent_registry(config.data_dir).agent(agent_id)
         write = partial(change_agent_prompt, config.data_dir, agent_id)
         return Place(text=agent.system_prompt, write=write)
     class_id = reference["class_id"]

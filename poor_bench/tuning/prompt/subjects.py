@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from poor_bench.config.judge_settings import load_judge_settings
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
-from poor_bench.judge.agents.load import load_agent_shelf
-from poor_bench.judge.agents.prepare import judges_of
+from poor_bench.judge.agent_registry import load_agent_registry
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
+from poor_bench.judge.run_plan import judges_of
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.tuning.prompt.agent_prompt import AgentPrompt
@@ -70,7 +70,7 @@ def agent_named(
     Raises:
         ConfigError: If there is no such agent or judge, or the judge's key is missing.
     """
-    shelf = load_agent_shelf(config.data_dir)
+    shelf = load_agent_registry(config.data_dir)
     settings = load_judge_settings(config.data_dir)
     [judge_llm] = judges_of((judge,) if judge else (), shelf, settings, os.environ)
     subject = AgentPrompt(shelf, agent_id, judge_llm, manager)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from poor_bench.errors import ConfigError
-from poor_bench.runner.identity import new_run_id
+from poor_bench.runs.history import new_run_id
 from poor_bench.tuning.kept_searches import KeptSearch, read_search
 from poor_bench.tuning.prompt.report import PromptReport, kept_report, spent
 from poor_bench.tuning.prompt.search import require_gepa

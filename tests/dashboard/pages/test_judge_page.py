@@ -11,8 +11,8 @@ from poor_bench.dashboard.pages.judge import callbacks, files
 from poor_bench.dashboard.pages.judge.layout import THIS_CASE, order_of
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.shell import show_page
-from poor_bench.judge.history.store import JudgementStore
-from poor_bench.judge.labels.label_file import read_labels
+from poor_bench.judge.labels import read_labels
+from poor_bench.judge.storage import JudgementStore
 from poor_bench.models.failure import Failure, FailureKind
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_with

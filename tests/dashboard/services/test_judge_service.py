@@ -13,9 +13,9 @@ from poor_bench.dashboard.services.judge_service import JudgeOrder, JudgeService
 from poor_bench.dashboard.services.judge_state import JudgeState
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.errors import ConfigError, RunRefusedError
-from poor_bench.judge.agents.prepare import JudgeRequest
-from poor_bench.judge.history.store import JudgementStore
-from poor_bench.judge_runner import JudgeRunner
+from poor_bench.judge.agent_run import JudgeRunner
+from poor_bench.judge.run_plan import JudgeRequest
+from poor_bench.judge.storage import JudgementStore
 from poor_bench.llm_manager import LLMManager
 from tests.dashboard.services.test_run_service import PATIENCE_S, HeldProvider
 from tests.judge.agent_workspace import write_workspace

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ConfigError, StoreError
-from poor_bench.judge.agents.events import AgentEvent, ConversationHeld, JudgementMade, ModelLoading
-from poor_bench.judge.agents.load import load_agent_shelf, rubric_of, rubric_problems
-from poor_bench.judge.agents.plan import JudgePlan, choose_cases
-from poor_bench.judge.agents.run_agent import AgentRunner
-from poor_bench.judge.history.store import JudgementStore
+from poor_bench.judge.agent_registry import load_agent_registry, rubric_of, rubric_problems
+from poor_bench.judge.agent_run import AgentRunner
+from poor_bench.judge.judged_run import AgentEvent, ConversationHeld, JudgementMade, ModelLoading
+from poor_bench.judge.run_plan import JudgePlan, choose_cases
+from poor_bench.judge.storage import JudgementStore
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.problem import Severity
 from tests.judge.agent_workspace import VERDICT, write_workspace
 
 
 def plan_in(folder: Path, *judges: str, **fields: Any) -> JudgePlan:
-    shelf = load_agent_shelf(folder)
+    shelf = load_agent_registry(folder)
     agent = shelf.agent("bikes")
     return JudgePlan(
         agent=agent,
@@ -121,7 +121,7 @@ def test_what_is_there_stays_where_the_listener_breaks(tmp_path: Path) -> None:
 
 
 def test_cases_are_chosen_by_id(tmp_path: Path) -> None:
-    agent = load_agent_shelf(write_workspace(tmp_path)).agent("bikes")
+    agent = load_agent_registry(write_workspace(tmp_path)).agent("bikes")
     assert [case.id for case in choose_cases(agent, ["price"])] == ["price"]
     assert choose_cases(agent, []) == agent.cases
     with pytest.raises(ConfigError, match="no case 'prize'") as caught:
@@ -131,7 +131,7 @@ def test_cases_are_chosen_by_id(tmp_path: Path) -> None:
 
 def test_unknown_agent_is_an_error_with_the_nearest_name(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="agent 'bike' does not exist") as caught:
-        load_agent_shelf(write_workspace(tmp_path)).agent("bike")
+        load_agent_registry(write_workspace(tmp_path)).agent("bike")
     assert "did you mean `bikes`" in caught.value.hint
 
 
@@ -145,6 +145,6 @@ def test_weights_that_do_not_sum_to_100_are_a_warning(tmp_path: Path) -> None:
     folder = write_workspace(tmp_path)
     agent = folder / "agents" / "bikes.yaml"
     agent.write_text(agent.read_text().replace("FACTS (50%)", "FACTS (70%)"))
-    [problem] = load_agent_shelf(folder).problems
+    [problem] = load_agent_registry(folder).problems
     assert problem.severity is Severity.WARNING
     assert "the weights sum to 120 %, not 100 %; normalised" in problem.message

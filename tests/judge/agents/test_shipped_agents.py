@@ -9,13 +9,13 @@ import pytest
 import yaml
 
 from poor_bench.config.json_schemas import json_schemas
-from poor_bench.judge.agents.load import load_agent_shelf, rubric_of
-from poor_bench.judge.agents.plan import JudgePlan
-from poor_bench.judge.agents.run_agent import AgentRunner
-from poor_bench.judge.history.store import JudgementStore
+from poor_bench.judge.agent_registry import load_agent_registry, rubric_of
+from poor_bench.judge.agent_run import AgentRunner
 from poor_bench.judge.judge import Judge
-from poor_bench.judge.pairwise.arena import Arena
+from poor_bench.judge.pairwise import PairwiseJudge
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, Dimension, Rubric
+from poor_bench.judge.run_plan import JudgePlan
+from poor_bench.judge.storage import JudgementStore
 from poor_bench.llm_manager import LLMManager
 from tests.providers.embedded_file import real_model
 
@@ -24,13 +24,13 @@ FILES = sorted((DATA / "agents").glob("*.yaml"))
 
 
 def test_nothing_is_wrong_with_them() -> None:
-    shelf = load_agent_shelf(DATA)
+    shelf = load_agent_registry(DATA)
     assert list(shelf.agents) == [path.stem for path in FILES]
     assert shelf.problems == ()
 
 
 def test_one_has_the_default_rubric_and_one_its_own() -> None:
-    shelf = load_agent_shelf(DATA)
+    shelf = load_agent_registry(DATA)
     assert rubric_of(shelf.agent("sales_qualification")) == (DEFAULT_RUBRIC, ())
     rubric, warnings = rubric_of(shelf.agent("support_desk"))
     assert rubric.names == ("problem_solving", "rules", "empathy")
@@ -41,7 +41,7 @@ def test_one_has_the_default_rubric_and_one_its_own() -> None:
 def test_each_has_written_turns_a_simulated_user_and_satisfies_the_schema(path: Path) -> None:
     validator = jsonschema.Draft7Validator(json_schemas()["agent.schema.json"])
     assert list(validator.iter_errors(yaml.safe_load(path.read_text(encoding="utf-8")))) == []
-    agent = load_agent_shelf(DATA).agent(path.stem)
+    agent = load_agent_registry(DATA).agent(path.stem)
     assert any(len(case.turns) > 1 for case in agent.cases)
     assert any(case.simulated_user for case in agent.cases)
     assert all(case.expected_behavior for case in agent.cases)
@@ -55,7 +55,7 @@ def test_embedded_model_talks_is_judged_and_competes_for_real(tmp_path: Path) ->
     for llm in llms["llms"]:
         llm["parameters"] |= {"max_tokens": 24 if "id" not in llm else 160}
     (tmp_path / "llms.json").write_text(json.dumps(llms))
-    shelf = load_agent_shelf(tmp_path)
+    shelf = load_agent_registry(tmp_path)
     agent = shelf.agent("support_desk")
     judge = shelf.llms["embedded:smollm2-135m:judge"]
     rubric = Rubric("short", (Dimension("kind", 100.0, "Kind."),))
@@ -66,7 +66,7 @@ def test_embedded_model_talks_is_judged_and_competes_for_real(tmp_path: Path) ->
     try:
         run = AgentRunner(manager, JudgementStore(tmp_path)).run(plan, "run-1")
         [talk] = run.conversations
-        duel = Arena(Judge(judge, manager, rubric)).duel(talk, talk)
+        duel = PairwiseJudge(Judge(judge, manager, rubric)).duel(talk, talk)
     finally:
         manager.close()
     assert talk.turns[1].text

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from poor_bench.judge.agreement.agreement import ScoredItem, mean_difference, measure_agreement
+from poor_bench.judge.agreement import ScoredItem, mean_difference, measure_agreement
 
 
 def item(judge: float, *humans: float, length: int = 100) -> ScoredItem:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.judge.agreement.kappa import cohen_kappa, weighted_kappa
+from poor_bench.judge.agreement import cohen_kappa, weighted_kappa
 
 scores = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=1, max_size=30)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.judge.agreement.krippendorff import krippendorff_alpha
+from poor_bench.judge.agreement import krippendorff_alpha
 
 RATERS = """
 1 2 3 3 2 1 4 1 2 . . .

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from poor_bench.judge.agreement.length_bias import partial_rank_correlation
+from poor_bench.judge.agreement import partial_rank_correlation
 
 
 def left_over(values: list[float], given: list[float]) -> np.ndarray:

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.judge.agreement.noise import noise_floor, within_noise
-from poor_bench.judge.agreement.spread import spread_of
+from poor_bench.judge.panel import noise_floor, spread_of, within_noise
 
 
 def test_floor_of_one_group_is_the_repeatability_limit_with_one_repeat_more() -> None:

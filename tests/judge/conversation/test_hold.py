@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from poor_bench.errors import ProviderError
-from poor_bench.judge.conversation.conversation import Conversation, conversation_from_dict
-from poor_bench.judge.conversation.hold import Talker
+from poor_bench.judge.conversation import Conversation, ConversationDriver, conversation_from_dict
 from poor_bench.models.agent import Agent, AgentCase, SimulatedUser
 from poor_bench.models.completion import Completion, Message, Timing, Usage
 from poor_bench.models.failure import FailureKind
@@ -41,7 +40,9 @@ class Asked:
 
 
 def hold(case: AgentCase, ask: Callable[..., Completion]) -> Conversation:
-    talker = Talker(AGENT, {"seller": SELLER, "buyer": BUYER}, ask, lambda: "2026-11-22T00:00:00Z")
+    talker = ConversationDriver(
+        AGENT, {"seller": SELLER, "buyer": BUYER}, ask, lambda: "2026-11-22T00:00:00Z"
+    )
     return talker.hold(case)
 
 

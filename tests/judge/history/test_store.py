@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.judge.history.store import JudgementStore
-from poor_bench.judge.report.wording import run_cost_text
+from poor_bench.judge.report_text import run_cost_text
+from poor_bench.judge.storage import JudgementStore
 from poor_bench.models.failure import Failure, FailureKind
 from tests.judge.run_builders import conversation_of, fallback, header_of, judgement_of, run_of
 

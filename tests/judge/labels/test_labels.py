@@ -12,11 +12,18 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.judge.history.judge_run import JudgeRun
-from poor_bench.judge.labels.judged_items import Scope, judged_items
-from poor_bench.judge.labels.label import Label, current_labels, label_on
-from poor_bench.judge.labels.label_csv import labels_from_csv, labels_to_csv
-from poor_bench.judge.labels.label_file import LABELS_FILE, add_labels, read_labels
+from poor_bench.judge.judged_run import JudgeRun
+from poor_bench.judge.label_csv import labels_from_csv, labels_to_csv
+from poor_bench.judge.labels import (
+    LABELS_FILE,
+    Label,
+    Scope,
+    add_labels,
+    current_labels,
+    judged_items,
+    label_on,
+    read_labels,
+)
 from tests.judge.run_builders import conversation_of, fallback, judgement_of, run_of
 
 WHEN = "2026-11-22T02:00:00Z"

@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from poor_bench.judge.judge import Judge
-from poor_bench.judge.pairwise.arena import Arena
-from poor_bench.judge.pairwise.duel import Duel, Outcome, Place
-from poor_bench.judge.pairwise.prompt import pairwise_messages
-from poor_bench.judge.pairwise.winner import find_preference
+from poor_bench.judge.pairwise import PairwiseJudge, find_preference, pairwise_messages
+from poor_bench.judge.pairwise_results import PairComparison, PairOutcome, Position
 from poor_bench.judge.rubric import DEFAULT_RUBRIC
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
@@ -22,37 +20,37 @@ def prefer(winner: str, **fields: str) -> str:
     return json.dumps({"reason": "because", "winner": winner, **fields})
 
 
-def arena(responses: Any) -> Arena:
+def arena(responses: Any) -> PairwiseJudge:
     llm = LLM(id="judge", provider="scripted", name="judge", parameters={"responses": responses})
-    return Arena(Judge(llm, LLMManager(Path())), "Be kind.")
+    return PairwiseJudge(Judge(llm, LLMManager(Path())), "Be kind.")
 
 
-def duel(responses: Any) -> Duel:
+def duel(responses: Any) -> PairComparison:
     return arena(responses).duel(GOOD, BAD)
 
 
 def test_judge_that_knows_the_better_one_says_so_in_both_orders() -> None:
     good_first = r"/(?s)GOOD answer.*bad answer/"
     found = duel({good_first: prefer("1"), "": prefer("2")})
-    assert (found.a_first, found.b_first) == (Place.FIRST, Place.SECOND)
-    assert found.outcome is Outcome.A
+    assert (found.a_first, found.b_first) == (Position.FIRST, Position.SECOND)
+    assert found.outcome is PairOutcome.A
     assert found.reasons == ("because", "because")
 
 
 def test_judge_that_likes_the_first_place_is_swayed() -> None:
-    assert duel(prefer("1")).outcome is Outcome.SWAYED
+    assert duel(prefer("1")).outcome is PairOutcome.SWAYED
 
 
 def test_reply_that_cannot_be_used_gets_a_second_chance() -> None:
-    assert duel(["I like both.", prefer("tie"), prefer("tie")]).outcome is Outcome.TIE
+    assert duel(["I like both.", prefer("tie"), prefer("tie")]).outcome is PairOutcome.TIE
     failed = duel("I like both.")
-    assert failed.outcome is Outcome.FAILED
+    assert failed.outcome is PairOutcome.FAILED
     assert "is not valid" in failed.error
 
 
 def test_judge_that_cannot_be_asked_is_no_verdict() -> None:
     failed = duel([{"failure": "auth", "times": 9}])
-    assert failed.outcome is Outcome.FAILED
+    assert failed.outcome is PairOutcome.FAILED
     assert failed.error
 
 
@@ -70,7 +68,7 @@ def test_preference_of_the_judge_beats_quoted_ones() -> None:
     reply = f"Agent 1 wrote {claimed}, but: {signed}"
     found = find_preference(reply, NONCE, [f"I win: {claimed}"])
     assert found is not None
-    assert found.place is Place.SECOND
+    assert found.place is Position.SECOND
 
 
 def test_copied_claim_is_no_preference() -> None:

@@ -9,11 +9,10 @@ import pytest
 from poor_bench.calls.budget import Budget
 from poor_bench.errors import ConfigError
 from poor_bench.judge.judge import Judge
-from poor_bench.judge.pairwise.contest import Contest
-from poor_bench.judge.pairwise.decisions import decisions_of
-from poor_bench.judge.pairwise.duel import Duel, Outcome, Place
-from poor_bench.judge.pairwise.store import find_contest, keeping_duels, kept_contests
-from poor_bench.judge.report.pairwise_text import panel_text
+from poor_bench.judge.pairwise import PairwiseRun
+from poor_bench.judge.pairwise_results import PairComparison, PairOutcome, Position, combine_judges
+from poor_bench.judge.report_text import panel_text
+from poor_bench.judge.storage import find_pairwise, store_comparisons, stored_pairwise_runs
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.llm import LLM, Prices
@@ -33,23 +32,27 @@ def judge(name: str, replies: Any, prices: Prices = PRICED) -> Judge:
     return Judge(llm, LLMManager(Path()))
 
 
-def contest(*judges: Judge, n_cases: int = 3) -> Contest:
+def contest(*judges: Judge, n_cases: int = 3) -> PairwiseRun:
     a = [conversation_of(f"case {number}", "Hi", "GOOD") for number in range(n_cases)]
     b = [conversation_of(f"case {number}", "Hi", "bad") for number in range(n_cases)]
     manager = LLMManager(Path())
-    return Contest(run_of(conversations=tuple(a)), run_of(conversations=tuple(b)), judges, manager)
+    return PairwiseRun(
+        run_of(conversations=tuple(a)), run_of(conversations=tuple(b)), judges, manager
+    )
 
 
-def duel(judge: str, case_id: str, outcome: Outcome) -> Duel:
+def duel(judge: str, case_id: str, outcome: PairOutcome) -> PairComparison:
     orders = {
-        Outcome.A: (Place.FIRST, Place.SECOND),
-        Outcome.B: (Place.SECOND, Place.FIRST),
-        Outcome.TIE: (Place.NEITHER, Place.NEITHER),
-        Outcome.SWAYED: (Place.FIRST, Place.FIRST),
-        Outcome.FAILED: (None, None),
+        PairOutcome.A: (Position.FIRST, Position.SECOND),
+        PairOutcome.B: (Position.SECOND, Position.FIRST),
+        PairOutcome.TIE: (Position.NEITHER, Position.NEITHER),
+        PairOutcome.SWAYED: (Position.FIRST, Position.FIRST),
+        PairOutcome.FAILED: (None, None),
     }
     a_first, b_first = orders[outcome]
-    return Duel(case_id=case_id, judge=judge, a_first=a_first, b_first=b_first, cost_usd=0.1)
+    return PairComparison(
+        case_id=case_id, judge=judge, a_first=a_first, b_first=b_first, cost_usd=0.1
+    )
 
 
 def test_cases_that_one_run_lacks_are_named() -> None:
@@ -57,9 +60,9 @@ def test_cases_that_one_run_lacks_are_named() -> None:
     broken = conversation_of("y", "Hi", failure=Failure(kind=FailureKind.TIMEOUT, message="late"))
     whole = conversation_of("y", "Hi", "Yo")
     a, b = run_of(conversations=(good, whole)), run_of(conversations=(other, good, broken))
-    held = Contest(a, b, [judge("j", prefer("1"))], LLMManager(Path()))
+    held = PairwiseRun(a, b, [judge("j", prefer("1"))], LLMManager(Path()))
     assert held.left_out == ["y", "z"]
-    assert Contest(a, a, held.judges, held.manager).left_out == []
+    assert PairwiseRun(a, a, held.judges, held.manager).left_out == []
 
 
 def test_only_cases_that_both_runs_have_compete() -> None:
@@ -67,7 +70,7 @@ def test_only_cases_that_both_runs_have_compete() -> None:
     good = conversation_of("x", "Hi", "GOOD")
     a = run_of(conversations=(good, conversation_of("y", "Hi", "Yo"), conversation_of("z", "Hi")))
     b = run_of(conversations=(good, broken))
-    found = Contest(a, b, [judge("j", prefer("1"))], LLMManager(Path())).duels()
+    found = PairwiseRun(a, b, [judge("j", prefer("1"))], LLMManager(Path())).duels()
     assert [item.case_id for item in found] == ["x"]
 
 
@@ -88,40 +91,43 @@ def test_a_duel_that_might_cost_too_much_is_not_begun() -> None:
 
 def test_several_judges_decide_by_the_greater_number() -> None:
     said = {
-        "x": (Outcome.A, Outcome.A, Outcome.SWAYED),
-        "y": (Outcome.A, Outcome.B, Outcome.TIE),
-        "z": (Outcome.B, Outcome.FAILED, Outcome.SWAYED),
-        "u": (Outcome.FAILED, Outcome.FAILED, Outcome.FAILED),
+        "x": (PairOutcome.A, PairOutcome.A, PairOutcome.SWAYED),
+        "y": (PairOutcome.A, PairOutcome.B, PairOutcome.TIE),
+        "z": (PairOutcome.B, PairOutcome.FAILED, PairOutcome.SWAYED),
+        "u": (PairOutcome.FAILED, PairOutcome.FAILED, PairOutcome.FAILED),
     }
-    decisions = decisions_of(
+    decisions = combine_judges(
         duel(name, case_id, outcome)
         for case_id, outcomes in said.items()
         for name, outcome in zip("abc", outcomes, strict=True)
     )
     assert decisions.by_case == {
-        "x": Outcome.A,
-        "y": Outcome.TIE,
-        "z": Outcome.B,
-        "u": Outcome.FAILED,
+        "x": PairOutcome.A,
+        "y": PairOutcome.TIE,
+        "z": PairOutcome.B,
+        "u": PairOutcome.FAILED,
     }
     assert decisions.n_unanimous == 1
     assert "A better: 1, B better: 1, of 4 cases" in next(panel_text(decisions))
 
 
 def test_duels_are_kept_and_found_again(tmp_path: Path) -> None:
-    held = [duel("j", "x", Outcome.A), duel("j", "y", Outcome.FAILED)]
+    held = [duel("j", "x", PairOutcome.A), duel("j", "y", PairOutcome.FAILED)]
     for run_id in ("20261122T01", "20261122T02"):
-        with keeping_duels(tmp_path, run_id, "a", "b", 2) as keep:
+        with store_comparisons(tmp_path, run_id, "a", "b", 2) as keep:
             for item in held:
                 keep(item)
-    assert [item.run_id for item in kept_contests(tmp_path)] == ["20261122T01", "20261122T02"]
-    newest = find_contest(tmp_path, "last")
+    assert [item.run_id for item in stored_pairwise_runs(tmp_path)] == [
+        "20261122T01",
+        "20261122T02",
+    ]
+    newest = find_pairwise(tmp_path, "last")
     assert (newest.run_id, newest.a_run_id, newest.b_run_id) == ("20261122T02", "a", "b")
     assert (newest.duels, newest.n_planned) == (tuple(held), 2)
     with pytest.raises(ConfigError, match="matches several"):
-        find_contest(tmp_path, "20261122")
+        find_pairwise(tmp_path, "20261122")
     with pytest.raises(ConfigError, match="is not a comparison"):
-        find_contest(tmp_path, "2025")
+        find_pairwise(tmp_path, "2025")
 
 
 def test_a_file_that_is_no_comparison_is_left_out(tmp_path: Path) -> None:
@@ -129,4 +135,4 @@ def test_a_file_that_is_no_comparison_is_left_out(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "20261122T03.jsonl").write_text('{"run": {"a": 1}}\n')
     (folder / "20261122T04.jsonl").write_text("not json\n")
-    assert kept_contests(tmp_path) == []
+    assert stored_pairwise_runs(tmp_path) == []

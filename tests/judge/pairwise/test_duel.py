@@ -2,14 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.judge.pairwise.duel import Duel, Outcome, Place, duels_of
-from poor_bench.judge.report.pairwise_text import duels_text
+from poor_bench.judge.pairwise_results import (
+    PairComparison,
+    PairOutcome,
+    Position,
+    tally_comparisons,
+)
+from poor_bench.judge.report_text import tally_text
 
-FIRST, SECOND, NEITHER = Place.FIRST, Place.SECOND, Place.NEITHER
+FIRST, SECOND, NEITHER = Position.FIRST, Position.SECOND, Position.NEITHER
 
 
-def duel(a_first: Place | None, b_first: Place | None) -> Duel:
-    return Duel(case_id="x", judge="j", a_first=a_first, b_first=b_first)
+def duel(a_first: Position | None, b_first: Position | None) -> PairComparison:
+    return PairComparison(case_id="x", judge="j", a_first=a_first, b_first=b_first)
 
 
 A, B, SWAYED = duel(FIRST, SECOND), duel(SECOND, FIRST), duel(FIRST, FIRST)
@@ -18,25 +23,25 @@ A, B, SWAYED = duel(FIRST, SECOND), duel(SECOND, FIRST), duel(FIRST, FIRST)
 @pytest.mark.parametrize(
     ("a_first", "b_first", "outcome"),
     [
-        (FIRST, SECOND, Outcome.A),
-        (SECOND, FIRST, Outcome.B),
-        (FIRST, FIRST, Outcome.SWAYED),
-        (SECOND, SECOND, Outcome.SWAYED),
-        (NEITHER, NEITHER, Outcome.TIE),
-        (FIRST, NEITHER, Outcome.TIE),
-        (NEITHER, FIRST, Outcome.TIE),
-        (None, FIRST, Outcome.FAILED),
-        (FIRST, None, Outcome.FAILED),
+        (FIRST, SECOND, PairOutcome.A),
+        (SECOND, FIRST, PairOutcome.B),
+        (FIRST, FIRST, PairOutcome.SWAYED),
+        (SECOND, SECOND, PairOutcome.SWAYED),
+        (NEITHER, NEITHER, PairOutcome.TIE),
+        (FIRST, NEITHER, PairOutcome.TIE),
+        (NEITHER, FIRST, PairOutcome.TIE),
+        (None, FIRST, PairOutcome.FAILED),
+        (FIRST, None, PairOutcome.FAILED),
     ],
 )
 def test_only_a_winner_in_both_orders_wins(
-    a_first: Place | None, b_first: Place | None, outcome: Outcome
+    a_first: Position | None, b_first: Position | None, outcome: PairOutcome
 ) -> None:
     assert duel(a_first, b_first).outcome is outcome
 
 
 def test_shares_leave_out_what_does_not_belong() -> None:
-    duels = duels_of(
+    duels = tally_comparisons(
         [A, A, A, B, SWAYED, duel(SECOND, SECOND), duel(NEITHER, FIRST), duel(None, FIRST)]
     )
     assert duels.share_of_a is not None
@@ -48,17 +53,17 @@ def test_shares_leave_out_what_does_not_belong() -> None:
 
 
 def test_intervals_are_wilsons() -> None:
-    bias = duels_of([SWAYED] * 8 + [A] * 2).position_bias
+    bias = tally_comparisons([SWAYED] * 8 + [A] * 2).position_bias
     assert bias is not None
     assert (bias.low, bias.high) == pytest.approx((0.490, 0.943), abs=0.001)
 
 
 def test_nothing_gives_no_figure() -> None:
-    duels = duels_of([duel(None, None)])
+    duels = tally_comparisons([duel(None, None)])
     assert (duels.share_of_a, duels.position_bias, duels.first_preference) == (None, None, None)
 
 
 def test_few_duels_name_no_winner() -> None:
-    assert "no significant difference" in "\n".join(duels_text(duels_of([A, A])))
-    assert "A is better" in "\n".join(duels_text(duels_of([A] * 20)))
-    assert "B is better" in "\n".join(duels_text(duels_of([B] * 20)))
+    assert "no significant difference" in "\n".join(tally_text(tally_comparisons([A, A])))
+    assert "A is better" in "\n".join(tally_text(tally_comparisons([A] * 20)))
+    assert "B is better" in "\n".join(tally_text(tally_comparisons([B] * 20)))

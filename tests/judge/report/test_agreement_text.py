@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.judge.agreement.agreement import ScoredItem, measure_agreement
-from poor_bench.judge.report.agreement_text import FEW_ITEMS, trust_text
+from poor_bench.judge.agreement import ScoredItem, measure_agreement
+from poor_bench.judge.report_text import FEW_ITEMS, trust_text
 
 
 def told(n_items: int, off_by: float) -> str:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.judge.report.radar import HEIGHT, WIDTH, radar
+from poor_bench.judge.report_html import HEIGHT, WIDTH, radar
 
 
 def test_first_dimension_stands_on_top_and_full_marks_reach_its_end() -> None:

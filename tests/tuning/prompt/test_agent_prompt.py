@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.judge.agents.load import load_agent_shelf
+from poor_bench.judge.agent_registry import load_agent_registry
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, Timing
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl
-from poor_bench.providers.registry import ProviderServices, create_provider
+from poor_bench.providers.registry import create_provider
+from poor_bench.providers.services import ProviderServices
 from poor_bench.tuning.prompt.agent_prompt import AgentPrompt
 from poor_bench.tuning.prompt.cases import CaseFailedError
 from tests.judge.agent_workspace import VERDICT, write_workspace
@@ -32,7 +33,7 @@ def open_subject(folder: Path) -> AgentPrompt:
     def create(llm: LLM, services: ProviderServices) -> Any:
         return Obedient() if llm.name == "seller" else create_provider(llm, services)
 
-    shelf = load_agent_shelf(folder)
+    shelf = load_agent_registry(folder)
     manager = LLMManager(folder, clock=FakeClock(), create=create)
     return AgentPrompt(shelf, "bikes", shelf.llms["scripted:judge"], manager)
 
@@ -124,5 +125,5 @@ def test_an_accepted_prompt_stands_in_the_agents_file(
     assert [candidate["score"] for candidate in found["candidates"]] == [0.2, 0.9]
     assert main(["--data", str(folder), "tune", "accept", "last", "--yes"]) == 0
     assert " judge run bikes\n" in capsys.readouterr().out
-    assert load_agent_shelf(folder).agents["bikes"].system_prompt == "Be kind."
+    assert load_agent_registry(folder).agents["bikes"].system_prompt == "Be kind."
     assert agent.read_text().endswith("# the end\n")

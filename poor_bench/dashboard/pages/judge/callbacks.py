@@ -45,7 +45,7 @@ from poor_bench.dashboard.pages.judge.sheets import (
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import PoorBenchError, RunRefusedError
-from poor_bench.judge.history.summary import OVERALL, RunSummary
+from poor_bench.judge.judged_run import OVERALL, RunSummary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.dashboard.page import text_file
 from poor_bench.dashboard.pages.judge.layout import chosen_run, run_with_id, selection_of
-from poor_bench.judge.report.wording import change_text, verdict_text
+from poor_bench.judge.report_text import change_text, verdict_text
 from poor_bench.reports.csv_table import table_csv
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
-    from poor_bench.judge.history.summary import CaseSummary, RunSummary
+    from poor_bench.judge.judged_run import CaseSummary, RunSummary
 
 
 def scores_csv(services: Services, search: str | None) -> dict[str, Any]:

@@ -36,8 +36,8 @@ from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.dashboard.text.formatting import dollars_text, duration_text
 from poor_bench.dashboard.url_state import Search, first, read_search, search_of
 from poor_bench.errors import ConfigError
-from poor_bench.judge.agents.prepare import JudgeRequest
-from poor_bench.judge.panel.panel import Decision
+from poor_bench.judge.panel import Decision
+from poor_bench.judge.run_plan import JudgeRequest
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from poor_bench.dashboard.services.judge_state import JudgeState
     from poor_bench.dashboard.url_state import Search
-    from poor_bench.judge.history.summary import CaseSummary, RunSummary
+    from poor_bench.judge.judged_run import CaseSummary, RunSummary
 
 
 class JudgeIds(StrEnum):

@@ -11,14 +11,17 @@ from poor_bench.dashboard.components.blocks import card, empty_state, tile, tile
 from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.pages.judge.layout import LINKS, JudgeSelection
 from poor_bench.dashboard.text.formatting import dollars_text
-from poor_bench.judge.report.agreement_text import (
+from poor_bench.judge.prompt import LARGEST_SCORE
+from poor_bench.judge.report_text import (
     biases_of,
+    change_text,
     estimate_text,
     figure_text,
+    notes_on,
+    spread_text,
     trust_text,
+    verdict_text,
 )
-from poor_bench.judge.report.wording import change_text, notes_on, spread_text, verdict_text
-from poor_bench.judge.verdict_schema import LARGEST_SCORE
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
@@ -26,13 +29,12 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.judge.agreement.agreement import Agreement
-    from poor_bench.judge.agreement.spread import Spread
-    from poor_bench.judge.history.comparison import RunComparison, ScoreChange
-    from poor_bench.judge.history.judge_run import JudgeRun
-    from poor_bench.judge.history.summary import CaseSummary, RunSummary
-    from poor_bench.judge.labels.label import Label
-    from poor_bench.judge.subject import Turn
+    from poor_bench.judge.agreement import Agreement
+    from poor_bench.judge.evidence import Turn
+    from poor_bench.judge.judged_run import CaseSummary, JudgeRun, RunSummary
+    from poor_bench.judge.labels import Label
+    from poor_bench.judge.panel import Spread
+    from poor_bench.judge.run_comparison import RunComparison, ScoreChange
 
 
 def sheet(heads: Sequence[str], rows: Sequence[Component]) -> Component:

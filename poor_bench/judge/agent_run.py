@@ -1,0 +1,234 @@
+"""Events of a judged run, sent in the thread that started it."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from poor_bench.calls.budget import Budget, require_prices
+from poor_bench.errors import CostLimitError, RecordedError
+from poor_bench.judge.agent_registry import load_agent_registry
+from poor_bench.judge.conversation import Conversation, ConversationDriver
+from poor_bench.judge.judge import Judge
+from poor_bench.judge.judged_run import (
+    AgentEvent,
+    ConversationHeld,
+    JudgementMade,
+    JudgeRun,
+    ModelLoading,
+)
+from poor_bench.judge.judgement import Judgement
+from poor_bench.judge.run_plan import (
+    JudgePlan,
+    JudgeRequest,
+    conversation_usd,
+    judgement_usd,
+    prepare_plan,
+)
+from poor_bench.judge.storage import JudgementStore, RunWriter
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.completion import Completion, Message
+from poor_bench.models.llm import LLM
+from poor_bench.runs.history import new_run_id
+
+_Outcome = TypeVar("_Outcome", Conversation, Judgement)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job(Generic[_Outcome]):
+    """A unit of work with a cost."""
+
+    do: Callable[[], _Outcome]
+    estimate_usd: float
+
+
+@dataclass(slots=True)
+class AgentRunner:
+    """Runs conversations and judgements, one model at a time.
+
+    Attributes:
+        manager: Asks the LLMs.
+        store: Takes every conversation and judgement the moment it exists.
+        listener: Hears of each of them, in the thread that called `run`.
+        budget: What may be spent; what does not fit is not begun.
+    """
+
+    manager: LLMManager
+    store: JudgementStore
+    listener: Callable[[AgentEvent], None] = lambda _event: None
+    budget: Budget = field(default_factory=Budget)
+    _stopped: threading.Event = field(default_factory=threading.Event)
+    _loaded: LLM | None = None
+
+    def run(self, plan: JudgePlan, run_id: str) -> JudgeRun:
+        """Hold the conversations of a plan and have them judged.
+
+        A piece of work whose estimated cost does not fit into the budget is not begun, and missing
+        from what is returned. A conversation in which an LLM could not be asked is kept with its
+        failure and not judged; where a judge cannot be asked or understood, its fallback is kept.
+
+        Raises:
+            ConfigError: If the settings of an LLM cannot be used.
+            StoreError: If something could not be stored.
+            RunCancelledError: If `stop` was called; what is stored by then is kept.
+        """
+        self._require_usable(plan)
+        header = plan.header(run_id, self.manager.clock.now_iso())
+        with self.store.writing(header) as writer, self._stopping_on_error():
+            conversations = tuple(self._conversations(plan, writer))
+            talked = [talk for talk in conversations if talk.failure is None]
+            judgements = tuple(self._judgements(plan, talked, writer)) if talked else ()
+            ended = self.manager.clock.now_iso()
+            writer.end(ended)
+        return JudgeRun(
+            header=header, conversations=conversations, judgements=judgements, ended=ended
+        )
+
+    def stop(self) -> None:
+        """Stop the run: open requests are cancelled, and `run` raises RunCancelledError."""
+        self._stopped.set()
+
+    def _require_usable(self, plan: JudgePlan) -> None:
+        """Open every model, so that invalid settings are reported before the first request."""
+        for llm in (plan.llms[plan.agent.llm_id], *plan.judges):
+            self.manager.concurrency(llm)
+
+    @contextlib.contextmanager
+    def _stopping_on_error(self) -> Iterator[None]:
+        """Cancel the other threads' requests if one fails or the user stops."""
+        try:
+            yield
+        except BaseException:
+            self._stopped.set()
+            raise
+
+    def _conversations(self, plan: JudgePlan, writer: RunWriter) -> Iterator[Conversation]:
+        for conversation in plan.conversations or self._held(plan):
+            writer.add_conversation(conversation)
+            self.listener(ConversationHeld(conversation))
+            yield conversation
+
+    def _held(self, plan: JudgePlan) -> Iterator[Conversation]:
+        llm = plan.llms[plan.agent.llm_id]
+        self._load(llm)
+        talker = ConversationDriver(plan.agent, plan.llms, self._ask, self.manager.clock.now_iso)
+        jobs = [
+            _Job(partial(talker.hold, case), conversation_usd(plan, case)) for case in plan.cases
+        ]
+        yield from self._each(llm, jobs)
+
+    def _judgements(
+        self, plan: JudgePlan, conversations: Sequence[Conversation], writer: RunWriter
+    ) -> Iterator[Judgement]:
+        evidence = plan.evidence(conversations)
+        for llm in plan.judges:
+            self._load(llm)
+            judge = Judge(llm, self.manager, plan.rubric, threshold=plan.threshold)
+            ask = partial(judge.judge, evidence, self._stopped.is_set)
+            job = _Job(ask, judgement_usd(plan, llm, evidence))
+            for judgement in self._each(llm, [job] * plan.repeat):
+                writer.add_judgement(judgement)
+                self.listener(JudgementMade(judgement))
+                yield judgement
+
+    def _load(self, llm: LLM) -> None:
+        if self._loaded is not None and self._loaded.id != llm.id:
+            self.manager.unload(self._loaded)
+        self._loaded = llm
+        with contextlib.suppress(RecordedError):  # asking will fail for the same reason, and say so
+            self.manager.preload(
+                llm, self._stopped.is_set, loading=lambda: self.listener(ModelLoading(llm.id))
+            )
+
+    def _ask(self, llm: LLM, messages: tuple[Message, ...]) -> Completion:
+        return self.manager.complete(llm, messages, self._stopped.is_set)
+
+    def _each(self, llm: LLM, jobs: Sequence[_Job[_Outcome]]) -> Iterator[_Outcome]:
+        """Yield the results of affordable jobs, run in parallel up to the model's concurrency."""
+        n_threads = self.manager.concurrency(llm)
+        with ThreadPoolExecutor(max_workers=n_threads) as pool, self._stopping_on_error():
+            for future in as_completed([pool.submit(self._do, job) for job in jobs]):
+                outcome = future.result()
+                if outcome is not None:
+                    yield outcome
+
+    def _do(self, job: _Job[_Outcome]) -> _Outcome | None:
+        try:
+            with self.budget.holding(job.estimate_usd) as settle:
+                outcome = job.do()
+                settle(outcome.cost_usd)
+        except CostLimitError:
+            return None
+        return outcome
+
+
+class JudgeRunner:
+    """Plans and runs agents of one workspace; a library, so it prints nothing.
+
+    Attributes:
+        store: Where runs are kept.
+        budget: What `run` may spend, and what it did not begin for want of money.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path,
+        *,
+        max_cost_usd: float = math.inf,
+        manager: LLMManager | None = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        """Prepare without sending requests.
+
+        Args:
+            data_dir: The workspace.
+            max_cost_usd: Most US dollars to spend; work that might exceed it is not begun.
+            manager: Asks the LLMs; made for the workspace by default.
+            environ: Where keys are looked up.
+        """
+        self.store = JudgementStore(data_dir)
+        self.budget = Budget(max_cost_usd)
+        self._data_dir = data_dir
+        self._environ = environ
+        self._manager = manager or LLMManager(data_dir)
+        self._runner = AgentRunner(self._manager, self.store, budget=self.budget)
+
+    def plan(self, request: JudgeRequest) -> JudgePlan:
+        """Plan a run without sending requests.
+
+        Raises:
+            ConfigError: If there is no such agent, case or judge, or a key is missing.
+        """
+        shelf = load_agent_registry(self._data_dir)
+        return prepare_plan(request, shelf, self._data_dir, self._environ)
+
+    def run(
+        self, plan: JudgePlan, listener: Callable[[AgentEvent], None] = lambda _event: None
+    ) -> JudgeRun:
+        """Run a plan; blocks until it ended. The listener hears of everything, in this thread.
+
+        Raises:
+            ConfigError: If the settings of an LLM cannot be used, or the limit cannot be kept.
+            StoreError: If something could not be stored; all that was stored before is kept.
+            RunCancelledError: If `stop` was called; all that was stored before is kept.
+        """
+        if self.budget.is_limited:
+            require_prices(plan.asked, self._manager.is_local)
+        self._runner.listener = listener
+        return self._runner.run(plan, new_run_id(self._manager.clock.now_iso()))
+
+    def stop(self) -> None:
+        """Stop a run and cancel open requests; thread-safe."""
+        self._runner.stop()
+
+    def close(self) -> None:
+        """Free the models and connections."""
+        self._manager.close()

@@ -1,1 +1,0 @@
-"""Agents of a workspace: load them, talk to them, have them judged."""

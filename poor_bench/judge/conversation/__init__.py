@@ -1,1 +1,0 @@
-"""Conversations with an agent: written messages and simulated users."""

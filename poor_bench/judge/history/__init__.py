@@ -1,1 +1,0 @@
-"""Store and summarise judged runs."""

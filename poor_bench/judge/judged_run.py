@@ -1,0 +1,251 @@
+"""A judged run: its settings, results, events and summary; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from poor_bench.judge.conversation import Conversation, conversation_from_dict
+from poor_bench.judge.judgement import Judgement, judgement_from_dict
+from poor_bench.judge.panel import Decision, Panel, combine_judgements, noise_floor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunHeader:
+    """Settings of a run, known before the first request."""
+
+    run_id: str
+    started: str
+    """ISO 8601, UTC."""
+    agent_id: str
+    agent_name: str = ""
+    llm_id: str = ""
+    """The agent's LLM."""
+    system_prompt: str = ""
+    """The agent's, without that of its LLM."""
+    skill: str = ""
+    threshold: float
+    """Lowest overall score, 0.0 to 10.0, that approves the agent."""
+    rubric_name: str = ""
+    rubric_hash: str = ""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """Dimension to percent, in the rubric's order."""
+    n_cases: int = 0
+    """Number of planned conversations."""
+    judges: tuple[str, ...] = ()
+    """LLM ids."""
+    repeat: int = 1
+    """Judgements per judge."""
+    decision: str = "mean"
+    """Method of combining several judges."""
+    conversations_of: str = ""
+    """The run whose conversations were judged again; empty where they were held anew."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeRun:
+    """A judged run with its results so far."""
+
+    header: RunHeader
+    conversations: tuple[Conversation, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
+    ended: str = ""
+    """ISO 8601, UTC; empty where it is under way, or was broken off."""
+
+    @property
+    def run_id(self) -> str:
+        """Unique; sorts by time."""
+        return self.header.run_id
+
+    @property
+    def is_complete(self) -> bool:
+        """True if all planned conversations and judgements exist."""
+        wanted = len(self.header.judges) * self.header.repeat
+        return (
+            bool(self.conversations)
+            and len(self.conversations) >= self.header.n_cases
+            and all(conversation.failure is None for conversation in self.conversations)
+            and len(self.usable_judgements) >= wanted
+        )
+
+    @property
+    def usable_judgements(self) -> tuple[Judgement, ...]:
+        """The judgements without fallbacks."""
+        return tuple(item for item in self.judgements if not item.is_fallback)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Of conversations and judgements by LLMs with prices; None where there are none."""
+        known = [cost for cost in self._costs if cost is not None]
+        return sum(known) if known else None
+
+    @property
+    def is_cost_whole(self) -> bool:
+        """True if the cost of every conversation and judgement is known."""
+        return None not in self._costs
+
+    @property
+    def _costs(self) -> list[float | None]:
+        costs = [talk.cost_usd for talk in self.conversations]
+        return [*costs, *(judgement.cost_usd for judgement in self.judgements)]
+
+    def conversation(self, case_id: str) -> Conversation | None:
+        """Find the conversation of a case; None if missing."""
+        return next((item for item in self.conversations if item.case_id == case_id), None)
+
+
+def header_to_record(header: RunHeader) -> dict[str, Any]:
+    """Convert to the first line of a run's file."""
+    plain = asdict(header)
+    return {**plain, "weights": dict(header.weights), "judges": list(header.judges)}
+
+
+def header_from_record(record: Mapping[str, Any]) -> RunHeader:
+    """Read a header written by `header_to_record`; unknown keys are ignored.
+
+    Raises:
+        ValueError: If it is no such record.
+    """
+    names = {item.name for item in fields(RunHeader)}
+    values = {key: value for key, value in record.items() if key in names}
+    try:
+        return RunHeader(**values | {"judges": tuple(values.get("judges", ()))})
+    except TypeError as error:
+        raise ValueError(f"not a header of a judged run: {error}") from error
+
+
+def with_record(run: JudgeRun, record: Mapping[str, Any]) -> JudgeRun:
+    """Add a line of the file to a run; unknown lines are ignored.
+
+    Raises:
+        ValueError: If the line holds a conversation or judgement that cannot be read.
+    """
+    match record:
+        case {"conversation": conversation}:
+            held = (*run.conversations, conversation_from_dict(conversation))
+            return replace(run, conversations=held)
+        case {"judgement": judgement}:
+            return replace(run, judgements=(*run.judgements, judgement_from_dict(judgement)))
+        case {"ended": ended}:
+            return replace(run, ended=str(ended))
+    return run
+
+
+OVERALL = "overall"
+"""Stands for the overall score where dimensions are named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseFeedback:
+    """Feedback of one judgement on one case."""
+
+    judge: str
+    score: float
+    passed: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseSummary:
+    """A conversation with all feedback."""
+
+    conversation: Conversation
+    score: float | None
+    """As the judges decide together, 0.0 to 10.0; None where there is no judgement of it."""
+    feedback: tuple[CaseFeedback, ...]
+
+    @property
+    def n_passed(self) -> int:
+        """Number of judgements that passed it."""
+        return sum(item.passed for item in self.feedback)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """Summary of a judged run."""
+
+    run: JudgeRun
+    panel: Panel
+    cases: tuple[CaseSummary, ...]
+    noise: float | None
+    """Difference of two overall scores that the judges' own chance exceeds in 5 % of all cases;
+    None where no judge was asked twice."""
+
+    @property
+    def is_approved(self) -> bool:
+        """True if the judges approve, the run is complete and no case broke a rule."""
+        return self.panel.is_approved and self.run.is_complete and not self.n_broken
+
+    @property
+    def n_broken(self) -> int:
+        """Number of cases that broke a rule: their conversation failed, whatever the judges say."""
+        return sum(case.conversation.passed is False for case in self.cases)
+
+
+def summarise_run(run: JudgeRun) -> RunSummary:
+    """Summarise a run."""
+    panel = combine_judgements(run.judgements, run.header.threshold, Decision(run.header.decision))
+    return RunSummary(
+        run=run,
+        panel=panel,
+        cases=tuple(_case(talk, run, panel) for talk in run.conversations),
+        noise=noise_floor(repeats_of([run], OVERALL)),
+    )
+
+
+def repeats_of(runs: Iterable[JudgeRun], name: str) -> list[list[float]]:
+    """Group repeated scores of the same judge for the same conversations.
+
+    Args:
+        runs: Fallbacks in them are left out.
+        name: Of a dimension, or `OVERALL`.
+    """
+    groups: dict[tuple[str, str], list[float]] = {}
+    for run in runs:
+        for judgement in run.usable_judgements:
+            score = _score(judgement, name)
+            if score is not None:
+                groups.setdefault((run.run_id, judgement.judge), []).append(score)
+    return list(groups.values())
+
+
+def _score(judgement: Judgement, name: str) -> float | None:
+    return judgement.overall_score if name == OVERALL else judgement.scores.get(name)
+
+
+def _case(conversation: Conversation, run: JudgeRun, panel: Panel) -> CaseSummary:
+    feedback = tuple(
+        CaseFeedback(
+            judge=judgement.judge, score=case.score, passed=case.passed, text=case.feedback
+        )
+        for judgement in run.usable_judgements
+        for case in judgement.scored_cases
+        if case.test_name == conversation.case_id
+    )
+    score = panel.case_scores.get(conversation.case_id)
+    return CaseSummary(conversation=conversation, score=score, feedback=feedback)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLoading:
+    """A model is being loaded, unless it is in memory."""
+
+    llm_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationHeld:
+    """A conversation ended and is stored."""
+
+    conversation: Conversation
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementMade:
+    """A judgement or fallback is stored."""
+
+    judgement: Judgement
+
+
+AgentEvent = ModelLoading | ConversationHeld | JudgementMade

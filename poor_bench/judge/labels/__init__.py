@@ -1,1 +1,0 @@
-"""Labels by people: stored, exchanged as CSV, compared with judges."""

@@ -1,1 +1,0 @@
-"""Pairwise comparison in both orders, because judges prefer the first position."""

@@ -1,0 +1,158 @@
+"""Pairwise comparison of two conversations by one judge; pure."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from poor_bench.statistics.intervals import Estimate, wilson_interval
+
+
+class Position(StrEnum):
+    """Preference in one request."""
+
+    FIRST = "1"
+    """The conversation that was shown first."""
+    SECOND = "2"
+    NEITHER = "tie"
+
+
+class PairOutcome(StrEnum):
+    """PairOutcome of a comparison of A and B."""
+
+    A = "A"
+    """A is preferred in both orders."""
+    B = "B"
+    TIE = "tie"
+    """Neither is preferred in both orders, or one in one order and neither in the other."""
+    SWAYED = "swayed"
+    """The order decided: the judge prefers a position, not a conversation."""
+    FAILED = "failed"
+    """The judge failed in one of the orders."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairComparison:
+    """One case in two runs before one judge, in both orders."""
+
+    case_id: str
+    judge: str
+    a_first: Position | None
+    """Preference with A shown first; None if failed."""
+    b_first: Position | None
+    """Preference with B shown first."""
+    reasons: tuple[str, ...] = ()
+    """The judge's, in the same order."""
+    error: str = ""
+    cost_usd: float | None = None
+
+    @property
+    def outcome(self) -> PairOutcome:
+        """PairOutcome of both orders."""
+        if self.a_first is None or self.b_first is None:
+            return PairOutcome.FAILED
+        places = self.a_first, self.b_first
+        if places == (Position.FIRST, Position.SECOND):
+            return PairOutcome.A
+        if places == (Position.SECOND, Position.FIRST):
+            return PairOutcome.B
+        return PairOutcome.TIE if Position.NEITHER in places else PairOutcome.SWAYED
+
+
+def share_of_a(outcomes: Iterable[PairOutcome]) -> Estimate | None:
+    """Share of A among comparisons with a winner; None without any."""
+    listed = list(outcomes)
+    won, lost = listed.count(PairOutcome.A), listed.count(PairOutcome.B)
+    return _share(won, won + lost)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairwiseTally:
+    """All duels of two runs before one judge."""
+
+    duels: tuple[PairComparison, ...]
+
+    def count(self, outcome: PairOutcome) -> int:
+        """Number of comparisons with this outcome."""
+        return sum(duel.outcome is outcome for duel in self.duels)
+
+    @property
+    def share_of_a(self) -> Estimate | None:
+        """How often A wins where the judge prefers the same one in both orders; None for never."""
+        return share_of_a(duel.outcome for duel in self.duels)
+
+    @property
+    def position_bias(self) -> Estimate | None:
+        """Share of the duels whose winner changes with the order; None without a whole duel."""
+        n = len(self.duels) - self.count(PairOutcome.FAILED)
+        return _share(self.count(PairOutcome.SWAYED), n)
+
+    @property
+    def first_preference(self) -> Estimate | None:
+        """Among duels that the order decided: how often the first place won, else the second."""
+        swayed = [duel for duel in self.duels if duel.outcome is PairOutcome.SWAYED]
+        n_first = sum(duel.a_first is Position.FIRST for duel in swayed)
+        return _share(n_first, len(swayed))
+
+
+def tally_comparisons(duels: Sequence[PairComparison]) -> PairwiseTally:
+    """Summarise comparisons, with Wilson intervals."""
+    return PairwiseTally(duels=tuple(duels))
+
+
+def _share(count: int, n: int) -> Estimate | None:
+    if n == 0:
+        return None
+    low, high = wilson_interval(count / n, n)
+    return Estimate(value=count / n, low=low, high=high, n=n)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelPreferences:
+    """PairwiseTally by judge, and what the judges decide together."""
+
+    by_judge: dict[str, PairwiseTally]
+    by_case: dict[str, PairOutcome]
+    """A or B where more judges prefer it in both orders than prefer the other one; failed where no
+    judge could say anything; a tie else."""
+    n_unanimous: int
+    """Cases with several judges who all say the same."""
+
+    @property
+    def share_of_a(self) -> Estimate | None:
+        """How often A wins among the cases with a winner; None where there is none."""
+        return share_of_a(self.by_case.values())
+
+    @property
+    def is_panel(self) -> bool:
+        """True for several judges."""
+        return len(self.by_judge) > 1
+
+
+def combine_judges(duels: Iterable[PairComparison]) -> PanelPreferences:
+    """Combine comparisons by any number of judges."""
+    by_judge: dict[str, list[PairComparison]] = {}
+    by_case: dict[str, list[PairOutcome]] = {}
+    for duel in duels:
+        by_judge.setdefault(duel.judge, []).append(duel)
+        by_case.setdefault(duel.case_id, []).append(duel.outcome)
+    return PanelPreferences(
+        by_judge={judge: tally_comparisons(held) for judge, held in by_judge.items()},
+        by_case={case_id: _together(said) for case_id, said in by_case.items()},
+        n_unanimous=sum(len(said) > 1 and len(set(said)) == 1 for said in by_case.values()),
+    )
+
+
+def _together(said: Sequence[PairOutcome]) -> PairOutcome:
+    """Decide by majority of the judges."""
+    if len(set(said)) == 1:
+        return said[0]
+    for_a, for_b = said.count(PairOutcome.A), said.count(PairOutcome.B)
+    if for_a != for_b:
+        return PairOutcome.A if for_a > for_b else PairOutcome.B
+    return PairOutcome.TIE
+
+
+_LOG = logging.getLogger(__name__)

@@ -1,1 +1,0 @@
-"""Several judgements of one subject, by one judge or a panel; pure."""

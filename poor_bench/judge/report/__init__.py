@@ -1,1 +1,0 @@
-"""Reports of judged runs: text, JSON and HTML; pure."""

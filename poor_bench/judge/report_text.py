@@ -1,0 +1,267 @@
+"""A judged run in sentences; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from poor_bench.judge.agreement import Agreement
+from poor_bench.judge.judged_run import (
+    AgentEvent,
+    ConversationHeld,
+    JudgementMade,
+    JudgeRun,
+    ModelLoading,
+    RunSummary,
+)
+from poor_bench.judge.pairwise_results import PairOutcome, PairwiseTally, PanelPreferences
+from poor_bench.judge.panel import Decision, Panel, Spread
+from poor_bench.judge.prompt import LARGEST_SCORE
+from poor_bench.judge.run_comparison import RunComparison, ScoreChange
+from poor_bench.messages import counted
+from poor_bench.reports.number_text import cost_text
+from poor_bench.statistics.intervals import Estimate
+
+_MOST_REPAIRS = 4
+
+
+def verdict_text(summary: RunSummary) -> str:
+    """State in one line whether an agent is approved, and why.
+
+    The first words are `Approved`, `Not approved` or `Incomplete`.
+    """
+    panel = summary.panel
+    if panel.overall_score is None:
+        return "Incomplete: no judgement"
+    score = f"{panel.overall_score:.2f} of 10, threshold {panel.threshold:g}"
+    if not summary.run.is_complete:
+        return f"Incomplete: {score}, but part of the run is missing"
+    if panel.decision is Decision.MAJORITY:
+        score += f"; {panel.n_approving} of {len(panel.members)} judges approve"
+    if summary.n_broken:
+        score += f"; {counted(summary.n_broken, 'case')} broke a rule"
+    return f"{'Approved' if summary.is_approved else 'Not approved'}: {score}"
+
+
+def notes_on(summary: RunSummary) -> tuple[str, ...]:
+    """List notes beside the scores: failures, noise, disagreement."""
+    return (
+        *_failures(summary),
+        *_noise(summary),
+        *_repetitions(summary),
+        *_repairs(summary),
+        *_disagreement(summary.panel),
+        *(
+            f"{member.judge} judges its own model: such scores tend to be too high."
+            for member in summary.panel.members
+            if member.is_self_judged
+        ),
+    )
+
+
+def change_text(comparison: RunComparison, change: ScoreChange) -> str:
+    """Classify a difference; only those beyond noise are `better` or `worse`."""
+    if not comparison.is_comparable(change):
+        return "not comparable"
+    if change.floor is None:
+        return "may be noise: use --repeat"
+    if change.is_noise:
+        return "within noise"
+    return "better" if change.difference > 0 else "worse"
+
+
+def run_cost_text(run: JudgeRun) -> str:
+    """Format the known cost of a run; empty if unknown."""
+    apart = "" if run.is_cost_whole else ", without models that have no prices"
+    return f"{cost_text(run.cost_usd)}{apart}" if run.cost_usd is not None else ""
+
+
+def spread_text(spread: Spread) -> str:
+    """Format range and deviation of repeated scores; empty for a single score.
+
+    Example:
+        >>> from poor_bench.judge.panel import spread_of
+        >>> spread_text(spread_of([6.0, 7.0, 8.0]))
+        '6.0 to 8.0, sd 1.00'
+    """
+    if spread.sd is None:
+        return ""
+    return f"{spread.low:.1f} to {spread.high:.1f}, sd {spread.sd:.2f}"
+
+
+def _failures(summary: RunSummary) -> Iterator[str]:
+    for talk in summary.run.conversations:
+        if talk.failure is not None:
+            message = talk.failure.message
+            yield f"The conversation {talk.case_id} stopped early and was not judged: {message}"
+    errors: dict[str, int] = {}
+    for judgement in summary.run.judgements:
+        if judgement.is_fallback:
+            message = f"{judgement.judge}: {judgement.error}"
+            errors[message] = errors.get(message, 0) + 1
+    for message, count in errors.items():
+        times = "1 time" if count == 1 else f"{count} times"
+        yield f"No judgement ({times}), excluded from all scores: {message}"
+
+
+def _noise(summary: RunSummary) -> Iterator[str]:
+    if summary.noise is not None and summary.noise >= LARGEST_SCORE:
+        yield (
+            "Noise of the judges: two judgements of the same conversations may differ by the "
+            "whole scale by chance alone. Use a larger --repeat for a better estimate."
+        )
+    elif summary.noise is not None:
+        yield (
+            f"Noise of the judges: two judgements of the same conversations may differ by "
+            f"{summary.noise:.2f} points by chance alone."
+        )
+    elif summary.panel.voters:
+        yield "Each judge was asked once, so its noise is unknown: use --repeat 5."
+
+
+def _repetitions(summary: RunSummary) -> Iterator[str]:
+    """Name judges whose repeats are identical, so that noise cannot be measured."""
+    for member in summary.panel.voters:
+        judgements = [
+            judgement
+            for judgement in summary.run.usable_judgements
+            if judgement.judge == member.judge
+        ]
+        if len(judgements) > 1 and len({judgement.reply for judgement in judgements}) == 1:
+            yield (
+                f"{member.judge} gave the same reply {len(judgements)} times (temperature 0 or a "
+                "fixed seed): repeats do not measure its noise."
+            )
+
+
+def _repairs(summary: RunSummary) -> Iterator[str]:
+    """List values filled in or clamped, and judgements in parts."""
+    told = dict.fromkeys(
+        f"{judgement.judge}: {repair}"
+        for judgement in summary.run.usable_judgements
+        for repair in judgement.repairs
+    )
+    yield from list(told)[:_MOST_REPAIRS]
+    if len(told) > _MOST_REPAIRS:
+        yield f"{len(told) - _MOST_REPAIRS} more notes are stored with the judgements."
+
+
+def _disagreement(panel: Panel) -> Iterator[str]:
+    if len(panel.voters) < 2:
+        return
+    text = f"The judges differ by {panel.disagreement:.2f} points"
+    if panel.dimension_disagreement:
+        name, width = max(panel.dimension_disagreement.items(), key=lambda item: item[1])
+        text += f", most in {name} ({width:.2f})"
+    if panel.alpha is not None:
+        text += f"; Krippendorff's alpha over the cases {panel.alpha:.2f}"
+    yield f"{text}."
+
+
+FEW_ITEMS = 20
+"""Below this number of labelled things, agreement figures are little more than a hint."""
+_WEAK, _FAIR = 0.667, 0.8
+"""Limits of alpha: below the first, Krippendorff advises against conclusions; from the second on,
+scores can be relied upon.
+
+Source:
+    Krippendorff 2004, "Content Analysis", 2nd edition, section 11.4.
+"""
+
+
+def trust_text(agreement: Agreement) -> str:
+    """Rate a judge's agreement with people in one line."""
+    if agreement.n == 0:
+        return "no labels yet"
+    few = f" (only {agreement.n} labelled)" if agreement.n < FEW_ITEMS else ""
+    if agreement.alpha is None:
+        return f"all scores are equal: agreement is undefined{few}"
+    if agreement.alpha < _WEAK:
+        return f"not reliable{few}"
+    if few:
+        return f"agrees with people so far, but on too few labels{few}"
+    return "reliable" if agreement.alpha >= _FAIR else "sufficient for tentative conclusions"
+
+
+def biases_of(agreement: Agreement) -> Iterator[str]:
+    """List significant biases."""
+    bias, length = agreement.bias, agreement.length_bias
+    if bias is not None and not bias.low <= 0 <= bias.high:
+        side = "kinder" if bias.value > 0 else "stricter"
+        yield f"{side} than people by {abs(bias.value):.2f} points"
+    if length is not None and not length.low <= 0 <= length.high:
+        kind = "long" if length.value > 0 else "short"
+        yield f"prefers {kind} answers more than people do"
+
+
+def figure_text(figure: float | None) -> str:
+    """Format a figure with two decimals, or a dash."""
+    return "-" if figure is None else f"{figure:.2f}"
+
+
+def estimate_text(estimate: Estimate | None) -> str:
+    """Format an estimate with its interval, or a dash.
+
+    Example:
+        >>> estimate_text(Estimate(value=0.5, low=0.1, high=0.8, n=9))
+        '0.50 (0.10 to 0.80)'
+    """
+    if estimate is None:
+        return "-"
+    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
+
+
+def tally_text(tally: PairwiseTally) -> Iterator[str]:
+    """Describe the winner, its significance, and the position bias."""
+    won, lost = tally.count(PairOutcome.A), tally.count(PairOutcome.B)
+    tied, swayed = tally.count(PairOutcome.TIE), tally.count(PairOutcome.SWAYED)
+    yield (
+        f"A better: {won}, B better: {lost}, tie: {tied}, decided by order: {swayed}, "
+        f"not judged: {tally.count(PairOutcome.FAILED)}"
+    )
+    share = tally.share_of_a
+    if share is not None:
+        yield f"A wins {_percent(share)} of the pairs with a winner: {_verdict(share)}."
+    bias = tally.position_bias
+    if bias is not None:
+        yield f"Position bias: the order decides {_percent(bias)} of the pairs."
+    first = tally.first_preference
+    if first is not None:
+        yield f"In these, the first position wins {_percent(first)}."
+
+
+def panel_text(decisions: PanelPreferences) -> Iterator[str]:
+    """Describe the panel's decision and its unanimity."""
+    said = list(decisions.by_case.values())
+    yield (
+        f"Together: A better: {said.count(PairOutcome.A)}, B better: {said.count(PairOutcome.B)}, "
+        f"of {len(said)} cases; unanimous: {decisions.n_unanimous}."
+    )
+    share = decisions.share_of_a
+    if share is not None:
+        yield f"A wins {_percent(share)} of the cases with a winner: {_verdict(share)}."
+
+
+def _verdict(share: Estimate) -> str:
+    if share.low > 0.5:
+        return "A is better"
+    return "B is better" if share.high < 0.5 else "no significant difference"
+
+
+def _percent(share: Estimate) -> str:
+    low, high = 100 * share.low, 100 * share.high
+    return f"{100 * share.value:.0f} % ({low:.0f} to {high:.0f} %, n = {share.n})"
+
+
+def event_text(event: AgentEvent) -> str:
+    """Format an event as one line."""
+    match event:
+        case ModelLoading(llm_id=llm_id):
+            return f"{llm_id}: loading"
+        case ConversationHeld(conversation=talk):
+            if talk.failure is not None:
+                return f"{talk.case_id}: stopped: {talk.failure.message}"
+            return f"{talk.case_id}: {counted(len(talk.turns), 'turn')}"
+        case JudgementMade(judgement=judgement):
+            if judgement.is_fallback:
+                return f"{judgement.judge}: no judgement: {judgement.error}"
+            return f"{judgement.judge}: {judgement.overall_score:.2f} of 10"

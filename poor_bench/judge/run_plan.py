@@ -1,0 +1,283 @@
+"""Plan of a judged run; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from poor_bench.config.judge_settings import JudgeSettings, load_judge_settings
+from poor_bench.config.nearest_name import name_hint
+from poor_bench.errors import ConfigError
+from poor_bench.judge.agent_registry import AgentRegistry, rubric_of
+from poor_bench.judge.conversation import Conversation, with_rules_of
+from poor_bench.judge.evidence import Evidence, JudgedCase, turns_of
+from poor_bench.judge.judge_llm import JudgeOptions, judge_llm
+from poor_bench.judge.judged_run import JudgeRun, RunHeader
+from poor_bench.judge.judgement import APPROVAL_THRESHOLD
+from poor_bench.judge.panel import Decision
+from poor_bench.judge.parts import context_limit, reply_limit, split_evidence
+from poor_bench.judge.rubric import Rubric
+from poor_bench.models.agent import Agent, AgentCase
+from poor_bench.models.completion import Usage
+from poor_bench.models.llm import LLM, base_llm_id
+from poor_bench.scoring.cost import cost_usd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgePlan:
+    """Conversations, judges and rubric of a run."""
+
+    agent: Agent
+    cases: tuple[AgentCase, ...]
+    llms: Mapping[str, LLM]
+    """LLMs by id: the agent's and those of its simulated users."""
+    rubric: Rubric
+    threshold: float = APPROVAL_THRESHOLD
+    """Lowest overall score, 0.0 to 10.0, that approves the agent."""
+    judges: tuple[LLM, ...]
+    repeat: int = 1
+    """Judgements per judge, at least 1."""
+    decision: Decision = Decision.MEAN
+    conversations: tuple[Conversation, ...] = ()
+    """Conversations of an earlier run, to be judged instead of new ones."""
+    conversations_of: str = ""
+    """Id of that run."""
+    notes: tuple[str, ...] = ()
+    """Corrections of the rubric, and keys of agents' files that nothing reads."""
+
+    @property
+    def asked(self) -> tuple[LLM, ...]:
+        """All models of the run: the agent's, its simulated users' and the judges."""
+        users = [case.simulated_user for case in self.cases if case.simulated_user is not None]
+        ids = dict.fromkeys([self.agent.llm_id, *(user.llm_id for user in users)])
+        talking = () if self.conversations else tuple(self.llms[llm_id] for llm_id in ids)
+        return (*talking, *self.judges)
+
+    @property
+    def n_steps(self) -> int:
+        """Number of conversations and judgements, including those of an earlier run."""
+        return self.n_conversations + len(self.conversations) + self.n_judgements
+
+    @property
+    def n_conversations(self) -> int:
+        """Number of conversations to hold."""
+        return 0 if self.conversations else len(self.cases)
+
+    @property
+    def n_judgements(self) -> int:
+        """Number of judgements to make."""
+        return len(self.judges) * self.repeat
+
+    def header(self, run_id: str, started: str) -> RunHeader:
+        """Build the header of the run."""
+        agent, rubric = self.agent, self.rubric
+        return RunHeader(
+            run_id=run_id,
+            started=started,
+            agent_id=agent.id,
+            agent_name=agent.name,
+            llm_id=agent.llm_id,
+            system_prompt=agent.system_prompt,
+            skill=agent.skill.name if agent.skill else "",
+            threshold=self.threshold,
+            rubric_name=rubric.name,
+            rubric_hash=rubric.hash,
+            weights={dimension.name: dimension.weight for dimension in rubric.dimensions},
+            n_cases=len(self.conversations or self.cases),
+            judges=tuple(judge.id for judge in self.judges),
+            repeat=self.repeat,
+            decision=self.decision.value,
+            conversations_of=self.conversations_of,
+        )
+
+    def evidence(self, conversations: Sequence[Conversation]) -> Evidence:
+        """Build the evidence for the judges."""
+        agent, llm = self.agent, self.llms[self.agent.llm_id]
+        return Evidence(
+            cases=tuple(conversation.as_case() for conversation in conversations),
+            description=agent.description,
+            system_prompt=agent.system_prompt,
+            skill=agent.skill.name if agent.skill else "",
+            written_by=base_llm_id(llm.provider, llm.name),
+        )
+
+
+def choose_cases(agent: Agent, case_ids: Sequence[str]) -> tuple[AgentCase, ...]:
+    """Select cases of an agent by id, in its order; all if no id is given.
+
+    Raises:
+        ConfigError: If the agent has no such case.
+    """
+    known = [case.id for case in agent.cases]
+    for case_id in case_ids:
+        if case_id not in known:
+            hint = name_hint(case_id, known)
+            raise ConfigError(f"{agent.id} has no case {case_id!r}", hint=hint)
+    return tuple(case for case in agent.cases if not case_ids or case.id in case_ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeRequest:
+    """Request for a judged run."""
+
+    agent_id: str
+    case_ids: tuple[str, ...] = ()
+    """Empty for all cases."""
+    judges: tuple[str, ...] = ()
+    """LLM ids, labels or names of Claude models; the judge of the settings where empty."""
+    repeat: int = 1
+    decision: Decision = Decision.MEAN
+    conversations_of: JudgeRun | None = None
+    """A run whose conversations are judged again."""
+
+
+def prepare_plan(
+    request: JudgeRequest, shelf: AgentRegistry, data_dir: Path, environ: Mapping[str, str]
+) -> JudgePlan:
+    """Plan a run without sending requests.
+
+    Raises:
+        ConfigError: If there is no such agent, case or judge, a judge is named twice or its key is
+            missing, or the earlier run has no conversation that can be judged.
+    """
+    agent = shelf.agent(request.agent_id)
+    settings = load_judge_settings(data_dir)
+    earlier = request.conversations_of
+    rubric, notes = rubric_of(agent)
+    cases = choose_cases(agent, request.case_ids) if earlier is None else agent.cases
+    return JudgePlan(
+        agent=agent,
+        cases=cases,
+        llms=shelf.llms,
+        rubric=rubric,
+        threshold=_threshold(agent, settings),
+        judges=judges_of(request.judges, shelf, settings, environ),
+        repeat=request.repeat,
+        decision=request.decision,
+        conversations=() if earlier is None else _earlier(earlier, request, agent),
+        conversations_of="" if earlier is None else earlier.run_id,
+        notes=(*notes, *_ignored_keys(shelf)),
+    )
+
+
+def judges_of(
+    names: tuple[str, ...],
+    shelf: AgentRegistry,
+    settings: JudgeSettings,
+    environ: Mapping[str, str],
+) -> tuple[LLM, ...]:
+    """Choose the judges; the default one if none is named.
+
+    Raises:
+        ConfigError: If there is no such LLM, one is named twice, or its key is missing.
+    """
+    wanted: tuple[str | None, ...] = names or (None,)
+    listed = tuple(shelf.llms.values())
+    judges = tuple(
+        judge_llm(JudgeOptions(model=name), settings, listed, environ) for name in wanted
+    )
+    ids = [judge.id for judge in judges]
+    twice = next((judge_id for judge_id in ids if ids.count(judge_id) > 1), None)
+    if twice is not None:
+        hint = "use `--repeat N` to ask a judge several times"
+        raise ConfigError(f"the judge {twice} is named twice", hint=hint)
+    return judges
+
+
+def _ignored_keys(shelf: AgentRegistry) -> tuple[str, ...]:
+    """Name keys such as `not_contains`: a rule under a wrong name would guard nothing."""
+    return tuple(str(problem) for problem in shelf.problems if problem.code == "unknown-key")
+
+
+def _threshold(agent: Agent, settings: JudgeSettings) -> float:
+    limits = (agent.threshold, settings.threshold, APPROVAL_THRESHOLD)
+    return next(limit for limit in limits if limit is not None)
+
+
+def _earlier(run: JudgeRun, request: JudgeRequest, agent: Agent) -> tuple[Conversation, ...]:
+    """Choose conversations of an earlier run; rules are those of the agent's file today."""
+    cases = {case.id: case for case in agent.cases}
+    if run.header.agent_id != request.agent_id:
+        raise ConfigError(f"{run.run_id} is a run of another agent: {run.header.agent_id}")
+    chosen = tuple(
+        with_rules_of(cases[talk.case_id], talk) if talk.case_id in cases else talk
+        for talk in run.conversations
+        if talk.failure is None and (not request.case_ids or talk.case_id in request.case_ids)
+    )
+    if not chosen:
+        raise ConfigError(f"{run.run_id} has no complete conversation of these cases")
+    return chosen
+
+
+CHARACTERS_PER_TOKEN = 4
+FORM_CHARACTERS = 3000
+"""Length of the prompt without rubric and conversations."""
+
+
+def conversation_usd(plan: JudgePlan, case: AgentCase) -> float:
+    """Highest cost of one conversation in US dollars; 0.0 without prices."""
+    user, agent_llm = case.simulated_user, plan.llms[plan.agent.llm_id]
+    n_answers = _n_answers(case)
+    said = sum(map(len, case.turns)) + len(plan.agent.system_prompt)
+    total = 0.0
+    for number in range(n_answers):
+        total += request_usd(agent_llm, said)
+        said += _most_characters(agent_llm)
+        if user is not None and len(case.turns) <= number + 1 < n_answers:
+            user_llm = plan.llms[user.llm_id]
+            total += request_usd(user_llm, said + len(user.persona))
+            said += _most_characters(user_llm)
+    return total
+
+
+def judgement_usd(plan: JudgePlan, judge: LLM, evidence: Evidence) -> float:
+    """Highest cost of one judgement without repair in US dollars; 0.0 without prices.
+
+    What is too long for one request is judged in parts, each of which tells rubric and instructions
+    again and gets a reply of its own.
+    """
+    rubric = sum(len(item.description) for item in plan.rubric.dimensions) + len(plan.rubric.text)
+    limits = reply_limit(judge.parameters), context_limit(judge.parameters)
+    return sum(
+        request_usd(judge, rubric + FORM_CHARACTERS + sum(map(len, part.texts())))
+        for part in split_evidence(evidence, *limits)
+    )
+
+
+def plan_usd(plan: JudgePlan) -> float:
+    """Highest cost of a plan in US dollars."""
+    cases = () if plan.conversations else plan.cases
+    total = sum(conversation_usd(plan, case) for case in cases)
+    evidence = plan.evidence(plan.conversations)
+    if not plan.conversations:
+        evidence = replace(evidence, cases=tuple(_longest(plan, case) for case in cases))
+    return total + plan.repeat * sum(judgement_usd(plan, judge, evidence) for judge in plan.judges)
+
+
+def request_usd(llm: LLM, n_characters: float) -> float:
+    """Cost of a request and its longest reply in US dollars; 0.0 without prices."""
+    usage = _usage(n_characters / CHARACTERS_PER_TOKEN, reply_limit(llm.parameters))
+    return cost_usd(usage, llm.prices) or 0.0
+
+
+def _longest(plan: JudgePlan, case: AgentCase) -> JudgedCase:
+    """Build the longest possible conversation."""
+    answer = "x" * _most_characters(plan.llms[plan.agent.llm_id])
+    user = case.simulated_user
+    n_more = _n_answers(case) - len(case.turns)
+    made_up = ["x" * _most_characters(plan.llms[user.llm_id])] * n_more if user else []
+    turns = turns_of([*case.turns, *made_up], [answer] * _n_answers(case))
+    return JudgedCase(name=case.id, turns=turns, expected_behavior=case.expected_behavior)
+
+
+def _n_answers(case: AgentCase) -> int:
+    return max(len(case.turns), case.simulated_user.max_turns if case.simulated_user else 0)
+
+
+def _usage(prompt_tokens: float, completion_tokens: int) -> Usage:
+    return Usage(prompt_tokens=round(prompt_tokens), completion_tokens=completion_tokens)
+
+
+def _most_characters(llm: LLM) -> int:
+    return reply_limit(llm.parameters) * CHARACTERS_PER_TOKEN

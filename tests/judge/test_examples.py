@@ -4,13 +4,11 @@ import pkgutil
 
 import pytest
 
-import poor_bench.judge.agreement
+import poor_bench.judge
 
 MODULES = [
     module.name
-    for module in pkgutil.iter_modules(
-        poor_bench.judge.agreement.__path__, poor_bench.judge.agreement.__name__ + "."
-    )
+    for module in pkgutil.iter_modules(poor_bench.judge.__path__, poor_bench.judge.__name__ + ".")
 ]
 
 

@@ -84,7 +84,7 @@ def agents(app: AppContext, /, as_json: bool) -> int:
     ]
     if as_json:
         print_json({"agents": rows, "problems": problems_to_json(shelf.problems)})
-        return 0
+        return 2 if shelf.broken else 0
     print_problems(list(shelf.problems), limit=50)
     columns: list[Column] = ["Agent", "Name", "Model", ("Cases", "right"), "Dimensions"]
     cells = [
@@ -99,7 +99,7 @@ def agents(app: AppContext, /, as_json: bool) -> int:
     ]
     console().print(plain_table(columns, cells))
     click.echo(f"{counted(len(rows), 'agent')} in {app.data_dir / 'agents'}")
-    return 0
+    return 2 if shelf.broken else 0
 
 
 @command.command("list", epilog=_LIST_EXAMPLES)

@@ -106,6 +106,8 @@ def run(
         plan = runner.plan(_request(agent_id, runner.store, options))
         for note in plan.notes:
             click.echo(harmless(f"Warning: {note}"), err=True)
+        for problem in plan.skipped:
+            click.echo(harmless(f"Skipped: {problem}"), err=True)
         if dry_run:
             return _tell_plan(plan, as_json=as_json)
         if not as_json:
@@ -118,7 +120,7 @@ def run(
 
         text = f"{runner.budget.n_refused} conversations and judgements might have exceeded"
         click.echo(f"{text} --max-cost {cost_text(max_cost)} and were skipped.", err=True)
-    return _exit_code(summary, gate=gate)
+    return _exit_code(summary, gate=gate) or (2 if plan.skipped else 0)
 
 
 def _request(agent_id: str, store: JudgementStore, options: dict[str, Any]) -> JudgeRequest:

@@ -45,7 +45,7 @@ def open_missing_streams() -> None:
 
 
 def write_to_nobody() -> None:
-    """Send what is still buffered nowhere, so that Python does not fail on it at the exit."""
+    """Discard buffered output so that Python does not fail while exiting."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nowhere, stream.fileno())

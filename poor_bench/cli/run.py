@@ -223,10 +223,17 @@ class EndedRun(NamedTuple):
         """What `run` ends with."""
         if self.finished.cancelled:
             return 130
-        is_whole = not (
-            self.finished.n_failed or self.finished.n_skipped or self.finished.n_not_rescored
-        )
-        return 0 if is_whole else 3
+        return 3 if self.n_pending else 0
+
+    @property
+    def n_failed(self) -> int:
+        """Trials that failed to run, and stored responses that could not be scored again."""
+        return self.finished.n_failed + self.finished.n_not_rescored
+
+    @property
+    def n_pending(self) -> int:
+        """Trials and stored responses that the next run tries again."""
+        return self.n_failed + self.finished.n_skipped
 
 
 def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> None:
@@ -266,8 +273,8 @@ def run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> 
     return {
         "run_id": finished.run_id if finished else None,
         "n_scored": finished.n_scored if finished else 0,
-        "n_failed": finished.n_failed if finished else 0,
-        "n_pending": finished.n_failed + finished.n_skipped if finished else 0,
+        "n_failed": ended.n_failed if ended else 0,
+        "n_pending": ended.n_pending if ended else 0,
         "rescored": rescored_to_json(
             ended.rescored if ended else RescoreTally(), finished.n_not_rescored if finished else 0
         ),

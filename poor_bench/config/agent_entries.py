@@ -16,7 +16,6 @@ from poor_bench.config.document import Document, UnreadableError, open_document,
 from poor_bench.config.entries import check_version
 from poor_bench.config.entry_validation import validate_entry
 from poor_bench.config.llm_names import find_llm, unknown_llm
-from poor_bench.config.load import raise_errors
 from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.models.agent import Agent, AgentCase, SimulatedUser, Skill
@@ -37,32 +36,35 @@ class LoadedAgents:
     by_id: dict[str, Agent]
     """In the order of their files' names."""
     problems: tuple[Problem, ...]
-    """Warnings about their files."""
+    """Of their files; errors only of those that are left out."""
+    broken: dict[str, tuple[Problem, ...]]
+    """Problems of the files that are left out, by the names of the files without `.yaml`."""
 
 
 def load_agents(data_dir: Path, llms: Sequence[LLM], check_rubric: CheckRubric) -> LoadedAgents:
-    """Read and check the agents of a workspace.
+    """Read and check the agents of a workspace; files with an error are left out.
 
     Args:
         data_dir: The workspace; its folder `agents` may be missing.
         llms: The LLMs that agents and simulated users may name.
         check_rubric: Says what is wrong with a rubric.
-
-    Raises:
-        ConfigError: With every problem of every file, if one of them is an error.
     """
     agents: dict[str, Agent] = {}
+    broken: dict[str, tuple[Problem, ...]] = {}
     problems: list[Problem] = []
     for path in sorted((data_dir / AGENTS_FOLDER).glob("*.yaml")):
         document, report = open_document(path, parse_yaml)
         agent = _decode(document, path, llms, check_rubric, report) if document else None
-        if agent is not None and agents.setdefault(agent.id, agent) is not agent:
+        if agent is not None and agent.id in agents:
             report.error(
                 ("id",), f"the id `{agent.id}` is already used by another file", code="taken-id"
             )
         problems += report.problems
-    raise_errors(problems)
-    return LoadedAgents(agents, tuple(problems))
+        if any(problem.severity is Severity.ERROR for problem in report.problems):
+            broken[path.stem] = tuple(report.problems)
+        elif agent is not None:
+            agents[agent.id] = agent
+    return LoadedAgents(agents, tuple(problems), broken)
 
 
 def _decode(

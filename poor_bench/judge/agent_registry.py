@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from poor_bench.config.agent_entries import AGENTS_FOLDER, load_agents
@@ -24,14 +24,18 @@ class AgentRegistry:
     agents: Mapping[str, Agent]
     llms: Mapping[str, LLM]
     problems: tuple[Problem, ...]
-    """Warnings about the agents' files."""
+    """Of the agents' files; errors only of those that are left out."""
+    broken: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
+    """Problems of the files that are left out, by the names of the files without `.yaml`."""
 
     def agent(self, agent_id: str) -> Agent:
         """Look up an agent by id.
 
         Raises:
-            ConfigError: If there is none; the nearest one is named.
+            ConfigError: If its file has an error, or there is none; the nearest one is named.
         """
+        if agent_id not in self.agents and agent_id in self.broken:
+            raise_errors(self.broken[agent_id])
         if agent_id not in self.agents:
             hint = name_hint(agent_id, list(self.agents))
             hint = hint or f"create {AGENTS_FOLDER}/{agent_id}.yaml in the workspace"
@@ -43,13 +47,15 @@ def load_agent_registry(data_dir: Path) -> AgentRegistry:
     """Read the agents and the LLMs of a workspace.
 
     Raises:
-        ConfigError: With every problem of llms.json, or else of all agents' files.
+        ConfigError: With every problem of llms.json.
     """
     require_workspace_folder(data_dir)
     llms = load_llms(data_dir)
     raise_errors(llms.report.problems)
     loaded = load_agents(data_dir, llms.items, rubric_problems)
-    return AgentRegistry(agents=loaded.by_id, llms=llms.by_id, problems=loaded.problems)
+    return AgentRegistry(
+        agents=loaded.by_id, llms=llms.by_id, problems=loaded.problems, broken=loaded.broken
+    )
 
 
 def rubric_of(agent: Agent) -> tuple[Rubric, tuple[str, ...]]:

@@ -45,6 +45,8 @@ class JudgePlan:
     """Id of that run."""
     notes: tuple[str, ...] = ()
     """Corrections of the rubric, and keys of agents' files that nothing reads."""
+    skipped: tuple[str, ...] = ()
+    """Problems of agents' files that are left out."""
 
     @property
     def asked(self) -> tuple[LLM, ...]:
@@ -158,6 +160,7 @@ def prepare_plan(
         conversations=() if earlier is None else _earlier(earlier, request, agent),
         conversations_of="" if earlier is None else earlier.run_id,
         notes=(*notes, *_ignored_keys(shelf)),
+        skipped=tuple(str(each) for of_file in shelf.broken.values() for each in of_file),
     )
 
 

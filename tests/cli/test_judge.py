@@ -323,3 +323,18 @@ def test_run_of_which_a_conversation_was_not_affordable_is_incomplete(
     assert [talk["case_id"] for talk in run["conversations"]] == ["hello"]
     assert run["n_judgements"] == 1
     assert not run["is_complete"]
+
+
+def test_a_broken_agent_is_skipped_and_told_while_others_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path)
+    (folder / "agents" / "other.yaml").write_text("llm: scripted:absent\nsystem_prompt: x\n")
+    assert judged(folder) == 2
+    told = capsys.readouterr()
+    assert "7.00 of 10" in told.out
+    assert "other.yaml" in told.err
+    assert call(folder, "run", "other", "--judge", "scripted:judge") == 2
+    assert "`cases` is missing" in capsys.readouterr().err
+    assert call(folder, "agents") == 2
+    assert "bikes" in capsys.readouterr().out

@@ -142,6 +142,7 @@ def test_run_tells_machines_what_was_scored_again_and_what_crashed(
     change_evaluator(folder, crashes="response == '4'")
     code, told = run_json(capsys, folder, "run")
     assert code == 3
+    assert (told["n_failed"], told["n_pending"]) == (2, 2)
     rescored = told["rescored"]
     assert (rescored["n_rescored"], rescored["n_not_rescored"]) == (1, 2)
     [change] = rescored["changed"]

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from poor_bench.config.agent_entries import LoadedAgents, load_agents
+from poor_bench.config.load import raise_errors
 from poor_bench.errors import ConfigError
 from poor_bench.models.agent import SimulatedUser
 from poor_bench.models.llm import LLM
@@ -31,7 +32,9 @@ def load(folder: Path, **files: str) -> LoadedAgents:
     for name, text in files.items():
         (folder / "agents" / f"{name}.yaml").write_text(text, encoding="utf-8")
     bad = Problem(file="", place="", message="bad", line=1)
-    return load_agents(folder, LLMS, lambda rubric: [bad] if "BAD" in rubric else [])
+    loaded = load_agents(folder, LLMS, lambda rubric: [bad] if "BAD" in rubric else [])
+    raise_errors(loaded.problems)
+    return loaded
 
 
 def problems_of(folder: Path, **files: str) -> list[str]:

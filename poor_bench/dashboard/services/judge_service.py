@@ -76,7 +76,7 @@ class JudgeService:
         """Load the agents and models of the workspace.
 
         Raises:
-            ConfigError: With every problem of llms.json or of the agents' files.
+            ConfigError: With every problem of llms.json.
         """
         return load_agent_registry(self._data_dir())
 

@@ -216,7 +216,7 @@ def _with_llm_ids(
     """
     named = {key: search[key] for key in page.llm_keys if key in search}
     try:
-        ids = {key: [services.llm_id_named(name) for name in named[key]] for key in named}
+        ids = {key: [services.llms.id_named(name) for name in named[key]] for key in named}
     except PoorBenchError as error:
         return search, error if services.problem() is None else None
     return {**search, **ids}, None
@@ -251,7 +251,7 @@ def refresh(services: Services) -> tuple[str, list[dict[str, Any]]]:
     services.refresh()
     version = services.version()
     try:
-        table = services.table()
+        table = services.results.table()
         text = f"{counted(len(table), 'result')} of {counted(len(table.llm_ids), 'model')}"
     except PoorBenchError as error:
         return version, [notice("Refresh failed", str(error), is_error=True)]

@@ -105,9 +105,10 @@ def test_dashboard_counts_the_same(folder: Path) -> None:
     [row] = callbacks.leaderboard_rows(services)
     assert (row["average_score"], row["total_tests"]) == (0.5, 6)
     assert (row["failed"], row["newer_failed"]) == (3, 2)
-    [summary] = services.summaries(callbacks.GroupBy.LLM)
+    [summary] = services.results.summaries(callbacks.GroupBy.LLM)
     assert "plus 2 newer attempts of scored trials" in text_of(model_tiles(summary, None))
-    grid = trial_grid(services.table(), services.workspace().tests_by_id, ["scripted:a"])
+    tests = services.files.workspace().tests_by_id
+    grid = trial_grid(services.results.table(), tests, ["scripted:a"])
     assert grid.n_failed.sum() == 3
 
 
@@ -148,7 +149,7 @@ def test_removed_tests_count_again_when_they_are_back(
     assert callbacks.leaderboard_rows(services)[0]["total_tests"] == 6
     workspace_files.add_tests(1, test_id="gone_1")
     workspace_files.write()
-    services.config().reload()
+    services.files.config().reload()
     again = services_of(folder)
     assert callbacks.leaderboard_rows(again)[0]["total_tests"] == 7
 

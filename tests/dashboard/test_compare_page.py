@@ -4,7 +4,6 @@ import pytest
 
 from poor_bench.dashboard.pages.compare import callbacks
 from poor_bench.dashboard.pages.compare.layout import CompareSelection, selection_of
-from poor_bench.dashboard.services.compare_service import CompareService
 from poor_bench.dashboard.services.grid_filter import GridOrder, Show
 from poor_bench.dashboard.services.services import Services
 from tests.conftest import WorkspaceFiles
@@ -21,7 +20,7 @@ def three_llms(files: WorkspaceFiles) -> Services:
 
 
 def listed(services: Services, search: str) -> list[str]:
-    view = callbacks.view_of(services, CompareService(services), search)
+    view = callbacks.view_of(services, search)
     return [row["test_id"] for row in view.score_rows()]
 
 
@@ -29,7 +28,7 @@ def test_without_a_choice_the_best_are_compared_with_the_very_best(
     workspace_files: WorkspaceFiles,
 ) -> None:
     services = three_llms(workspace_files)
-    view = callbacks.view_of(services, CompareService(services), "")
+    view = callbacks.view_of(services, "")
     assert view.columns == (GOOD, FAIR, BAD)
 
 
@@ -42,9 +41,8 @@ def test_differences_are_told_from_the_side_of_the_other_llm(
     workspace_files: WorkspaceFiles,
 ) -> None:
     services = three_llms(workspace_files)
-    compare = CompareService(services)
-    wait_for(lambda: callbacks.show_strip(services, compare, f"?base={BAD}")[2])
-    _, table, _ = callbacks.show_strip(services, compare, f"?base={BAD}&llm={BAD}&llm={GOOD}")
+    wait_for(lambda: callbacks.show_strip(services, f"?base={BAD}")[2])
+    _, table, _ = callbacks.show_strip(services, f"?base={BAD}&llm={BAD}&llm={GOOD}")
     assert "+1.000" in text_of(table)
     assert "4 / 0 / 0" in text_of(table)
 
@@ -80,7 +78,7 @@ def test_trials_that_answered_alike_stand_once_with_their_number(
     trials[2]["score"] = 0.0
     write_results(folder, {"a:b": trials, "c:d": [scored("sum_001", 1.0)]})
     services = services_of(folder)
-    _, chips, tests = callbacks.show_tests(services, CompareService(services), "?show=unstable")
+    _, chips, tests = callbacks.show_tests(services, "?show=unstable")
     assert "3x 4 1x 5" in text_of(tests)
     assert "Unstable 1" in text_of(chips)
 
@@ -92,7 +90,7 @@ def test_a_failure_is_shown_as_such_and_not_as_a_score(workspace_files: Workspac
     write_results(folder, {"a:b": [failed], "c:d": [scored("sum_001", 1.0)]})
     services = services_of(folder)
     search = "?show=failed"
-    _, _, tests = callbacks.show_tests(services, CompareService(services), search)
+    _, _, tests = callbacks.show_tests(services, search)
     assert "failed to run" in text_of(tests)
     assert "server is gone" in text_of(tests)
 
@@ -108,7 +106,7 @@ def test_the_panel_compares_json_field_by_field(workspace_files: WorkspaceFiles)
         },
     )
     services = services_of(folder)
-    shown = callbacks.show_panel(services, CompareService(services), "?test=sum_001")
+    shown = callbacks.show_panel(services, "?test=sum_001")
     assert "1 different field, 1 equal field" in text_of(shown)
     assert text_of(of_type(shown, "Table")) == "answer 4 5"
 
@@ -116,7 +114,7 @@ def test_the_panel_compares_json_field_by_field(workspace_files: WorkspaceFiles)
 def test_the_panel_steps_through_the_listed_tests_only(workspace_files: WorkspaceFiles) -> None:
     services = three_llms(workspace_files)
     search = f"?llm={GOOD}&llm={FAIR}&show=ties&test=sum_003"
-    shown = callbacks.show_panel(services, CompareService(services), search)
+    shown = callbacks.show_panel(services, search)
     keys = {
         link.to_plotly_json()["props"].get("data-key"): link.href for link in of_type(shown, "A")
     }
@@ -132,7 +130,7 @@ def test_what_an_llm_said_stays_text(workspace_files: WorkspaceFiles) -> None:
     results = {name: [scored("sum_001", 0.0, attack, details=attack)] for name in ("a:b", "c:d")}
     write_results(folder, results)
     services = services_of(folder)
-    shown = callbacks.show_panel(services, CompareService(services), "?test=sum_001")
+    shown = callbacks.show_panel(services, "?test=sum_001")
     for markdown in of_type(shown, "Markdown"):
         assert "](javascript" not in markdown.children
         assert "<script" not in markdown.children
@@ -169,25 +167,23 @@ def test_nonsense_in_the_address_is_ignored() -> None:
 
 def test_without_results_the_page_leads_to_the_first_run(workspace_files: WorkspaceFiles) -> None:
     services = services_of(workspace_files.write())
-    _, shown, is_current = callbacks.show_strip(services, CompareService(services), "")
+    _, shown, is_current = callbacks.show_strip(services, "")
     assert is_current
     assert [link.href for link in of_type(shown, "Link")] == ["/run"]
 
 
 def test_csv_holds_what_is_compared(workspace_files: WorkspaceFiles) -> None:
     services = three_llms(workspace_files)
-    compare = CompareService(services)
-    wait_for(lambda: callbacks.show_strip(services, compare, "")[2])
-    assert f"{GOOD},1.0" in callbacks.strip_csv(services, compare, "")["content"]
-    tests = callbacks.tests_csv(services, compare, f"?llm={GOOD}&llm={FAIR}&show=regressions")
+    wait_for(lambda: callbacks.show_strip(services, "")[2])
+    assert f"{GOOD},1.0" in callbacks.strip_csv(services, "")["content"]
+    tests = callbacks.tests_csv(services, f"?llm={GOOD}&llm={FAIR}&show=regressions")
     assert tests["content"].splitlines() == [f"test_id,{GOOD},{FAIR}", "sum_002,1.0,0.0"]
 
 
 def test_counts_of_one_are_singular(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"good": [1], "bad": [0]}, n_tests=1)
-    compare = CompareService(services)
-    wait_for(lambda: callbacks.show_strip(services, compare, "")[2])
-    note, strip, _ = callbacks.show_strip(services, compare, "")
+    wait_for(lambda: callbacks.show_strip(services, "")[2])
+    note, strip, _ = callbacks.show_strip(services, "")
     assert note == f"1 model compared with the baseline {GOOD}"
     titles = [str(getattr(part, "title", "")) for part in components(strip)]
     [told] = [title for title in titles if "corrected p" in title]

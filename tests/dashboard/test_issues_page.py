@@ -2,26 +2,26 @@ from __future__ import annotations
 
 from poor_bench.dashboard.pages.issues import callbacks
 from poor_bench.dashboard.pages.issues.layout import selection_of
-from poor_bench.dashboard.services.issue_reports import IssueReports
 from poor_bench.dashboard.services.result_query import ResultQuery
 from poor_bench.dashboard.services.result_table import TrialKey
+from poor_bench.dashboard.services.services import Services
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import of_type, text_of
 from tests.waiting import wait_for
 
 
-def finished(reports: IssueReports) -> IssueReports:
-    wait_for(lambda: reports.report().is_current)
-    return reports
+def finished(services: Services) -> Services:
+    wait_for(lambda: services.issues.report().is_current)
+    return services
 
 
 def test_causes_come_with_meaning_advice_and_links_to_the_results(
     workspace_files: WorkspaceFiles,
 ) -> None:
     services = services_with(workspace_files, {"good": [1, 1, 1], "bad": [0, 1, 0]})
-    reports = finished(IssueReports(services))
-    note, _, groups, _, is_current = callbacks.show(services, reports, "")
+    finished(services)
+    note, _, groups, _, is_current = callbacks.show(services, "")
     assert is_current
     assert "6 results" in note
     assert "2.0 points lost" in note
@@ -32,16 +32,16 @@ def test_causes_come_with_meaning_advice_and_links_to_the_results(
 
 def test_a_chosen_llm_hides_the_issues_of_others(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"good": [1, 1, 1], "bad": [0, 1, 0]})
-    reports = finished(IssueReports(services))
-    note, _, groups, *_ = callbacks.show(services, reports, "?llm=scripted%3Agood")
+    finished(services)
+    note, _, groups, *_ = callbacks.show(services, "?llm=scripted%3Agood")
     assert note.startswith("0 findings")
     assert "No issues" in text_of(groups)
 
 
 def test_a_chosen_severity_leaves_the_other_causes_out(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"bad": [0, 0, 0]})
-    reports = finished(IssueReports(services))
-    _, chips, groups, *_ = callbacks.show(services, reports, "?severity=high")
+    finished(services)
+    _, chips, groups, *_ = callbacks.show(services, "?severity=high")
     assert "No issues" in text_of(groups)
     assert [link.className for link in of_type(chips, "A")] == ["chip is-active", "chip", "chip"]
 
@@ -52,14 +52,14 @@ def test_what_an_llm_said_stays_text(workspace_files: WorkspaceFiles) -> None:
     attack = "<img src=x onerror=alert(1)> [a](javascript:alert(1))"
     write_results(folder, {"old:llm": [scored("sum_001", 0.0, attack, details=attack)]})
     services = services_of(folder)
-    _, _, groups, *_ = callbacks.show(services, finished(IssueReports(services)), "")
+    _, _, groups, *_ = callbacks.show(finished(services), "")
     assert not of_type(groups, "Markdown")
     assert all(not link.href.startswith("javascript") for link in of_type(groups, "Link"))
 
 
 def test_without_results_the_page_leads_to_the_first_run(workspace_files: WorkspaceFiles) -> None:
     services = services_of(workspace_files.write())
-    _, _, groups, *_ = callbacks.show(services, finished(IssueReports(services)), "")
+    _, _, groups, *_ = callbacks.show(finished(services), "")
     assert "No results yet" in text_of(groups)
     assert [link.href for link in of_type(groups, "Link")] == ["/run"]
 
@@ -70,7 +70,7 @@ def test_format_tax_names_what_mends_it(workspace_files: WorkspaceFiles) -> None
     fenced = scored("sum_001", 1.0, "```\n4\n```", strict_score=0.0, found="fenced")
     write_results(folder, {"old:llm": [fenced, scored("sum_002", 1.0)]})
     services = services_of(folder)
-    *_, tax, _ = callbacks.show(services, finished(IssueReports(services)), "")
+    *_, tax, _ = callbacks.show(finished(services), "")
     assert "fenced 1x" in text_of(tax)
     assert "0.500" in text_of(tax)
     assert "Markdown" in text_of(tax)
@@ -89,24 +89,24 @@ def test_csv_holds_the_chosen_issues_without_formulas(workspace_files: Workspace
     folder = workspace_files.write()
     write_results(folder, {"old:llm": [scored("sum_001", 0.0, "=1+1", details="=cmd()")]})
     services = services_of(folder)
-    reports = finished(IssueReports(services))
-    content = callbacks.issues_csv(reports, "")["content"]
+    finished(services)
+    content = callbacks.issues_csv(services, "")["content"]
     assert "sum_001" in content
     assert ",=" not in content
-    assert "sum_001" not in callbacks.issues_csv(reports, "?class=other")["content"]
+    assert "sum_001" not in callbacks.issues_csv(services, "?class=other")["content"]
 
 
 def test_results_of_suspicious_tests_are_found(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {name: [0, 1, 1] for name in ("a", "b", "c", "d")})
-    reports = finished(services.issue_reports)
-    answer = reports.report().value
+    finished(services)
+    answer = services.issues.report().value
     assert answer is not None
     [issue] = [
         issue
         for issue in answer.issues
         if (issue.detector_id, issue.llm_id) == ("suspicious_test", "scripted:a")
     ]
-    found = services.find(ResultQuery(llm_id="scripted:a", issue="suspicious_test"))
+    found = services.trials.find(ResultQuery(llm_id="scripted:a", issue="suspicious_test"))
     assert len(found) == 1
     assert found.key_at(0) == TrialKey(issue.test_id, issue.trial, is_failure=False)
 
@@ -115,17 +115,15 @@ def test_a_detector_dropped_into_the_workspace_is_shown_at_once(
     workspace_files: WorkspaceFiles,
 ) -> None:
     services = services_with(workspace_files, {"bad": [0, 1, 0]})
-    assert "Says no" not in text_of(
-        callbacks.show(services, finished(IssueReports(services)), "")[2]
-    )
+    assert "Says no" not in text_of(callbacks.show(finished(services), "")[2])
     folder = workspace_files.folder / "issues"
     folder.mkdir()
     (folder / "own.py").write_text('"""Says no."""\ndef detect(result):\n    return "seen"')
     (folder / "broken.py").write_text("import no_such_module")
-    groups = callbacks.show(services, finished(IssueReports(services)), "")[2]
+    groups = callbacks.show(finished(services), "")[2]
     assert "Says no" in text_of(groups)
     assert "broken.py:1" in text_of(groups)
-    assert len(services.find(ResultQuery(llm_id="scripted:bad", issue="own"))) == 3
-    details = services.details("scripted:bad", TrialKey("sum_001", 1, is_failure=False))
+    assert len(services.trials.find(ResultQuery(llm_id="scripted:bad", issue="own"))) == 3
+    details = services.trials.details("scripted:bad", TrialKey("sum_001", 1, is_failure=False))
     assert details is not None
     assert ("Says no", "seen") in details.issues

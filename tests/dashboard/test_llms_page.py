@@ -9,7 +9,6 @@ import pytest
 from poor_bench.dashboard.pages.llms import callbacks
 from poor_bench.dashboard.pages.llms.entry import LLMField, form_of, form_to_changes, form_to_entry
 from poor_bench.dashboard.pages.llms.tables import found_models, listed_llms
-from poor_bench.dashboard.services.llm_service import LLMService
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.ports import Reachability
@@ -24,10 +23,9 @@ def test_llms_are_listed_at_once_and_whether_they_can_be_asked_follows(
 ) -> None:
     workspace_files.add_llm("a", ["4"])
     services = services_of(workspace_files.write())
-    llms = LLMService(services)
-    assert "scripted:a" in text_of(callbacks.show_listed(services, llms, 0)[1])
-    wait_for(lambda: callbacks.show_listed(services, llms, 0)[2])
-    shown = callbacks.show_listed(services, llms, 0)
+    assert "scripted:a" in text_of(callbacks.show_listed(services, 0)[1])
+    wait_for(lambda: callbacks.show_listed(services, 0)[2])
+    shown = callbacks.show_listed(services, 0)
     assert shown[0] == "1 model, 1 enabled"
     assert "yes" in text_of(shown[1])
 
@@ -35,22 +33,22 @@ def test_llms_are_listed_at_once_and_whether_they_can_be_asked_follows(
 def test_a_prompt_is_tried_and_its_answer_shown(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_llm("a", ["<b>42</b>"])
     services = services_of(workspace_files.write())
-    shown = callbacks.ask(LLMService(services), "scripted:a", "17 + 25?")
+    shown = callbacks.ask(services, "scripted:a", "17 + 25?")
     assert "<b>42</b>" in text_of(shown)
 
 
 def test_a_prompt_that_cannot_be_asked_says_why(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_llm("a", [{"failure": "auth", "message": "no key"}])
     services = services_of(workspace_files.write())
-    assert "no key" in text_of(callbacks.ask(LLMService(services), "scripted:a", "Hi"))
-    assert "gone" in text_of(callbacks.ask(LLMService(services), "gone", "Hi"))
+    assert "no key" in text_of(callbacks.ask(services, "scripted:a", "Hi"))
+    assert "gone" in text_of(callbacks.ask(services, "gone", "Hi"))
 
 
 def test_the_form_adds_an_llm(workspace_files: WorkspaceFiles) -> None:
     services = services_of(workspace_files.write())
     fields = ("ollama", " gemma3:1b ", "", "", 1, "temperature=0 think=false")
     assert callbacks.add(services, *fields).is_saved
-    [llm] = services.config().load_llms()
+    [llm] = services.files.config().load_llms()
     assert (llm.name, llm.size, dict(llm.parameters)) == (
         "gemma3:1b",
         1,
@@ -78,9 +76,9 @@ def test_an_llm_is_switched_off_and_on(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_llm("a", ["4"])
     services = services_of(workspace_files.write())
     callbacks.switch(services, "scripted:a")
-    assert not services.config().workspace.enabled_llms
+    assert not services.files.config().workspace.enabled_llms
     callbacks.switch(services, "scripted:a")
-    assert services.config().workspace.enabled_llms
+    assert services.files.config().workspace.enabled_llms
 
 
 def test_a_form_that_nobody_touched_changes_nothing() -> None:
@@ -169,7 +167,7 @@ def test_llms_become_a_file_that_carries_no_key(
     monkeypatch.setenv("SOME_KEY", "hidden")
     workspace_files.add_llm("a", ["4"], api_key_env="SOME_KEY")
     services = services_of(workspace_files.write())
-    content = callbacks.llms_csv(services, LLMService(services), 0)["content"]
+    content = callbacks.llms_csv(services, 0)["content"]
     assert "scripted:a" in content
     assert "SOME_KEY" in content
     assert "hidden" not in content
@@ -177,7 +175,7 @@ def test_llms_become_a_file_that_carries_no_key(
 
 def test_an_llm_without_its_key_is_not_ready(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_llm("a", ["4"])
-    [llm] = services_of(workspace_files.write()).config().load_llms()
+    [llm] = services_of(workspace_files.write()).files.config().load_llms()
     check = Reachability(reachable=True, refused=True, message="there is no key")
     shown = listed_llms([llm], {llm.id: check})
     assert "refused" in text_of(shown)

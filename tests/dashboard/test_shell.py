@@ -82,7 +82,7 @@ def test_an_address_with_an_unknown_llm_names_the_nearest(
 
 def test_an_address_may_name_an_llm_that_only_has_results(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1]})
-    write_results(services.config().data_dir, {"gone:model": [scored("sum_001", 1.0)]})
+    write_results(services.files.config().data_dir, {"gone:model": [scored("sum_001", 1.0)]})
     services.refresh()
     page, _ = show_page(services, "/model", "?llm=gone%3Amodel")
     assert "Unknown model" not in text_of(page)
@@ -92,7 +92,7 @@ def test_an_address_names_no_llm_while_files_cannot_be_read(
     workspace_files: WorkspaceFiles,
 ) -> None:
     services = services_with(workspace_files, {"one": [1]})
-    (services.config().data_dir / "llms.json").write_text("{")
+    (services.files.config().data_dir / "llms.json").write_text("{")
     services.refresh()
     page, _ = show_page(services, "/model", "?llm=scripted%3Aone")
     assert "Unknown model" not in text_of(page)

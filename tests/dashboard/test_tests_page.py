@@ -9,7 +9,6 @@ from poor_bench.dashboard.pages.tests.callbacks import classes_csv, found_tests
 from poor_bench.dashboard.pages.tests.layout import TestSelection, selection_of
 from poor_bench.dashboard.pages.tests.panel import form_to_changes
 from poor_bench.dashboard.services.services import Services
-from poor_bench.dashboard.services.test_reports import TestReports
 from poor_bench.errors import ConfigError
 from poor_bench.models.test import Test
 from tests.conftest import WorkspaceFiles
@@ -18,10 +17,9 @@ from tests.dashboard.seen_text import of_type, text_of
 from tests.waiting import wait_for
 
 
-def finished(services: Services) -> TestReports:
-    reports = TestReports(services)
-    wait_for(lambda: callbacks.show(services, reports, "")[-1])
-    return reports
+def finished(services: Services) -> Services:
+    wait_for(lambda: callbacks.show(services, "")[-1])
+    return services
 
 
 def test_tests_stand_with_their_scores_and_what_speaks_against_them(
@@ -29,12 +27,12 @@ def test_tests_stand_with_their_scores_and_what_speaks_against_them(
 ) -> None:
     scores = {name: [1, 0, 1] for name in ("a", "b", "c")}
     services = services_with(workspace_files, scores)
-    reports = finished(services)
-    note, classes, _, listed, _ = callbacks.show(services, reports, "")
+    finished(services)
+    note, classes, _, listed, _ = callbacks.show(services, "")
     assert note == "3 tests in 1 class"
     assert "sums 3" in text_of(classes)
     assert "nobody passes" in text_of(listed)
-    assert [test.test_id for test in found_tests(services, reports, "?text=2+%2B+2")] == ["sum_002"]
+    assert [test.test_id for test in found_tests(services, "?text=2+%2B+2")] == ["sum_002"]
 
 
 def test_the_panel_shows_what_each_llm_would_be_asked(workspace_files: WorkspaceFiles) -> None:
@@ -42,7 +40,7 @@ def test_the_panel_shows_what_each_llm_would_be_asked(workspace_files: Workspace
     workspace_files.add_llm("a", ["4"])
     workspace_files.add_llm("b", ["4"], base_system_prompt="Be brief.")
     services = services_of(workspace_files.write())
-    shown = text_of(callbacks.show_panel(services, finished(services), "?test=sum_001"))
+    shown = text_of(callbacks.show_panel(finished(services), "?test=sum_001"))
     assert "Solve: 1 + 1" in shown
     assert "Be brief." in shown
 
@@ -53,7 +51,7 @@ def test_the_panel_tells_what_is_wrong_without_the_name_above_it(
     workspace_files.add_tests(1)
     workspace_files.add_tests(1, text="1 + 1")
     services = services_of(workspace_files.write())
-    panel = callbacks.show_panel(services, finished(services), "?test=sum_002")
+    panel = callbacks.show_panel(finished(services), "?test=sum_002")
     [wrong] = [part for part in of_type(panel, "Section") if "Problems" in text_of(part)]
     [told] = of_type(wrong, "Li")
     assert " ".join(text_of(told).split()).startswith("This is the same question as sum_001")
@@ -65,7 +63,7 @@ def test_a_changed_test_is_saved(workspace_files: WorkspaceFiles) -> None:
     services = services_of(workspace_files.write())
     fields = ("3 + 3", 2, "6", '{"expected": "6"}')
     assert callbacks.save_test(services, "sum_001", *fields).is_saved
-    test = services.config().workspace.tests_by_id["sum_001"]
+    test = services.files.config().workspace.tests_by_id["sum_001"]
     assert (test.text, test.level, test.reference_response) == ("3 + 3", 2, "6")
     assert test.evaluator is not None
     assert test.evaluator.parameters == {"expected": "6"}
@@ -104,14 +102,14 @@ def test_a_template_without_its_placeholder_is_refused(workspace_files: Workspac
     answer = callbacks.save_template(services, "sum_001", "")
     assert not answer.is_saved
     assert list(answer.errors) == ["work_prompt_template"]
-    classes = services.config().workspace.test_classes
+    classes = services.files.config().workspace.test_classes
     assert classes["sums"].templates["default"] == template
 
 
 def test_classes_become_a_file(workspace_files: WorkspaceFiles) -> None:
     scores = {name: [1, 0, 1] for name in ("a", "b", "c")}
     services = services_with(workspace_files, scores)
-    content = classes_csv(services, finished(services))["content"].splitlines()
+    content = classes_csv(finished(services))["content"].splitlines()
     assert content[0].startswith("class_id,tests,evaluator,order,difficulty_")
     assert content[1].startswith("sums,3,has_expected,")
 

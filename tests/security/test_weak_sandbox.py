@@ -15,7 +15,6 @@ from poor_bench.cli.main import main
 from poor_bench.dashboard.pages.compare.callbacks import show_panel
 from poor_bench.dashboard.pages.model.details import details_body
 from poor_bench.dashboard.pages.run import callbacks as run_page
-from poor_bench.dashboard.services.compare_service import CompareService
 from poor_bench.dashboard.services.result_details import details_of
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.run_state import RunPhase
@@ -260,7 +259,7 @@ def test_panels_tell_the_level_of_a_result_where_it_is_weak(
     folder = workspace_files.write()
     write_results(folder, {"a:b": [scored("sum_001", 1.0, sandbox=level)]})
     services = services_of(folder)
-    compared = show_panel(services, CompareService(services), "?test=sum_001")
+    compared = show_panel(services, "?test=sum_001")
     [result] = WorkspaceFolder(folder).store.results()
     details = details_of(result, WorkspaceFolder(folder).workspace)
     for shown in (compared, details_body(details)):

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.background import Answer, Background
+from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.statistics.comparison import Comparison, PairedDifference, compare_llms
 from poor_bench.statistics.intervals import Estimate, paired_interval
 
@@ -42,9 +42,9 @@ class Comparisons:
     """Compares the chosen LLMs; shared by all browsers."""
 
     def __init__(self) -> None:
-        self._background: Background[Comparison] = Background()
+        self._background: Computations[Comparison] = Computations()
 
-    def compare(self, table: ResultTable, llm_ids: Sequence[str]) -> Answer[Comparison]:
+    def compare(self, table: ResultTable, llm_ids: Sequence[str]) -> Computed[Comparison]:
         """Return what is known by now of all pairs of some LLMs."""
         topic = frozenset(llm_ids)
         version = tuple(table.llm_versions.get(llm_id) for llm_id in sorted(topic))

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.background import Answer, Background
+from cachetools import LRUCache
+
+from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.issues.detect import detect_issues
-from poor_bench.issues.detector import Detector, Issue, background_of
+from poor_bench.issues.detector import Background, Detector, Issue, background_of
 from poor_bench.issues.format_tax import FormatTax, format_tax
 from poor_bench.models.result import Result, record_to_result
 
 if TYPE_CHECKING:
     from poor_bench.config.workspace import Workspace
     from poor_bench.dashboard.services.result_table import ResultTable
-    from poor_bench.dashboard.services.services import Services
+    from poor_bench.dashboard.services.stored_results import StoredResults
+    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 
+_KEPT_LLMS = 256
 NEED_ALL_LLMS = frozenset({"suspicious_test"})
 """Detectors that find nothing in the results of one LLM alone."""
 
@@ -37,37 +42,79 @@ class IssueReport:
 
 
 class IssueReports:
-    """Keeps the report of the newest state of the files; shared by all browsers."""
+    """Issues of one LLM at once, those of all LLMs in the background; shared by all browsers.
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self._background: Background[IssueReport] = Background()
+    Its methods raise ConfigError or StoreError where workspace or results cannot be read.
+    """
+
+    def __init__(
+        self, files: WorkspaceWatch, results: StoredResults, is_running: Callable[[], bool]
+    ) -> None:
+        """Look for nothing yet.
+
+        Args:
+            files: The workspace.
+            results: Its results.
+            is_running: True while a run goes on: then the report would be outdated at once.
+        """
+        self._files = files
+        self._results = results
+        self._is_running = is_running
+        self._report: Computations[IssueReport] = Computations()
+        self._lock = threading.Lock()
+        self._by_llm: LRUCache[Hashable, tuple[Issue, ...]] = LRUCache(_KEPT_LLMS)
+
+    def of_llm(self, llm_id: str) -> tuple[Issue, ...]:
+        """Find the issues that the results of an LLM show by themselves."""
+        table, folder = self._results.table(), self._files.config()
+        version = table.llm_versions.get(llm_id)
+        if version is None:
+            return ()
+        workspace = folder.workspace
+        key = (id(workspace), llm_id, version)
+        with self._lock:  # also while it computes: several parts of a page ask at the same time
+            if key not in self._by_llm:
+                results = [_result_of(each) for each in table.records(table.rows_of(llm_id))]
+                facts = _known_facts(workspace)
+                self._by_llm[key] = tuple(detect_issues(results, facts, detectors=folder.detectors))
+            return self._by_llm[key]
+
+    def all_of_llm(self, llm_id: str) -> Computed[tuple[Issue, ...]]:
+        """Find also the issues of an LLM that only the results of all LLMs show.
+
+        They take time: until they are known, and while a run goes on, `of_llm` stands in.
+        """
+        if self._is_running():
+            return Computed(value=self.of_llm(llm_id), is_current=True)
+        report = self.report()
+        if report.value is None or not report.is_current:
+            return Computed(value=self.of_llm(llm_id), is_current=False)
+        found = tuple(issue for issue in report.value.issues if issue.llm_id == llm_id)
+        return Computed(value=found, is_current=True)
+
+    def trials(self, llm_id: str, detector_id: str) -> frozenset[tuple[str, int]]:
+        """Find the trials of an LLM with an issue: test id and number of trial."""
+        needs_all = detector_id in NEED_ALL_LLMS
+        issues = self.finished().issues if needs_all else self.of_llm(llm_id)
+        return frozenset(
+            (issue.test_id, issue.trial)
+            for issue in issues
+            if (issue.llm_id, issue.detector_id) == (llm_id, detector_id)
+        )
+
+    def report(self) -> Computed[IssueReport]:
+        """Report the issues of all LLMs, as far as they are known by now."""
+        table, folder = self._results.table(), self._files.config()
+        workspace, detectors = folder.workspace, folder.detectors
+        version = (table.version, id(workspace))
+        return self._report.ask("issues", version, lambda: _report_of(table, workspace, detectors))
 
     def finished(self) -> IssueReport:
-        """Return the report, and wait for it: some seconds with very many results.
-
-        Raises:
-            ConfigError: If the workspace is not valid.
-            StoreError: If the results cannot be read.
-        """
+        """Wait for the report: some seconds with very many results."""
         while True:
             answer = self.report()
             if answer.value is not None and answer.is_current:
                 return answer.value
-
-    def report(self) -> Answer[IssueReport]:
-        """Return what is known by now.
-
-        Raises:
-            ConfigError: If the workspace is not valid.
-            StoreError: If the results cannot be read.
-        """
-        table, workspace = self._services.table(), self._services.workspace()
-        detectors = self._services.detectors()
-        version = (table.version, id(workspace))
-        return self._background.ask(
-            "issues", version, lambda: _report_of(table, workspace, detectors)
-        )
 
 
 def _report_of(
@@ -76,7 +123,7 @@ def _report_of(
     from poor_bench.statistics.items import analyse_items
 
     results = [_result_of(record) for record in table.records(range(len(table)))]
-    known = background_of(workspace.tests_by_id, workspace.test_classes, workspace.llms_by_id)
+    known = _known_facts(workspace)
     items = analyse_items(results, workspace.tests_by_id)
     suspicious = {item.test_id: item.suspicion for item in items if item.is_suspicious}
     background = replace(known, suspicious_tests=suspicious)
@@ -91,3 +138,7 @@ def _report_of(
 
 def _result_of(record: Mapping[str, object]) -> Result:
     return record_to_result(str(record["llm_id"]), record)
+
+
+def _known_facts(workspace: Workspace) -> Background:
+    return background_of(workspace.tests_by_id, workspace.test_classes, workspace.llms_by_id)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from poor_bench.comparison.compare import LLMComparison, compare_result_sets
 from poor_bench.comparison.result_set import llms_apart
+from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.resolver import BEFORE, ResultSetResolver
 from poor_bench.runs.history import LAST
 from poor_bench.workspace_folder import WorkspaceFolder
@@ -29,18 +30,21 @@ class LastRun:
 class LastRunCache:
     """Compares once for each set of kept runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: WorkspaceWatch) -> None:
+        self._files = files
         self._lock = threading.Lock()
         self._key: object = None
         self._last_run: LastRun | None = None
 
-    def last_run(self, config: WorkspaceFolder) -> LastRun | None:
-        """Return what the last run changed; None without an earlier run, or with very large ones.
+    def changes(self) -> LastRun | None:
+        """Compare the last run with earlier ones; None without any, or if they are very large.
 
         Raises:
             ConfigError: If the workspace is not valid.
             StoreError: If the runs cannot be read.
         """
+        self._files.workspace()
+        config = self._files.config()
         files = [(path.name, path.stat().st_size) for path in config.store.paths.runs()]
         key = (id(config), tuple(files))
         with self._lock:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.config.llm_names import llm_named
-from poor_bench.dashboard.services.background import Answer, Background
+from poor_bench.config.llm_names import find_llm, llm_named, unknown_llm
+from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.errors import RunRefusedError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
 from poor_bench.ports import Reachability
 
 if TYPE_CHECKING:
-    from poor_bench.dashboard.services.services import Services
+    from poor_bench.dashboard.services.stored_results import StoredResults
+    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.models.llm import LLM
 
 _AT_ONCE = 8
@@ -25,22 +26,65 @@ Found = tuple[dict[str, Any], ...]
 class LLMService:
     """Asks endpoints in the background; shared by all browsers."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self._checks: Background[Checks] = Background(patience_s=0.2)
-        self._found: Background[Found] = Background(patience_s=0.2)
+    def __init__(
+        self, files: WorkspaceWatch, results: StoredResults, is_running: Callable[[], bool]
+    ) -> None:
+        """Ask nothing yet.
 
-    def checks(self, look: Hashable) -> Answer[Checks]:
+        Args:
+            files: The workspace.
+            results: Its results.
+            is_running: True while a run goes on, whose times a prompt would spoil.
+        """
+        self._files = files
+        self._results = results
+        self._is_running = is_running
+        self._checks: Computations[Checks] = Computations(patience_s=0.2)
+        self._found: Computations[Found] = Computations(patience_s=0.2)
+
+    def get(self, llm_id: str) -> LLM | None:
+        """Find a configured LLM; None if only its results are left.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+        """
+        return self._files.workspace().llms_by_id.get(llm_id)
+
+    def name(self, llm_id: str) -> str:
+        """Name an LLM for screens: its label, or its id."""
+        llm = self._files.known_workspace().llms_by_id.get(llm_id)
+        return llm.label or llm.id if llm is not None else llm_id
+
+    def id_named(self, name: str) -> str:
+        """Find the id of the LLM that a name means, also of one that only has results.
+
+        Args:
+            name: See `poor_bench.config.llm_names`.
+
+        Raises:
+            ConfigError: If the workspace is not valid, or the name means no LLM, or several.
+            StoreError: If the results cannot be read.
+        """
+        llms = self._files.workspace().llms
+        llm = find_llm(name, llms)
+        if llm is not None:
+            return llm.id
+        stored = self._results.table().llm_ids
+        if name in stored:
+            return name
+        raise unknown_llm(name, llms, stored)
+
+    def checks(self, look: Hashable) -> Computed[Checks]:
         """Return LLM id to whether it can be asked, as far as that is known by now.
 
         Args:
             look: Another value asks the endpoints again.
         """
-        workspace = self._services.workspace()
+        workspace = self._files.workspace()
         version = (id(workspace), look)
         return self._checks.ask("checks", version, lambda: self._check(workspace.llms))
 
-    def discovered(self, endpoint: str, look: Hashable) -> Answer[Found]:
+    def discovered(self, endpoint: str, look: Hashable) -> Computed[Found]:
         """Return the models of an Ollama server that are not listed yet, as entries.
 
         Args:
@@ -51,11 +95,11 @@ class LLMService:
             ConfigError: If the endpoint is not a URL.
             ProviderError: If the server cannot be asked.
         """
-        llms = self._services.workspace().llms
+        llms = self._files.workspace().llms
         known = {(llm.provider, llm.name) for llm in llms}
         answer = self._found.ask(endpoint, look, lambda: self._discover(endpoint))
         new = (entry for entry in answer.value or () if ("ollama", entry["name"]) not in known)
-        return Answer(
+        return Computed(
             value=None if answer.value is None else tuple(new), is_current=answer.is_current
         )
 
@@ -67,9 +111,9 @@ class LLMService:
             ProviderError: If there is no answer to be had.
             RunRefusedError: If a run is in progress, whose times it would spoil.
         """
-        if self._services.runs.state().is_active:
+        if self._is_running():
             raise RunRefusedError("a run is in progress", hint="Wait until it ends, or cancel it.")
-        llm = llm_named(llm_id, self._services.workspace().llms)
+        llm = llm_named(llm_id, self._files.workspace().llms)
         system = [Message("system", llm.base_system_prompt)] if llm.base_system_prompt else []
         manager = self._manager()
         try:
@@ -95,4 +139,4 @@ class LLMService:
             manager.close()
 
     def _manager(self) -> LLMManager:
-        return LLMManager(self._services.config().data_dir)
+        return LLMManager(self._files.config().data_dir)

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from poor_bench.dashboard.services.class_means import ClassMeans
 from poor_bench.dashboard.services.cost_preview import CostsOf, preview_cost
 from poor_bench.errors import PoorBenchError
 from poor_bench.runner.lanes import lanes_of
+from poor_bench.runner.plan import make_plan
 from poor_bench.runner.states import TrialState
+from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from poor_bench.dashboard.services.class_means import ClassMeans, Means
+    from poor_bench.dashboard.services.class_means import Means
+    from poor_bench.dashboard.services.stored_results import StoredResults
+    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.llm_manager import LLMManager
     from poor_bench.models.llm import LLM
     from poor_bench.runner.plan import LLMWork, Plan, WorkItem
+    from poor_bench.runner.selection import Selection
+    from poor_bench.sandbox import SandboxTerms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +75,41 @@ class RunPreview:
     def n_rescored(self) -> int:
         """Stored responses to be scored again without asking."""
         return sum(llm.n_rescored for llm in self.llms)
+
+
+class RunPlans:
+    """Plans runs from stored results; shared by all browsers."""
+
+    def __init__(self, files: WorkspaceWatch, results: StoredResults) -> None:
+        self._files = files
+        self._results = results
+
+    def preview(self, selection: Selection) -> RunPreview:
+        """Estimate trials, time and cost of a run.
+
+        Raises:
+            ConfigError: If the workspace is not valid or a filter matches nothing.
+            StoreError: If the results cannot be read.
+        """
+        with closing(self._runner()) as runner:
+            states = runner.states(selection)
+            plan = make_plan(states, force=selection.force, only=selection.only)
+            means = ClassMeans(self._results.table(), runner.workspace.tests_by_id)
+            return preview_run(plan, runner.manager, means, runner.costs_of)
+
+    def sandbox_terms(self) -> SandboxTerms | None:
+        """Describe the sandbox for code of models; None if no test runs such code.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            SandboxError: If processes cannot be started.
+        """
+        with closing(self._runner()) as runner:
+            return runner.sandbox_terms(runner.workspace.tests)
+
+    def _runner(self) -> WorkspaceRunner:
+        self._files.workspace()
+        return WorkspaceRunner(self._files.config())
 
 
 def preview_run(

@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.background import Answer, Background
+from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.models.result import record_to_result
 from poor_bench.statistics.items import Item, analyse_items
 from poor_bench.statistics.levels import LevelOrder, level_orders
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from poor_bench.config.workspace import Workspace
     from poor_bench.dashboard.services.result_table import ResultTable
-    from poor_bench.dashboard.services.services import Services
+    from poor_bench.dashboard.services.stored_results import StoredResults
+    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.models.problem import Problem
     from poor_bench.workspace_folder import WorkspaceFolder
 
@@ -45,28 +46,29 @@ class ItemReport:
 class TestReports:
     """Keeps both for the newest state of the files; shared by all browsers."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self._faults: Background[FoundFaults] = Background()
-        self._items: Background[ItemReport] = Background()
+    def __init__(self, files: WorkspaceWatch, results: StoredResults) -> None:
+        self._files = files
+        self._stored = results
+        self._faults: Computations[FoundFaults] = Computations()
+        self._items: Computations[ItemReport] = Computations()
 
-    def faults(self) -> Answer[FoundFaults]:
+    def faults(self) -> Computed[FoundFaults]:
         """Return what is wrong with the tests, as far as it is known by now.
 
         Raises:
             ConfigError: If the workspace is not valid.
         """
-        config, workspace = self._services.config(), self._services.workspace()
+        config, workspace = self._files.config(), self._files.workspace()
         return self._faults.ask("faults", id(workspace), lambda: _faults_of(config, workspace))
 
-    def items(self) -> Answer[ItemReport]:
+    def items(self) -> Computed[ItemReport]:
         """Return what the results say about the tests, as far as it is known by now.
 
         Raises:
             ConfigError: If the workspace is not valid.
             StoreError: If the results cannot be read.
         """
-        table, workspace = self._services.table(), self._services.workspace()
+        table, workspace = self._stored.table(), self._files.workspace()
         version = (table.version, id(workspace))
         return self._items.ask("items", version, lambda: _items_of(table, workspace))
 

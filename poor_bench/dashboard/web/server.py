@@ -133,7 +133,7 @@ def _greet(access: Access, data_dir: Path, say: Callable[[str], None]) -> None:
 def tell_interrupted(services: Services, say: Callable[[str], None]) -> None:
     """Tell which runs a killed process has left unfinished."""
     with suppress(PoorBenchError, OSError):  # the page shows it
-        for path in left_over(services.config().store.paths.journals()):
+        for path in left_over(services.files.config().store.paths.journals()):
             n_items = read_header(path).get("n_items")
             of_all = f" of {n_items:,} trials" if isinstance(n_items, int) else ""
             say(
@@ -162,7 +162,7 @@ def _read_ahead(services: Services, say: Callable[[str], None]) -> None:
 
 def _read(services: Services) -> None:
     with suppress(PoorBenchError):  # the page shows it
-        services.summaries(GroupBy.LLM)
+        services.results.summaries(GroupBy.LLM)
 
 
 def _prepare_for_later(services: Services) -> NoReturn:
@@ -172,7 +172,7 @@ def _prepare_for_later(services: Services) -> NoReturn:
     score_bars_figure([], [])
     while True:
         time.sleep(_PAUSE_S)
-        while services.write_some():
+        while services.results.write_some():
             time.sleep(_BREATH_S)
 
 

@@ -36,7 +36,7 @@ def services(workspace_files: WorkspaceFiles) -> Services:
 def judged(services: Services, run_id: str, *scores: float, **fields: Any) -> None:
     """Store a run whose judge gave these scores, one after the other."""
     given = {"started": f"2026-11-{run_id}T01:00:00Z", "weights": WEIGHTS, "repeat": len(scores)}
-    store = JudgementStore(services.config().data_dir)
+    store = JudgementStore(services.files.config().data_dir)
     talks = fields.pop("conversations", TALKS)
     with store.writing(header_of(run_id, **given | fields)) as writer:
         for talk in talks:
@@ -57,7 +57,7 @@ def label(services: Services, about: str = THIS_CASE, score: object = 3.0, who: 
 
 
 def folder(services: Services) -> Path:
-    return services.config().data_dir
+    return services.files.config().data_dir
 
 
 def test_page_without_runs_says_how_to_make_one(services: Services) -> None:

@@ -143,7 +143,7 @@ def test_reliability_is_told_where_tests_were_tried_several_times(
         for test_id, scores in {"sum_001": (1.0, 1.0), "sum_002": (0.0, 1.0)}.items()
         for trial, score in enumerate(scores, start=1)
     ]
-    services.config().store.add(results, "20260101T000000-a", {})
+    services.files.config().store.add(results, "20260101T000000-a", {})
     shown = text_of(callbacks.tiles(services, "scripted:one"))
     assert "All of 2 trials pass" in shown
     assert "100.0 %" in shown.partition("One of 2 trials passes")[2]
@@ -333,7 +333,7 @@ def test_several_trials_of_a_test_are_one_bar_with_their_mean(
         Result(llm_id="scripted:one", test_id="sum_001", trial=trial, score=score)
         for trial, score in ((1, 1.0), (2, 0.0))
     ]
-    services.config().store.add(results, "20260101T000000-a", {})
+    services.files.config().store.add(results, "20260101T000000-a", {})
     graph, _ = callbacks.chart(services, SEARCH, 1)
     assert list(graph.figure.data[0].y) == [0.5]
     assert [row["id"] for row in rows(services)] == ["1ssum_001", "2ssum_001"]

@@ -49,7 +49,7 @@ def test_columns_that_say_nothing_are_left_out(workspace_files: WorkspaceFiles) 
 def test_what_judging_cost_stands_apart(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1]})
     judged = scored("sum_001", 1.0, cost_usd=0.5, judgement={"judge": "j", "cost_usd": 0.25})
-    write_results(services.config().data_dir, {"scripted:one": [judged]})
+    write_results(services.files.config().data_dir, {"scripted:one": [judged]})
     [row] = callbacks.leaderboard_rows(services)
     assert (row["cost_usd"], row["judge_cost_usd"]) == (0.5, 0.25)
 
@@ -122,7 +122,7 @@ def test_what_the_last_run_broke_is_shown(workspace_files: WorkspaceFiles) -> No
     workspace_files.add_tests(2)
     workspace_files.add_llm("one", "4")
     services = services_of(workspace_files.write())
-    store = services.config().store
+    store = services.files.config().store
     for run_id, score in (("20260101T000000-a", 1.0), ("20260102T000000-b", 0.0)):
         store.add([Result(llm_id="scripted:one", test_id="sum_001", score=score)], run_id, {})
     shown = callbacks.changes(services)
@@ -136,7 +136,7 @@ def test_a_run_that_changed_nothing_says_so(workspace_files: WorkspaceFiles) -> 
     services = services_of(workspace_files.write())
     for run_id in ("20260101T000000-a", "20260102T000000-b"):
         result = Result(llm_id="scripted:one", test_id="sum_001", score=1.0)
-        services.config().store.add([result], run_id, {})
+        services.files.config().store.add([result], run_id, {})
     assert "No score changed" in text_of(callbacks.changes(services))
 
 
@@ -160,8 +160,8 @@ def test_what_a_changed_parameter_did_stands_in_the_last_run(
         result = Result(
             llm_id="scripted:one", test_id="sum_001", score=score, request_fingerprint=asked
         )
-        services.config().store.add([result], run_id, {})
-    last_run = services.last_run()
+        services.files.config().store.add([result], run_id, {})
+    last_run = services.last_run.changes()
     assert last_run is not None
     shown = text_of(changes_card(last_run, lambda llm_id: llm_id))
     assert "1 result of run 20260102T000000-b compared with earlier results." in shown

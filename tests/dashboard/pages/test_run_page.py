@@ -131,9 +131,9 @@ def test_scores_of_another_evaluator_and_its_crashes_are_shown(
         "        raise RuntimeError('evaluator broke')\n"
         "    return 0.0, 'nothing'\n"
     )
-    services.config().reload()
+    services.files.config().reload()
     state = run_to_the_end(services)
-    head, body = text_of(run_head(state)), text_of(run_body(state, services.name))
+    head, body = text_of(run_head(state)), text_of(run_body(state, services.llms.name))
     assert "Finished, but 2 stored responses could not be rescored" in head
     assert "1 response rescored, 1 score changed" in head
     assert "sum_001" in body
@@ -150,7 +150,7 @@ def test_other_pages_see_the_results_of_a_run(workspace_files: WorkspaceFiles) -
     services.runs.start(Selection())
     services.runs.wait(PATIENCE_S)
     assert services.version() != before
-    assert len(services.table()) == 2
+    assert len(services.results.table()) == 2
 
 
 def test_buttons_fit_what_the_run_does() -> None:
@@ -244,9 +244,9 @@ def test_failures_are_listed_and_can_be_retried(workspace_files: WorkspaceFiles)
     assert (
         "scripted:one,older_tool,sum_001,1,<b>no</b>" in callbacks.failures_csv(services)["content"]
     )
-    services.runs.start(retry_of(services.failures(), services.workspace()))
+    services.runs.start(retry_of(services.results.failures(), services.files.workspace()))
     services.runs.wait(PATIENCE_S)
-    assert services.failures() == []
+    assert services.results.failures() == []
     assert callbacks.failures(services) == (None, ABSENT, [])
 
 
@@ -266,16 +266,19 @@ def test_a_retry_asks_what_failed_and_nothing_else(workspace_files: WorkspaceFil
         },
     )
     services = services_of(folder)
-    services.runs.start(retry_of(services.failures(), services.workspace()))
+    services.runs.start(retry_of(services.results.failures(), services.files.workspace()))
     services.runs.wait(PATIENCE_S)
     state = services.runs.state()
     assert {llm.llm_id: llm.n_scored for llm in state.llms} == {
         "scripted:one": 1,
         "scripted:two": 1,
     }
-    assert {group.llm_id for group in services.failures()} == {"scripted:off", "scripted:gone"}
+    assert {group.llm_id for group in services.results.failures()} == {
+        "scripted:off",
+        "scripted:gone",
+    }
     with pytest.raises(ConfigError, match="none of these trials"):
-        retry_of(services.failures(), services.workspace())
+        retry_of(services.results.failures(), services.files.workspace())
 
 
 def test_a_retry_asks_again_where_only_an_older_answer_has_a_score(
@@ -289,12 +292,12 @@ def test_a_retry_asks_again_where_only_an_older_answer_has_a_score(
     failed = Result(llm_id="scripted:one", test_id="sum_001", failure=refused)
     WorkspaceFolder(folder).store.add([failed], "20260103T000000-abcdef", {})
     services = services_of(folder)
-    assert services.preview(Selection()).n_items == 0
-    assert len(services.failures()) == 1
-    services.runs.start(retry_of(services.failures(), services.workspace()))
+    assert services.plans.preview(Selection()).n_items == 0
+    assert len(services.results.failures()) == 1
+    services.runs.start(retry_of(services.results.failures(), services.files.workspace()))
     services.runs.wait(PATIENCE_S)
     assert services.runs.state().n_done == 1
-    assert services.failures() == []
+    assert services.results.failures() == []
 
 
 def test_llms_that_are_not_enabled_are_marked(workspace_files: WorkspaceFiles) -> None:

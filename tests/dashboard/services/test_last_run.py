@@ -12,13 +12,13 @@ def test_the_last_run_is_compared_with_what_was_before(workspace_files: Workspac
     workspace_files.add_tests(2)
     workspace_files.add_llm("one", "4")
     services = services_of(workspace_files.write())
-    store = services.config().store
+    store = services.files.config().store
     llm_id = "scripted:one"
     first = [Result(llm_id=llm_id, test_id=f"sum_00{n}", score=1.0) for n in (1, 2)]
     store.add(first, "20260101T000000-a", {})
-    assert services.last_run() is None
+    assert services.last_run.changes() is None
     store.add([Result(llm_id=llm_id, test_id="sum_002", score=0.0)], "20260102T000000-b", {})
-    last_run = services.last_run()
+    last_run = services.last_run.changes()
     assert last_run is not None
     assert last_run.run_id == "20260102T000000-b"
     [comparison] = last_run.comparisons
@@ -27,7 +27,7 @@ def test_the_last_run_is_compared_with_what_was_before(workspace_files: Workspac
 
 def test_without_runs_there_is_nothing_to_compare(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(1)
-    assert services_of(workspace_files.write()).last_run() is None
+    assert services_of(workspace_files.write()).last_run.changes() is None
 
 
 def test_a_new_llm_is_new_and_compared_with_no_other_one(workspace_files: WorkspaceFiles) -> None:
@@ -37,8 +37,8 @@ def test_a_new_llm_is_new_and_compared_with_no_other_one(workspace_files: Worksp
     services = services_of(workspace_files.write())
     for name, score in (("one", 1.0), ("two", 0.0)):
         result = Result(llm_id=f"scripted:{name}", test_id="sum_001", score=score)
-        services.config().store.add([result], f"20260101T000000-{name}", {})
-    last_run = services.last_run()
+        services.files.config().store.add([result], f"20260101T000000-{name}", {})
+    last_run = services.last_run.changes()
     assert last_run is not None
     assert last_run.comparisons == ()
     assert last_run.new_llm_ids == ("scripted:two",)

@@ -18,14 +18,14 @@ from tests.dashboard.results_written import (
 @pytest.mark.parametrize("by", list(GroupBy))
 def test_summaries_are_those_of_the_console(workspace_files: WorkspaceFiles, by: GroupBy) -> None:
     services = services_with(workspace_files, {"one": [1, 0, 1], "two": [0, 0.5, 1]})
-    config = services.config()
+    config = services.files.config()
     expected = summarise(config.store.results(), tests=config.workspace.tests_by_id, by=by)
-    assert services.summaries(by) == expected
+    assert services.results.summaries(by) == expected
 
 
 def test_summaries_of_an_llm_without_results_are_left_out(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1]})
-    assert services.summaries(GroupBy.LLM, ["nobody"]) == []
+    assert services.results.summaries(GroupBy.LLM, ["nobody"]) == []
 
 
 def test_an_edited_file_is_noticed(workspace_files: WorkspaceFiles) -> None:
@@ -34,7 +34,7 @@ def test_an_edited_file_is_noticed(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_llm("two", ["4"])
     workspace_files.write()
     assert services.version() != version
-    assert [llm.name for llm in services.workspace().llms] == ["one", "two"]
+    assert [llm.name for llm in services.files.workspace().llms] == ["one", "two"]
 
 
 def test_the_version_stays_while_nothing_changes(workspace_files: WorkspaceFiles) -> None:
@@ -47,35 +47,35 @@ def test_an_invalid_workspace_says_what_is_wrong_and_heals(workspace_files: Work
     workspace_files.tests[0]["class_id"] = "no such class"
     workspace_files.write()
     with pytest.raises(ConfigError) as told:
-        services.workspace()
+        services.files.workspace()
     assert services.version().startswith("error")
     with pytest.raises(ConfigError) as again:
-        services.table()
+        services.results.table()
     assert again.value is told.value
     workspace_files.tests[0]["class_id"] = "sums"
     workspace_files.write()
-    assert services.workspace().tests
+    assert services.files.workspace().tests
 
 
 def test_refresh_reads_the_results_again(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1]})
-    table = services.table()
+    table = services.results.table()
     services.refresh()
-    assert services.table() is not table
+    assert services.results.table() is not table
 
 
 def test_results_can_be_limited_to_an_issue(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"bad": [1, 0, 0]})
     query = ResultQuery(llm_id="scripted:bad", issue="score_zero")
-    assert len(services.find(query)) == 2
+    assert len(services.trials.find(query)) == 2
 
 
 def test_issues_are_found_anew_when_results_change(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"bad": [0]})
-    before = services.issues("scripted:bad")
-    assert services.issues("scripted:bad") is before
+    before = services.issues.of_llm("scripted:bad")
+    assert services.issues.of_llm("scripted:bad") is before
     write_results(workspace_files.folder, {"scripted:bad": [scored("sum_001", 1.0)]})
-    assert services.issues("scripted:bad") != before
+    assert services.issues.of_llm("scripted:bad") != before
 
 
 def test_details_bring_everything_about_a_trial_together(workspace_files: WorkspaceFiles) -> None:
@@ -87,7 +87,7 @@ def test_details_bring_everything_about_a_trial_together(workspace_files: Worksp
     response = "<think>2 and 2</think>```json\n5\n```"
     write_results(folder, {"scripted:one": [scored("sum_001", 0.0, response)]})
     key = TrialKey("sum_001", 1, is_failure=False)
-    details = services_of(folder).details("scripted:one", key)
+    details = services_of(folder).trials.details("scripted:one", key)
     assert details is not None
     assert (details.system_prompt, details.prompt) == ("Be brief.", "Solve: 1 + 1")
     assert not details.is_prompt_stored
@@ -105,7 +105,7 @@ def test_a_stored_prompt_counts_more_than_todays(workspace_files: WorkspaceFiles
     row = scored("sum_001", 1.0, prompt="as it was asked", extracted="4", response="so 4 or 4.")
     write_results(folder, {"scripted:one": [row]})
     key = TrialKey("sum_001", 1, is_failure=False)
-    details = services_of(folder).details("scripted:one", key)
+    details = services_of(folder).trials.details("scripted:one", key)
     assert details is not None
     assert details.prompt == "as it was asked"
     assert details.answer_span == (8, 9)
@@ -115,11 +115,11 @@ def test_details_of_a_test_that_is_gone_are_still_shown(workspace_files: Workspa
     workspace_files.add_tests(1)
     folder = workspace_files.write()
     write_results(folder, {"old:llm": [scored("gone", 1.0)]})
-    details = services_of(folder).details("old:llm", TrialKey("gone", 1, is_failure=False))
+    details = services_of(folder).trials.details("old:llm", TrialKey("gone", 1, is_failure=False))
     assert details is not None
     assert (details.class_id, details.level, details.prompt) == ("", None, "")
 
 
 def test_there_are_no_details_of_what_was_never_run(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1]})
-    assert services.details("scripted:one", TrialKey("sum_003", 1, is_failure=False)) is None
+    assert services.trials.details("scripted:one", TrialKey("sum_003", 1, is_failure=False)) is None

@@ -17,6 +17,7 @@ class Reading:
     """Services that read as they are told to."""
 
     def __init__(self, read: Callable[[], Any]) -> None:
+        self.results = self
         self.summaries = lambda _by: read()
 
 
@@ -60,7 +61,7 @@ def test_the_next_start_tells_of_a_run_whose_process_was_killed(
     workspace_files: WorkspaceFiles,
 ) -> None:
     services = services_of(workspace_files.write())
-    store = services.config().store
+    store = services.files.config().store
     said: list[str] = []
     running = store.open_run("20260102T030405-aaaaaa", {"n_items": 1_200})
     server.tell_interrupted(services, said.append)

@@ -26,7 +26,6 @@ from poor_bench.dashboard.pages.compare.strip import (
     strip_rows,
 )
 from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, listed_tests, panel
-from poor_bench.dashboard.services.compare_service import CompareService
 from poor_bench.dashboard.services.compared_tests import compared_tests
 from poor_bench.dashboard.services.comparisons import against_base, class_scores
 from poor_bench.dashboard.services.grid_filter import Show, of_interest, ordered
@@ -50,18 +49,16 @@ if TYPE_CHECKING:
 class CompareView:
     """One state of the page over one state of the results."""
 
-    def __init__(
-        self, services: Services, compare: CompareService, selection: CompareSelection
-    ) -> None:
+    def __init__(self, services: Services, selection: CompareSelection) -> None:
         self._services = services
-        self._compare = compare
-        self._tests = services.workspace().tests_by_id
+        self._compare = services.compare
+        self._tests = services.files.workspace().tests_by_id
         self.selection = selection
-        self.columns = selection.columns(compare.best_first())
+        self.columns = selection.columns(services.compare.best_first())
 
     def strip_lines(self, comparison: Comparison | None) -> list[StripLine]:
         """Return what the lines of the LLMs show; `comparison` is None while it is computed."""
-        table, names = self._services.table(), self._services.name
+        table, names = self._services.results.table(), self._services.llms.name
         summaries = self._compare.summaries(self.columns)
         against = against_base(comparison, self.columns[0]) if comparison else {}
         letters = tie_letters(comparison.groups) if comparison else {}
@@ -80,7 +77,7 @@ class CompareView:
 
     def classes(self) -> Component:
         """Return the scores by class."""
-        names = [self._services.name(llm_id) for llm_id in self.columns]
+        names = [self._services.llms.name(llm_id) for llm_id in self.columns]
         return class_map(class_scores(self._grid(), self._tests), names, self.selection)
 
     def chips(self) -> list[Component]:
@@ -95,7 +92,7 @@ class CompareView:
         grid, lines = self._grid(), self.lines()
         start = (self.selection.page - 1) * PAGE_SIZE
         rows = compared_tests(grid, lines[start : start + PAGE_SIZE], self._tests)
-        return listed_tests(rows, self._services.name, self.selection, len(lines))
+        return listed_tests(rows, self._services.llms.name, self.selection, len(lines))
 
     def panel(self) -> list[Component] | None:
         """Return the test that is open, or None."""
@@ -105,7 +102,7 @@ class CompareView:
         line = grid.test_ids.index(test_id)
         [row] = compared_tests(grid, [line], self._tests)
         neighbours = self._neighbours(grid, line)
-        return panel(row, self._compare.details, self._services.name, self.selection, neighbours)
+        return panel(row, self._compare.details, self._services.llms.name, self.selection, neighbours)
 
     def score_rows(self) -> list[dict[str, Any]]:
         """Return all tests that the filters find, with the score of every LLM."""
@@ -157,9 +154,9 @@ class CompareView:
 _CLASS_COLUMNS = ("class_id", "llm_id", "score", "difference", "low", "high")
 
 
-def view_of(services: Services, compare: CompareService, search: str | None) -> CompareView:
+def view_of(services: Services, search: str | None) -> CompareView:
     """Return the state of the page that an address describes."""
-    return CompareView(services, compare, selection_of(search))
+    return CompareView(services, selection_of(search))
 
 
 def search_after(search: str | None, llm_ids: list[str] | None, text: str | None) -> str:
@@ -171,58 +168,54 @@ def search_after(search: str | None, llm_ids: list[str] | None, text: str | None
     return selection.changed(llm_ids=chosen, text=words).search
 
 
-def show_strip(
-    services: Services, compare: CompareService, search: str | None
-) -> tuple[Any, Any, bool]:
+def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:
     """Return a line about the comparison, the LLMs, and whether all is computed."""
-    view = view_of(services, compare, search)
+    view = view_of(services, search)
     if not view.columns:
         return "", nothing_yet(), True
-    answer = compare.comparison(view.columns)
+    answer = services.compare.comparison(view.columns)
     lines = view.strip_lines(answer.value)
     others = counted(len(view.columns) - 1, "model")
-    note = f"{others} compared with the baseline {services.name(view.columns[0])}"
+    note = f"{others} compared with the baseline {services.llms.name(view.columns[0])}"
     table = strip(lines, view.selection, is_ready=answer.value is not None)
     return note, table, answer.is_current
 
 
-def show_tests(
-    services: Services, compare: CompareService, search: str | None
-) -> tuple[Any, Any, Any]:
+def show_tests(services: Services, search: str | None) -> tuple[Any, Any, Any]:
     """Return the scores by class, the switches, and a page of the tests."""
-    view = view_of(services, compare, search)
+    view = view_of(services, search)
     if not view.columns:
         return None, None, None
     return view.classes(), view.chips(), view.tests()
 
 
-def show_panel(services: Services, compare: CompareService, search: str | None) -> Any:
+def show_panel(services: Services, search: str | None) -> Any:
     """Return the test that is open, or nothing."""
-    view = view_of(services, compare, search)
+    view = view_of(services, search)
     return view.panel() if view.columns and view.selection.test else None
 
 
-def strip_csv(services: Services, compare: CompareService, search: str | None) -> Any:
+def strip_csv(services: Services, search: str | None) -> Any:
     """Return the comparison of the LLMs as a file."""
-    view = view_of(services, compare, search)
+    view = view_of(services, search)
     if not view.columns:
         return no_update
-    lines = view.strip_lines(compare.comparison(view.columns).value)
+    lines = view.strip_lines(services.compare.comparison(view.columns).value)
     return text_file("comparison.csv", csv_text(STRIP_COLUMNS, strip_rows(lines)))
 
 
-def classes_csv(services: Services, compare: CompareService, search: str | None) -> Any:
+def classes_csv(services: Services, search: str | None) -> Any:
     """Return the scores by class as a file."""
-    view = view_of(services, compare, search)
+    view = view_of(services, search)
     if not view.columns:
         return no_update
     columns = [(name, name) for name in _CLASS_COLUMNS]
     return text_file("compared_classes.csv", csv_text(columns, view.class_rows()))
 
 
-def tests_csv(services: Services, compare: CompareService, search: str | None) -> Any:
+def tests_csv(services: Services, search: str | None) -> Any:
     """Return the scores of all tests that the filters find as a file."""
-    view = view_of(services, compare, search)
+    view = view_of(services, search)
     if not view.columns:
         return no_update
     columns = [(name, name) for name in ("test_id", *view.columns)]
@@ -231,20 +224,19 @@ def tests_csv(services: Services, compare: CompareService, search: str | None) -
 
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
-    compare = CompareService(services)
-    _register_state(app, services, compare)
-    _register_parts(app, services, compare)
-    _register_files(app, services, compare)
+    _register_state(app, services)
+    _register_parts(app, services)
+    _register_files(app, services)
 
 
-def _register_state(app: Dash, services: Services, compare: CompareService) -> None:
+def _register_state(app: Dash, services: Services) -> None:
     @app.callback(
         Output(Ids.LLMS, "data"), Input(ShellIds.VERSION, "data"), State(Ids.LLMS, "value")
     )
     def _options(version: str | None, chosen: list[str] | None) -> Any:
         if version is None:
             return no_update
-        return llm_options(compare.best_first(), chosen or (), services.name)
+        return llm_options(services.compare.best_first(), chosen or (), services.llms.name)
 
     @app.callback(
         Output(Ids.SEARCH, "data"),
@@ -259,7 +251,7 @@ def _register_state(app: Dash, services: Services, compare: CompareService) -> N
     bind_address(app, Ids.SEARCH)
 
 
-def _register_parts(app: Dash, services: Services, compare: CompareService) -> None:
+def _register_parts(app: Dash, services: Services) -> None:
     @app.callback(
         Output(Ids.NOTE, "children"),
         Output(Ids.STRIP, "children"),
@@ -271,23 +263,21 @@ def _register_parts(app: Dash, services: Services, compare: CompareService) -> N
     def _show_strip(version: str | None, search: str, _waited: int | None) -> Any:
         if version is None:
             return (no_update,) * 3
-        note, lines, is_ready = show_strip(services, compare, search)
+        note, lines, is_ready = show_strip(services, search)
         return note, still(lines, search=search), is_ready
 
     def draw_tests(search: str) -> tuple[Any, ...]:
-        return tuple(still(part, search=search) for part in show_tests(services, compare, search))
+        return tuple(still(part, search=search) for part in show_tests(services, search))
 
     bind_view(app, Ids.SEARCH, (Ids.CLASSES, Ids.CHIPS, Ids.TESTS), draw_tests)
-    bind_view(
-        app, Ids.SEARCH, (Ids.DETAILS,), lambda search: (show_panel(services, compare, search),)
-    )
+    bind_view(app, Ids.SEARCH, (Ids.DETAILS,), lambda search: (show_panel(services, search),))
 
 
-def _register_files(app: Dash, services: Services, compare: CompareService) -> None:
+def _register_files(app: Dash, services: Services) -> None:
     for button, content in (
         (Ids.STRIP_CSV, strip_csv),
         (Ids.CLASSES_CSV, classes_csv),
         (Ids.TESTS_CSV, tests_csv),
     ):
-        file = partial(content, services, compare)
+        file = partial(content, services)
         bind_file(app, Ids.DOWNLOAD, button, file, State(Ids.SEARCH, "data"))

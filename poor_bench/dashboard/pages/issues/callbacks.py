@@ -26,7 +26,7 @@ from poor_bench.reports.csv_table import csv_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from poor_bench.dashboard.services.issue_reports import IssueReport, IssueReports
+    from poor_bench.dashboard.services.issue_reports import IssueReport
     from poor_bench.dashboard.services.services import Services
 
 _COLUMNS = ("detector_id", "llm_id", "test_id", "trial", "lost_score", "evidence")
@@ -38,8 +38,8 @@ def choices(
 ) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
     """List the choices of models and classes."""
     return (
-        llm_options(services.table().llm_ids, chosen, services.name),
-        options_of((class_id, class_id) for class_id in services.workspace().test_classes),
+        llm_options(services.results.table().llm_ids, chosen, services.llms.name),
+        options_of((class_id, class_id) for class_id in services.files.workspace().test_classes),
     )
 
 
@@ -49,9 +49,9 @@ def search_after(search: str | None, llm_ids: list[str], classes: list[str]) -> 
     return selection.changed(llm_ids=tuple(llm_ids), classes=tuple(classes)).search
 
 
-def show(services: Services, reports: IssueReports, search: str | None) -> tuple[Any, ...]:
+def show(services: Services, search: str | None) -> tuple[Any, ...]:
     """Build note, severity switches, causes and format tax."""
-    answer = reports.report()
+    answer = services.issues.report()
     if answer.value is None:
         return no_update, no_update, no_update, no_update, False
     report, selection = answer.value, selection_of(search)
@@ -63,8 +63,8 @@ def show(services: Services, reports: IssueReports, search: str | None) -> tuple
     return (
         note(report, selection),
         severity_chips(groups, selection),
-        issue_groups(shown, services.name, n_results=report.n_results),
-        tax_table(chosen_tax(report.tax, selection), services.name),
+        issue_groups(shown, services.llms.name, n_results=report.n_results),
+        tax_table(chosen_tax(report.tax, selection), services.llms.name),
         answer.is_current,
     )
 
@@ -77,9 +77,9 @@ def note(report: IssueReport, selection: IssueSelection) -> str:
     return f"{found} · {lost:,.1f} points lost"
 
 
-def issues_csv(reports: IssueReports, search: str | None) -> Any:
+def issues_csv(services: Services, search: str | None) -> Any:
     """Export the selected issues."""
-    report = reports.report().value
+    report = services.issues.report().value
     if report is None:
         return no_update
     issues = chosen_issues(report.issues, selection_of(search), report.class_of)
@@ -87,9 +87,9 @@ def issues_csv(reports: IssueReports, search: str | None) -> Any:
     return text_file("issues.csv", csv_text([(name, name) for name in _COLUMNS], rows))
 
 
-def tax_csv(reports: IssueReports, search: str | None) -> Any:
+def tax_csv(services: Services, search: str | None) -> Any:
     """Export the selected rows of the format tax."""
-    report = reports.report().value
+    report = services.issues.report().value
     if report is None:
         return no_update
     taxed = chosen_tax(report.tax, selection_of(search))
@@ -99,7 +99,6 @@ def tax_csv(reports: IssueReports, search: str | None) -> Any:
 
 def register(app: Dash, services: Services) -> None:
     """Register the callbacks."""
-    reports = services.issue_reports
 
     @app.callback(
         Output(IssuesIds.LLMS, "data"),
@@ -133,11 +132,11 @@ def register(app: Dash, services: Services) -> None:
     def _show(version: str | None, search: str, _waited: int | None) -> Any:
         if version is None:
             return (no_update,) * 5
-        note, *parts, is_current = show(services, reports, search)
+        note, *parts, is_current = show(services, search)
         drawn = [part if part is no_update else still(part, search=search) for part in parts]
         return note, *drawn, is_current
 
     bind_address(app, IssuesIds.SEARCH)
     shown = State(IssuesIds.SEARCH, "data")
-    bind_file(app, IssuesIds.DOWNLOAD, IssuesIds.CSV, partial(issues_csv, reports), shown)
-    bind_file(app, IssuesIds.DOWNLOAD, IssuesIds.TAX_CSV, partial(tax_csv, reports), shown)
+    bind_file(app, IssuesIds.DOWNLOAD, IssuesIds.CSV, partial(issues_csv, services), shown)
+    bind_file(app, IssuesIds.DOWNLOAD, IssuesIds.TAX_CSV, partial(tax_csv, services), shown)

@@ -22,7 +22,6 @@ from poor_bench.dashboard.pages.llms.entry import (
 )
 from poor_bench.dashboard.pages.llms.layout import EditIds, LLMsIds, ask_consent, edit_form
 from poor_bench.dashboard.pages.llms.tables import found_models, listed_llms, tried_answer
-from poor_bench.dashboard.services.llm_service import LLMService
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import counted
 from poor_bench.reports.csv_table import csv_text
@@ -44,18 +43,18 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def show_listed(services: Services, llms: LLMService, look: int) -> tuple[str, Component, bool]:
+def show_listed(services: Services, look: int) -> tuple[str, Component, bool]:
     """Return a line about the LLMs, their table, and whether all of them were asked."""
-    workspace = services.workspace()
-    answer = llms.checks(look)
+    workspace = services.files.workspace()
+    answer = services.llms.checks(look)
     note = f"{counted(len(workspace.llms), 'model')}, {len(workspace.enabled_llms)} enabled"
     return note, listed_llms(workspace.llms, answer.value), answer.is_current
 
 
-def show_found(llms: LLMService, endpoint: str | None, look: int) -> Any:
+def show_found(services: Services, endpoint: str | None, look: int) -> Any:
     """Return what an Ollama server has beyond llms.json, or why it cannot be asked."""
     try:
-        answer = llms.discovered((endpoint or "").strip(), look)
+        answer = services.llms.discovered((endpoint or "").strip(), look)
     except PoorBenchError as error:
         return html.P(f"No models found: {error}", className="quiet")
     return loading_state(2) if answer.value is None else found_models(answer.value)
@@ -63,24 +62,22 @@ def show_found(llms: LLMService, endpoint: str | None, look: int) -> Any:
 
 def options(services: Services) -> list[dict[str, str]]:
     """Return the LLMs that can be tried."""
-    llms = services.workspace().llms
+    llms = services.files.workspace().llms
     return options_of((llm.id, llm.label or llm.id) for llm in llms)
 
 
 def switch(services: Services, llm_id: str) -> Notices:
     """Switch an LLM on or off in llms.json; return a message of what was done."""
-    llm = services.llm(llm_id)
+    llm = services.llms.get(llm_id)
     is_on = llm is not None and llm.enabled
-    services.config().change_llm(llm_id, {"enabled": False if is_on else None})
+    services.files.config().change_llm(llm_id, {"enabled": False if is_on else None})
     return [notice("Saved", f"{llm_id} is {'disabled' if is_on else 'enabled'}.")]
 
 
-def add_found(
-    services: Services, llms: LLMService, endpoint: str | None, look: int, name: str
-) -> Notices:
+def add_found(services: Services, endpoint: str | None, look: int, name: str) -> Notices:
     """Add a found model to llms.json; return a message of what was done."""
-    found = llms.discovered((endpoint or "").strip(), look).value or ()
-    services.config().add_llms([entry for entry in found if entry["name"] == name])
+    found = services.llms.discovered((endpoint or "").strip(), look).value or ()
+    services.files.config().add_llms([entry for entry in found if entry["name"] == name])
     return [notice("Added", f"{name} was added to llms.json.")]
 
 
@@ -98,22 +95,22 @@ def add(services: Services, *fields: Any, ticked: Collection[Any] = ()) -> FormA
             entry["provider"],
             entry.get("endpoint", ""),
             entry.get("api_key_env", ""),
-            services.workspace().llms,
+            services.files.workspace().llms,
         )
         if consent is not None and not is_given(consent, ticked):
             return ask_consent("", consent)
-        services.config().add_llms([entry])
+        services.files.config().add_llms([entry])
     except PoorBenchError as error:
-        added = Entry(file=LLMS_FILE, number=len(services.workspace().llms))
+        added = Entry(file=LLMS_FILE, number=len(services.files.workspace().llms))
         return refused(error, added, _FIELDS)
     return saved(f"{entry['provider']}:{entry['name']} was added to llms.json.")
 
 
-def llms_csv(services: Services, llms: LLMService, look: int) -> dict[str, Any]:
+def llms_csv(services: Services, look: int) -> dict[str, Any]:
     """Return the configured LLMs as a file, with whether they can be asked as far as known."""
-    checks = llms.checks(look).value or {}
+    checks = services.llms.checks(look).value or {}
     rows = []
-    for llm in services.workspace().llms:
+    for llm in services.files.workspace().llms:
         row = {name: getattr(llm, name, None) for name in _COLUMNS}
         row["parameters"] = json.dumps(dict(llm.parameters), ensure_ascii=False)
         if (check := checks.get(llm.id)) is not None:
@@ -122,26 +119,25 @@ def llms_csv(services: Services, llms: LLMService, look: int) -> dict[str, Any]:
     return text_file("llms.csv", csv_text([(name, name) for name in _COLUMNS], rows))
 
 
-def ask(llms: LLMService, llm_id: str | None, prompt: str | None) -> Component:
+def ask(services: Services, llm_id: str | None, prompt: str | None) -> Component:
     """Return what an LLM answers to a prompt, or why it does not."""
     if not llm_id or not (prompt or "").strip():
         return html.P("Choose a model and write a prompt.", className="quiet")
     try:
-        return tried_answer(llms.ask(llm_id, prompt or ""))
+        return tried_answer(services.llms.ask(llm_id, prompt or ""))
     except PoorBenchError as error:
         return error_banner(error)
 
 
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
-    llms = LLMService(services)
-    _register_shown(app, services, llms)
-    _register_changes(app, services, llms)
+    _register_shown(app, services)
+    _register_changes(app, services)
     _register_adding(app, services)
     _register_edit(app, services)
 
 
-def _register_shown(app: Dash, services: Services, llms: LLMService) -> None:
+def _register_shown(app: Dash, services: Services) -> None:
     @app.callback(
         Output(LLMsIds.NOTE, "children"),
         Output(LLMsIds.LISTED, "children"),
@@ -159,12 +155,12 @@ def _register_shown(app: Dash, services: Services, llms: LLMService) -> None:
     ) -> Any:
         if version is None:
             return (no_update,) * 5
-        note, listed, is_checked = show_listed(services, llms, checks)
-        found = show_found(llms, endpoint, looks)
+        note, listed, is_checked = show_listed(services, checks)
+        found = show_found(services, endpoint, looks)
         is_found = getattr(found, "role", "") != "status"
         return note, still(listed), found, options(services), is_checked and is_found
 
-    file = partial(llms_csv, services, llms)
+    file = partial(llms_csv, services)
     bind_file(app, LLMsIds.DOWNLOAD, LLMsIds.CSV, file, State(LLMsIds.CHECK, "n_clicks"))
 
     @app.callback(
@@ -176,10 +172,10 @@ def _register_shown(app: Dash, services: Services, llms: LLMService) -> None:
         prevent_initial_call=True,
     )
     def _ask(clicks: int, llm_id: str | None, prompt: str | None) -> Any:
-        return ask(llms, llm_id, prompt) if clicks else no_update
+        return ask(services, llm_id, prompt) if clicks else no_update
 
 
-def _register_changes(app: Dash, services: Services, llms: LLMService) -> None:
+def _register_changes(app: Dash, services: Services) -> None:
     changed = (
         Output(ShellIds.NOTICES, "sendNotifications", allow_duplicate=True),
         Output(ShellIds.VERSION, "data", allow_duplicate=True),
@@ -201,7 +197,7 @@ def _register_changes(app: Dash, services: Services, llms: LLMService) -> None:
     def _add_found(name: str | None, endpoint: str | None, look: int) -> Any:
         if not name:
             return no_update, no_update
-        return add_found(services, llms, endpoint, look, name), services.version()
+        return add_found(services, endpoint, look, name), services.version()
 
 
 def _register_adding(app: Dash, services: Services) -> None:
@@ -240,7 +236,7 @@ def open_edit_form(services: Services, llm_id: str) -> tuple[str, Component]:
     Raises:
         ConfigError: If the LLM is not listed any more.
     """
-    llm = services.llm(llm_id)
+    llm = services.llms.get(llm_id)
     if llm is None:
         raise ConfigError(f"{llm_id!r} was removed from {LLMS_FILE}", hint="Reload the page.")
     return llm.label or llm.id, edit_form(llm)
@@ -257,7 +253,7 @@ def save(
         values: Name of each field to what stands in it.
         ticked: Values of the boxes of `ask_consent` that are on the page.
     """
-    llms = services.workspace().llms
+    llms = services.files.workspace().llms
     number = next((number for number, llm in enumerate(llms) if llm.id == llm_id), -1)
     try:
         if number < 0:
@@ -266,7 +262,7 @@ def save(
         consent = _consent_to_change(llms[number], changes, llms)
         if consent is not None and not is_given(consent, ticked):
             return ask_consent(llm_id, consent)
-        services.config().change_llm(llm_id, changes)
+        services.files.config().change_llm(llm_id, changes)
     except PoorBenchError as error:
         return refused(error, Entry(file=LLMS_FILE, number=number), set(LLMField))
     return saved(f"Saved in {LLMS_FILE}.")

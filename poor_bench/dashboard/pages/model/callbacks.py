@@ -38,7 +38,7 @@ def start(services: Services, search: Search) -> Search:
     if search.get("llm"):
         return search
     try:
-        return {**search, "llm": list(services.stored().llm_ids[:1])}
+        return {**search, "llm": list(services.results.stored().llm_ids[:1])}
     except PoorBenchError:
         return search
 
@@ -54,7 +54,7 @@ def no_results() -> Component:
 
 def filter_options(services: Services) -> tuple[Options, Options, Options]:
     """Return the classes, levels and think parameters that can be chosen."""
-    workspace, table = services.workspace(), services.stored()
+    workspace, table = services.files.workspace(), services.results.stored()
     levels = sorted({test.level for test in workspace.tests})
     thinks = sorted({think_to_text(value) for value in table.values["think"]})
     return (
@@ -82,7 +82,9 @@ def _register_filters(app: Dash, services: Services) -> None:
     def _show_options(version: str | None, chosen: str | None) -> Any:
         if version is None:
             return (no_update,) * 4
-        llms = llm_options(services.stored().llm_ids, filter(None, [chosen]), services.name)
+        llms = llm_options(
+            services.results.stored().llm_ids, filter(None, [chosen]), services.llms.name
+        )
         return llms, *filter_options(services)
 
     @app.callback(
@@ -91,7 +93,7 @@ def _register_filters(app: Dash, services: Services) -> None:
         Input(ShellIds.VERSION, "data"),
     )
     def _show_empty(version: str | None) -> Any:
-        is_empty = version is not None and not services.stored().llm_ids
+        is_empty = version is not None and not services.results.stored().llm_ids
         return no_results() if is_empty else None, is_empty
 
     @app.callback(
@@ -146,7 +148,7 @@ BARS_AT_ONCE = 120
 
 def note(services: Services, llm_id: str) -> str:
     """Return one line about the model."""
-    llm = services.llm(llm_id)
+    llm = services.llms.get(llm_id)
     if llm is None:
         return "Removed from llms.json. Its results are still stored."
     parts = [llm.id, llm.endpoint or "", f"{size_text(llm.size)} parameters" if llm.size else ""]
@@ -156,16 +158,18 @@ def note(services: Services, llm_id: str) -> str:
 
 def tiles(services: Services, llm_id: str) -> Component | None:
     """Return the figures of the model."""
-    summaries = services.summaries(GroupBy.LLM, [llm_id])
+    summaries = services.results.summaries(GroupBy.LLM, [llm_id])
     if not summaries:
         return None
-    return model_tiles(summaries[0], services.llm(llm_id), services.reliability(llm_id))
+    return model_tiles(
+        summaries[0], services.llms.get(llm_id), services.results.reliability(llm_id)
+    )
 
 
 def chart(services: Services, search: str, page: int) -> tuple[Component, int]:
     """Return the bars of the tests that the filters find, and how many pages of them there are."""
-    found = services.find(query_of(search))
-    workspace = services.workspace()
+    found = services.trials.find(query_of(search))
+    workspace = services.files.workspace()
     start = (page - 1) * BARS_AT_ONCE
     scores, n_tests = scores_of_tests(found, workspace.tests_by_id, start, BARS_AT_ONCE)
     if not scores:
@@ -184,8 +188,8 @@ def chart(services: Services, search: str, page: int) -> tuple[Component, int]:
 def issues(services: Services, search: str) -> tuple[Component, bool]:
     """Return what goes wrong with the model, and whether that is all."""
     query = query_of(search)
-    answer = services.all_issues(query.llm_id)
-    groups = group_issues(answer.value or (), detectors=services.detectors())
+    answer = services.issues.all_of_llm(query.llm_id)
+    groups = group_issues(answer.value or (), detectors=services.files.config().detectors)
     return issue_list(groups, ModelIds.ISSUE, query.issue), answer.is_current
 
 

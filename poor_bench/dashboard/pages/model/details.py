@@ -167,7 +167,7 @@ def asked_for(services: Services, llm_id: str, selected: object) -> TrialKey | N
     key = selected_key(selected)
     if key is None:
         return None
-    table = services.stored()
+    table = services.results.stored()
     candidates = (key, key._replace(is_failure=True))
     return next((each for each in candidates if table.find(llm_id, each) is not None), None)
 
@@ -178,7 +178,7 @@ def neighbour(
     """Return the trial `step` rows further in the table; None where there is none."""
     query = query_of(search)
     key = asked_for(services, query.llm_id, selected)
-    found = services.find(sorted_as(query, sort))
+    found = services.trials.find(sorted_as(query, sort))
     place = found.place_of(key) if key is not None else None
     return None if place is None else found.key_at(place + step)
 
@@ -192,10 +192,10 @@ def shown_details(services: Services, search: str, sort: SortModel, selected: ob
     """
     query = query_of(search)
     key = asked_for(services, query.llm_id, selected)
-    details = services.details(query.llm_id, key) if key is not None else None
+    details = services.trials.details(query.llm_id, key) if key is not None else None
     if key is None or details is None:
         return [], "", True, True, [], None
-    found = services.find(sorted_as(query, sort))
+    found = services.trials.find(sorted_as(query, sort))
     place = found.place_of(key)
     title, body = details_title(details), details_body(details)
     if place is None:
@@ -207,7 +207,7 @@ def shown_details(services: Services, search: str, sort: SortModel, selected: ob
 def bar_to_selected(services: Services, search: str, click: dict[str, Any]) -> list[Any] | None:
     """Return the first trial of the test whose bar was chosen."""
     [test_id, *_] = click["points"][0]["customdata"]
-    found = services.find(query_of(search))
+    found = services.trials.find(query_of(search))
     keys = (found.key_at(place) for place in range(len(found)))
     key = next((key for key in keys if key is not None and key.test_id == test_id), None)
     return None if key is None else list(key)

@@ -88,9 +88,9 @@ def page_of_rows(services: Services, search: str, request: dict[str, Any]) -> di
         search: The filters as a query.
         request: First and last row, and sorting, as AG Grid sends them.
     """
-    found = services.find(sorted_as(query_of(search), request.get("sortModel")))
+    found = services.trials.find(sorted_as(query_of(search), request.get("sortModel")))
     start, end = int(request.get("startRow", 0)), int(request.get("endRow", 0))
-    tests = services.workspace().tests_by_id
+    tests = services.files.workspace().tests_by_id
     rows = result_rows(found.table, tests, found.rows[max(0, start) : max(0, end)])
     return {"rowData": rows, "rowCount": len(found)}
 
@@ -98,9 +98,9 @@ def page_of_rows(services: Services, search: str, request: dict[str, Any]) -> di
 def count_note(services: Services, search: str) -> str:
     """Return how many results the filters find."""
     query = query_of(search)
-    n_found = len(services.find(query))
-    n_all = len(services.stored().rows_of(query.llm_id))
-    n_removed = n_all - len(services.table().rows_of(query.llm_id))
+    n_found = len(services.trials.find(query))
+    n_all = len(services.results.stored().rows_of(query.llm_id))
+    n_removed = n_all - len(services.results.table().rows_of(query.llm_id))
     removed = f" {removed_tests_text(n_removed)}." if n_removed else ""
     if n_found == n_all:
         return f"{counted(n_all, 'result')}. Choose a result to see its details.{removed}"
@@ -109,8 +109,8 @@ def count_note(services: Services, search: str) -> str:
 
 def results_csv(services: Services, search: str | None, sort: list[dict[str, Any]] | None) -> Any:
     """Return all results that the filters find as a file."""
-    found = services.find(sorted_as(query_of(search), sort))
-    rows = csv_rows(found.table, services.workspace().tests_by_id, found.rows)
+    found = services.trials.find(sorted_as(query_of(search), sort))
+    rows = csv_rows(found.table, services.files.workspace().tests_by_id, found.rows)
     return text_file("results.csv", csv_text(CSV_COLUMNS, rows))
 
 

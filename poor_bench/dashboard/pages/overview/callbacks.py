@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 def note(services: Services) -> str:
     """Return one line about what there is."""
-    table, workspace = services.table(), services.workspace()
+    table, workspace = services.results.table(), services.files.workspace()
     parts = [
         counted(len(table), "result"),
         counted(len(table.llm_ids), "model"),
         counted(len(workspace.tests), "test"),
         counted(len(workspace.test_classes), "test class"),
     ]
-    n_removed = services.n_removed()
+    n_removed = services.results.n_removed()
     if n_removed:
         parts.append(removed_tests_text(n_removed))
     newest = max(map(str, table.values["timestamp"]), default="")
@@ -52,11 +52,11 @@ def leaderboard(services: Services) -> Component:
 def leaderboard_rows(services: Services) -> list[dict[str, Any]]:
     """Return the rows of the model comparison, best score first."""
     return rows_of(
-        services.summaries(GroupBy.LLM),
-        services.workspace().llms_by_id,
-        services.name,
-        services.latency,
-        services.coverages(),
+        services.results.summaries(GroupBy.LLM),
+        services.files.workspace().llms_by_id,
+        services.llms.name,
+        services.results.times,
+        services.results.coverages(),
     )
 
 
@@ -64,23 +64,23 @@ def scores_by_class(services: Services, detail: str) -> Component:
     """Return the heat map; `detail` is "levels" for a column per class and level."""
     by = GroupBy.LLM_CLASS_LEVEL if detail else GroupBy.LLM_CLASS
     llm_ids = [row["id"] for row in leaderboard_rows(services)]
-    return heat_map(services.summaries(by), llm_ids, services.name)
+    return heat_map(services.results.summaries(by), llm_ids, services.llms.name)
 
 
 def charts(services: Services) -> list[Component]:
     """Return score against size and time; models that are not comparable are left out."""
-    coverage = services.coverages()
+    coverage = services.results.coverages()
     by_size: list[Point] = []
     by_time: list[Point] = []
-    for summary in services.summaries(GroupBy.LLM):
+    for summary in services.results.summaries(GroupBy.LLM):
         llm_id = summary.group.llm_id
         if summary.score is None or not coverage[llm_id].is_comparable:
             continue
-        llm = services.llm(llm_id)
+        llm = services.llms.get(llm_id)
         median_s = summary.time.median_ms / 1000 if summary.time else None
         for points, x in ((by_size, llm.size if llm else None), (by_time, median_s)):
             if x:
-                name = services.name(llm_id)
+                name = services.llms.name(llm_id)
                 points.append(Point(llm_id=llm_id, name=name, x=x, score=summary.score))
     n_apart = sum(not each.is_comparable for each in coverage.values())
     return layout.charts(by_size, by_time, n_apart)
@@ -88,8 +88,8 @@ def charts(services: Services) -> list[Component]:
 
 def changes(services: Services) -> Component | None:
     """Return what the last run changed; nothing without an earlier run."""
-    last_run = services.last_run()
-    return None if last_run is None else changes_card(last_run, services.name)
+    last_run = services.last_run.changes()
+    return None if last_run is None else changes_card(last_run, services.llms.name)
 
 
 def leaderboard_csv(services: Services) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def heat_map_csv(services: Services, detail: str) -> dict[str, Any]:
             "scored": summary.n_scored,
             "failed": summary.n_failed,
         }
-        for summary in services.summaries(by)
+        for summary in services.results.summaries(by)
     ]
     return text_file("scores_by_class.csv", table_csv(rows))
 
@@ -138,7 +138,7 @@ def register(app: Dash, services: Services) -> None:
         Input(ShellIds.VERSION, "data"),
     )
     def _show_empty(version: str | None) -> Any:
-        is_empty = version is not None and not services.table().llm_ids
+        is_empty = version is not None and not services.results.table().llm_ids
         return layout.nothing_yet() if is_empty else None, is_empty
 
     @app.callback(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.latency import LatencySplit
+    from poor_bench.dashboard.services.time_split import TimeSplit
     from poor_bench.models.llm import LLM
     from poor_bench.statistics.scores import Coverage
     from poor_bench.statistics.summary import Group, Summary
@@ -156,7 +156,7 @@ def rows_of(
     summaries: Sequence[Summary],
     llms: Mapping[str, LLM],
     name_of: Callable[[str], str],
-    latency_of: Callable[[str], LatencySplit | None],
+    latency_of: Callable[[str], TimeSplit | None],
     coverage: Mapping[str, Coverage],
 ) -> list[dict[str, Any]]:
     """Return a row for each LLM, best score first; figures that are not known are None.
@@ -230,8 +230,8 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
     }
 
 
-def _latency(split: LatencySplit | None) -> dict[str, Any]:
-    if split is None:
+def _latency(split: TimeSplit | None) -> dict[str, Any]:
+    if split is None or not split.n:
         return {"latency_ms": None}
     parts = {
         "queue": split.queue_ms,

@@ -37,11 +37,11 @@ Options = list[dict[str, str]]
 
 def options(services: Services) -> tuple[Options, Options, Options]:
     """Return the LLMs, classes and levels that can be chosen."""
-    workspace = services.workspace()
+    workspace = services.files.workspace()
     llms = [
         {
             "value": llm.id,
-            "label": services.name(llm.id) + ("" if llm.enabled else " (not enabled)"),
+            "label": services.llms.name(llm.id) + ("" if llm.enabled else " (not enabled)"),
         }
         for llm in workspace.llms
     ]
@@ -55,19 +55,19 @@ def options(services: Services) -> tuple[Options, Options, Options]:
 
 def plan(services: Services, selection: Selection) -> tuple[Component, bool]:
     """Return the plan of a choice, and whether there is nothing to start."""
-    if (missing := nothing_to_run(services.workspace())) is not None:
+    if (missing := nothing_to_run(services.files.workspace())) is not None:
         return missing, True
     try:
-        planned = services.preview(selection)
+        planned = services.plans.preview(selection)
     except ConfigError as error:
         return error_banner(error), True
-    return preview(planned, services.name), not planned.llms or services.runs.state().is_active
+    return preview(planned, services.llms.name), not planned.llms or services.runs.state().is_active
 
 
 def sandbox(services: Services) -> Component | None:
     """Return a warning where code of models is not isolated, or not run for that reason."""
     try:
-        terms = services.sandbox_terms()
+        terms = services.plans.sandbox_terms()
     except PoorBenchError as error:
         return error_banner(error)
     return sandbox_warning(terms) if terms is not None else None
@@ -75,12 +75,12 @@ def sandbox(services: Services) -> Component | None:
 
 def plan_csv(services: Services, selection: Selection) -> dict[str, Any]:
     """Return the plan of a choice as a file."""
-    return text_file("plan.csv", table_csv(preview_rows(services.preview(selection))))
+    return text_file("plan.csv", table_csv(preview_rows(services.plans.preview(selection))))
 
 
 def failures_csv(services: Services) -> dict[str, Any]:
     """Return every trial that failed to run as a file."""
-    return text_file("failures.csv", table_csv(failure_rows(services.failures())))
+    return text_file("failures.csv", table_csv(failure_rows(services.results.failures())))
 
 
 def register(app: Dash, services: Services) -> None:
@@ -151,7 +151,7 @@ def state(services: Services) -> tuple[list[Component], str, list[Component], bo
     """
     current = services.runs.state()
     return (
-        run_body(current, services.name),
+        run_body(current, services.llms.name),
         run_class(current),
         run_head(current),
         not current.is_active,
@@ -170,10 +170,10 @@ def start(services: Services, selection: Selection) -> tuple[list[Component], st
 
 def failures(services: Services) -> tuple[Component | None, str, list[Component]]:
     """Return body, class and head of what failed to run."""
-    groups = services.failures()
+    groups = services.results.failures()
     if not groups:
         return None, ABSENT, []
-    return failures_table(groups, services.name), "card", failures_head(groups)
+    return failures_table(groups, services.llms.name), "card", failures_head(groups)
 
 
 def steer(services: Services, button: object) -> None:
@@ -239,7 +239,7 @@ def _register_buttons(app: Dash, services: Services) -> None:
     def _retry(clicks: int) -> Any:
         if not clicks:
             return (no_update,) * 5
-        return start(services, retry_of(services.failures(), services.workspace()))
+        return start(services, retry_of(services.results.failures(), services.files.workspace()))
 
     @app.callback(
         *outputs,

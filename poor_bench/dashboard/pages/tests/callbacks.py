@@ -22,7 +22,6 @@ from poor_bench.dashboard.pages.tests.layout import (
 from poor_bench.dashboard.pages.tests.panel import form_to_changes, panel
 from poor_bench.dashboard.pages.tests.tables import listed_classes, listed_tests
 from poor_bench.dashboard.services.rendered_prompts import rendered_prompts
-from poor_bench.dashboard.services.test_reports import TestReports
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import counted
 from poor_bench.reports.csv_table import csv_text
@@ -34,27 +33,29 @@ if TYPE_CHECKING:
     from poor_bench.models.test import Test
 
 
-def suspicious(reports: TestReports) -> set[str]:
+def suspicious(services: Services) -> set[str]:
     """Return the tests with something against them, as far as it is known by now."""
-    faults, items = reports.faults().value, reports.items().value
+    faults, items = services.tests.faults().value, services.tests.items().value
     found = set(faults.by_test) if faults else set()
     return found | {name for name, item in (items.items if items else {}).items() if item.suspicion}
 
 
-def found_tests(services: Services, reports: TestReports, search: str | None) -> list[Test]:
+def found_tests(services: Services, search: str | None) -> list[Test]:
     """Return the tests that the filters find."""
-    return chosen_tests(services.workspace().tests, selection_of(search), suspicious(reports))
+    return chosen_tests(
+        services.files.workspace().tests, selection_of(search), suspicious(services)
+    )
 
 
 _COLUMNS = ("test_id", "class_id", "level", "mean_score", "pass_rate", "text", "suspicion")
 
 
-def tests_csv(services: Services, reports: TestReports, search: str | None) -> dict[str, Any]:
+def tests_csv(services: Services, search: str | None) -> dict[str, Any]:
     """Return the tests that the filters find as a file."""
-    answer = reports.items().value
+    answer = services.tests.items().value
     items = answer.items if answer else {}
     rows = []
-    for test in found_tests(services, reports, search):
+    for test in found_tests(services, search):
         item = items.get(test.test_id)
         row: dict[str, Any] = {"test_id": test.test_id, "class_id": test.class_id}
         row |= {"level": test.level, "text": test.text or " | ".join(test.texts or ())}
@@ -65,9 +66,9 @@ def tests_csv(services: Services, reports: TestReports, search: str | None) -> d
     return text_file("tests.csv", csv_text([(name, name) for name in _COLUMNS], rows))
 
 
-def classes_csv(services: Services, reports: TestReports) -> dict[str, Any]:
+def classes_csv(services: Services) -> dict[str, Any]:
     """Return the test classes as a file; difficulty is 1 minus the mean score."""
-    workspace, answer = services.workspace(), reports.items().value
+    workspace, answer = services.files.workspace(), services.tests.items().value
     orders = answer.orders if answer else {}
     levels = sorted({test.level for test in workspace.tests})
     rows = []
@@ -85,10 +86,10 @@ def classes_csv(services: Services, reports: TestReports) -> dict[str, Any]:
     return text_file("test_classes.csv", csv_text([(name, name) for name in columns], rows))
 
 
-def show(services: Services, reports: TestReports, search: str | None) -> tuple[Any, ...]:
+def show(services: Services, search: str | None) -> tuple[Any, ...]:
     """Return note, classes, switches, tests, and whether all of it is up to date."""
-    workspace, selection = services.workspace(), selection_of(search)
-    faults, items = reports.faults(), reports.items()
+    workspace, selection = services.files.workspace(), selection_of(search)
+    faults, items = services.tests.faults(), services.tests.items()
     known, orders = (items.value.items, items.value.orders) if items.value else ({}, None)
     is_current = faults.is_current and items.is_current
     if not workspace.tests:
@@ -98,8 +99,8 @@ def show(services: Services, reports: TestReports, search: str | None) -> tuple[
     return (
         f"{counted(n_tests, 'test')} in {counted(n_classes, 'class')}",
         listed_classes(workspace.test_classes, workspace.tests, orders, faults.value, selection),
-        _chips(search, len(suspicious(reports)) if is_current else None),
-        listed_tests(found_tests(services, reports, search), known, faults.value, selection),
+        _chips(search, len(suspicious(services)) if is_current else None),
+        listed_tests(found_tests(services, search), known, faults.value, selection),
         is_current,
     )
 
@@ -115,13 +116,13 @@ def _chips(search: str | None, n_suspicious: int | None) -> Component:
     return chip_row("Only", [chip])
 
 
-def show_panel(services: Services, reports: TestReports, search: str | None) -> Any:
+def show_panel(services: Services, search: str | None) -> Any:
     """Return the test that is open, or nothing."""
-    selection, workspace = selection_of(search), services.workspace()
+    selection, workspace = selection_of(search), services.files.workspace()
     test = workspace.tests_by_id.get(selection.test)
     if test is None:
         return None
-    faults, items = reports.faults().value, reports.items().value
+    faults, items = services.tests.faults().value, services.tests.items().value
     return panel(
         test,
         workspace.test_classes[test.class_id],
@@ -134,12 +135,11 @@ def show_panel(services: Services, reports: TestReports, search: str | None) -> 
 
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
-    reports = TestReports(services)
-    _register_shown(app, services, reports)
+    _register_shown(app, services)
     _register_form(app, services)
 
 
-def _register_shown(app: Dash, services: Services, reports: TestReports) -> None:
+def _register_shown(app: Dash, services: Services) -> None:
     @app.callback(
         Output(TestsIds.NOTE, "children"),
         Output(TestsIds.CLASSES, "children"),
@@ -153,7 +153,7 @@ def _register_shown(app: Dash, services: Services, reports: TestReports) -> None
     def _show(version: str | None, search: str, _waited: int | None) -> Any:
         if version is None:
             return (no_update,) * 5
-        note, *parts, is_current = show(services, reports, search)
+        note, *parts, is_current = show(services, search)
         return note, *(still(part, search=search) for part in parts), is_current
 
     @app.callback(
@@ -164,7 +164,7 @@ def _register_shown(app: Dash, services: Services, reports: TestReports) -> None
     )
     def _show_panel(search: str, version: str | None, shown: Any) -> Any:
         is_same = ctx.triggered_id == ShellIds.VERSION and shown
-        return no_update if version is None or is_same else show_panel(services, reports, search)
+        return no_update if version is None or is_same else show_panel(services, search)
 
     @app.callback(
         Output(TestsIds.SEARCH, "data"),
@@ -175,9 +175,9 @@ def _register_shown(app: Dash, services: Services, reports: TestReports) -> None
     def _choose(text: str | None, search: str) -> str:
         return selection_of(search).changed(text=(text or "").strip()).search
 
-    tests_file = partial(tests_csv, services, reports)
+    tests_file = partial(tests_csv, services)
     bind_file(app, TestsIds.DOWNLOAD, TestsIds.CSV, tests_file, State(TestsIds.SEARCH, "data"))
-    bind_file(app, TestsIds.DOWNLOAD, TestsIds.CLASSES_CSV, partial(classes_csv, services, reports))
+    bind_file(app, TestsIds.DOWNLOAD, TestsIds.CLASSES_CSV, partial(classes_csv, services))
     bind_address(app, TestsIds.SEARCH)
 
 
@@ -201,11 +201,11 @@ _FIELD_OF = {
 
 def save_test(services: Services, test_id: str, *fields: Any) -> FormAnswer:
     """Write a changed test; return what to show."""
-    test_ids = [test.test_id for test in services.workspace().tests]
+    test_ids = [test.test_id for test in services.files.workspace().tests]
     number = test_ids.index(test_id) if test_id in test_ids else -1
     try:
         test = _stored_test(services, test_id)
-        services.config().change_test(test_id, form_to_changes(test, *fields))
+        services.files.config().change_test(test_id, form_to_changes(test, *fields))
     except PoorBenchError as error:
         return refused(error, Entry(file="tests.json", number=number), _FIELD_OF)
     return saved("Saved in tests.json.")
@@ -216,15 +216,15 @@ def save_template(services: Services, test_id: str, template: str) -> FormAnswer
     number = -1
     try:
         class_id = _stored_test(services, test_id).class_id
-        number = list(services.workspace().test_classes).index(class_id)
-        services.config().change_template(class_id, template)
+        number = list(services.files.workspace().test_classes).index(class_id)
+        services.files.config().change_template(class_id, template)
     except PoorBenchError as error:
         return refused(error, Entry(file="test_classes.yaml", number=number), _FIELD_OF)
     return saved("Saved in test_classes.yaml.")
 
 
 def _stored_test(services: Services, test_id: str) -> Test:
-    test = services.workspace().tests_by_id.get(test_id)
+    test = services.files.workspace().tests_by_id.get(test_id)
     if test is None:
         raise ConfigError(f"test {test_id!r} was removed from tests.json")
     return test

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from cachetools import LRUCache
 
 from poor_bench.errors import PoorBenchError
 
@@ -16,7 +17,7 @@ V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer(Generic[V]):
+class Computed(Generic[V]):
     """What is known by now."""
 
     value: V | None
@@ -34,7 +35,7 @@ class _Work(Generic[V]):
     """The version that `value` or `error` belongs to; at first none that anybody asks for."""
 
 
-class Background(Generic[V]):
+class Computations(Generic[V]):
     """Computes one value for each topic and version; an older value stands in meanwhile.
 
     Args:
@@ -44,11 +45,10 @@ class Background(Generic[V]):
 
     def __init__(self, *, patience_s: float = 0.25, n_kept: int = 16) -> None:
         self._patience_s = patience_s
-        self._n_kept = n_kept
         self._lock = threading.Lock()
-        self._works: OrderedDict[Hashable, _Work[V]] = OrderedDict()
+        self._works: LRUCache[Hashable, _Work[V]] = LRUCache(n_kept)
 
-    def ask(self, topic: Hashable, version: Hashable, compute: Callable[[], V]) -> Answer[V]:
+    def ask(self, topic: Hashable, version: Hashable, compute: Callable[[], V]) -> Computed[V]:
         """Return the value of a topic, and start to compute it where it is not known.
 
         Args:
@@ -61,9 +61,6 @@ class Background(Generic[V]):
         """
         with self._lock:
             work = self._works.setdefault(topic, _Work())
-            self._works.move_to_end(topic)
-            while len(self._works) > self._n_kept:
-                self._works.popitem(last=False)
             if work.done != version and work.thread is None:
                 work.thread = threading.Thread(
                     target=self._run, args=(work, version, compute), daemon=True
@@ -76,7 +73,7 @@ class Background(Generic[V]):
             is_current = work.done == version
             if is_current and work.error is not None:
                 raise work.error
-            return Answer(value=work.value, is_current=is_current)
+            return Computed(value=work.value, is_current=is_current)
 
     def _run(self, work: _Work[V], version: Hashable, compute: Callable[[], V]) -> None:
         """Compute; whatever goes wrong is told to whoever asks."""

@@ -50,7 +50,8 @@ class CompareView:
     """One state of the page over one state of the results."""
 
     def __init__(self, services: Services, selection: CompareSelection) -> None:
-        self._services = services
+        self._results = services.results
+        self._name = services.llms.name
         self._compare = services.compare
         self._tests = services.files.workspace().tests_by_id
         self.selection = selection
@@ -58,7 +59,7 @@ class CompareView:
 
     def strip_lines(self, comparison: Comparison | None) -> list[StripLine]:
         """Return what the lines of the LLMs show; `comparison` is None while it is computed."""
-        table, names = self._services.results.table(), self._services.llms.name
+        table, names = self._results.table(), self._name
         summaries = self._compare.summaries(self.columns)
         against = against_base(comparison, self.columns[0]) if comparison else {}
         letters = tie_letters(comparison.groups) if comparison else {}
@@ -77,7 +78,7 @@ class CompareView:
 
     def classes(self) -> Component:
         """Return the scores by class."""
-        names = [self._services.llms.name(llm_id) for llm_id in self.columns]
+        names = [self._name(llm_id) for llm_id in self.columns]
         return class_map(class_scores(self._grid(), self._tests), names, self.selection)
 
     def chips(self) -> list[Component]:
@@ -92,7 +93,7 @@ class CompareView:
         grid, lines = self._grid(), self.lines()
         start = (self.selection.page - 1) * PAGE_SIZE
         rows = compared_tests(grid, lines[start : start + PAGE_SIZE], self._tests)
-        return listed_tests(rows, self._services.llms.name, self.selection, len(lines))
+        return listed_tests(rows, self._name, self.selection, len(lines))
 
     def panel(self) -> list[Component] | None:
         """Return the test that is open, or None."""
@@ -102,7 +103,7 @@ class CompareView:
         line = grid.test_ids.index(test_id)
         [row] = compared_tests(grid, [line], self._tests)
         neighbours = self._neighbours(grid, line)
-        return panel(row, self._compare.details, self._services.llms.name, self.selection, neighbours)
+        return panel(row, self._compare.details, self._name, self.selection, neighbours)
 
     def score_rows(self) -> list[dict[str, Any]]:
         """Return all tests that the filters find, with the score of every LLM."""

@@ -19,6 +19,8 @@ from poor_bench.errors import ConfigError
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from poor_bench.models.problem import Problem
 
 _EPILOG = examples(
@@ -62,7 +64,31 @@ def _problems(app: AppContext) -> list[Problem]:
         return list(error.problems)
     of_tests = (finding.problem for finding in app.config.lint())
     of_detectors = detector_problems(app.data_dir / "issues")
-    return [*loading, *of_detectors, *_agent_problems(app), *_suite_problems(app), *of_tests]
+    return [
+        *loading,
+        *_settings_problems(app),
+        *of_detectors,
+        *_agent_problems(app),
+        *_suite_problems(app),
+        *of_tests,
+    ]
+
+
+def _settings_problems(app: AppContext) -> Iterator[Problem]:
+    """Yield the problems of config.yaml, which `run` would refuse, and of gates.yaml."""
+    from poor_bench.config.gate_entries import GATES_FILE, load_gates
+    from poor_bench.config.judge_settings import load_settings
+
+    try:
+        load_settings(app.data_dir)
+    except ConfigError as error:
+        yield from error.problems
+    gates = app.data_dir / GATES_FILE
+    if gates.exists():
+        try:
+            load_gates(gates, app.workspace)
+        except ConfigError as error:
+            yield from error.problems
 
 
 def _agent_problems(app: AppContext) -> list[Problem]:

@@ -22,7 +22,6 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
@@ -34,8 +33,11 @@ from typing import Protocol
 from pydantic import BaseModel
 
 from poor_bench.errors import PluginError, describe_crash
+from poor_bench.plugins.supervised import LeftError, TookTooLongError, call_supervised
 from poor_bench.ports import Evaluate
 
+TIME_LIMIT_S = 120.0
+"""Seconds that the import of a user's file may take."""
 _PACKAGE = Path(__file__).parents[1]
 _SHARED_PACKAGES = ("extraction", "scoring")
 
@@ -168,9 +170,13 @@ class FileSource:
         if spec is None:
             raise PluginError(f"{self.path} is not a Python file")
         try:
-            return _execute(spec)
+            if self.path.parent == project_evaluators_folder():
+                return _execute(spec)
+            module, printed = call_supervised(lambda: _execute(spec), TIME_LIMIT_S)
         except (Exception, SystemExit) as error:
             raise _broken(self.origin, error, str(self.path)) from error
+        sys.stderr.write(printed)  # stdout may be JSON for a machine
+        return module
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +239,7 @@ def _execute(spec: ModuleSpec) -> ModuleType:
     sys.modules[spec.name] = module
     try:
         if spec.loader is not None:
-            with redirect_stdout(sys.stderr):  # stdout may be JSON for a machine
-                spec.loader.exec_module(module)
+            spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[spec.name]
         raise
@@ -242,8 +247,10 @@ def _execute(spec: ModuleSpec) -> ModuleType:
 
 
 def _broken(origin: str, error: BaseException, file: str = "") -> PluginError:
+    is_ours = isinstance(error, LeftError | TookTooLongError)
+    reason = str(error) if is_ours else describe_crash(error, file)
     return PluginError(
-        f"{origin} cannot be imported: {describe_crash(error, file)}",
+        f"{origin} cannot be imported: {reason}",
         hint="fix or remove the file; the other evaluators work without it",
     )
 

@@ -81,6 +81,22 @@ def test_validate_looks_into_the_files_of_agents(
     assert "cases" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("config.yaml", "sandbos: limits", "unknown key `sandbos`"),
+        ("config.yaml", "[" * 30_000, "nested more than 100 levels deep"),
+        ("gates.yaml", "gates: [{min_scor: 1}]", "min_scor"),
+    ],
+)
+def test_validate_looks_into_settings_and_gates(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, content: str, told: str
+) -> None:
+    (folder / name).write_text(content)
+    assert call(folder, "validate") == 2
+    assert told in capsys.readouterr().out.replace("\n", " ")
+
+
 def test_validate_proves_the_references(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rewrite_tests(folder, reference_response="5")
     assert call(folder, "validate") == 2

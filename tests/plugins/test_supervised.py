@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.errors import EvaluatorError
-from poor_bench.plugins import LoadedEvaluator, load_evaluators, registry
+from poor_bench.errors import EvaluatorError, PluginError
+from poor_bench.plugins import LoadedEvaluator, load_evaluators, registry, sources
 from poor_bench.plugins.supervised import TookTooLongError, call_supervised
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
@@ -102,7 +102,7 @@ def test_run_json_stays_json_whatever_evaluators_print(
 ENDS_PROCESS = """
 import os, sys
 from pathlib import Path
-from poor_bench.errors import EvaluatorError
+from poor_bench.errors import EvaluatorError, PluginError
 from poor_bench.plugins import load_evaluators
 
 mine = load_evaluators([Path(sys.argv[1])]).get("mine")
@@ -157,3 +157,28 @@ def test_run_goes_on_after_an_evaluator_that_wants_to_end_it(
     assert told[0]["n_failed"] == 2
     assert told[1]["rescored"]["n_not_rescored"] == 2
     assert {result.score for result in WorkspaceFolder(folder).store.results()} == {None}
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("import os; os._exit(0)", r"it called os._exit\(0\)"),
+        ("raise KeyboardInterrupt", "it raised KeyboardInterrupt"),
+        ("import threading; threading.Event().wait()", "it did not end within 0.05 s"),
+    ],
+)
+def test_file_that_ends_or_hangs_while_it_is_imported_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, reason: str
+) -> None:
+    monkeypatch.setattr(sources, "TIME_LIMIT_S", 0.05 if "threading" in line else 60.0)
+    (tmp_path / "mine.py").write_text(line)
+    with pytest.raises(PluginError, match=f"mine.py cannot be imported: {reason}"):
+        load_evaluators([tmp_path]).get("mine")
+
+
+def test_what_a_file_prints_while_it_is_imported_goes_to_stderr(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(f"print('hello')\n{'def evaluate(r, p): return 1.0, str()'}")
+    load_evaluators([tmp_path]).get("mine")
+    assert tuple(capsys.readouterr()) == ("", "hello\n")

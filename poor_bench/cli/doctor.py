@@ -129,12 +129,15 @@ def _results(app: AppContext) -> list[Finding]:
 
 def _sandbox(app: AppContext) -> list[Finding]:
     from poor_bench.sandbox import sandbox_terms, weakness_of
+    from poor_bench.sandbox.levels import Mechanism
     from poor_bench.workspace_runner import accept_level_of
 
     accept_level_of(app.data_dir)
     terms = sandbox_terms()
     status = terms.status
     missing = [f"without {name}: {reason}" for name, reason in status.missing.items()]
+    if Mechanism.TASK_LIMIT in status.missing:
+        missing.append("a program can start any number of threads and processes")
     in_force = Finding("sandbox", "ok", f"isolation level in force: {status.level.label}")
     if terms.is_refused:
         in_force = Finding("sandbox", "problem", f"{terms.refusal}. To go on, {terms.way_out}.")

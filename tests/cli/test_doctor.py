@@ -9,6 +9,7 @@ import pytest
 
 from poor_bench.cli.doctor import REQUIRED
 from poor_bench.cli.main import main
+from poor_bench.sandbox.levels import Level, Mechanism, SandboxStatus, SandboxTerms
 from tests.conftest import WorkspaceFiles
 
 
@@ -53,3 +54,17 @@ def test_the_required_packages_are_those_of_the_requirements() -> None:
     lines = (Path(__file__).parents[2] / "requirements.txt").read_text("utf-8").splitlines()
     named = {re.split(r"[<>=]", line)[0] for line in lines if line and not line.startswith("#")}
     assert set(REQUIRED) == named
+
+
+def test_a_system_without_a_task_limit_is_told(
+    workspace_files: WorkspaceFiles,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    missing = {Mechanism.TASK_LIMIT: "not on macOS"}
+    terms = SandboxTerms(SandboxStatus(Level.LIMITS, missing), Level.LIMITS, is_chosen=True)
+    monkeypatch.setattr("poor_bench.sandbox.sandbox_terms", lambda: terms)
+    main(["--data", str(workspace_files.write()), "doctor"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "without task limit: not on macOS" in told
+    assert "any number of threads and processes" in told

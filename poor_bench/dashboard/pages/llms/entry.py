@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
+from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.config.document import UnreadableError
@@ -50,7 +51,18 @@ def form_to_entry(
         "size": size or None,
     }
     entry = {field: value for field, value in fields.items() if value}
-    return entry | {"parameters": dict(_parameter(text) for text in (parameters or "").split())}
+    given = dict(_parameter(text) for text in (parameters or "").split())
+    _require_inside(given)
+    return entry | {"parameters": given}
+
+
+def _require_inside(parameters: Mapping[str, Any]) -> None:
+    """Refuse a model file outside of the workspace: only who edits llms.json may name one."""
+    path = str(parameters.get("model_path") or "")
+    parts = PureWindowsPath(path)  # splits at both kinds of slash
+    if parts.anchor or ".." in parts.parts or path.startswith("~"):
+        problem = "model_path must be in the workspace; edit llms.json to name another file"
+        raise form_error({"parameters": problem})
 
 
 def _parameter(text: str) -> tuple[str, Any]:
@@ -157,6 +169,8 @@ def _changed_parameters(llm: LLM, text: str) -> dict[str, Any]:
         problem = f"{problem}: {error}"
     if not isinstance(values, dict):
         raise form_error({LLMField.PARAMETERS: problem})
+    if values.get("model_path") != llm.parameters.get("model_path"):
+        _require_inside(values)
     return {} if values == dict(llm.parameters) else {"parameters": values or None}
 
 

@@ -162,7 +162,7 @@ class LLMManager:
             ConfigError: If the endpoint is not a URL.
             ProviderError: If the server cannot be asked.
         """
-        from poor_bench.providers.ollama_discovery import discover
+        from poor_bench.providers.ollama import discover
 
         return discover(endpoint, self._services)
 

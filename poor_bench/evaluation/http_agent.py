@@ -39,8 +39,12 @@ from poor_bench.evaluation.browser.safety.redaction import Redactor, redactor_of
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl
-from poor_bench.providers.transport.json_text import MalformedJsonError, dump_json, load_json
-from poor_bench.providers.transport.reply import is_hang_up
+from poor_bench.providers.transport.reply import (
+    MalformedJsonError,
+    dump_json,
+    is_hang_up,
+    load_json,
+)
 from poor_bench.providers.transport.server import HttpRequest, Server, TransportError
 
 _SENT = (

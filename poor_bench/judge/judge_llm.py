@@ -28,7 +28,7 @@ from poor_bench.errors import ConfigError, ProviderError
 from poor_bench.models.llm import LLM, Prices, base_llm_id
 from poor_bench.providers.api_keys import read_key
 from poor_bench.providers.catalog import PROVIDERS
-from poor_bench.providers.embedded_catalog import MODEL_SOURCES
+from poor_bench.providers.embedded_cache import MODEL_SOURCES
 
 Number = TypeVar("Number", int, float)
 

@@ -11,8 +11,7 @@ from poor_bench.providers.anthropic_wire import AnthropicWire
 from poor_bench.providers.api_keys import key_variable
 from poor_bench.providers.endpoint import endpoint_of
 from poor_bench.providers.failures import Asked
-from poor_bench.providers.http_chat import HttpChat
-from poor_bench.providers.reachability import CHECKING, names_in, reachability
+from poor_bench.providers.http_chat import CHECKING, HttpChat, names_in, reachability
 from poor_bench.providers.services import ProviderServices
 
 

@@ -1,4 +1,4 @@
-"""Anthropic's Messages: requests and refusals; pure.
+"""Anthropic's Messages: requests, refusals, and replies, streamed or in one piece; pure.
 
 | ours | on the wire |
 |---|---|
@@ -6,13 +6,16 @@
 | max_tokens | max_tokens (4096, and room for thinking, where it is not set: it has to be) |
 | temperature, top_p, top_k | as they are, left out once they are refused |
 | stop | stop_sequences |
-| think | thinking, output_config.effort, as `anthropic_thinking` says |
+| think | thinking, output_config.effort (see below) |
 | response_format with a schema | output_config.format, left out once it is refused |
 | stream | stream |
 | seed, num_ctx, keep_alive, min_p, the penalties, response_format "json" | ignored |
 
+Models from Opus 4.6 on think adaptively and are told an effort; older ones are given a budget of
+tokens. Which form a model takes is found out by its refusal.
+
 Source:
-    https://docs.claude.com/en/api/messages
+    https://docs.claude.com/en/api/messages and https://docs.claude.com/en/api/messages-streaming
 """
 
 from __future__ import annotations
@@ -21,15 +24,21 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from poor_bench.models.completion import ChatRequest
-from poor_bench.providers.anthropic_reply import AnthropicReplyReader
-from poor_bench.providers.anthropic_thinking import ADAPTIVE, DISABLED, thinking_settings
-from poor_bench.providers.chat_wire import Refused
-from poor_bench.providers.error_reply import ErrorReply
-from poor_bench.providers.refusals import is_refusal, refused_parameter
-from poor_bench.providers.reply_parts import mapping_at
-from poor_bench.providers.request_parts import json_schema_of, merged, renamed, stop_texts
-from poor_bench.providers.transport.streams import Framing
+from poor_bench.models.completion import ChatRequest, FinishReason, Usage
+from poor_bench.providers.chat_wire import (
+    Refused,
+    ReplyParts,
+    count_at,
+    json_schema_of,
+    mapping_at,
+    mappings_at,
+    merged,
+    renamed,
+    stop_texts,
+    text_at,
+)
+from poor_bench.providers.error_reply import ErrorReply, is_refusal, refused_parameter
+from poor_bench.providers.transport.reply import Framing
 
 _VERSION = "2023-06-01"
 _DEFAULT_MAX_TOKENS = 4096
@@ -124,3 +133,114 @@ def _turns(request: ChatRequest) -> list[dict[str, str]]:
 def _system(request: ChatRequest) -> str:
     texts = [message.content for message in request.messages if message.role == "system"]
     return "\n\n".join(filter(None, texts))
+
+
+ADAPTIVE = "thinking.adaptive"
+DISABLED = "thinking.disabled"
+_SMALLEST_BUDGET = 1024
+_BUDGETS = {"low": 2048, "medium": 8192, "high": 16384, "max": 32768}
+
+
+def thinking_settings(think: Any, max_tokens: int | None, refused: Refused) -> dict[str, Any]:
+    """Return what `think` adds to a request; empty where the model's own way is wanted.
+
+    Args:
+        think: True or False, "low" to "max", or a budget in tokens.
+        max_tokens: Most tokens that may be generated, thinking included; None where not set.
+        refused: What the model has refused so far.
+    """
+    if think is None:
+        return {}
+    if think is False:
+        return {} if DISABLED in refused else {"thinking": {"type": "disabled"}}
+    by_budget = isinstance(think, int) and not isinstance(think, bool)
+    if by_budget or ADAPTIVE in refused:
+        budget = think if by_budget else _BUDGETS.get(str(think), _BUDGETS["medium"])
+        if max_tokens is not None:
+            budget = min(budget, max_tokens - 1)
+        return {"thinking": {"type": "enabled", "budget_tokens": max(budget, _SMALLEST_BUDGET)}}
+    settings: dict[str, Any] = {"thinking": {"type": "adaptive"}}
+    if isinstance(think, str):
+        settings["output_config"] = {"effort": think}
+    return settings
+
+
+_STOP_REASONS = {
+    "end_turn": FinishReason.STOP,
+    "stop_sequence": FinishReason.STOP,
+    "max_tokens": FinishReason.LENGTH,
+    "model_context_window_exceeded": FinishReason.LENGTH,
+    "refusal": FinishReason.REFUSAL,
+}
+
+
+class AnthropicReplyReader:
+    """Gathers one reply; see `chat_wire.ReplyReader`."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._usage: dict[str, Any] = {}
+        self.parts = ReplyParts()
+
+    def feed(self, value: Mapping[str, Any]) -> bool:
+        """Take one event, or a whole message."""
+        match value.get("type"):
+            case "message":
+                self._take_message(value)
+                for block in mappings_at(value, "content"):
+                    self._take_block(block)
+                return True
+            case "message_start":
+                self._take_message(mapping_at(value, "message"))
+            case "content_block_start":
+                self._take_block(mapping_at(value, "content_block"))
+            case "content_block_delta":
+                self._take_block(mapping_at(value, "delta"))
+            case "message_delta":
+                self._take_stop(mapping_at(value, "delta"))
+                self._take_usage(value)
+            case "message_stop":
+                return True
+        return False
+
+    def close(self) -> bool:
+        """Return whether the reply is complete, though its last event is missing."""
+        return self.parts.finish_reason is not None
+
+    def _take_message(self, message: Mapping[str, Any]) -> None:
+        model = text_at(message, "model")
+        self.parts.model_digest = model if model != self._model else None
+        self._take_usage(message)
+        self._take_stop(message)
+
+    def _take_block(self, block: Mapping[str, Any]) -> None:
+        if text := text_at(block, "text"):
+            self.parts.text.append(text)
+        if thinking := text_at(block, "thinking"):
+            self.parts.thinking.append(thinking)
+
+    def _take_stop(self, value: Mapping[str, Any]) -> None:
+        if reason := text_at(value, "stop_reason"):
+            self.parts.finish_reason = _STOP_REASONS.get(reason, FinishReason.OTHER)
+
+    def _take_usage(self, value: Mapping[str, Any]) -> None:
+        self._usage.update(
+            {key: item for key, item in mapping_at(value, "usage").items() if item is not None}
+        )
+        self.parts.usage = _usage(self._usage)
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    cached = count_at(usage, "cache_read_input_tokens")
+    inputs = (
+        count_at(usage, "input_tokens"),
+        count_at(usage, "cache_creation_input_tokens"),
+        cached,
+    )
+    known = [count for count in inputs if count is not None]
+    return Usage(
+        prompt_tokens=sum(known) if known else None,
+        completion_tokens=count_at(usage, "output_tokens"),
+        thinking_tokens=count_at(mapping_at(usage, "output_tokens_details"), "thinking_tokens"),
+        cached_tokens=cached,
+    )

@@ -1,4 +1,6 @@
-"""One model in memory: llama.cpp's server inside this process, through xllamacpp.
+"""Models in memory: llama.cpp's server inside this process, through xllamacpp.
+
+One engine serves all LLMs that differ only in their parameters.
 
 Measured on two cores with the smallest model, 40 tokens a reply: two requests at once finish 13 %
 more work, four 20 %, but then a reply depends on what else is computed in the same batch. The same
@@ -9,25 +11,77 @@ can be repeated token by token.
 
 from __future__ import annotations
 
+import atexit
 import os
 import secrets
+import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.command_line import python_command
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.failure import FailureKind
-from poor_bench.providers.embedded_cores import n_compute_threads
-from poor_bench.providers.embedded_generation import Generation, Piece
 from poor_bench.providers.error_reply import one_line
 
 if TYPE_CHECKING:
     from xllamacpp import CommonParams, Server
+
+
+LIBRARY_DECIDES = -1
+"""llama.cpp's own choice: the physical cores of the machine."""
+
+
+def n_compute_threads() -> int:
+    """Return one thread per physical core that this process may use.
+
+    llama.cpp itself counts all cores of the machine, also those that a container or `taskset`
+    withholds, and is many times slower with more threads than cores. Only Linux tells more.
+    """
+    if sys.platform != "linux":
+        return LIBRARY_DECIDES
+    cores = physical_cores(os.sched_getaffinity(0), Path("/sys/devices/system/cpu"))
+    return max(1, min(cores, quota_cores(Path("/sys/fs/cgroup/cpu.max"))))
+
+
+def physical_cores(cpus: Iterable[int], topology: Path) -> int:
+    """Return on how many physical cores the given logical ones lie.
+
+    Args:
+        cpus: Numbers of logical cores.
+        topology: Folder with one folder `cpuN` each.
+
+    Source:
+        Linux, Documentation/ABI/stable/sysfs-devices-system-cpu.
+    """
+    return len({_siblings(topology / f"cpu{cpu}" / "topology", cpu) for cpu in cpus})
+
+
+def quota_cores(limit: Path) -> int:
+    """Return how many whole cores a container's quota amounts to, a very large number without one.
+
+    Source:
+        Linux, Documentation/admin-guide/cgroup-v2.rst, cpu.max: quota and period in microseconds.
+    """
+    try:
+        quota, period = limit.read_text().split()
+        return max(1, int(quota) // int(period))
+    except (OSError, ValueError):
+        return sys.maxsize
+
+
+def _siblings(topology: Path, cpu: int) -> str:
+    try:
+        return (topology / "thread_siblings_list").read_text().strip()
+    except OSError:
+        return str(cpu)
+
 
 _SILENT = -1
 _BATCH_TOKENS = 256
@@ -191,3 +245,125 @@ def _parameters(parameters: CommonParams, settings: EngineSettings) -> CommonPar
     parameters.ui = False
     parameters.endpoint_slots = False
     return parameters
+
+
+class EnginePool:
+    """Loads an engine for its first holder and frees it after its last, or when Python ends."""
+
+    def __init__(self, load: Callable[[EngineSettings], Engine] = Engine) -> None:
+        self._load = load
+        self._engines: dict[EngineSettings, Engine] = {}
+        self._n_holders: Counter[EngineSettings] = Counter()
+        self._lock = threading.Lock()
+
+    def take(self, settings: EngineSettings) -> tuple[Engine, float]:
+        """Return an engine, and in how many milliseconds it was loaded: 0 if it was there.
+
+        Raises:
+            ProviderError: If it cannot be loaded.
+        """
+        with self._lock:
+            engine = self._engines.get(settings)
+            load_ms = 0.0
+            if engine is None:
+                engine = self._engines[settings] = self._load(settings)
+                load_ms = engine.load_ms
+                atexit.register(engine.close)
+            self._n_holders[settings] += 1
+            return engine, load_ms
+
+    def give_back(self, settings: EngineSettings) -> None:
+        """Tell that one holder no longer needs its engine."""
+        with self._lock:
+            self._n_holders[settings] -= 1
+            if self._n_holders[settings]:
+                return
+            engine = self._engines.pop(settings)
+            engine.close()
+            atexit.unregister(engine.close)
+
+
+ENGINES = EnginePool()
+"""Of this process: memory is shared, whoever asks."""
+
+
+_LOOK_EVERY_S = 0.05
+
+
+Piece = Mapping[str, Any]
+
+
+Compute = Callable[[Callable[[Piece], bool]], None]
+"""Computes a reply and hands over each piece; stops when handing over returns true."""
+
+
+class Generation:
+    """Computes one reply; to be used once."""
+
+    def __init__(self, compute: Compute, ended: Callable[[Generation], None]) -> None:
+        """Compute nothing yet.
+
+        Args:
+            compute: Does the work; raises ProviderError where the request makes no sense.
+            ended: Is told when the computation has really ended.
+        """
+        self._ended = ended
+        self._pieces: SimpleQueue[Piece | ProviderError | RunCancelledError | None] = SimpleQueue()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(
+            target=self._work, args=(compute,), name="poor-bench-embedded", daemon=True
+        )
+
+    def start(self) -> None:
+        """Begin to compute."""
+        self._thread.start()
+
+    def pieces(self, check: Callable[[], None]) -> Iterator[Piece]:
+        """Yield the pieces of the reply as they are computed.
+
+        Args:
+            check: Called several times a second; raises when the reply is no longer wanted.
+
+        Raises:
+            ProviderError: If the request makes no sense.
+            RunCancelledError: If the generation was abandoned.
+        """
+        while True:
+            check()
+            try:
+                piece = self._pieces.get(timeout=_LOOK_EVERY_S)
+            except Empty:
+                continue
+            if piece is None:
+                return
+            if isinstance(piece, Exception):
+                raise piece
+            yield piece
+
+    def stop(self) -> None:
+        """Let the computation end at its next step."""
+        self._stopped.set()
+
+    def abandon(self) -> None:
+        """Stop, and tell whoever waits for pieces."""
+        self._stopped.set()
+        self._pieces.put(RunCancelledError("the model is being unloaded"))
+
+    def join(self, seconds: float) -> None:
+        """Wait until the computation has ended, but not longer than `seconds`."""
+        self._thread.join(seconds)
+
+    def _work(self, compute: Compute) -> None:
+        try:
+            compute(self._take)
+        except ProviderError as error:
+            self._pieces.put(error)
+        finally:
+            self._pieces.put(None)
+            self._ended(self)
+
+    def _take(self, piece: Piece) -> bool:
+        if self._stopped.is_set():
+            return True
+        self._pieces.put(piece)
+        return False

@@ -1,4 +1,4 @@
-"""Which file an embedded LLM runs from: the user's own, or one of the models that are fetched."""
+"""Which file an embedded LLM runs from, and whether it can be asked; loads nothing itself."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
-from poor_bench.ports import CallControl
-from poor_bench.providers.embedded_cache import default_cache
-from poor_bench.providers.embedded_catalog import MODEL_SOURCES, SMALLEST
+from poor_bench.ports import CallControl, Reachability
+from poor_bench.providers.embedded_cache import MODEL_SOURCES, SMALLEST, default_cache
+from poor_bench.providers.embedded_engine import require_library
 from poor_bench.providers.services import ProviderServices
 
 FILE_VARIABLE = "POOR_BENCH_EMBEDDED_GGUF"
@@ -89,3 +89,32 @@ def _sampled_digest(path: Path) -> str:
             hint=f"see the parameter `model_path` and the variable {FILE_VARIABLE}",
         ) from error
     return f"sampled:{hashlib.sha256(b'%d' % size + beginning + end).hexdigest()[:16]}"
+
+
+def check_embedded(llm: LLM, services: ProviderServices) -> Reachability:
+    """Return whether llama.cpp is installed and the model's file there."""
+    try:
+        require_library()
+        return _check_file(llm, services)
+    except ProviderError as error:
+        return Reachability(reachable=False, message=_with_hint(error))
+
+
+def _check_file(llm: LLM, services: ProviderServices) -> Reachability:
+    own = own_file(llm, services)
+    if own is not None:
+        message = str(own) if own.is_file() else f"the file {own} does not exist"
+        return Reachability(reachable=True, model_present=own.is_file(), message=message)
+    names = tuple(MODEL_SOURCES)
+    source = MODEL_SOURCES.get(llm.name)
+    if source is None:
+        message = _with_hint(unknown_model(llm))
+        return Reachability(reachable=True, model_present=False, message=message, models=names)
+    if cached_model(llm.name, services.environ):
+        return Reachability(reachable=True, model_present=True, models=names)
+    message = f"its file ({source.download_bytes // 10**6} MB) is downloaded in the first run"
+    return Reachability(reachable=True, message=message, models=names)
+
+
+def _with_hint(error: ProviderError) -> str:
+    return f"{error} ({error.hint})" if error.hint else str(error)

@@ -1,4 +1,4 @@
-"""Where an LLM is asked: its base URL, whether that is local, and who shares it."""
+"""Where an LLM is asked: its base URL, whether that is local, who shares it, what it serves."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Asks an LLM over HTTP in any wire format: the one loop of requests and replies."""
+"""Ask an LLM over HTTP in any wire format: the one loop of requests and replies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -11,10 +11,17 @@ from typing import Any
 from poor_bench.errors import ProviderError
 from poor_bench.models.completion import ChatRequest, Completion, FinishReason
 from poor_bench.models.failure import FailureKind
-from poor_bench.models.llm import LLM
-from poor_bench.ports import CallControl
+from poor_bench.models.llm import LLM, Timeouts
+from poor_bench.ports import CallControl, Reachability
 from poor_bench.providers.api_keys import hide_keys, read_key
-from poor_bench.providers.chat_wire import ChatWire, Refused, ReplyReader
+from poor_bench.providers.chat_wire import (
+    ChatWire,
+    Refused,
+    ReplyParts,
+    ReplyReader,
+    mappings_at,
+    text_at,
+)
 from poor_bench.providers.error_reply import (
     ErrorReply,
     error_in,
@@ -24,12 +31,15 @@ from poor_bench.providers.error_reply import (
 )
 from poor_bench.providers.failures import Asked, refusal_to_error, transport_to_error
 from poor_bench.providers.key_hiding import without_key
-from poor_bench.providers.reply_parts import ReplyParts, mappings_at
 from poor_bench.providers.services import ProviderServices
-from poor_bench.providers.transport.json_text import MalformedJsonError, dump_json, load_json
-from poor_bench.providers.transport.reply import Reply
+from poor_bench.providers.transport.reply import (
+    MalformedJsonError,
+    Reply,
+    dump_json,
+    load_json,
+    read_objects,
+)
 from poor_bench.providers.transport.server import HttpRequest, Server, TransportError
-from poor_bench.providers.transport.streams import read_objects
 
 _LONGEST_START = 200
 
@@ -177,3 +187,28 @@ def in_one_piece(control: CallControl) -> CallControl:
 def _error_of(value: Mapping[str, Any]) -> Any:
     choices = mappings_at(value, "choices")
     return value.get("error") or (choices[0].get("error") if choices else None)
+
+
+CHECKING = CallControl(timeouts=Timeouts(connect_s=3.0, first_token_s=10.0, total_s=10.0))
+"""How long finding out may take."""
+
+_NOBODY_THERE = frozenset({FailureKind.CONNECTION, FailureKind.TIMEOUT})
+
+
+def reachability(model: str, fetch_names: Callable[[], Iterable[str]]) -> Reachability:
+    """Return whether `model` can be asked; `fetch_names` asks the endpoint what it serves."""
+    try:
+        names = tuple(fetch_names())
+    except ProviderError as error:
+        message = f"{error} ({error.hint})" if error.hint else str(error)
+        answered = error.kind not in _NOBODY_THERE
+        return Reachability(reachable=answered, refused=answered, message=message)
+    present = model in names or f"{model}:latest" in names if names else None
+    message = "" if present in {True, None} else f"the endpoint does not list {model}"
+    return Reachability(reachable=True, model_present=present, message=message, models=names)
+
+
+def names_in(reply: Mapping[str, Any], list_key: str, name_key: str) -> list[str]:
+    """Return the names in a server's list of models."""
+    names = (text_at(model, name_key) for model in mappings_at(reply, list_key))
+    return [name for name in names if name]

@@ -1,4 +1,4 @@
-"""Ollama's native chat: requests and refusals; pure.
+"""Ollama's native chat: requests, refusals, and replies, streamed or in one piece; pure.
 
 | ours | on the wire |
 |---|---|
@@ -11,32 +11,43 @@
 | keep_alive, stream | as they are |
 
 A prompt that is longer than the context is refused rather than cut (`truncate: false`); servers
-that do not know that field cut it, which `ollama_truncation` finds out.
+that do not know that field answer with status 200 all the same: they keep the prompt's first
+`num_keep` tokens and about the second half of the room, and drop what lies between. The count of
+prompt tokens is then a number that only the context determines, which gives the cut away.
 
 Source:
-    https://github.com/ollama/ollama/blob/main/docs/api.md
+    https://github.com/ollama/ollama/blob/main/docs/api.md; durations are in nanoseconds, and
+    counters that are zero are left out. Proxies in front of other servers differ:
+    `ollama-openai-proxy` 0.7.0 streams chats with the text under `response`, and
+    `ollama-proxy-plus` 0.1.0 reports all of the time as generating.
+    Truncation: Ollama's `contextShiftPromptLimit` (llm/llama_server.go) and the counts that users
+    report in ollama/ollama#3839 (16387 of 32768), #17889 and #18399 (2050 of 4096).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from poor_bench.models.completion import ChatRequest
-from poor_bench.providers.chat_wire import Refused
-from poor_bench.providers.error_reply import ErrorReply
-from poor_bench.providers.ollama_reply import OllamaReplyReader
-from poor_bench.providers.parameters import OLLAMA_OPTIONS
-from poor_bench.providers.request_parts import (
+from poor_bench.models.completion import ChatRequest, FinishReason, Usage
+from poor_bench.providers.chat_wire import (
+    Refused,
+    ReplyParts,
+    count_at,
     json_schema_of,
+    mapping_at,
     merged,
     messages_of,
+    number_at,
     renamed,
     stop_texts,
+    text_at,
     wants_json,
 )
-from poor_bench.providers.transport.streams import Framing
+from poor_bench.providers.error_reply import ErrorReply
+from poor_bench.providers.parameters import OLLAMA_OPTIONS
+from poor_bench.providers.transport.reply import Framing
 
 _OPTIONS = {
     **{name: name for name in sorted(OLLAMA_OPTIONS)},
@@ -114,3 +125,111 @@ class OllamaWire:
         if refused == _LEVEL_REFUSED:
             return "the model does not support levels of thinking; think: true was sent instead"
         return "the model does not support thinking; think was omitted"
+
+
+_NS_PER_MS = 1e6
+_FINISH_REASONS = {
+    "stop": FinishReason.STOP,
+    "": FinishReason.STOP,
+    "length": FinishReason.LENGTH,
+}
+
+
+class OllamaReplyReader:
+    """Gathers one reply; see `chat_wire.ReplyReader`."""
+
+    def __init__(self) -> None:
+        self.parts = ReplyParts()
+
+    def feed(self, value: Mapping[str, Any]) -> bool:
+        """Take one line, or a whole reply."""
+        message = mapping_at(value, "message")
+        if thinking := text_at(message, "thinking"):
+            self.parts.thinking.append(thinking)
+        if text := text_at(message, "content") or text_at(value, "response"):
+            self.parts.text.append(text)
+        if value.get("done") is not True:
+            return False
+        self._take_counters(value)
+        return True
+
+    def close(self) -> bool:
+        """Return False: only a line that says so completes a reply."""
+        return False
+
+    def _take_counters(self, value: Mapping[str, Any]) -> None:
+        parts = self.parts
+        reason = text_at(value, "done_reason")
+        parts.finish_reason = _FINISH_REASONS.get(reason, FinishReason.OTHER)
+        parts.usage = Usage(
+            prompt_tokens=count_at(value, "prompt_eval_count"),
+            completion_tokens=count_at(value, "eval_count"),
+            cached_tokens=count_at(value, "prompt_eval_cached_count"),
+        )
+        if _is_made_up(value):
+            return
+        parts.load_ms = _milliseconds(value, "load_duration")
+        parts.prefill_ms = _milliseconds(value, "prompt_eval_duration")
+        parts.decode_ms = _milliseconds(value, "eval_duration")
+        parts.queue_ms = _queue_ms(value)
+
+
+def _is_made_up(value: Mapping[str, Any]) -> bool:
+    """Return whether generating took all of the time, so that reading the prompt took none."""
+    total, generating = number_at(value, "total_duration"), number_at(value, "eval_duration")
+    return bool(total) and generating is not None and generating >= (total or 0.0)
+
+
+def _milliseconds(value: Mapping[str, Any], key: str) -> float | None:
+    nanoseconds = number_at(value, key)
+    return None if nanoseconds is None else nanoseconds / _NS_PER_MS
+
+
+def _queue_ms(value: Mapping[str, Any]) -> float | None:
+    """Return what of the total is neither loading, prompt nor answer; None where unknown."""
+    total = number_at(value, "total_duration")
+    if total is None:
+        return None
+    keys = ("load_duration", "prompt_eval_duration", "eval_duration")
+    rest = total - sum(number_at(value, key) or 0.0 for key in keys)
+    return rest / _NS_PER_MS if rest > 0 else None
+
+
+DEFAULT_NUM_KEEP = 4
+_USUAL_CONTEXTS = tuple(1024 * 2**power for power in range(1, 9))
+
+
+def prompt_was_truncated(
+    prompt_tokens: int | None,
+    prompt_bytes: int,
+    num_ctx: int | None,
+    num_keep: int = DEFAULT_NUM_KEEP,
+) -> bool:
+    """Return whether the counters show that part of the prompt was dropped.
+
+    Args:
+        prompt_tokens: `prompt_eval_count` of the reply; None where it has none.
+        prompt_bytes: Length of all messages in UTF-8. A prompt that was cut had more tokens than
+            the context, and a token has a byte at least.
+        num_ctx: Tokens of context; the usual sizes are tried where it is not known.
+        num_keep: Tokens that are kept at the beginning; a BOS token may come on top.
+
+    Example:
+        >>> prompt_was_truncated(2050, 40_000, 4096)
+        True
+        >>> prompt_was_truncated(2051, 40_000, 32768)
+        False
+    """
+    if prompt_tokens is None:
+        return False
+    contexts: Iterable[int] = _USUAL_CONTEXTS if num_ctx is None else (num_ctx,)
+    return any(
+        prompt_bytes > context and _is_signature(prompt_tokens, context, num_keep)
+        for context in contexts
+    )
+
+
+def _is_signature(prompt_tokens: int, num_ctx: int, num_keep: int) -> bool:
+    return prompt_tokens == num_ctx or prompt_tokens in {
+        num_ctx - max((num_ctx - keep) // 2, 1) for keep in (num_keep, num_keep + 1)
+    }

@@ -11,10 +11,8 @@ from poor_bench.ports import CallControl, Reachability
 from poor_bench.providers.api_keys import key_variable
 from poor_bench.providers.endpoint import endpoint_of
 from poor_bench.providers.failures import Asked
-from poor_bench.providers.http_chat import HttpChat
-from poor_bench.providers.openai_dialect import dialect_of
-from poor_bench.providers.openai_wire import OpenAIWire
-from poor_bench.providers.reachability import CHECKING, names_in, reachability
+from poor_bench.providers.http_chat import CHECKING, HttpChat, names_in, reachability
+from poor_bench.providers.openai_wire import OpenAIWire, dialect_of
 from poor_bench.providers.services import ProviderServices
 
 

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, which most servers speak: requests and refusals; pure.
+"""OpenAI's chat completions, which most servers speak: requests, refusals and replies; pure.
 
 | ours | on the wire |
 |---|---|
@@ -7,33 +7,52 @@
 | response_format "json" | response_format json_object |
 | response_format with a schema | response_format json_schema, strict unless `strict: false` |
 | stream | stream, with stream_options.include_usage |
-| think, sampling, penalties | as `openai_dialect` says |
+| think, sampling, penalties | as the dialect of the server says |
 | num_ctx, keep_alive | ignored |
 
+Servers differ in these parameters:
+
+| | thinking | top_k, min_p | repeat_penalty |
+|---|---|---|---|
+| openai, groq, deepseek | reasoning_effort | ignored | ignored |
+| mistral | ignored | ignored | ignored |
+| openrouter | reasoning | sent | repetition_penalty |
+| vllm | chat_template_kwargs | sent | repetition_penalty |
+| llamacpp | chat_template_kwargs | sent | repeat_penalty |
+| any other | reasoning_effort | sent | repeat_penalty |
+
 Source:
-    https://platform.openai.com/docs/api-reference/chat
+    https://platform.openai.com/docs/api-reference/chat and
+    https://platform.openai.com/docs/api-reference/chat/streaming; `reasoning_content` is
+    DeepSeek's, vLLM's and llama.cpp's field, `reasoning` OpenRouter's, Groq's and Ollama's;
+    `timings` is llama.cpp's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from poor_bench.models.completion import ChatRequest
-from poor_bench.providers.chat_wire import Refused
-from poor_bench.providers.error_reply import ErrorReply
-from poor_bench.providers.openai_dialect import Dialect
-from poor_bench.providers.openai_reply import OpenAIReplyReader
-from poor_bench.providers.refusals import refused_parameter
-from poor_bench.providers.request_parts import (
+from poor_bench.models.completion import ChatRequest, FinishReason, Usage
+from poor_bench.providers.chat_wire import (
+    Refused,
+    ReplyParts,
+    count_at,
     json_schema_of,
+    mapping_at,
+    mappings_at,
     merged,
     messages_of,
+    number_at,
     renamed,
     stop_texts,
+    text_at,
     wants_json,
 )
-from poor_bench.providers.transport.streams import Framing
+from poor_bench.providers.error_reply import ErrorReply, refused_parameter
+from poor_bench.providers.transport.reply import Framing
 
 _CAN_DO_WITHOUT = (
     "stream_options",
@@ -139,3 +158,163 @@ def _response_format(parameters: Mapping[str, Any]) -> dict[str, Any] | None:
             "strict": given.get("strict", True),
         },
     }
+
+
+_FINISH_REASONS = {
+    "stop": FinishReason.STOP,
+    "eos": FinishReason.STOP,
+    "length": FinishReason.LENGTH,
+    "model_length": FinishReason.LENGTH,
+    "content_filter": FinishReason.REFUSAL,
+    "refusal": FinishReason.REFUSAL,
+}
+
+
+class OpenAIReplyReader:
+    """Gathers one reply; see `chat_wire.ReplyReader`."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._refused = False
+        self.parts = ReplyParts()
+
+    def feed(self, value: Mapping[str, Any]) -> bool:
+        """Take one chunk, or a whole reply."""
+        if "end_of_stream" in value:
+            return True
+        self._take_facts(value)
+        choices = mappings_at(value, "choices")
+        if not choices:
+            return False
+        choice = choices[0]
+        self._take_text(mapping_at(choice, "delta") or mapping_at(choice, "message"))
+        if reason := text_at(choice, "finish_reason"):
+            known = _FINISH_REASONS.get(reason, FinishReason.OTHER)
+            self.parts.finish_reason = FinishReason.REFUSAL if self._refused else known
+        return isinstance(choice.get("message"), Mapping)
+
+    def close(self) -> bool:
+        """Return whether the reply is complete: some servers leave out the mark of the end."""
+        return self.parts.finish_reason is not None
+
+    def _take_text(self, message: Mapping[str, Any]) -> None:
+        thinking = text_at(message, "reasoning_content") or text_at(message, "reasoning")
+        refusal = text_at(message, "refusal")
+        self._refused = self._refused or bool(refusal)
+        content = message.get("content")
+        if isinstance(content, list):
+            thinking += "".join(_texts(content, "thinking"))
+            content = "".join(_texts(content, "text"))
+        if thinking:
+            self.parts.thinking.append(thinking)
+        text = content if isinstance(content, str) and content else refusal
+        if text:
+            self.parts.text.append(text)
+
+    def _take_facts(self, value: Mapping[str, Any]) -> None:
+        parts = self.parts
+        if usage := mapping_at(value, "usage"):
+            parts.usage = _usage(usage)
+        if timings := mapping_at(value, "timings"):
+            parts.prefill_ms = number_at(timings, "prompt_ms")
+            parts.decode_ms = number_at(timings, "predicted_ms")
+        if parts.model_digest is None:
+            model = _without_folders(text_at(value, "model"))
+            known = [model if model != self._model else "", text_at(value, "system_fingerprint")]
+            parts.model_digest = " ".join(filter(None, known)) or None
+
+
+def _without_folders(model: str) -> str:
+    """Return a model's name; llama.cpp gives the path of its file on the server."""
+    return re.split(r"[\\/]", model)[-1] if model.endswith(".gguf") else model
+
+
+def _texts(content: list[Any], kind: str) -> list[str]:
+    """Return the texts of a content that comes in typed parts, as Mistral's does."""
+    texts = []
+    for part in content:
+        if isinstance(part, Mapping) and part.get("type") == kind:
+            inner = part.get(kind)
+            texts += _texts(inner, "text") if isinstance(inner, list) else [text_at(part, kind)]
+    return texts
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    cached = count_at(mapping_at(usage, "prompt_tokens_details"), "cached_tokens")
+    return Usage(
+        prompt_tokens=count_at(usage, "prompt_tokens"),
+        completion_tokens=count_at(usage, "completion_tokens"),
+        thinking_tokens=count_at(
+            mapping_at(usage, "completion_tokens_details"), "reasoning_tokens"
+        ),
+        cached_tokens=count_at(usage, "prompt_cache_hit_tokens") if cached is None else cached,
+    )
+
+
+def _by_effort(think: bool | str) -> dict[str, Any]:
+    if isinstance(think, str):
+        return {"reasoning_effort": think}
+    return {"reasoning_effort": "medium" if think else "none"}
+
+
+def _by_reasoning(think: bool | str) -> dict[str, Any]:
+    if isinstance(think, str):
+        return {"reasoning": {"effort": "xhigh" if think == "max" else think}}
+    return {"reasoning": {"enabled": think}}
+
+
+def _by_template(think: bool | str) -> dict[str, Any]:
+    if isinstance(think, str):
+        return {"chat_template_kwargs": {"enable_thinking": True, "reasoning_effort": think}}
+    return {"chat_template_kwargs": {"enable_thinking": think}}
+
+
+_EVERYWHERE: Mapping[str, str] = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "seed": "seed",
+    "presence_penalty": "presence_penalty",
+    "frequency_penalty": "frequency_penalty",
+}
+
+
+_LOCAL: Mapping[str, str] = {
+    **_EVERYWHERE,
+    "top_k": "top_k",
+    "min_p": "min_p",
+    "repeat_penalty": "repeat_penalty",
+}
+
+
+_REPETITION: Mapping[str, str] = {**_LOCAL, "repeat_penalty": "repetition_penalty"}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one kind of server wants to be asked."""
+
+    names: Mapping[str, str]
+    """Our names of plain parameters to the server's."""
+    thinking: Callable[[bool | str], dict[str, Any]] | None
+    """From `think` to what is added to the body; None where thinking cannot be asked for."""
+    takes_any_model_name: bool = False
+    """Whether the server has one model and answers to every name."""
+
+
+_HOSTED = Dialect(_EVERYWHERE, _by_effort)
+
+
+_DIALECTS: Mapping[str, Dialect] = {
+    "openai": _HOSTED,
+    "groq": _HOSTED,
+    "deepseek": _HOSTED,
+    "mistral": Dialect(_EVERYWHERE, None),
+    "openrouter": Dialect(_REPETITION, _by_reasoning),
+    "vllm": Dialect(_REPETITION, _by_template),
+    "llamacpp": Dialect(_LOCAL, _by_template, takes_any_model_name=True),
+}
+
+
+def dialect_of(provider: str) -> Dialect:
+    """Return the dialect of a provider; unknown ones get what most local servers take."""
+    return _DIALECTS.get(provider.lower(), Dialect(_LOCAL, _by_effort))

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from poor_bench.providers.catalog import PROVIDERS, WireFormat
-from poor_bench.providers.openai_dialect import Dialect, dialect_of
+from poor_bench.providers.openai_wire import Dialect, dialect_of
 
 _SAMPLING = frozenset({"temperature", "top_p", "top_k", "max_tokens", "seed", "stop"})
 _PENALTIES = frozenset({"repeat_penalty", "presence_penalty", "frequency_penalty"})

@@ -15,8 +15,7 @@ from poor_bench.judge.reply import weighted_mean
 from poor_bench.judge.rubric import Dimension, Rubric
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
-from poor_bench.providers.embedded_cores import n_compute_threads
-from poor_bench.providers.embedded_engine import require_library
+from poor_bench.providers.embedded_engine import n_compute_threads, require_library
 from tests.judge.judging import subject
 from tests.providers.embedded_file import real_model
 

@@ -13,8 +13,7 @@ import pytest
 from poor_bench.errors import ProviderError
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl
-from poor_bench.providers.embedded_cache import default_cache
-from poor_bench.providers.embedded_catalog import MODEL_SOURCES, SMALLEST, ModelSource
+from poor_bench.providers.embedded_cache import MODEL_SOURCES, SMALLEST, ModelSource, default_cache
 
 CONTENT = b"GGUF, or so it says"
 MEMBER = "tiny_model/tiny.gguf"

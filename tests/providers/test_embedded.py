@@ -17,8 +17,7 @@ from poor_bench.models.completion import Completion, FinishReason
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl, Provider
-from poor_bench.providers.embedded_engine import EngineSettings
-from poor_bench.providers.embedded_pool import ENGINES
+from poor_bench.providers.embedded_engine import ENGINES, EngineSettings
 from tests.providers.asking import CONTROL, ask, failure_of, make_provider
 from tests.providers.embedded_file import real_model
 

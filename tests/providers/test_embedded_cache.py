@@ -10,8 +10,7 @@ import pytest
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl
-from poor_bench.providers.embedded_cache import Download, ModelCache, cache_folder
-from poor_bench.providers.embedded_catalog import ModelSource
+from poor_bench.providers.embedded_cache import Download, ModelCache, ModelSource, cache_folder
 from tests.providers.embedded_file import CONTENT, SOURCE, write_wheel
 
 CONTROL = CallControl(timeouts=Timeouts())

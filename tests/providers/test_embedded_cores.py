@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.providers.embedded_cores import (
+from poor_bench.providers.embedded_engine import (
     LIBRARY_DECIDES,
     n_compute_threads,
     physical_cores,

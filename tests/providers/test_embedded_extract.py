@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import ProviderError
-from poor_bench.providers.embedded_extract import extract_model
+from poor_bench.providers.embedded_cache import extract_model
 from tests.providers.embedded_file import CONTENT, SOURCE, write_wheel
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.failure import FailureKind
-from poor_bench.providers.embedded_generation import Compute, Generation, Piece
+from poor_bench.providers.embedded_engine import Compute, Generation, Piece
 
 
 class Started:

@@ -8,8 +8,7 @@ from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Timeouts
 from poor_bench.ports import CallControl
-from poor_bench.providers.embedded_check import check_embedded
-from poor_bench.providers.embedded_model import cached_model, obtain_model
+from poor_bench.providers.embedded_model import cached_model, check_embedded, obtain_model
 from poor_bench.providers.services import ProviderServices
 from tests.providers.asking import make_llm
 from tests.providers.fake_clock import FakeClock

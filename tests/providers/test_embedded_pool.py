@@ -6,8 +6,7 @@ import pytest
 
 from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
-from poor_bench.providers.embedded_engine import EngineSettings
-from poor_bench.providers.embedded_pool import EnginePool
+from poor_bench.providers.embedded_engine import EnginePool, EngineSettings
 
 SETTINGS = EngineSettings(path=Path("tiny.gguf"), context_tokens=10, slots=1)
 

@@ -6,7 +6,7 @@ import pytest
 
 from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
-from poor_bench.providers.embedded_wire import context_tokens, raise_refusal, request_body
+from poor_bench.providers.embedded import context_tokens, raise_refusal, request_body
 from tests.providers.asking import make_llm, make_request
 
 SCHEMA = {"type": "object", "properties": {"answer": {"type": "number"}}}

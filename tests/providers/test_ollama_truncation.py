@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.providers.ollama_truncation import prompt_was_truncated
+from poor_bench.providers.ollama_wire import prompt_was_truncated
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
-from poor_bench.providers.reachability import reachability
+from poor_bench.providers.http_chat import reachability
 
 
 def failing(kind: FailureKind) -> Callable[[], Iterable[str]]:

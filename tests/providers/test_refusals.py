@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.providers.error_reply import ErrorReply
-from poor_bench.providers.refusals import refused_parameter
+from poor_bench.providers.error_reply import ErrorReply, refused_parameter
 
 CANDIDATES = ("top_k", "top_p", "temperature", "max_tokens", "stream_options")
 

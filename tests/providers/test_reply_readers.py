@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.models.completion import Usage
-from poor_bench.providers.anthropic_reply import AnthropicReplyReader
-from poor_bench.providers.chat_wire import ReplyReader
-from poor_bench.providers.ollama_reply import OllamaReplyReader
-from poor_bench.providers.openai_reply import OpenAIReplyReader
-from poor_bench.providers.reply_parts import ReplyParts
+from poor_bench.providers.anthropic_wire import AnthropicReplyReader
+from poor_bench.providers.chat_wire import ReplyParts, ReplyReader
+from poor_bench.providers.ollama_wire import OllamaReplyReader
+from poor_bench.providers.openai_wire import OpenAIReplyReader
 
 KEYS = [
     "choices",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.providers.retry_after import retry_after_s
+from poor_bench.providers.error_reply import retry_after_s
 
 NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 DATE = "Thu, 01 Jan 2026 12:00:30 GMT"

@@ -98,6 +98,6 @@ def test_patterns_are_found_wherever_they_stand(patterns: list[Found]) -> None:
     assert {
         "poor_bench.issues.code._SAID",
         "poor_bench.extraction.code",
-        "poor_bench.providers.classify._RULES",
+        "poor_bench.providers.failures._RULES",
         "evaluators.reasoning_gym_scorer._BOARD",
     } <= places

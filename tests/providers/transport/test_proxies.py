@@ -6,7 +6,7 @@ import pytest
 
 from poor_bench.errors import ConfigError
 from poor_bench.models.failure import FailureKind
-from poor_bench.providers.transport.proxies import proxy_of
+from poor_bench.providers.transport.connections import proxy_of
 from tests.providers.asking import ask, failure_of, make_provider
 from tests.providers.servers import openai_format
 from tests.providers.servers.fake_server import Answer, in_turn, serving

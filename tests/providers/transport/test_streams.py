@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.providers.transport.json_text import MalformedJsonError, dump_json, load_json
-from poor_bench.providers.transport.streams import (
+from poor_bench.providers.transport.reply import (
     Framing,
+    MalformedJsonError,
+    dump_json,
+    load_json,
     read_objects,
     split_events,
     split_lines,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.models.failure import FailureKind
-from poor_bench.providers.classify import kind_of
 from poor_bench.providers.error_reply import ErrorReply, parse_error_reply
+from poor_bench.providers.failures import kind_of
 
 K = FailureKind
 

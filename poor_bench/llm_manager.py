@@ -201,7 +201,7 @@ class LLMManager:
         with self._lock:
             callers = self._callers.setdefault(llm.id, [])
             for caller in callers:
-                if caller.llm == llm:
+                if caller.llm is llm or caller.llm == llm:
                     return caller
             callers.append(self._open(llm))
             return callers[-1]

@@ -15,9 +15,9 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
+from poor_bench.pool.control import RunControl
 from poor_bench.ports import Listener
 from poor_bench.resolver import ResultSetResolver
-from poor_bench.runner.control import RunControl
 from poor_bench.runner.cost_estimate import (
     CostEstimate,
     costs_of,
@@ -25,9 +25,8 @@ from poor_bench.runner.cost_estimate import (
     estimate_judging,
 )
 from poor_bench.runner.events import RunFinished
-from poor_bench.runner.execute import Executor
 from poor_bench.runner.identity import WorkspaceFingerprints
-from poor_bench.runner.judging import JudgeItem
+from poor_bench.runner.jobs import JudgeItem, TrialJobs
 from poor_bench.runner.machine_facts import machine_facts
 from poor_bench.runner.plan import Plan, WorkItem, make_plan
 from poor_bench.runner.rescore import (
@@ -141,8 +140,8 @@ class WorkspaceRunner:
         """
         self.scorer.require_judges(plan.tests())
         self._require_sandbox(plan.states.tests)
-        executor = Executor(self.workspace, self.manager, self.scorer, judge_later=True)
-        run = Run(plan, self.config.store, self.manager, self.scorer, executor)
+        jobs = TrialJobs(self.workspace, self.manager, self.scorer, judge_later=True)
+        run = Run(plan, self.config.store, self.manager, self.scorer, jobs)
         return run.run(listener, control or RunControl())
 
     def sandbox_terms(self, tests: Iterable[Test]) -> SandboxTerms | None:
@@ -176,8 +175,8 @@ class WorkspaceRunner:
         llm, test = llm_named(llm_id, self.workspace.llms), tests[test_id]
         started = self.manager.clock.now_iso()
         run_id = new_run_id(started, self.config.store.newest_run_id())
-        executor = Executor(self.workspace, self.manager, self.scorer)
-        result, _ = executor.execute(WorkItem(llm, test, 1), run_id, lambda: False)
+        jobs = TrialJobs(self.workspace, self.manager, self.scorer)
+        result, _ = jobs.run(WorkItem(llm, test, 1), run_id, lambda: False)
         header = {"started": started, "machine": machine_facts()}
         self.config.store.add([result], run_id, header)
         return result

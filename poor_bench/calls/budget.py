@@ -8,11 +8,20 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from poor_bench.errors import ConfigError, CostLimitError
 from poor_bench.models.completion import Completion, Message
 from poor_bench.models.llm import LLM
 from poor_bench.scoring.cost import cost_usd, estimated_cost_usd
+
+
+class _HasCost(Protocol):
+    @property
+    def cost_usd(self) -> float | None: ...
+
+
+Priced = TypeVar("Priced", bound=_HasCost)
 
 
 @dataclass(slots=True)
@@ -116,6 +125,16 @@ class Budget:
         finally:
             with self._lock:
                 self._held_usd -= estimate_usd
+
+    def run_within(self, estimate_usd: float, do: Callable[[], Priced]) -> Priced | None:
+        """Do a piece of work and count what it cost; None if it might cost too much."""
+        try:
+            with self.holding(estimate_usd) as settle:
+                done = do()
+                settle(done.cost_usd)
+        except CostLimitError:
+            return None
+        return done
 
     def _spend(self, usd: float) -> None:
         with self._lock:

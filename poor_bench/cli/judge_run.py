@@ -176,8 +176,8 @@ Listen = Callable[["AgentEvent"], None]
 @contextmanager
 def judge_progress(plan: JudgePlan, *, quiet: bool) -> Iterator[Listen]:
     """Show the events of a run while it lasts."""
-    from poor_bench.judge.judged_run import ModelLoading
     from poor_bench.judge.report_text import event_text
+    from poor_bench.pool.events import ModelLoading
 
     if quiet:
         yield lambda _event: None

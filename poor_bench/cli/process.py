@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 if TYPE_CHECKING:
-    from poor_bench.runner.control import RunControl
+    from poor_bench.pool.control import RunControl
 
 
 def leave(code: int) -> NoReturn:
@@ -61,10 +61,15 @@ def stop_on_signal(control: RunControl) -> Iterator[None]:
     Answers that are there already are given a moment to be scored and stored even then.
     """
 
+    def leave_soon(code: int) -> None:
+        control.wait_until_idle(_LAST_MOMENT_S)
+        _leave_at_once(code)
+
     def stop(number: int, _frame: object) -> None:
         if control.cancelled():
-            control.wait_until_idle(_LAST_MOMENT_S)
-            _leave_at_once(128 + number)
+            # In another thread: this one stores the results that are waited for.
+            threading.Thread(target=leave_soon, args=(128 + number,), daemon=True).start()
+            return
         control.cancel()
         click.echo("\nStopping: completed trials are stored. Ctrl-C again stops at once.", err=True)
 
@@ -77,9 +82,6 @@ def stop_on_signal(control: RunControl) -> Iterator[None]:
 
 
 def _leave_at_once(code: int) -> None:
-    import os
-    import sys
-
     if sys.stderr.isatty():
         os.write(2, b"\x1b[?25h\n")
     os._exit(code)

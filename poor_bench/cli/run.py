@@ -123,7 +123,7 @@ def command(
 
 def _run(runner: WorkspaceRunner, plan: Plan, *, quiet: bool) -> EndedRun:
     from poor_bench.cli.run_view import open_run_view
-    from poor_bench.runner.control import RunControl
+    from poor_bench.pool.control import RunControl
 
     control = RunControl()
     with open_run_view(runner.workspace, quiet=quiet) as view, stop_on_signal(control):

@@ -15,15 +15,17 @@ from poor_bench.cli.output import console, harmless
 from poor_bench.cli.rescore import print_problems
 from poor_bench.messages import counted
 from poor_bench.models.result import Result
-from poor_bench.runner.events import (
-    JudgeUnavailable,
-    JudgingStarted,
+from poor_bench.pool.events import (
     LLMFinished,
     LLMUnavailable,
     ModelFetching,
     ModelLoaded,
     ModelLoading,
     ModelNotPreloaded,
+)
+from poor_bench.runner.events import (
+    JudgeUnavailable,
+    JudgingStarted,
     RunEvent,
     RunStarted,
     TrialAnswered,

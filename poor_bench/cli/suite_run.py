@@ -232,7 +232,7 @@ def _not_used(llm_id: str) -> str:
 
 def _run(app: AppContext, suite: EvalSuite, *, quiet: bool, **options: Any) -> Any:
     from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
-    from poor_bench.runner.control import RunControl
+    from poor_bench.pool.control import RunControl
 
     control = RunControl()
     with open_suite_view(quiet=quiet) as view, stop_on_signal(control):
@@ -292,7 +292,7 @@ def record(
 
 def _replay(data_dir: Path, suite: EvalSuite) -> int:
     from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
-    from poor_bench.runner.control import RunControl
+    from poor_bench.pool.control import RunControl
 
     control = RunControl()
     with stop_on_signal(control):

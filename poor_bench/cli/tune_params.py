@@ -140,7 +140,7 @@ def _tests(app: AppContext, classes: str) -> list[Test]:
 
 def _run(app: AppContext, task: ParamsTask, *, quiet: bool) -> ParamsReport:
     from poor_bench.llm_manager import LLMManager
-    from poor_bench.runner.control import RunControl
+    from poor_bench.pool.control import RunControl
     from poor_bench.tuning.params.tune_params import estimated_cost_usd, tune_params
 
     control = RunControl()
@@ -244,7 +244,8 @@ def _next_step(report: ParamsReport) -> str:
 def _bar() -> Iterator[Callable[[RunEvent], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
-    from poor_bench.runner.events import LLMUnavailable, RunStarted, TrialFinished
+    from poor_bench.pool.events import LLMUnavailable
+    from poor_bench.runner.events import RunStarted, TrialFinished
 
     columns = (
         SpinnerColumn(),
@@ -274,7 +275,8 @@ class _Lines:
         self._n_done = 0
 
     def __call__(self, event: RunEvent) -> None:
-        from poor_bench.runner.events import LLMUnavailable, RunStarted, TrialFinished
+        from poor_bench.pool.events import LLMUnavailable
+        from poor_bench.runner.events import RunStarted, TrialFinished
 
         if isinstance(event, RunStarted):
             variants = counted(len(event.n_by_llm), "variant")

@@ -191,7 +191,7 @@ def _named(app: AppContext, manager: LLMManager, **options: Any) -> Named:
 def _run(
     app: AppContext, manager: LLMManager, task: PromptTask, resume: str | None, *, quiet: bool
 ) -> PromptReport:
-    from poor_bench.runner.control import RunControl
+    from poor_bench.pool.control import RunControl
     from poor_bench.tuning.kept_searches import find_search
     from poor_bench.tuning.prompt.split import kept_split
     from poor_bench.tuning.prompt.task import Surroundings

@@ -11,7 +11,7 @@ from poor_bench.evaluation.models import EvalSuite, EvalSuiteResult
 from poor_bench.evaluation.report import write_report
 from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
 from poor_bench.evaluation.suite_file import read_suite
-from poor_bench.runner.control import RunControl
+from poor_bench.pool.control import RunControl
 
 
 async def load_suite(path: Path | str, data_dir: Path | str = "data") -> EvalSuite:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from poor_bench import __version__
-from poor_bench.errors import RunCancelledError
 from poor_bench.evaluation.agent import AgentServices, Step
 from poor_bench.evaluation.events import (
     StepDone,
@@ -30,10 +29,11 @@ from poor_bench.evaluation.suite_server import made_up_credentials
 from poor_bench.evaluation.trial_run import TrialRunner
 from poor_bench.evaluation.trial_task import TrialPlan
 from poor_bench.llm_manager import LLMManager
-from poor_bench.runner.control import RunControl
+from poor_bench.pool.control import RunControl
+from poor_bench.pool.events import JobDone
+from poor_bench.pool.pool import Outcome, Pool, Work
 from poor_bench.runs.history import new_run_id
 
-_AWAKE_S = 0.5
 Listener = Callable[[SuiteEvent], None]
 
 
@@ -120,7 +120,7 @@ class _SuiteRun:
         )
         try:
             self._tell(SuiteStarted(run_id=run_id, suite=self._suite.name, n_trials=len(plans)))
-            self._work_off(plans, lambda plan: self._run_trial(plan, trials, writer))
+            self._work_off(plans, trials, writer)
         finally:
             writer.close()
         prices = {plan.llm.id: plan.prices for plan in plans if plan.llm}
@@ -149,47 +149,26 @@ class _SuiteRun:
             ],
         }
 
-    def _work_off(self, plans: Sequence[TrialPlan], run: Callable[[TrialPlan], None]) -> None:
+    def _work_off(self, plans: Sequence[TrialPlan], trials: TrialRunner, writer: RunWriter) -> None:
         """Run all trials; the first error outside of a trial ends the run and is raised."""
-        with ThreadPoolExecutor(self._options.parallel, thread_name_prefix="trial") as pool:
-            futures = [pool.submit(run, plan) for plan in plans]
-            try:
-                _wait_for(futures)
-            except BaseException:
-                self._control.cancel()
-                raise
+        pool = Pool(self._services.llms, self._control)
+        work = Work(items=plans, n_items=len(plans), concurrency=self._options.parallel)
+        with closing(pool.run([work], lambda plan: self._run_trial(plan, trials))) as events:
+            for event in events:
+                if isinstance(event, JobDone):
+                    writer.append(event.value)
+                    self._results.append(event.value)
+                    self._tell(TrialFinished(result=event.value))
 
-    def _run_trial(self, plan: TrialPlan, trials: TrialRunner, writer: RunWriter) -> None:
-        if self._control.cancelled():
-            return
+    def _run_trial(self, plan: TrialPlan, trials: TrialRunner) -> Outcome[EvalTrialResult]:
         case_id, number = plan.case.id, plan.trial
 
         def note(step: Step) -> None:
             self._tell(StepDone(case_id=case_id, trial=number, step=step))
 
         self._tell(TrialStarted(case_id=case_id, trial=number))
-        try:
-            result = trials.run(plan, self._control.cancelled, note)
-        except RunCancelledError:
-            return
-        writer.append(result)
-        with self._lock:
-            self._results.append(result)
-        self._tell(TrialFinished(result=result))
+        return Outcome(trials.run(plan, self._control.cancelled, note))
 
     def _tell(self, event: SuiteEvent) -> None:
         with self._lock:
             self._listener(event)
-
-
-def _wait_for(futures: Sequence[Future[None]]) -> None:
-    """Wait for all; raise the first error.
-
-    The timeout is for signals: the main thread handles them only while it is awake, and a signal
-    does not always wake it.
-    """
-    pending = set(futures)
-    while pending:
-        done, pending = wait(pending, timeout=_AWAKE_S, return_when=FIRST_EXCEPTION)
-        for future in done:
-            future.result()

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from poor_bench.calls.budget import Budget, require_prices
-from poor_bench.errors import CostLimitError, RecordedError
+from poor_bench.errors import RunCancelledError
 from poor_bench.judge.agent_registry import load_agent_registry
 from poor_bench.judge.conversation import Conversation, ConversationDriver
 from poor_bench.judge.judge import Judge
@@ -23,7 +21,6 @@ from poor_bench.judge.judged_run import (
     ConversationHeld,
     JudgementMade,
     JudgeRun,
-    ModelLoading,
 )
 from poor_bench.judge.judgement import Judgement
 from poor_bench.judge.run_plan import (
@@ -37,6 +34,9 @@ from poor_bench.judge.storage import JudgementStore, RunWriter
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
 from poor_bench.models.llm import LLM
+from poor_bench.pool.control import RunControl
+from poor_bench.pool.events import JobDone, ModelLoading
+from poor_bench.pool.pool import Outcome, Pool, Work
 from poor_bench.runs.history import new_run_id
 
 _Outcome = TypeVar("_Outcome", Conversation, Judgement)
@@ -65,8 +65,12 @@ class AgentRunner:
     store: JudgementStore
     listener: Callable[[AgentEvent], None] = lambda _event: None
     budget: Budget = field(default_factory=Budget)
-    _stopped: threading.Event = field(default_factory=threading.Event)
-    _loaded: LLM | None = None
+    control: RunControl = field(default_factory=RunControl)
+    _pool: Pool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make a pool that tries every job, also with a model that cannot be asked: it says why."""
+        self._pool = Pool(self.manager, self.control, gives_up=False)
 
     def run(self, plan: JudgePlan, run_id: str) -> JudgeRun:
         """Hold the conversations of a plan and have them judged.
@@ -82,7 +86,7 @@ class AgentRunner:
         """
         self._require_usable(plan)
         header = plan.header(run_id, self.manager.clock.now_iso())
-        with self.store.writing(header) as writer, self._stopping_on_error():
+        with self.store.writing(header) as writer:
             conversations = tuple(self._conversations(plan, writer))
             talked = [talk for talk in conversations if talk.failure is None]
             judgements = tuple(self._judgements(plan, talked, writer)) if talked else ()
@@ -94,21 +98,12 @@ class AgentRunner:
 
     def stop(self) -> None:
         """Stop the run: open requests are cancelled, and `run` raises RunCancelledError."""
-        self._stopped.set()
+        self.control.cancel()
 
     def _require_usable(self, plan: JudgePlan) -> None:
         """Open every model, so that invalid settings are reported before the first request."""
         for llm in (plan.llms[plan.agent.llm_id], *plan.judges):
             self.manager.concurrency(llm)
-
-    @contextlib.contextmanager
-    def _stopping_on_error(self) -> Iterator[None]:
-        """Cancel the other threads' requests if one fails or the user stops."""
-        try:
-            yield
-        except BaseException:
-            self._stopped.set()
-            raise
 
     def _conversations(self, plan: JudgePlan, writer: RunWriter) -> Iterator[Conversation]:
         for conversation in plan.conversations or self._held(plan):
@@ -118,7 +113,6 @@ class AgentRunner:
 
     def _held(self, plan: JudgePlan) -> Iterator[Conversation]:
         llm = plan.llms[plan.agent.llm_id]
-        self._load(llm)
         talker = ConversationDriver(plan.agent, plan.llms, self._ask, self.manager.clock.now_iso)
         jobs = [
             _Job(partial(talker.hold, case), conversation_usd(plan, case)) for case in plan.cases
@@ -130,44 +124,32 @@ class AgentRunner:
     ) -> Iterator[Judgement]:
         evidence = plan.evidence(conversations)
         for llm in plan.judges:
-            self._load(llm)
             judge = Judge(llm, self.manager, plan.rubric, threshold=plan.threshold)
-            ask = partial(judge.judge, evidence, self._stopped.is_set)
+            ask = partial(judge.judge, evidence, self.control.cancelled)
             job = _Job(ask, judgement_usd(plan, llm, evidence))
             for judgement in self._each(llm, [job] * plan.repeat):
                 writer.add_judgement(judgement)
                 self.listener(JudgementMade(judgement))
                 yield judgement
 
-    def _load(self, llm: LLM) -> None:
-        if self._loaded is not None and self._loaded.id != llm.id:
-            self.manager.unload(self._loaded)
-        self._loaded = llm
-        with contextlib.suppress(RecordedError):  # asking will fail for the same reason, and say so
-            self.manager.preload(
-                llm, self._stopped.is_set, loading=lambda: self.listener(ModelLoading(llm.id))
-            )
-
     def _ask(self, llm: LLM, messages: tuple[Message, ...]) -> Completion:
-        return self.manager.complete(llm, messages, self._stopped.is_set)
+        return self.manager.complete(llm, messages, self.control.cancelled)
 
     def _each(self, llm: LLM, jobs: Sequence[_Job[_Outcome]]) -> Iterator[_Outcome]:
         """Yield the results of affordable jobs, run in parallel up to the model's concurrency."""
-        n_threads = self.manager.concurrency(llm)
-        with ThreadPoolExecutor(max_workers=n_threads) as pool, self._stopping_on_error():
-            for future in as_completed([pool.submit(self._do, job) for job in jobs]):
-                outcome = future.result()
-                if outcome is not None:
-                    yield outcome
+        at_once = self.manager.concurrency(llm)
+        work = Work(llm=llm, items=jobs, n_items=len(jobs), concurrency=at_once)
+        with closing(self._pool.run([work], self._do)) as events:
+            for event in events:
+                if isinstance(event, ModelLoading):
+                    self.listener(event)
+                elif isinstance(event, JobDone) and event.value is not None:
+                    yield event.value
+        if self.control.cancelled():
+            raise RunCancelledError("the run was stopped")
 
-    def _do(self, job: _Job[_Outcome]) -> _Outcome | None:
-        try:
-            with self.budget.holding(job.estimate_usd) as settle:
-                outcome = job.do()
-                settle(outcome.cost_usd)
-        except CostLimitError:
-            return None
-        return outcome
+    def _do(self, job: _Job[_Outcome]) -> Outcome[_Outcome | None]:
+        return Outcome(self.budget.run_within(job.estimate_usd, job.do))
 
 
 class JudgeRunner:

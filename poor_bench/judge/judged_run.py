@@ -9,6 +9,7 @@ from typing import Any
 from poor_bench.judge.conversation import Conversation, conversation_from_dict
 from poor_bench.judge.judgement import Judgement, judgement_from_dict
 from poor_bench.judge.panel import Decision, Panel, combine_judgements, noise_floor
+from poor_bench.pool.events import ModelLoading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,13 +226,6 @@ def _case(conversation: Conversation, run: JudgeRun, panel: Panel) -> CaseSummar
     )
     score = panel.case_scores.get(conversation.case_id)
     return CaseSummary(conversation=conversation, score=score, feedback=feedback)
-
-
-@dataclass(frozen=True, slots=True)
-class ModelLoading:
-    """A model is being loaded, unless it is in memory."""
-
-    llm_id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from poor_bench.calls.budget import Budget
-from poor_bench.errors import CostLimitError, RecordedError
+from poor_bench.errors import RecordedError
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.judge.conversation import Conversation
 from poor_bench.judge.evidence import JudgedCase, nonce_for, quoted
@@ -23,6 +22,9 @@ from poor_bench.judge.rubric import Rubric
 from poor_bench.judge.run_plan import FORM_CHARACTERS, request_usd
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Message
+from poor_bench.pool.control import RunControl
+from poor_bench.pool.events import JobDone
+from poor_bench.pool.pool import Outcome, Pool, Work
 from poor_bench.scoring.cost import cost_usd
 
 _SYSTEM = """\
@@ -233,7 +235,7 @@ class PairwiseRun:
     judges: Sequence[Judge]
     manager: LLMManager
     budget: Budget = field(default_factory=Budget)
-    _stopped: threading.Event = field(default_factory=threading.Event)
+    _control: RunControl = field(default_factory=RunControl)
 
     @property
     def pairs(self) -> list[Pair]:
@@ -268,35 +270,24 @@ class PairwiseRun:
         Raises:
             ConfigError: If the settings of a judge's LLM cannot be used.
         """
-        try:
-            for number, judge in enumerate(self.judges):
-                if number:
-                    self.manager.unload(self.judges[number - 1].llm)
-                yield from self._before(judge)
-        finally:
-            self._stopped.set()
+        pool = Pool(self.manager, self._control, gives_up=False)
+        for judge in self.judges:
+            yield from self._before(judge, pool)
 
-    def _before(self, judge: Judge) -> Iterator[PairComparison]:
-        arena = PairwiseJudge(judge, self._instructions, self._stopped.is_set)
+    def _before(self, judge: Judge, pool: Pool) -> Iterator[PairComparison]:
+        arena = PairwiseJudge(judge, self._instructions, self._control.cancelled)
 
-        def held(pair: Pair) -> PairComparison | None:
-            try:
-                with self.budget.holding(self._duel_usd(judge, pair)) as settle:
-                    duel = arena.duel(*pair)
-                    settle(duel.cost_usd)
-            except CostLimitError:
-                return None
-            return duel
+        def hold(pair: Pair) -> Outcome[PairComparison | None]:
+            usd = self._duel_usd(judge, pair)
+            return Outcome(self.budget.run_within(usd, lambda: arena.duel(*pair)))
 
-        with ThreadPoolExecutor(max_workers=self.manager.concurrency(judge.llm)) as pool:
-            try:
-                for future in as_completed([pool.submit(held, pair) for pair in self.pairs]):
-                    duel = future.result()
-                    if duel is not None:
-                        yield duel
-            except BaseException:
-                self._stopped.set()
-                raise
+        pairs = self.pairs
+        at_once = self.manager.concurrency(judge.llm)
+        work = Work(llm=judge.llm, items=pairs, n_items=len(pairs), concurrency=at_once)
+        with closing(pool.run([work], hold)) as events:
+            for event in events:
+                if isinstance(event, JobDone) and event.value is not None:
+                    yield event.value
 
     def _duel_usd(self, judge: Judge, pair: Pair) -> float:
         shown = shown_texts(self._instructions, [talk.as_case() for talk in pair])

@@ -10,7 +10,6 @@ from poor_bench.judge.judged_run import (
     ConversationHeld,
     JudgementMade,
     JudgeRun,
-    ModelLoading,
     RunSummary,
 )
 from poor_bench.judge.pairwise_results import PairOutcome, PairwiseTally, PanelPreferences
@@ -18,6 +17,7 @@ from poor_bench.judge.panel import Decision, Panel, Spread
 from poor_bench.judge.prompt import LARGEST_SCORE
 from poor_bench.judge.run_comparison import RunComparison, ScoreChange
 from poor_bench.messages import counted
+from poor_bench.pool.events import ModelLoading
 from poor_bench.reports.number_text import cost_text
 from poor_bench.statistics.intervals import Estimate
 

@@ -10,7 +10,7 @@ from poor_bench.config.workspace import Workspace
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.llm import LLM
 from poor_bench.prompts.request import build_request
-from poor_bench.runner.judging import JudgeItem
+from poor_bench.runner.jobs import JudgeItem
 from poor_bench.runner.plan import Plan, WorkItem
 from poor_bench.runner.scorer import Scorer
 from poor_bench.scoring.cost import estimated_cost_usd

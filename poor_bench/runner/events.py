@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from poor_bench.models.failure import Failure
 from poor_bench.models.result import Result
+from poor_bench.pool.events import ModelEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,38 +17,6 @@ class RunStarted:
     n_items: int
     """Trials to be run."""
     n_by_llm: dict[str, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelLoading:
-    """A model is being brought into memory, which can take minutes."""
-
-    llm_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFetching:
-    """The file of a model is being fetched; told many times."""
-
-    llm_id: str
-    n_bytes: int
-    of_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelLoaded:
-    """A model is in memory."""
-
-    llm_id: str
-    load_ms: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelNotPreloaded:
-    """The server did not load the model ahead; the first request has to load it."""
-
-    llm_id: str
-    failure: Failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,16 +45,6 @@ class TrialRescored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LLMUnavailable:
-    """An LLM cannot be asked; its remaining trials stay pending. Told once for each LLM."""
-
-    llm_id: str
-    failure: Failure
-    hint: str
-    n_skipped: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingStarted:
     """The LLMs are done; the responses that wait for a judge are judged now."""
 
@@ -102,13 +61,6 @@ class JudgeUnavailable:
     failure: Failure
     hint: str
     n_skipped: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LLMFinished:
-    """All trials of an LLM ended or were skipped."""
-
-    llm_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,15 +81,10 @@ class RunFinished:
 
 RunEvent = (
     RunStarted
-    | ModelLoading
-    | ModelFetching
-    | ModelLoaded
-    | ModelNotPreloaded
+    | ModelEvent
     | TrialFinished
     | TrialAnswered
     | TrialRescored
-    | LLMUnavailable
-    | LLMFinished
     | JudgingStarted
     | JudgeUnavailable
     | RunFinished

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from poor_bench.errors import CostLimitError
 from poor_bench.llm_manager import LLMManager
-from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.models.failure import Failure
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
+from poor_bench.pool.control import RunControl
+from poor_bench.pool.events import JobDone
+from poor_bench.pool.pool import Outcome, Pool
 from poor_bench.results.store import EarlierScores, ResultStore
-from poor_bench.runner.judging import JudgeItem, JudgeWork, judge_works
-from poor_bench.runner.recording import recorded
+from poor_bench.runner.jobs import JudgeItem, group_by_judge, score_again
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.selection import Selection
 from poor_bench.runs.history import RESCORE, UNDO, new_run_id
@@ -247,62 +247,37 @@ def to_rescore(
 
 
 def rescore(items: Iterable[JudgeItem], scorer: Scorer) -> Iterator[Rescored]:
-    """Yield what becomes of each result, one after the other."""
+    """Score stored responses again, one after the other."""
     for item in items:
-        yield _rescored(item, scorer, lambda: False)
+        yield _score(item, scorer, lambda: False)
 
 
 def rescore_by_judges(
     waiting: Sequence[JudgeItem], scorer: Scorer, manager: LLMManager
 ) -> Iterator[Rescored]:
-    """Yield what becomes of results that LLMs judge, as soon as each is judged.
+    """Have stored responses judged again; yield each as soon as it is judged.
 
-    One judge follows the other; each is asked as much at once as its endpoint takes. What the
-    budget does not do for is left out.
+    One judge follows the other; each is asked as much at once as its endpoint takes. Responses that
+    the budget is too small for are skipped.
 
     Raises:
         ConfigError: If a judge cannot be used.
     """
-    works = judge_works([item.result for item in waiting], _test_in(waiting), scorer)
-    for number, work in enumerate(works):
-        if number:
-            manager.unload(works[number - 1].llm)
-        yield from _judged(work, scorer, manager.concurrency(work.llm))
+    control = RunControl()
+    pool = Pool(manager, control, gives_up=False)
+
+    def judge(item: JudgeItem) -> Outcome[Rescored]:
+        return Outcome(_score(item, scorer, control.cancelled))
+
+    tests = {item.test.test_id: item.test for item in waiting}
+    results = [item.result for item in waiting]
+    for work in group_by_judge(results, lambda result: tests[result.test_id], scorer):
+        with closing(pool.run([work.for_pool()], judge)) as events:
+            yield from (event.value for event in events if isinstance(event, JobDone))
 
 
-def _judged(work: JudgeWork, scorer: Scorer, n_at_once: int) -> Iterator[Rescored]:
-    stopped = threading.Event()
-
-    def judge(item: JudgeItem) -> Rescored | None:
-        try:
-            return _rescored(item, scorer, stopped.is_set)
-        except CostLimitError:
-            return None
-
-    pool = ThreadPoolExecutor(max_workers=n_at_once)
-    try:
-        for future in as_completed([pool.submit(judge, item) for item in work.items()]):
-            rescored = future.result()
-            if rescored is not None:
-                yield rescored
-    finally:
-        stopped.set()
-        pool.shutdown(cancel_futures=True)
-
-
-def _rescored(item: JudgeItem, scorer: Scorer, cancelled: Callable[[], bool]) -> Rescored:
-    answered = replace(item.result, failure=None)
-
-    def failed(kind: FailureKind, message: str, attempts: int) -> Result:
-        failure = Failure(kind=kind, message=message, attempts=attempts)
-        return replace(item.result, score=None, failure=failure)
-
-    result, _ = recorded(lambda: scorer.scored(answered, item.test, cancelled), failed)
+def _score(item: JudgeItem, scorer: Scorer, cancelled: Callable[[], bool]) -> Rescored:
+    result, _ = score_again(item, scorer, cancelled)
     if result.failure is not None:
         return Rescored(item.result, None, result.failure)
     return Rescored(item.result, result)
-
-
-def _test_in(items: Iterable[JudgeItem]) -> Callable[[Result], Test]:
-    tests = {item.test.test_id: item.test for item in items}
-    return lambda result: tests[result.test_id]

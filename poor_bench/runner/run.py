@@ -1,31 +1,40 @@
-"""One run: open the journal, bring old scores up to date, work off the lanes, merge."""
+"""One run: open the journal, bring old scores up to date, ask, judge, merge."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from typing import Any
 
 from poor_bench import __version__
+from poor_bench.errors import ProviderError
 from poor_bench.llm_manager import LLMManager
+from poor_bench.models.failure import WAITS_FOR_JUDGE
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.ports import Listener
+from poor_bench.pool.control import RunControl
+from poor_bench.pool.events import JobDone, LLMUnavailable
+from poor_bench.pool.pool import Outcome, Pool, Work
+from poor_bench.ports import Listener, ResultSink
 from poor_bench.results.store import EarlierScores, ResultStore
-from poor_bench.runner.control import RunControl
-from poor_bench.runner.events import JudgingStarted, RunFinished, RunStarted
-from poor_bench.runner.execute import Executor
-from poor_bench.runner.judging import JudgeExecutor, JudgeProgress, JudgeWork, judge_works
-from poor_bench.runner.lanes import LaneRunner, lanes_of
+from poor_bench.runner.events import (
+    JudgeUnavailable,
+    JudgingStarted,
+    RunFinished,
+    RunStarted,
+    TrialAnswered,
+    TrialFinished,
+    TrialRescored,
+)
+from poor_bench.runner.jobs import JudgeItem, TrialJobs, group_by_judge, score_again
 from poor_bench.runner.machine_facts import machine_facts
-from poor_bench.runner.plan import Plan
-from poor_bench.runner.progress import Progress
+from poor_bench.runner.plan import Plan, WorkItem
 from poor_bench.runner.rescore import new_run_ids, rescore, to_rescore
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.states import TrialState
-from poor_bench.runner.threads import start_thread, wait_for
-from poor_bench.runner.work import Execute, Item, Sink, Work
 from poor_bench.scoring.fingerprint import llm_fingerprint
+
+_Key = tuple[str, str, int]
 
 
 class Run:
@@ -37,13 +46,13 @@ class Run:
         store: ResultStore,
         manager: LLMManager,
         scorer: Scorer,
-        executor: Executor,
+        jobs: TrialJobs,
     ) -> None:
         self._plan = plan
         self._store = store
         self._manager = manager
         self._scorer = scorer
-        self._executor = executor
+        self._jobs = jobs
 
     def run(self, listener: Listener, control: RunControl) -> RunFinished:
         """Run everything that is planned; returns when all of it ended or was stopped.
@@ -61,16 +70,16 @@ class Run:
             progress.tell(_started(run_id, self._plan))
             self._keep_what_is_asked_again(earlier)
             self._rescore(progress, control)
-            self._work_off(self._plan.works, self._executor, progress, progress, control)
-            self._judge(progress, control)
+            pool = Pool(self._manager, control)
+            self._ask(pool, progress, control)
+            self._judge(pool, progress, control)
         finally:
             try:
                 earlier.close()
             finally:
                 journal.close()
-        progress.raise_if_aborted()
         self._store.merge()
-        finished = progress.finished(self._plan.n_items, cancelled=control.cancelled())
+        finished = progress.sum_up(self._plan.n_items, cancelled=control.cancelled())
         progress.tell(finished)
         return finished
 
@@ -117,44 +126,129 @@ class Run:
             else:
                 yield result
 
-    def _judge(self, progress: Progress, control: RunControl) -> None:
-        states = self._plan.states
-        works = judge_works(progress.waiting, states.test_of, self._scorer)
+    def _ask(self, pool: Pool, progress: Progress, control: RunControl) -> None:
+        def ask(item: WorkItem) -> Outcome[Result]:
+            result, error = self._jobs.run(item, progress.run_id, control.cancelled)
+            return Outcome(result, error if isinstance(error, ProviderError) else None)
+
+        works = [
+            Work(llm=work.llm, items=work.items(), n_items=len(work)) for work in self._plan.works
+        ]
+        with closing(pool.run(works, ask)) as events:
+            for event in events:
+                if isinstance(event, JobDone):
+                    progress.store(event.value)
+                else:
+                    progress.tell(event)
+
+    def _judge(self, pool: Pool, progress: Progress, control: RunControl) -> None:
+        works = group_by_judge(progress.waiting, self._plan.states.test_of, self._scorer)
         if control.cancelled():
             return
-        self._make_room_for(works)
         for work in works:
-            progress.tell(JudgingStarted(judge_id=work.llm.id, n_items=len(work)))
-        executor = JudgeExecutor(self._scorer)
-        self._work_off(works, executor, JudgeProgress(progress), progress, control)
+            progress.tell(JudgingStarted(judge_id=work.llm.id, n_items=len(work.waiting)))
 
-    def _make_room_for(self, judges: Sequence[JudgeWork]) -> None:
-        """Free the model that each local endpoint was asked last, where a judge's takes its place.
+        def judge(item: JudgeItem) -> Outcome[Result]:
+            result, error = score_again(item, self._scorer, control.cancelled)
+            cause = error.__cause__ if error is not None else None
+            return Outcome(result, cause if isinstance(cause, ProviderError) else None)
 
-        The lanes have freed all others.
-        """
-        coming = {self._manager.endpoint_key(work.llm): work.llm.name for work in judges}
-        for lane in lanes_of(self._plan.works, self._manager):
-            last = lane[-1].llm
-            following = coming.get(self._manager.endpoint_key(last), last.name)
-            if self._manager.is_local(last) and following != last.name:
-                self._manager.unload(last)
+        with closing(pool.run([work.for_pool() for work in works], judge)) as events:
+            for event in events:
+                if isinstance(event, JobDone):
+                    progress.store(event.value)
+                elif isinstance(event, LLMUnavailable):
+                    progress.tell(_tell_of_judge(event))
 
-    def _work_off(
-        self,
-        works: Sequence[Work[Item]],
-        executor: Execute[Item],
-        sink: Sink,
-        progress: Progress,
-        control: RunControl,
+
+class Progress:
+    """Stores results, counts them and tells the listener, all in the thread of the run."""
+
+    def __init__(
+        self, run_id: str, sink: ResultSink, earlier: EarlierScores, listener: Listener
     ) -> None:
-        runner = LaneRunner(self._manager, executor, sink, control)
-        threads = [
-            start_thread(partial(runner.run, lane), f"lane {lane[0].llm.id}", progress, control)
-            for lane in lanes_of(works, self._manager)
-        ]
-        for thread in threads:
-            wait_for(thread)
+        """Store nothing yet.
+
+        Args:
+            run_id: The run that the results belong to.
+            sink: Takes the results.
+            earlier: Keeps what new scores of old responses replace.
+            listener: Hears of everything.
+        """
+        self.run_id = run_id
+        self.tell = listener
+        self._sink = sink
+        self._earlier = earlier
+        self._n_scored = 0
+        self._n_failed = 0
+        self._renewed: set[_Key] = set()
+        self._not_renewed: set[_Key] = set()
+        self._waiting: list[Result] = []
+        self._stale: dict[_Key, Result] = {}
+
+    @property
+    def waiting(self) -> list[Result]:
+        """Results whose responses wait for a judge."""
+        return [*self._waiting, *self._stale.values()]
+
+    def wait_for_judge(self, result: Result) -> None:
+        """Take a stored result whose score only a judge can bring up to date."""
+        known = self._stale.get(result.key)
+        if known is None or known.timestamp <= result.timestamp:
+            self._stale[result.key] = result
+
+    def store(self, result: Result) -> None:
+        """Store a result that was just made, then tell of it, once it has been judged.
+
+        Raises:
+            StoreError: If it could not be stored.
+        """
+        stale = self._stale.get(result.key)
+        if stale is not None:
+            self.store_rescored(result, stale)
+            return
+        self._sink.append(result)
+        if result.failure == WAITS_FOR_JUDGE:
+            self._waiting.append(result)
+            self.tell(TrialAnswered(llm_id=result.llm_id, test_id=result.test_id))
+            return
+        self._n_scored += result.failure is None
+        self._n_failed += result.failure is not None
+        self.tell(TrialFinished(result=result))
+
+    def store_rescored(self, result: Result, old: Result) -> None:
+        """Store a result with a new score for an old response, then tell of it.
+
+        What it replaces is kept first. With a failure instead of a score, an earlier score stays.
+
+        Raises:
+            StoreError: If it could not be stored.
+        """
+        if result.failure is None:
+            self._earlier.keep(old)
+        if result.failure is None or old.failure is not None:
+            self._sink.append(result)
+        (self._not_renewed if result.failure else self._renewed).add(result.key)
+        self.tell(TrialRescored(result=result, old_score=old.score))
+
+    def sum_up(self, n_items: int, *, cancelled: bool) -> RunFinished:
+        """Make the event that ends a run of `n_items` trials."""
+        not_rescored = (self._not_renewed | set(self._stale)) - self._renewed
+        return RunFinished(
+            run_id=self.run_id,
+            n_scored=self._n_scored,
+            n_failed=self._n_failed,
+            n_skipped=n_items - self._n_scored - self._n_failed,
+            cancelled=cancelled,
+            n_rescored=len(self._renewed),
+            n_not_rescored=len(not_rescored),
+        )
+
+
+def _tell_of_judge(event: LLMUnavailable) -> JudgeUnavailable:
+    return JudgeUnavailable(
+        judge_id=event.llm_id, failure=event.failure, hint=event.hint, n_skipped=event.n_skipped
+    )
 
 
 def _header(plan: Plan, started: str) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
+from poor_bench.pool.control import RunControl
 from poor_bench.ports import Listener
-from poor_bench.runner.control import RunControl
 from poor_bench.runner.cost_estimate import estimate_cost
 from poor_bench.runner.events import RunFinished
-from poor_bench.runner.execute import Executor
 from poor_bench.runner.identity import WorkspaceFingerprints
+from poor_bench.runner.jobs import TrialJobs
 from poor_bench.runner.plan import Plan, WorkItem, make_plan
 from poor_bench.runner.run import Run
 from poor_bench.runner.scorer import Scorer
@@ -62,8 +62,8 @@ class Assembly:
         Raises:
             RunCancelledError: If `cancelled()` turned true.
         """
-        executor = Executor(self._workspace, self._manager, self.scorer)
-        result, _ = executor.execute(WorkItem(llm, test, 1), "", cancelled)
+        executor = TrialJobs(self._workspace, self._manager, self.scorer)
+        result, _ = executor.run(WorkItem(llm, test, 1), "", cancelled)
         return result
 
     def run(self, plan: Plan, listener: Listener, control: RunControl) -> RunFinished:
@@ -72,6 +72,6 @@ class Assembly:
         Raises:
             StoreError: If a result could not be stored.
         """
-        executor = Executor(self._workspace, self._manager, self.scorer, judge_later=True)
+        executor = TrialJobs(self._workspace, self._manager, self.scorer, judge_later=True)
         run = Run(plan, self._config.store, self._manager, self.scorer, executor)
         return run.run(listener, control)

@@ -26,7 +26,7 @@ from poor_bench.evaluation.stored_run import find_run, stored_runs
 from poor_bench.evaluation.trial_run import _told
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Prices
-from poor_bench.runner.control import RunControl
+from poor_bench.pool.control import RunControl
 from poor_bench.runs.journal import CHECKSUM
 from tests.evaluation.agents import SECRET
 from tests.evaluation.builders import make_case

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from poor_bench.llm_manager import LLMManager
-from poor_bench.runner.control import RunControl
+from poor_bench.pool.control import RunControl
 from poor_bench.runner.events import RunEvent, RunFinished
 from poor_bench.runner.selection import Selection
 from poor_bench.workspace_folder import WorkspaceFolder

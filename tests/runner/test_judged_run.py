@@ -13,12 +13,12 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, Timing
 from poor_bench.models.failure import WAITS_FOR_JUDGE, FailureKind
 from poor_bench.models.result import Result
+from poor_bench.pool.control import RunControl
+from poor_bench.pool.events import LLMFinished
 from poor_bench.ports import CallControl
-from poor_bench.runner.control import RunControl
 from poor_bench.runner.events import (
     JudgeUnavailable,
     JudgingStarted,
-    LLMFinished,
     RunEvent,
     TrialAnswered,
     TrialFinished,

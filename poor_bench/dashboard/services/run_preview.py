@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from poor_bench.dashboard.services.class_means import ClassMeans
 from poor_bench.dashboard.services.cost_preview import CostsOf, preview_cost
 from poor_bench.errors import PoorBenchError
-from poor_bench.runner.lanes import lanes_of
+from poor_bench.pool.pool import group_by_endpoint
 from poor_bench.runner.plan import make_plan
 from poor_bench.runner.states import TrialState
 from poor_bench.workspace_runner import WorkspaceRunner
@@ -133,15 +133,15 @@ def preview_run(
     )
     shown = tuple(llm for llm in llms if llm.n_items or llm.n_rescored)
     seconds = {llm.llm_id: llm.seconds for llm in shown}
-    lanes = [
-        _known_sum([seconds[work.llm.id] for work in lane])
-        for lane in lanes_of(plan.works, manager)
+    queues = [
+        _known_sum([seconds[work.llm.id] for work in queue])
+        for queue in group_by_endpoint(plan.works, manager)
     ]
     cost = _known_sum([llm.cost_usd for llm in shown])
     is_known = cost or None not in [llm.cost_usd for llm in shown]
     return RunPreview(
         llms=shown,
-        seconds=max((lane for lane in lanes if lane is not None), default=None),
+        seconds=max((queue for queue in queues if queue is not None), default=None),
         cost_usd=cost if is_known else None,
     )
 

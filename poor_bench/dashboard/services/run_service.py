@@ -15,7 +15,7 @@ from poor_bench.dashboard.services.run_state import RunPhase, RunState
 from poor_bench.dashboard.services.run_watcher import RunWatcher
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunRefusedError
-from poor_bench.runner.control import RunControl
+from poor_bench.pool.control import RunControl
 from poor_bench.runner.selection import Selection
 from poor_bench.runs.turn import RunTurn
 

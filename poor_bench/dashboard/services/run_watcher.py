@@ -13,14 +13,16 @@ from poor_bench.dashboard.services.run_state import (
     RunPhase,
     RunState,
 )
-from poor_bench.runner.events import (
-    JudgeUnavailable,
-    JudgingStarted,
+from poor_bench.pool.events import (
     LLMFinished,
     LLMUnavailable,
     ModelLoaded,
     ModelLoading,
     ModelNotPreloaded,
+)
+from poor_bench.runner.events import (
+    JudgeUnavailable,
+    JudgingStarted,
     RunEvent,
     RunFinished,
     RunStarted,

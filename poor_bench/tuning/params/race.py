@@ -9,8 +9,9 @@ from poor_bench.config.workspace import Workspace
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.runner.control import RunControl
-from poor_bench.runner.events import LLMUnavailable, RunEvent, TrialFinished
+from poor_bench.pool.control import RunControl
+from poor_bench.pool.events import LLMUnavailable
+from poor_bench.runner.events import RunEvent, TrialFinished
 from poor_bench.runner.plan import Plan, make_plan
 from poor_bench.runner.states import TrialState, TrialStates
 from poor_bench.tuning.assembly import Assembly

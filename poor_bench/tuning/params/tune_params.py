@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
-from poor_bench.runner.control import RunControl
+from poor_bench.pool.control import RunControl
 from poor_bench.runner.events import RunEvent
 from poor_bench.runs.history import new_run_id
 from poor_bench.tuning.assembly import Assembly

@@ -4,13 +4,10 @@ from poor_bench.dashboard.services.run_state import LLMPhase, RunPhase
 from poor_bench.dashboard.services.run_watcher import RunWatcher
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
+from poor_bench.pool.events import LLMFinished, LLMUnavailable, ModelLoaded, ModelLoading
 from poor_bench.runner.events import (
     JudgeUnavailable,
     JudgingStarted,
-    LLMFinished,
-    LLMUnavailable,
-    ModelLoaded,
-    ModelLoading,
     RunFinished,
     RunStarted,
     TrialAnswered,

@@ -9,11 +9,12 @@ import pytest
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.judge.agent_registry import load_agent_registry, rubric_of, rubric_problems
 from poor_bench.judge.agent_run import AgentRunner
-from poor_bench.judge.judged_run import AgentEvent, ConversationHeld, JudgementMade, ModelLoading
+from poor_bench.judge.judged_run import AgentEvent, ConversationHeld, JudgementMade
 from poor_bench.judge.run_plan import JudgePlan, choose_cases
 from poor_bench.judge.storage import JudgementStore
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.problem import Severity
+from poor_bench.pool.events import ModelLoading
 from tests.judge.agent_workspace import VERDICT, write_workspace
 
 

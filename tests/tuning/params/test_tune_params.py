@@ -8,7 +8,7 @@ import pytest
 
 from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.llm_manager import LLMManager
-from poor_bench.runner.control import RunControl
+from poor_bench.pool.control import RunControl
 from poor_bench.runner.events import TrialFinished
 from poor_bench.tuning.kept_searches import kept_searches
 from poor_bench.tuning.params.axes import Axis, axis_of

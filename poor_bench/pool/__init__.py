@@ -1,0 +1,1 @@
+"""Works off jobs of any kind: one queue per endpoint, worker slots, one scheduler."""

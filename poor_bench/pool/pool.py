@@ -1,0 +1,482 @@
+"""Works off jobs of any kind: trials, judgements, conversations, agents, attempts of tuning.
+
+```
+works -> one EndpointQueue per local endpoint and per hosted model
+      -> worker slots of its present model -> Executor (threads) -> inbox -> events
+```
+
+The thread that iterates over `Pool.run` is the scheduler. It alone takes jobs, counts, decides and
+starts threads, so nothing here needs a lock. Jobs only run elsewhere and report to its inbox.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from poor_bench.errors import CostLimitError, PoorBenchError, ProviderError, RunCancelledError
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.failure import Failure, FailureKind, FailureScope
+from poor_bench.models.llm import LLM
+from poor_bench.pool.control import RunControl
+from poor_bench.pool.events import (
+    JobDone,
+    LLMFinished,
+    LLMUnavailable,
+    ModelEvent,
+    ModelFetching,
+    ModelLoaded,
+    ModelLoading,
+    ModelNotPreloaded,
+)
+from poor_bench.pool.threads import ThreadExecutor
+from poor_bench.ports import Executor
+
+SPARE_SLOTS = 2
+"""Worker slots beyond an endpoint's concurrency: their jobs score while the others ask."""
+
+MOST_WAITING_PER_SLOT = 4
+"""Jobs that may wait to ask again without holding a slot, for each request at once."""
+
+MOST_LOST_IN_A_ROW = 5
+"""Jobs lost, retries and all, during which nothing was answered, before a model is given up."""
+
+_AWAKE_S = 0.1
+"""The scheduler looks this often for signals, for the end of a pause, and for jobs that wait."""
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work(Generic[Item]):
+    """Jobs for one model."""
+
+    items: Iterable[Item]
+    """One for each job, made when a slot is free for it."""
+    n_items: int
+    llm: LLM | None = None
+    """Loaded before the first job; None where the jobs are not for one model."""
+    concurrency: int | None = None
+    """Jobs at once; by default the concurrency of the model's endpoint and some spare ones."""
+
+
+class Outcome(NamedTuple, Generic[Value]):
+    """What a job came to."""
+
+    value: Value
+    lost: ProviderError | None = None
+    """Why the model gave no answer; several in a row are why it is given up."""
+
+
+class _ForModel(Protocol):
+    @property
+    def llm(self) -> LLM | None: ...
+
+
+_AnyWork = TypeVar("_AnyWork", bound=_ForModel)
+
+
+def group_by_endpoint(works: Sequence[_AnyWork], manager: LLMManager) -> list[list[_AnyWork]]:
+    """Group work: groups run side by side, the models of a group after each other.
+
+    Models of one local endpoint share a group, so that one of them is in memory at a time. Entries
+    that differ only in their parameters follow each other, and their model is loaded once.
+    """
+    groups: dict[str, list[_AnyWork]] = {}
+    for number, work in enumerate(works):
+        groups.setdefault(_group_name(work.llm, number, manager), []).append(work)
+    for group in groups.values():
+        names = [work.llm.name if work.llm else "" for work in group]
+        group.sort(key=lambda work: names.index(work.llm.name if work.llm else ""))
+    return list(groups.values())
+
+
+def _group_name(llm: LLM | None, number: int, manager: LLMManager) -> str:
+    if llm is None:
+        return f"work {number}"
+    return manager.endpoint_key(llm) if manager.is_local(llm) else f"hosted {llm.id}"
+
+
+class Pool:
+    """Works off jobs, with as many at once as their endpoints take.
+
+    A job that waits to ask again holds no slot: another one starts in its place. A model that
+    cannot be asked is given up, and the rest of its jobs is skipped.
+    """
+
+    def __init__(
+        self,
+        manager: LLMManager,
+        control: RunControl,
+        *,
+        gives_up: bool = True,
+        executor: Callable[[], Executor] = ThreadExecutor,
+    ) -> None:
+        """Prepare a pool; it may run work several times, one after the other.
+
+        Args:
+            manager: Loads models and knows their endpoints.
+            control: Pauses and cancels; cancelled by the pool when a job raises.
+            gives_up: False if every job is to be tried, also with a model that cannot be asked.
+            executor: Makes what runs the jobs.
+        """
+        self._manager = manager
+        self._control = control
+        self._gives_up = gives_up
+        self._executor = executor
+        self._loaded: dict[str, LLM] = {}
+        """By endpoint: the local model that was loaded there last."""
+
+    def run(
+        self, works: Sequence[Work[Item]], do: Callable[[Item], Outcome[Value]]
+    ) -> Generator[JobDone[Value] | ModelEvent, None, None]:
+        """Yield what happens, job by job; ends when all jobs ended, were skipped or cancelled.
+
+        Close the generator (`contextlib.closing`) if you leave it early: jobs under way are then
+        cancelled and waited for.
+
+        Args:
+            works: Jobs of each model.
+            do: Does one of them, in any thread; raises RunCancelledError to leave it pending.
+
+        Raises:
+            Exception: Whatever else `do` raised first, once all jobs under way have ended.
+        """
+        self._make_room_for(works)
+        run = _PoolRun(self._manager, self._control, self._executor(), self._loaded, do)
+        yield from run.work_off(
+            [
+                EndpointQueue(group, gives_up=self._gives_up)
+                for group in group_by_endpoint(works, self._manager)
+            ]
+        )
+
+    def _make_room_for(self, works: Sequence[Work[Item]]) -> None:
+        """Free local models of earlier work if another local model takes their place in memory."""
+        coming = [work.llm for work in works if work.llm and self._manager.is_local(work.llm)]
+        if not coming:
+            return
+        wanted = {(self._manager.endpoint_key(llm), llm.name) for llm in coming}
+        for key, llm in list(self._loaded.items()):
+            if (key, llm.name) not in wanted:
+                self._manager.unload(self._loaded.pop(key))
+
+
+class WorkerSlot(NamedTuple, Generic[Item]):
+    """A place of the present model that a job holds while it runs."""
+
+    turn: ModelTurn[Item]
+    n_answered_before: int
+    """Answers of the model when the job began: an answer since then proves that it is alive."""
+
+
+class ModelTurn(Generic[Item]):
+    """The jobs of one model while it is its turn: counts them, and decides when it is hopeless."""
+
+    def __init__(self, work: Work[Item], *, gives_up: bool) -> None:
+        self.work = work
+        self.is_loading = False
+        self.is_ready = work.llm is None
+        self.n_under_way = 0
+        self.unavailable: PoorBenchError | None = None
+        self._gives_up = gives_up
+        self._items = iter(work.items)
+        self._is_exhausted = False
+        self._n_closed_slots = 0
+        self._n_taken = 0
+        self._n_answered = 0
+        self._n_lost_in_a_row = 0
+        self._last_lost: ProviderError | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """True if no job is left to be started or waited for."""
+        is_at_end = self._is_exhausted or self.unavailable is not None
+        return is_at_end and not self.n_under_way and not self.is_loading
+
+    @property
+    def n_skipped(self) -> int:
+        """Jobs that stay pending."""
+        return self.work.n_items - self._n_taken
+
+    def take(self, n_slots: int) -> tuple[WorkerSlot[Item], Item] | None:
+        """Take the next job, and one of `n_slots` for it; None if no job or no slot is left."""
+        if self._n_closed_slots >= n_slots:
+            self._is_exhausted = True
+        if self.n_under_way >= n_slots - self._n_closed_slots:
+            return None
+        if self._is_exhausted or self.unavailable is not None:
+            return None
+        for item in self._items:
+            self._n_taken += 1
+            self.n_under_way += 1
+            return WorkerSlot(self, self._n_answered), item
+        self._is_exhausted = True
+        return None
+
+    def note_load_failure(self, error: PoorBenchError) -> None:
+        """Skip all jobs of a model that cannot be loaded."""
+        if self._gives_up:
+            self.unavailable = error
+
+    def close_slot(self) -> None:
+        """Use one slot less, since the budget was too small for a job.
+
+        Not none at once: jobs under way may cost less than was held for them, and the next jobs may
+        be cheaper.
+        """
+        self._n_closed_slots += 1
+
+    def note_outcome(self, lost: ProviderError | None, n_answered_before: int) -> bool:
+        """Count a job that ended; return True if its value counts.
+
+        Of the failures for which a model is given up, the first counts: the others say the same.
+        """
+        if lost is None or not self._gives_up:
+            self._n_answered += 1
+            self._n_lost_in_a_row = 0
+            return True
+        if self._may_be_hopeless(lost) and self._n_answered == n_answered_before:
+            self._n_lost_in_a_row += 1
+        self._last_lost = lost
+        is_one_of_many = self._n_lost_in_a_row >= MOST_LOST_IN_A_ROW
+        if not is_one_of_many and lost.kind.scope is FailureScope.REQUEST:
+            return True
+        is_first = self.unavailable is None
+        self.unavailable = self.unavailable or lost
+        self._n_taken -= not is_first
+        return is_first
+
+    def _may_be_hopeless(self, lost: ProviderError) -> bool:
+        """True if it may say more of the model than of this job: a repeated refusal does, too."""
+        is_repeated = str(lost) == str(self._last_lost)
+        return lost.kind.is_retryable or (lost.kind is FailureKind.BAD_REQUEST and is_repeated)
+
+
+class EndpointQueue(Generic[Item]):
+    """Work of one endpoint, one model after the other."""
+
+    def __init__(self, works: Iterable[Work[Item]], *, gives_up: bool) -> None:
+        self._turns = deque(ModelTurn(work, gives_up=gives_up) for work in works)
+
+    @property
+    def turn(self) -> ModelTurn[Item] | None:
+        """The present model; None once the work of all is done."""
+        return self._turns[0] if self._turns else None
+
+    def end_turn(self) -> None:
+        """Go on to the next model."""
+        self._turns.popleft()
+
+
+class _Report(NamedTuple, Generic[Item, Value]):
+    """What the scheduler hears when a job, or the loading of a model, has ended."""
+
+    slot: WorkerSlot[Item]
+    outcome: Outcome[Value] | None = None
+    """None for a loading, and for a job that was cancelled."""
+    error: Exception | None = None
+
+
+class _PoolRun(Generic[Item, Value]):
+    """One call of `Pool.run`: all of it in the thread of its caller, but for `_do` and `_load`."""
+
+    def __init__(
+        self,
+        manager: LLMManager,
+        control: RunControl,
+        executor: Executor,
+        loaded: dict[str, LLM],
+        do: Callable[[Item], Outcome[Value]],
+    ) -> None:
+        self._manager = manager
+        self._control = control
+        self._executor = executor
+        self._loaded = loaded
+        self._do_item = do
+        self._inbox: SimpleQueue[_Report[Item, Value] | ModelEvent] = SimpleQueue()
+        self._n_expected = 0
+        """Reports that are still to come."""
+        self._error: Exception | None = None
+
+    def work_off(
+        self, queues: Sequence[EndpointQueue[Item]]
+    ) -> Generator[JobDone[Value] | ModelEvent, None, None]:
+        try:
+            while True:
+                for queue in queues:
+                    yield from self._advance(queue)
+                if not self._n_expected and not any(queue.turn for queue in queues):
+                    break
+                yield from self._hear()
+        except BaseException:
+            self._control.cancel()
+            raise
+        finally:
+            self._wait_for_all()
+            self._executor.close()
+        if self._error is not None:
+            raise self._error
+
+    def _advance(self, queue: EndpointQueue[Item]) -> Iterator[ModelEvent]:
+        """Start what the present model may do now; go on to the next one when it is done."""
+        while (turn := queue.turn) is not None:
+            if not self._control.cancelled() and not self._control.paused():
+                self._fill_slots(turn)
+            is_cancelled = self._control.cancelled() and not turn.n_under_way
+            if turn.is_loading or not (turn.is_over or is_cancelled):
+                return
+            queue.end_turn()
+            if turn.is_ready and turn.work.llm is not None:
+                yield from _tell_end(turn, turn.work.llm)
+
+    def _fill_slots(self, turn: ModelTurn[Item]) -> None:
+        if turn.is_loading or turn.unavailable is not None:
+            return
+        if not turn.is_ready:
+            turn.is_loading = True
+            self._submit(partial(self._load, WorkerSlot(turn, 0)))
+            return
+        n_slots = self._count_slots(turn.work)
+        while (taken := turn.take(n_slots)) is not None:
+            self._control.begin_job()
+            self._submit(partial(self._do, *taken))
+
+    def _count_slots(self, work: Work[Item]) -> int:
+        """Count the jobs that may be under way, those included that wait to ask again."""
+        if work.llm is None:
+            return work.concurrency or 1
+        n_at_once = self._manager.concurrency(work.llm)
+        n_waiting = min(self._manager.n_waiting(work.llm), n_at_once * MOST_WAITING_PER_SLOT)
+        return (work.concurrency or n_at_once + SPARE_SLOTS) + n_waiting
+
+    def _submit(self, job: Callable[[], _Report[Item, Value]]) -> None:
+        self._n_expected += 1
+        self._executor.submit(job, self._inbox.put)
+
+    def _hear(self) -> Iterator[JobDone[Value] | ModelEvent]:
+        """Take the next report; returns without one now and then.
+
+        The main thread handles signals only when it is awake, and a signal does not always wake it.
+        """
+        try:
+            message = self._inbox.get(timeout=_AWAKE_S)
+        except Empty:
+            return
+        if not isinstance(message, _Report):
+            yield message
+            return
+        self._n_expected -= 1
+        if message.slot.turn.is_loading:
+            self._note_loaded(message)
+            return
+        try:
+            yield from self._note_done(message)
+        finally:
+            self._control.end_job()  # only now: the result is stored by whoever took the event
+
+    def _note_loaded(self, report: _Report[Item, Value]) -> None:
+        turn = report.slot.turn
+        turn.is_loading = False
+        turn.is_ready = True
+        if isinstance(report.error, PoorBenchError):
+            turn.note_load_failure(report.error)
+        elif report.error is not None:
+            self._abort(report.error)
+
+    def _note_done(self, report: _Report[Item, Value]) -> Iterator[JobDone[Value]]:
+        turn = report.slot.turn
+        turn.n_under_way -= 1
+        if isinstance(report.error, CostLimitError):
+            turn.close_slot()
+        elif report.error is not None:
+            self._abort(report.error)
+        elif report.outcome is not None:
+            value, lost = report.outcome
+            if turn.note_outcome(lost, report.slot.n_answered_before):
+                yield JobDone(value)
+
+    def _abort(self, error: Exception) -> None:
+        self._error = self._error or error
+        self._control.cancel()
+
+    def _wait_for_all(self) -> None:
+        """Wait for what is under way when the run ends early; its values are lost."""
+        while self._n_expected:
+            try:
+                message = self._inbox.get(timeout=_AWAKE_S)
+            except Empty:
+                continue
+            if isinstance(message, _Report):
+                self._n_expected -= 1
+                if not message.slot.turn.is_loading:
+                    self._control.end_job()
+
+    def _do(self, slot: WorkerSlot[Item], item: Item) -> _Report[Item, Value]:
+        """Do one job; called by the executor."""
+        try:
+            return _Report(slot, self._do_item(item))
+        except CostLimitError as error:
+            return _Report(slot, error=error)
+        except RunCancelledError:
+            return _Report(slot)
+        except Exception as error:  # noqa: BLE001 - raised again by `work_off`
+            return _Report(slot, error=error)
+
+    def _load(self, slot: WorkerSlot[Item]) -> _Report[Item, Value]:
+        """Bring the model of a turn into memory in place of the one before; called likewise."""
+        try:
+            llm = slot.turn.work.llm
+            if llm is not None:
+                self._bring_into_memory(llm)
+            return _Report(slot)
+        except RunCancelledError:
+            return _Report(slot)
+        except Exception as error:  # noqa: BLE001 - told, or raised again, by the scheduler
+            return _Report(slot, error=error)
+
+    def _bring_into_memory(self, llm: LLM) -> None:
+        tell = self._inbox.put
+        if self._manager.is_local(llm):
+            self._replace_loaded(llm)
+        dead = self._manager.endpoint_failure(llm)
+        if dead is not None:
+            raise dead
+        load_ms = self._manager.preload(
+            llm,
+            self._control.cancelled,
+            lambda n, of: tell(ModelFetching(llm_id=llm.id, n_bytes=n, of_bytes=of)),
+            lambda: tell(ModelLoading(llm_id=llm.id)),
+            lambda error: tell(ModelNotPreloaded(llm_id=llm.id, failure=_describe(error))),
+        )
+        if load_ms is not None:
+            tell(ModelLoaded(llm_id=llm.id, load_ms=load_ms))
+
+    def _replace_loaded(self, llm: LLM) -> None:
+        key = self._manager.endpoint_key(llm)
+        previous = self._loaded.get(key)
+        if previous is not None and previous.name != llm.name:
+            self._manager.unload(previous)
+        self._loaded[key] = llm
+
+
+def _tell_end(turn: ModelTurn[Item], llm: LLM) -> Iterator[ModelEvent]:
+    error = turn.unavailable
+    if error is not None:
+        yield LLMUnavailable(
+            llm_id=llm.id, failure=_describe(error), hint=error.hint, n_skipped=turn.n_skipped
+        )
+    yield LLMFinished(llm_id=llm.id)
+
+
+def _describe(error: PoorBenchError) -> Failure:
+    return Failure(
+        kind=getattr(error, "kind", FailureKind.SETTINGS),
+        message=str(error),
+        attempts=getattr(error, "attempts", 1),
+    )

@@ -1,0 +1,211 @@
+"""The jobs of a run: one trial from prompt to result, and one stored response to be judged."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from poor_bench.config.workspace import Workspace
+from poor_bench.errors import PluginError, PoorBenchError, RecordedError, RunCancelledError
+from poor_bench.judge.judgement import JudgeError
+from poor_bench.llm_manager import LLMManager
+from poor_bench.messages import bounded_text
+from poor_bench.models.completion import Completion
+from poor_bench.models.failure import WAITS_FOR_JUDGE, Failure, FailureKind
+from poor_bench.models.llm import LLM, Prices
+from poor_bench.models.result import Result
+from poor_bench.models.test import Test
+from poor_bench.pool.pool import Work
+from poor_bench.prompts.request import build_request
+from poor_bench.runner.plan import WorkItem
+from poor_bench.runner.scorer import Scorer
+from poor_bench.scoring.cost import cost_usd
+from poor_bench.scoring.fingerprint import request_fingerprint
+from poor_bench.scoring.verdict import KEY_HIDDEN, PROMPT_TRUNCATED
+
+_LONGEST_MESSAGE = 4000
+_LONGEST_ERROR = 3000
+Recorded = tuple[Result, RecordedError | None]
+"""A result, and the error where the result is a failure that was foreseen."""
+
+
+class TrialJobs:
+    """Asks and scores trials, one call each; called from several threads."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        manager: LLMManager,
+        scorer: Scorer,
+        *,
+        judge_later: bool = False,
+    ) -> None:
+        """Ask nobody yet.
+
+        Args:
+            workspace: The test classes.
+            manager: Asks the LLMs.
+            scorer: Scores the responses.
+            judge_later: True if responses that an LLM has to judge are left waiting for it.
+        """
+        self._workspace = workspace
+        self._manager = manager
+        self._scorer = scorer
+        self._judge_later = judge_later
+
+    def run(self, item: WorkItem, run_id: str, cancelled: Callable[[], bool]) -> Recorded:
+        """Ask and score one trial.
+
+        Raises:
+            RunCancelledError: If `cancelled()` turned true; the trial stays pending.
+        """
+        base: dict[str, Any] = {
+            "llm_id": item.llm.id,
+            "test_id": item.test.test_id,
+            "trial": item.trial,
+            "think": item.llm.think,
+            "run_id": run_id,
+        }
+
+        def fail(failure: Failure) -> Result:
+            hidden = self._manager.without_key(item.llm, failure.message)
+            base.setdefault("timestamp", self._manager.clock.now_iso())
+            return Result(**base, failure=replace(failure, message=hidden))
+
+        return record_errors(lambda: self._ask_and_score(item, base, cancelled), fail)
+
+    def _ask_and_score(
+        self, item: WorkItem, base: dict[str, Any], cancelled: Callable[[], bool]
+    ) -> Result:
+        test_class = self._workspace.test_classes[item.test.class_id]
+        request = build_request(item.llm, test_class, item.test)
+        messages = request.messages
+        base |= {
+            "prompt": self._manager.without_key(item.llm, messages[-1].content),
+            "system_prompt": self._manager.without_key(
+                item.llm, messages[0].content if len(messages) > 1 else ""
+            ),
+            "request_fingerprint": request_fingerprint(item.llm, request),
+        }
+        completion = self._manager.complete(item.llm, messages, cancelled, request.parameters)
+        base |= _collect_facts(completion, item.llm.prices)
+        base["timestamp"] = self._manager.clock.now_iso()
+        answered = Result(**base)
+        if self._judge_later and self._scorer.needs_judge(answered, item.test):
+            return replace(answered, failure=WAITS_FOR_JUDGE)
+        return self._scorer.scored(answered, item.test, cancelled)
+
+
+def _collect_facts(completion: Completion, prices: Prices) -> dict[str, Any]:
+    """Collect what a completion tells beyond its score, as fields of a result."""
+    usage, timing = completion.usage, completion.timing
+    marks = {PROMPT_TRUNCATED: completion.prompt_truncated, KEY_HIDDEN: completion.key_hidden}
+    return {
+        "response": completion.text,
+        "thinking": completion.thinking,
+        "finish_reason": completion.finish_reason.value,
+        "marks": tuple(mark for mark, applies in marks.items() if applies),
+        "execution_time_ms": round(timing.total_ms - (timing.load_ms or 0.0), 3),
+        "first_token_ms": timing.first_token_ms,
+        "load_ms": timing.load_ms,
+        "queue_ms": timing.queue_ms,
+        "prefill_ms": timing.prefill_ms,
+        "decode_ms": timing.decode_ms,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "thinking_tokens": usage.thinking_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "cost_usd": cost_usd(usage, prices),
+        "model_digest": completion.model_digest,
+        "memory_bytes": completion.memory_bytes,
+        "gpu_share": completion.gpu_share,
+    }
+
+
+class JudgeItem(NamedTuple):
+    """A stored response that is scored again, or waits for its judge."""
+
+    result: Result
+    test: Test
+
+
+class JudgeWork(NamedTuple):
+    """All responses that wait for one judge."""
+
+    llm: LLM
+    waiting: Sequence[JudgeItem]
+
+    def for_pool(self) -> Work[JudgeItem]:
+        """Describe it to a pool."""
+        return Work(llm=self.llm, items=self.waiting, n_items=len(self.waiting))
+
+
+def group_by_judge(
+    waiting: Sequence[Result], test_of: Callable[[Result], Test], scorer: Scorer
+) -> list[JudgeWork]:
+    """Group the responses that wait by the LLM that judges them first.
+
+    Raises:
+        ConfigError: If a judge cannot be used.
+    """
+    by_judge: dict[str, tuple[LLM, list[JudgeItem]]] = {}
+    for result in waiting:
+        item = JudgeItem(result, test_of(result))
+        llm = scorer.judge_of(item.test)
+        by_judge.setdefault(llm.id, (llm, []))[1].append(item)
+    return [JudgeWork(llm, items) for llm, items in by_judge.values()]
+
+
+def score_again(
+    item: JudgeItem, scorer: Scorer, cancelled: Callable[[], bool] = lambda: False
+) -> Recorded:
+    """Score a stored response, by its judge if it has one; a failure keeps it for another try.
+
+    Raises:
+        RunCancelledError: If `cancelled()` turned true, or the budget is too small.
+    """
+    answered = replace(item.result, failure=None)
+    result, error = record_errors(
+        lambda: scorer.scored(answered, item.test, cancelled),
+        lambda failure: replace(item.result, score=None, failure=failure),
+    )
+    if isinstance(error, JudgeError):
+        fallback = error.fallback
+        samples = [fallback.as_dict()]
+        judgement = {"judge": fallback.judge, "cost_usd": fallback.cost_usd, "samples": samples}
+        result = replace(result, judgement=judgement)
+    return result, error
+
+
+def record_errors(make: Callable[[], Result], fail: Callable[[Failure], Result]) -> Recorded:
+    """Make a result; an error becomes a failure. The only place of a run that catches everything.
+
+    Raises:
+        RunCancelledError: If the run was cancelled; the trial stays pending.
+    """
+    try:
+        return make(), None
+    except RunCancelledError:
+        raise
+    except RecordedError as error:
+        attempts = getattr(error, "attempts", 1)
+        return fail(_describe(error.kind, str(error), attempts)), error
+    except PluginError as error:
+        return fail(_describe(FailureKind.EVALUATOR, str(error))), None
+    except PoorBenchError as error:
+        return fail(_describe(FailureKind.SETTINGS, str(error))), None
+    except Exception as error:  # noqa: BLE001 - a bug of ours must not end the run
+        return fail(_describe(FailureKind.INTERNAL, _locate(error))), None
+
+
+def _describe(kind: FailureKind, message: str, attempts: int = 1) -> Failure:
+    bounded = bounded_text(message, _LONGEST_MESSAGE)
+    return Failure(kind=kind, message=bounded, attempts=attempts)
+
+
+def _locate(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}: {str(error)[:_LONGEST_ERROR]}{place}"

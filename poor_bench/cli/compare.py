@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import Any
 
 import click
 
@@ -12,11 +13,10 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import (
     allowed_changes,
     comparison_options,
-    rescore_option,
     selection_from,
     selection_options,
 )
-from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.output import console, json_option, print_json, print_table, say
 from poor_bench.command_line import examples
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
@@ -34,10 +34,6 @@ from poor_bench.comparison.result_set import ResultSet
 from poor_bench.errors import ConfigError
 from poor_bench.messages import counted
 
-if TYPE_CHECKING:
-    from poor_bench.comparison.result_set import ResultSet
-
-
 _EPILOG = examples(
     """
   {program} compare                          changes of the last run
@@ -54,7 +50,9 @@ _EPILOG = examples(
 @click.argument("after", required=False)
 @selection_options
 @comparison_options
-@rescore_option
+@click.option(
+    "--rescore", is_flag=True, help="Score both sides again with the current evaluators first."
+)
 @json_option
 @pass_app
 def command(
@@ -78,65 +76,60 @@ def command(
     from poor_bench.resolver import BEFORE, NOW, ResultSetResolver
     from poor_bench.runs.history import LAST
 
-    opener = ResultSetResolver(app.config)
-    opened = (
-        opener.open(before or f"{BEFORE}{LAST}"),
-        opener.open(after or (NOW if before else LAST)),
-    )
-    side_before, side_after = _chosen(app, opened, filters)
+    resolver = ResultSetResolver(app.config)
+    opened = [
+        resolver.open(before or f"{BEFORE}{LAST}"),
+        resolver.open(after or (NOW if before else LAST)),
+    ]
+    chosen = _select(app, opened, filters) if any(filters.values()) else opened
     if rescore:
         from poor_bench.cli.evidence import rescored_side
 
-        side_before, side_after = (
-            rescored_side(side, app.config) for side in (side_before, side_after)
-        )
+        chosen = [rescored_side(results, app.config) for results in chosen]
+    old, new = chosen
     comparisons = compare_result_sets(
-        side_before,
-        side_after,
+        old,
+        new,
         tests=app.workspace.tests_by_id,
         pass_score=pass_mark,
         allowed=allowed_changes(allow),
     )
-    is_same = side_before.name == side_after.name
-    if is_same or (not comparisons and (before or not side_after.results)):
-        raise _nothing_in_common(side_before, side_after)
+    is_same = old.name == new.name
+    if is_same or (not comparisons and (before or not new.results)):
+        raise _explain_nothing_in_common(old, new)
     if as_json:
         from poor_bench.reports.json_report import comparison_to_json
 
-        print_json(comparison_to_json(side_before, side_after, comparisons))
+        print_json(comparison_to_json(old, new, comparisons))
     else:
-        names = {llm.id: llm.label or llm.id for llm in app.workspace.llms}
-        print_comparison(side_before, side_after, comparisons, names)
+        print_comparison(old, new, comparisons, app.llm_names)
     return 0
 
 
-def _chosen(
-    app: AppContext, sides: tuple[ResultSet, ResultSet], filters: dict[str, tuple[str, ...]]
-) -> tuple[ResultSet, ResultSet]:
-    """Return the parts of both sides that the options choose; without options, all of them."""
-    if not any(filters.values()):
-        return sides
+def _select(
+    app: AppContext, sides: Sequence[ResultSet], filters: dict[str, tuple[str, ...]]
+) -> list[ResultSet]:
+    """Keep the results that the options choose."""
     from poor_bench.runner.selection import select
 
     stored = {result.llm_id for side in sides for result in side.results}
     chosen = select(app.workspace, selection_from(filters), stored)
-    llm_ids = {llm.id for llm in chosen.llms} | chosen.removed_llms
+    llm_ids = {llm.id for llm in chosen.llms} | chosen.removed_llms if filters["llms"] else stored
     test_ids = {test.test_id for test in chosen.tests}
-
-    def part(side: ResultSet) -> ResultSet:
-        results = tuple(
-            result
-            for result in side.results
-            if result.test_id in test_ids and (not filters["llms"] or result.llm_id in llm_ids)
+    return [
+        replace(
+            side,
+            results=tuple(
+                result
+                for result in side.results
+                if result.test_id in test_ids and result.llm_id in llm_ids
+            ),
         )
-        return replace(side, results=results)
+        for side in sides
+    ]
 
-    return part(sides[0]), part(sides[1])
 
-
-def _nothing_in_common(before: ResultSet, after: ResultSet) -> ConfigError:
-    from poor_bench.comparison.messages import names_text
-
+def _explain_nothing_in_common(before: ResultSet, after: ResultSet) -> ConfigError:
     if before.name == after.name:
         return ConfigError(
             f"nothing to compare: both sides are {before.name}",
@@ -155,11 +148,6 @@ def _nothing_in_common(before: ResultSet, after: ResultSet) -> ConfigError:
     )
 
 
-_COLUMNS: tuple[Column, ...] = (
-    "Tests of",
-    *((heading, "right") for heading in ("n", "Before", "After", "Change", "95 % CI", "p")),
-    *((heading, "right") for heading in ("Fixed", "Broken", "Better", "Worse")),
-)
 _NARROW, _NARROW_COLUMNS = 100, 7
 """On a terminal with fewer characters, only the first columns have room."""
 _COUNTED = (ScoreChange.FIXED, ScoreChange.BROKEN, ScoreChange.BETTER, ScoreChange.WORSE)
@@ -178,64 +166,61 @@ def print_comparison(
     comparisons: Sequence[LLMComparison],
     names: Mapping[str, str],
 ) -> None:
-    """Print what became of every LLM.
+    """Print each comparison of two models.
 
     Args:
-        before: What is compared with.
-        after: What is compared.
+        before: The baseline.
+        after: What is compared with it.
         comparisons: One per pair of LLMs.
-        names: LLM id to what screens call it.
+        names: LLM id to the name that screens show.
     """
-    _say(f"Before: {before.name}\nAfter:  {after.name}")
+    say(f"Before: {before.name}\nAfter:  {after.name}")
     for comparison in comparisons:
         _print_llm(comparison, names)
     for line in apart_lines(before, after, lambda llm_id: names.get(llm_id, llm_id)):
-        _say(f"\n{line}")
+        say(f"\n{line}")
     if len(comparisons) > 1:
-        _say("\nIntervals are of each line alone; p holds for all lines of a kind together.")
+        say("\nIntervals are of each line alone; p holds for all lines of a kind together.")
 
 
 def _print_llm(comparison: LLMComparison, names: Mapping[str, str]) -> None:
     name = names.get(comparison.llm_after, comparison.llm_after)
     if comparison.llm_before != comparison.llm_after:
         name = f"{names.get(comparison.llm_before, comparison.llm_before)} -> {name}"
-    _say(f"\n{name}")
-    groups = [*_groups_of(comparison), *comparison.by_change]
+    say(f"\n{name}")
+    groups = [*_list_groups(comparison), *comparison.by_change]
     if groups:
         _print_groups(groups)
     for line in (*_outcome_lines(comparison), *_reservations(comparison)):
-        _say(line)
-    _say(_times_line(comparison))
+        say(line)
+    say(_times_line(comparison))
 
 
 def _print_groups(groups: Sequence[ComparedGroup]) -> None:
-    """Print a line per group; a column that is empty in every line is left out."""
-    out = console()
-    rows = [_row(group) for group in groups]
-    n_columns = len(_COLUMNS) if out.width >= _NARROW else _NARROW_COLUMNS
-    used = [index for index in range(n_columns) if any(row[index] for row in rows)]
-    columns = [_COLUMNS[index] for index in used]
-    out.print(plain_table(columns, [[row[index] for index in used] for row in rows]))
+    """Print a line per group."""
+    n_columns = None if console().width >= _NARROW else _NARROW_COLUMNS
+    rows = [dict(islice(_row(group).items(), n_columns)) for group in groups]
+    print_table(rows, hides_empty=True)
 
 
-def _groups_of(comparison: LLMComparison) -> list[ComparedGroup]:
-    """Return the whole first, then its classes unless there is only one."""
+def _list_groups(comparison: LLMComparison) -> list[ComparedGroup]:
+    """List the whole first, then its classes unless there is only one."""
     whole = [comparison.overall] if comparison.overall else []
     return [*whole, *(comparison.by_class if len(comparison.by_class) > 1 else ())]
 
 
-def _row(group: ComparedGroup) -> list[str]:
+def _row(group: ComparedGroup) -> dict[str, str]:
     estimate = group.difference
-    return [
-        _scope(group),
-        str(len(group.tests)),
-        f"{group.mean_before:.3f}",
-        f"{group.mean_after:.3f}",
-        f"{estimate.value:+.3f}{_SIGNS.get(verdict(group), '')}",
-        f"{estimate.low:+.2f}..{estimate.high:+.2f}",
-        p_text(group.p_adjusted),
-        *(str(group.count(outcome) or "") for outcome in _COUNTED),
-    ]
+    return {
+        "Tests of": _scope(group),
+        ">n": str(len(group.tests)),
+        ">Before": f"{group.mean_before:.3f}",
+        ">After": f"{group.mean_after:.3f}",
+        ">Change": f"{estimate.value:+.3f}{_SIGNS.get(verdict(group), '')}",
+        ">95 % CI": f"{estimate.low:+.2f}..{estimate.high:+.2f}",
+        ">p": p_text(group.p_adjusted),
+        **{f">{item.value.title()}": str(group.count(item) or "") for item in _COUNTED},
+    }
 
 
 def _scope(group: ComparedGroup) -> str:
@@ -260,7 +245,7 @@ def _outcome_lines(comparison: LLMComparison) -> list[str]:
 
 
 def _listed_tests(group: ComparedGroup) -> list[str]:
-    """Return the tests of a group by what became of them."""
+    """List the tests of a group by their change."""
     scope = f" ({mismatches_text(group.changes)})" if group.changes else ""
     return [
         f"{title}{scope}: {names_text([_test_text(test) for test in tests])}"
@@ -274,7 +259,7 @@ def _test_text(test: ComparedTest) -> str:
 
 
 def _reservations(comparison: LLMComparison) -> list[str]:
-    """Return what was not compared, and what was compared with reservations."""
+    """List what was not compared, and what was compared with reservations."""
     lines = [
         f"Compared although {change.text}: {counted(count, 'test')}"
         for change, count in comparison.despite_changes().items()
@@ -304,7 +289,3 @@ def _times_line(comparison: LLMComparison) -> str:
         f"{times.p95_after_ms / 1000:.2f} s; per test x{ratio.value:.2f} "
         f"({ratio.low:.2f} to {ratio.high:.2f})"
     )
-
-
-def _say(line: str) -> None:
-    click.echo(harmless(line))

@@ -50,6 +50,11 @@ class AppContext:
         return self.config.workspace
 
     @cached_property
+    def llm_names(self) -> dict[str, str]:
+        """LLM id to the name that screens show."""
+        return {llm.id: llm.label or llm.id for llm in self.workspace.llms}
+
+    @cached_property
     def evaluators(self) -> EvaluatorRegistry:
         """The evaluators of the workspace and the project."""
         return self.config.evaluators
@@ -58,6 +63,16 @@ class AppContext:
     def store(self) -> ResultStore:
         """The results of the workspace."""
         return self.config.store
+
+    def find_llm(self, name: str) -> LLM:
+        """Find the LLM that an id, label or prefix names, enabled or not.
+
+        Raises:
+            ConfigError: If it names no LLM, or several; the hint names the nearest.
+        """
+        from poor_bench.config.llm_names import llm_named
+
+        return llm_named(name, self.workspace.llms)
 
 
 pass_app = click.make_pass_decorator(AppContext)
@@ -102,17 +117,6 @@ def _take(context: click.Context, _: click.Parameter, folder: Path | None) -> No
         raise click.UsageError(message, context)
     app.data_dir, app.is_given = folder, True
     use_workspace(folder)
-
-
-def llm_named(app: AppContext, name: str) -> LLM:
-    """Find the LLM of the workspace that a name means, enabled or not.
-
-    Raises:
-        ConfigError: If the name means no LLM, or several; the hint names the nearest.
-    """
-    from poor_bench.config import llm_names
-
-    return llm_names.llm_named(name, app.workspace.llms)
 
 
 _FILTERS = frozenset({"--llm", "--class", "--level", "--test", "--tag", "--trials"})

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from poor_bench.cli.context import DEFAULT_FOLDER, AppContext, pass_app
-from poor_bench.cli.sandbox import choose_sandbox, sandbox_option
+from poor_bench.cli.sandbox import sandbox_option
 from poor_bench.command_line import examples, use_workspace
 
 _EPILOG = examples(
@@ -56,7 +56,6 @@ def command(
     is_opened: bool | None,
     results: Path | None,
     llms: Path | None,
-    sandbox_level: str | None,
 ) -> int:
     """Serve the dashboard on this machine: browse results, compare models, run tests.
 
@@ -66,7 +65,6 @@ def command(
     """
     from poor_bench.dashboard.web.server import serve
 
-    choose_sandbox(sandbox_level)
     for variable, path in (("POOR_BENCH_RESULTS", results), ("POOR_BENCH_LLMS", llms)):
         if path is not None:
             os.environ[variable] = str(path)

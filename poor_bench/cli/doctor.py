@@ -13,7 +13,7 @@ import click
 
 from poor_bench import __version__
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import console, harmless, json_option, print_json
+from poor_bench.cli.output import console, harmless, json_option, print_json, show_status
 from poor_bench.command_line import python_command
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import counted, removed_tests_text
@@ -143,10 +143,7 @@ def _sandbox(app: AppContext) -> list[Finding]:
         in_force = Finding("sandbox", "problem", f"{terms.refusal}. To go on, {terms.way_out}.")
     elif weakness := weakness_of(status):
         in_force = Finding("sandbox", "problem", f"{weakness}; config.yaml accepts it.")
-    return [
-        in_force,
-        *(Finding("sandbox", "note", line) for line in missing),
-    ]
+    return [in_force, *(Finding("sandbox", "note", line) for line in missing)]
 
 
 def _embedded(_app: AppContext) -> list[Finding]:
@@ -167,7 +164,7 @@ def _llms(app: AppContext) -> list[Finding]:
         return []
     manager = LLMManager(app.data_dir)
     findings = []
-    with console(stderr=True).status("Checking the endpoints"):
+    with show_status("Checking the endpoints"):
         for llm in llms:
             check = manager.check(llm)
             state = "ok" if check.state == "ready" else "problem"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.output import harmless, json_option, print_json, print_table, say
 from poor_bench.command_line import examples, importing_command
 
 if TYPE_CHECKING:
@@ -46,10 +46,9 @@ def list_evaluators(app: AppContext, /, as_json: bool = False) -> int:
         rows = [_to_json(evaluator) for evaluator in report.evaluators]
         print_json({"evaluators": rows, "broken": broken, "notes": notes})
         return 0
-    columns = ["Evaluator", "What it does", "Parameters (? optional)"]
-    console().print(plain_table(columns, map(_cells, report.evaluators)))
+    print_table(map(_cells, report.evaluators))
     for line in [*broken.values(), *notes]:
-        click.echo(harmless(line), err=True)
+        say(line, err=True)
     return 0
 
 
@@ -67,12 +66,16 @@ def new(app: AppContext, /, name: str) -> int:
     return 0
 
 
-def _cells(evaluator: LoadedEvaluator) -> tuple[str, str, str]:
+def _cells(evaluator: LoadedEvaluator) -> dict[str, str]:
     schema = evaluator.parameters_schema()
     required = schema.get("required", ())
     names = schema.get("properties", {})
     takes = ", ".join(name if name in required else f"{name}?" for name in names)
-    return evaluator.name, evaluator.description, takes
+    return {
+        "Evaluator": evaluator.name,
+        "What it does": evaluator.description,
+        "Parameters (? optional)": takes,
+    }
 
 
 def _to_json(evaluator: LoadedEvaluator) -> dict[str, Any]:
@@ -97,18 +100,22 @@ def show(app: AppContext, /, name: str, as_json: bool) -> int:
         print_json(facts | {"parameters_schema": schema})
         return 0
     click.echo(f"{click.style(name, bold=True)}  {harmless(evaluator.origin)}\n")
-    click.echo(harmless(evaluator.documentation))
+    say(evaluator.documentation)
     if schema.get("properties"):
-        columns = ["Parameter", "Type", "Default", "Meaning"]
-        console().print(plain_table(columns, _rows(schema)))
+        print_table(_rows(schema))
     return 0
 
 
-def _rows(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+def _rows(schema: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     required = schema.get("required", ())
     for name, field in schema["properties"].items():
         default = "required" if name in required else json.dumps(field.get("default"))
-        yield name, _type_of(field), default, field.get("description", "")
+        yield {
+            "Parameter": name,
+            "Type": _type_of(field),
+            "Default": default,
+            "Meaning": field.get("description", ""),
+        }
 
 
 def _type_of(field: Mapping[str, Any]) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.options import pass_mark_option, selection_from, selection_options
-from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.options import combine, pass_mark_option, selection_from, selection_options
+from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples
 from poor_bench.errors import ConfigError
 
@@ -29,32 +29,25 @@ _EPILOG = examples(
   {program} gate --llm 'ollama:*'            the gates of gates.yaml
 """
 )
+_LIMITS = {
+    "min_score": ("Lowest mean score.", 1.0),
+    "min_pass_rate": ("Lowest share of passed tests.", 1.0),
+    "max_p95_ms": ("Milliseconds within which 95 % of the trials end.", inf),
+    "max_cost_usd": ("Highest cost of all results.", inf),
+    "min_scored_share": ("Lowest share of trials that ended with a score.", 1.0),
+}
+"""Options that take a limit, or a class and its limit: help, and the highest limit."""
+_FLAGS = ("no_regression", "up_to_date")
 _FILTERS = ("llms", "classes", "levels", "tests", "tags")
 
 
-def limit_options() -> Sequence[Any]:
-    """Return the click options that make gates."""
-    helps = {
-        "min_score": "Lowest mean score.",
-        "min_pass_rate": "Lowest share of passed tests.",
-        "max_p95_ms": "Milliseconds within which 95 % of the trials end.",
-        "max_cost_usd": "Highest cost of all results.",
-        "min_scored_share": "Lowest share of trials that ended with a score.",
-    }
-    return [
-        click.option(f"--{name.replace('_', '-')}", multiple=True, metavar="[CLASS=]X", help=text)
-        for name, text in helps.items()
-    ]
-
-
-def _limits(function: Any) -> Any:
-    return functools.reduce(
-        lambda decorated, option: option(decorated), reversed(limit_options()), function
-    )
-
-
 @click.command(epilog=_EPILOG)
-@_limits
+@combine(
+    *(
+        click.option(f"--{name.replace('_', '-')}", multiple=True, metavar="[CLASS=]X", help=text)
+        for name, (text, _) in _LIMITS.items()
+    )
+)
 @click.option("--no-regression", is_flag=True, help="Fail if a score dropped significantly.")
 @click.option(
     "--up-to-date", is_flag=True, help="Fail if a result is stale (other prompt or evaluator)."
@@ -94,8 +87,7 @@ def command(
     selection = selection_from({name: options[name] for name in _FILTERS})
     evidence = gather_evidence(app.config, selection, gates, pass_mark)
     outcomes = check_gates(gates, evidence, strict=strict)
-    names = {llm.id: llm.label or llm.id for llm in app.workspace.llms}
-    _tell(outcomes, names, as_json=as_json)
+    _tell(outcomes, app.llm_names, as_json=as_json)
     return 1 if has_failed(outcomes) else 0
 
 
@@ -105,7 +97,7 @@ def _tell(outcomes: Sequence[GateOutcome], names: Mapping[str, str], *, as_json:
     if as_json:
         print_json(gate_text.gates_to_json(outcomes))
     else:
-        _print_table(outcomes, names)
+        _print_outcomes(outcomes, names)
         click.echo(gate_text.headline(outcomes))
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary:
@@ -113,34 +105,22 @@ def _tell(outcomes: Sequence[GateOutcome], names: Mapping[str, str], *, as_json:
             stream.write(gate_text.gates_to_markdown(outcomes, names))
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in gate_text.gate_annotations(outcomes):
-            click.echo(harmless(line), err=True)
+            say(line, err=True)
 
 
-def _print_table(outcomes: Sequence[GateOutcome], names: Mapping[str, str]) -> None:
+def _print_outcomes(outcomes: Sequence[GateOutcome], names: Mapping[str, str]) -> None:
     from poor_bench.reports.gate_text import gate_title, worst_first
 
-    rows = [
-        [
-            outcome.status.value,
-            gate_title(outcome.gate),
-            names.get(outcome.llm_id, outcome.llm_id),
-            outcome.class_id or "all",
-            outcome.reason,
-        ]
+    print_table(
+        {
+            "": outcome.status.value,
+            "Gate": gate_title(outcome.gate),
+            "Model": names.get(outcome.llm_id, outcome.llm_id),
+            "Class": outcome.class_id or "all",
+            "Seen": outcome.reason,
+        }
         for outcome in worst_first(outcomes)
-    ]
-    console().print(plain_table(("", "Gate", "Model", "Class", "Seen"), rows))
-
-
-_BY_CLASS = {
-    "min_score": 1.0,
-    "min_pass_rate": 1.0,
-    "max_p95_ms": float("inf"),
-    "max_cost_usd": float("inf"),
-    "min_scored_share": 1.0,
-}
-"""Options that take a limit, or a class and its limit; and the highest limit."""
-_FLAGS = ("no_regression", "up_to_date")
+    )
 
 
 def gates_from(
@@ -173,7 +153,7 @@ def gates_from(
 def _option_gates(workspace: Workspace, options: dict[str, Any]) -> Iterator[Gate]:
     from poor_bench.gates.gate import Gate, GateKind
 
-    for name, highest in _BY_CLASS.items():
+    for name, (_, highest) in _LIMITS.items():
         for text in options[name]:
             yield _limit_gate(GateKind(name), text, highest, workspace)
     for name in _FLAGS:

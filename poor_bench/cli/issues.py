@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, next_step, pass_app
-from poor_bench.cli.options import selection_from, selection_options
-from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.options import baseline_option, selection_from, selection_options
+from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted
 
@@ -34,12 +34,7 @@ _SHOWN = 20
 @click.argument("cause", required=False)
 @click.argument("name", required=False)
 @selection_options
-@click.option(
-    "--compare",
-    "base",
-    metavar="BASE",
-    help="Baseline: a run, a file or `previous`; see `compare`.",
-)
+@baseline_option
 @click.option("--all", "shows_all", is_flag=True, help="Show every trial of the cause.")
 @json_option
 @pass_app
@@ -48,7 +43,7 @@ def command(
     /,
     cause: str | None,
     name: str | None,
-    base: str | None,
+    base: str,
     shows_all: bool,
     as_json: bool,
     **filters: Any,
@@ -66,7 +61,7 @@ def command(
         raise click.UsageError(f"unexpected argument {name!r}: give one cause")
     from poor_bench.report_generator import ReportGenerator
 
-    data = ReportGenerator(app.config, selection_from(filters), base=base or "").data
+    data = ReportGenerator(app.config, selection_from(filters), base=base).data
     if not data.results:
         click.echo(f"No results yet. Next: {next_step('run')}")
         return 0
@@ -98,7 +93,7 @@ def _print_failed(groups: Sequence[IssueGroup]) -> None:
 
     for group in groups:
         for issue in group.examples if group.detector_id == FAILED else ():
-            click.echo(harmless(f"Detector failed: {issue.evidence}"), err=True)
+            say(f"Detector failed: {issue.evidence}", err=True)
 
 
 def _show_cause(data: ReportData, cause: str, *, shows_all: bool, as_json: bool) -> None:
@@ -125,44 +120,38 @@ def _require_cause(cause: str, detectors: Sequence[Detector]) -> None:
 
 
 def _print_causes(groups: Sequence[IssueGroup]) -> None:
-    columns: list[Column] = ["Id", "Cause", ("Trials", "right"), ("Models", "right")]
-    columns += [("Of lost score", "right"), "Fix"]
-    cells = [
-        [
-            group.detector_id,
-            group.title,
-            str(group.n_trials),
-            str(len(group.n_by_llm)),
-            f"{group.lost_share:.1%}" if group.lost_score else "",
-            group.advice,
-        ]
-        for group in groups
-    ]
-    if not cells:
+    if not groups:
         click.echo("No issues.")
         return
-    console().print(plain_table(columns, cells))
+    print_table(
+        {
+            "Id": group.detector_id,
+            "Cause": group.title,
+            ">Trials": str(group.n_trials),
+            ">Models": str(len(group.n_by_llm)),
+            ">Of lost score": f"{group.lost_share:.1%}" if group.lost_score else "",
+            "Fix": group.advice,
+        }
+        for group in groups
+    )
 
 
 def _print_format_tax(data: ReportData, taxes: Sequence[FormatTax]) -> None:
     if not taxes:
         return
-    columns: list[Column] = ["Model", "Class", ("Score", "right"), ("Strict", "right")]
-    columns += [("Format tax", "right"), "Found", "Fix"]
-    cells = [
-        [
-            data.name(tax.llm_id),
-            tax.class_id,
-            f"{tax.score:.3f}",
-            f"{tax.strict_score:.3f}",
-            f"{tax.tax:.3f}",
-            _counts(tax.n_by_found.items()),
-            tax.mend,
-        ]
-        for tax in taxes
-    ]
     click.echo("Format tax (score lost by correct answers in the wrong format):")
-    console().print(plain_table(columns, cells))
+    print_table(
+        {
+            "Model": data.name(tax.llm_id),
+            "Class": tax.class_id,
+            ">Score": f"{tax.score:.3f}",
+            ">Strict": f"{tax.strict_score:.3f}",
+            ">Format tax": f"{tax.tax:.3f}",
+            "Found": _counts(tax.n_by_found.items()),
+            "Fix": tax.mend,
+        }
+        for tax in taxes
+    )
 
 
 def _print_group(data: ReportData, group: IssueGroup, issues: Sequence[Issue]) -> None:
@@ -172,13 +161,16 @@ def _print_group(data: ReportData, group: IssueGroup, issues: Sequence[Issue]) -
         click.echo(f"Meaning: {group.meaning}")
     click.echo(f"Fix: {group.advice}")
     by_llm = ((data.name(llm_id), count) for llm_id, count in group.n_by_llm.items())
-    click.echo(harmless(f"Models: {_counts(by_llm)}"))
-    columns: list[Column] = ["Model", "Test", ("Lost", "right"), "Evidence"]
-    cells = [
-        [data.name(issue.llm_id), issue.test_id, f"{issue.lost_score:.2f}", issue.evidence]
+    say(f"Models: {_counts(by_llm)}")
+    print_table(
+        {
+            "Model": data.name(issue.llm_id),
+            "Test": issue.test_id,
+            ">Lost": f"{issue.lost_score:.2f}",
+            "Evidence": issue.evidence,
+        }
         for issue in issues
-    ]
-    console().print(plain_table(columns, cells))
+    )
     if len(issues) < group.n_trials:
         click.echo(f"{group.n_trials - len(issues)} more: --all shows them.")
 

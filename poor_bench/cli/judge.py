@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +14,18 @@ from poor_bench.cli.judge_pairwise import pairwise
 from poor_bench.cli.judge_people import agreement, labels
 from poor_bench.cli.judge_run import run
 from poor_bench.cli.options import HTML_FILE
-from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.output import (
+    json_option,
+    print_json,
+    print_problems,
+    print_table,
+    problems_to_json,
+    say,
+)
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from poor_bench.judge.judged_run import RunSummary
     from poor_bench.judge.run_comparison import RunComparison, ScoreChange
 
@@ -67,7 +73,6 @@ _LIST_EXAMPLES = examples(
 @pass_app
 def agents(app: AppContext, /, as_json: bool) -> int:
     """List the agents of the workspace, and check their files."""
-    from poor_bench.cli.output import print_problems, problems_to_json
     from poor_bench.judge.agent_registry import load_agent_registry, rubric_of
 
     shelf = load_agent_registry(app.data_dir)
@@ -85,19 +90,17 @@ def agents(app: AppContext, /, as_json: bool) -> int:
     if as_json:
         print_json({"agents": rows, "problems": problems_to_json(shelf.problems)})
         return 2 if shelf.broken else 0
-    print_problems(list(shelf.problems), limit=50)
-    columns: list[Column] = ["Agent", "Name", "Model", ("Cases", "right"), "Dimensions"]
-    cells = [
-        [
-            row["agent_id"],
-            row["name"],
-            row["llm_id"],
-            str(row["n_cases"]),
-            ", ".join(row["dimensions"]),
-        ]
+    print_problems(shelf.problems, limit=50)
+    print_table(
+        {
+            "Agent": row["agent_id"],
+            "Name": row["name"],
+            "Model": row["llm_id"],
+            ">Cases": str(row["n_cases"]),
+            "Dimensions": ", ".join(row["dimensions"]),
+        }
         for row in rows
-    ]
-    console().print(plain_table(columns, cells))
+    )
     click.echo(f"{counted(len(rows), 'agent')} in {app.data_dir / 'agents'}")
     return 2 if shelf.broken else 0
 
@@ -121,28 +124,25 @@ def list_runs(app: AppContext, /, agent_id: str | None, as_json: bool = False) -
     if not summaries:
         click.echo(f"No judged runs yet. Next: {next_command('judge run AGENT')}")
         return 0
-    columns: list[Column] = ["Run", "Agent", "Model", "Judges", ("Cases", "right")]
-    columns += [("Score", "right"), "", ("Cost", "right")]
-    rows = [_row(item, is_running=store.is_under_way(item.run.run_id)) for item in summaries]
-    console().print(plain_table(columns, rows))
+    print_table(_row(item, is_running=store.is_under_way(item.run.run_id)) for item in summaries)
     return 0
 
 
-def _row(summary: RunSummary, *, is_running: bool) -> list[str]:
+def _row(summary: RunSummary, *, is_running: bool) -> dict[str, str]:
     from poor_bench.reports.number_text import cost_text
 
     header = summary.run.header
     score = summary.panel.overall_score
-    return [
-        header.run_id,
-        header.agent_id,
-        header.llm_id,
-        ", ".join(header.judges) + (f" x{header.repeat}" if header.repeat > 1 else ""),
-        str(len(summary.run.conversations)),
-        "" if score is None else f"{score:.2f}",
-        "running" if is_running else _state(summary),
-        cost_text(summary.run.cost_usd),
-    ]
+    return {
+        "Run": header.run_id,
+        "Agent": header.agent_id,
+        "Model": header.llm_id,
+        "Judges": ", ".join(header.judges) + (f" x{header.repeat}" if header.repeat > 1 else ""),
+        ">Cases": str(len(summary.run.conversations)),
+        ">Score": "" if score is None else f"{score:.2f}",
+        "": "running" if is_running else _state(summary),
+        ">Cost": cost_text(summary.run.cost_usd),
+    }
 
 
 def _state(summary: RunSummary) -> str:
@@ -212,9 +212,9 @@ def find_summary(app: AppContext, reference: str) -> RunSummary:
 
 def _print_turns(summary: RunSummary) -> None:
     for talk in summary.run.conversations:
-        click.echo(harmless(f"--- {talk.case_id}"))
+        say(f"--- {talk.case_id}")
         for turn in talk.turns:
-            click.echo(harmless(f"[{turn.speaker}] {turn.text}"))
+            say(f"[{turn.speaker}] {turn.text}")
     click.echo()
 
 
@@ -246,37 +246,30 @@ def compare(app: AppContext, /, before: str, after: str, as_json: bool) -> int:
 
 
 def _print(comparison: RunComparison) -> None:
-    columns: list[Column] = ["", ("Before", "right"), ("After", "right"), ("Change", "right")]
-    columns += [("Noise", "right"), ""]
+    rows = [*_rows(comparison, comparison.scores), *_rows(comparison, comparison.cases, "case ")]
     if comparison.scores:
-        rows = [
-            *_rows(comparison, comparison.scores),
-            *_rows(comparison, comparison.cases, "case "),
-        ]
-        console().print(plain_table(columns, rows))
+        print_table(rows)
     for obstacle in comparison.obstacles:
-        click.echo(harmless(f"Not comparable: {obstacle}"))
+        say(f"Not comparable: {obstacle}")
     for side in (comparison.before, comparison.after):
         header = side.run.header
-        click.echo(harmless(f"{header.run_id}: {header.agent_id}, {header.llm_id}"))
+        say(f"{header.run_id}: {header.agent_id}, {header.llm_id}")
 
 
 def _rows(
     comparison: RunComparison, changes: Sequence[ScoreChange], prefix: str = ""
-) -> list[list[str]]:
+) -> Iterator[dict[str, str]]:
     from poor_bench.judge.report_text import change_text
 
-    return [
-        [
-            f"{prefix}{change.name}",
-            f"{change.before:.2f}",
-            f"{change.after:.2f}",
-            f"{change.difference:+.2f}",
-            "unknown" if change.floor is None else f"{change.floor:.2f}",
-            change_text(comparison, change),
-        ]
-        for change in changes
-    ]
+    for change in changes:
+        yield {
+            "": f"{prefix}{change.name}",
+            ">Before": f"{change.before:.2f}",
+            ">After": f"{change.after:.2f}",
+            ">Change": f"{change.difference:+.2f}",
+            ">Noise": "unknown" if change.floor is None else f"{change.floor:.2f}",
+            "Verdict": change_text(comparison, change),
+        }
 
 
 def _to_json(comparison: RunComparison) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.options import judge_names, judge_options, money_options, most_text
-from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.options import cost_options, format_highest_cost, judge_options
+from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted
 
@@ -41,7 +41,7 @@ _MOST_RUNS = 2
 @click.command(epilog=_EPILOG)
 @click.argument("references", metavar="[A B]", nargs=-1)
 @judge_options
-@money_options
+@cost_options
 @json_option
 @pass_app
 def pairwise(
@@ -64,7 +64,9 @@ def pairwise(
         return show_pairwise(app.data_dir, references[0], as_json=as_json)
     if len(references) > _MOST_RUNS:
         raise click.UsageError("give two runs, A and B")
-    return _compete(app, references, judge_names(judge, panel), max_cost, dry_run, as_json)
+    return _compete(
+        app, references, tuple(filter(None, (judge, *panel))), max_cost, dry_run, as_json
+    )
 
 
 def _compete(
@@ -87,12 +89,12 @@ def _compete(
         contest = _contest(app, a, b, judges, manager)
         if contest.left_out and not as_json:
             names = ", ".join(contest.left_out)
-            click.echo(harmless(f"Skipped, because only one run has them: {names}"), err=True)
+            say(f"Skipped, because only one run has them: {names}", err=True)
         if dry_run:
             return _tell_plan(contest, as_json=as_json)
         _limit(contest, max_cost)
         if not as_json and (most_usd := contest.estimated_cost_usd()):
-            click.echo(f"Cost: {most_text(most_usd)}", err=True)
+            click.echo(f"Cost: {format_highest_cost(most_usd)}", err=True)
         duels = _hold(app, contest, quiet=as_json)
     show_comparisons(combine_judges(duels), (a, b), as_json=as_json)
     if contest.budget.n_refused:
@@ -150,7 +152,7 @@ def _hold(app: AppContext, contest: PairwiseRun, *, quiet: bool) -> list[PairCom
             keep(duel)
             duels.append(duel)
             if not quiet:
-                click.echo(harmless(f"{duel.judge}, {duel.case_id}: {duel.outcome}"), err=True)
+                say(f"{duel.judge}, {duel.case_id}: {duel.outcome}", err=True)
     return duels
 
 
@@ -160,10 +162,9 @@ def _tell_plan(contest: PairwiseRun, *, as_json: bool) -> int:
     if as_json:
         print_json({"duels": n_comparisons, "judges": judges, "most_usd": most_usd})
         return 0
-    click.echo(
-        f"{counted(n_comparisons, 'pair')}, each in both orders, judged by {', '.join(judges)}"
-    )
-    click.echo(most_text(most_usd))
+    n_pairs = counted(n_comparisons, "pair")
+    click.echo(f"{n_pairs}, each in both orders, judged by {', '.join(judges)}")
+    click.echo(format_highest_cost(most_usd))
     return 0
 
 
@@ -179,9 +180,8 @@ def show_comparisons(
         return
     for judge, duels in decisions.by_judge.items():
         if decisions.is_panel:
-            click.echo(harmless(judge))
-        rows = [_row(duel) for duel in duels.duels]
-        console().print(plain_table(["Case", "Better", "A first", "B first", "Why"], rows))
+            say(judge)
+        print_table(_row(duel) for duel in duels.duels)
         for sentence in tally_text(duels):
             click.echo(sentence)
         click.echo("")
@@ -190,7 +190,7 @@ def show_comparisons(
             click.echo(sentence)
     for side, run in (("A", a), ("B", b)):
         header = run.header
-        click.echo(harmless(f"{side}: {header.run_id}, {header.agent_id}, {header.llm_id}"))
+        say(f"{side}: {header.run_id}, {header.agent_id}, {header.llm_id}")
 
 
 def show_pairwise(data_dir: Path, reference: str, *, as_json: bool) -> int:
@@ -231,9 +231,7 @@ def list_pairwise(data_dir: Path, *, as_json: bool) -> int:
     elif not kept:
         click.echo(f"No comparisons yet. Next: {next_command('judge pairwise A B')}")
     else:
-        columns: list[Column] = ["Comparison", "A", "B", "Judges", ("Cases", "right")]
-        columns += [("A better", "right"), ("B better", "right"), ("Cost", "right")]
-        console().print(plain_table(columns, [_listed(item) for item in kept]))
+        print_table(map(_list_comparison, kept))
     return 0
 
 
@@ -269,13 +267,17 @@ def _share_judged(contest: StoredPairwise) -> str:
     return f"{len(contest.duels)} of {counted(contest.n_planned, 'pair')} judged"
 
 
-def _row(duel: PairComparison) -> list[str]:
-    places = ["-" if place is None else place.value for place in (duel.a_first, duel.b_first)]
-    why = duel.error or " / ".join(" ".join(reason.split()) for reason in duel.reasons)
-    return [duel.case_id, duel.outcome.value, *places, why]
+def _row(duel: PairComparison) -> dict[str, str]:
+    return {
+        "Case": duel.case_id,
+        "Better": duel.outcome.value,
+        "A first": duel.a_first.value if duel.a_first else "-",
+        "B first": duel.b_first.value if duel.b_first else "-",
+        "Why": duel.error or " / ".join(" ".join(reason.split()) for reason in duel.reasons),
+    }
 
 
-def _listed(contest: StoredPairwise) -> list[str]:
+def _list_comparison(contest: StoredPairwise) -> dict[str, str]:
     from poor_bench.judge.pairwise_results import PairOutcome, combine_judges
     from poor_bench.reports.number_text import cost_text
 
@@ -283,13 +285,13 @@ def _listed(contest: StoredPairwise) -> list[str]:
     said = list(decisions.by_case.values())
     is_whole = contest.n_planned <= len(contest.duels)
     known = [duel.cost_usd for duel in contest.duels if duel.cost_usd is not None]
-    return [
-        contest.run_id,
-        contest.a_run_id,
-        contest.b_run_id,
-        ", ".join(decisions.by_judge),
-        str(len(said)) if is_whole else f"{len(said)}, incomplete",
-        str(said.count(PairOutcome.A)),
-        str(said.count(PairOutcome.B)),
-        cost_text(sum(known)) if known else "",
-    ]
+    return {
+        "Comparison": contest.run_id,
+        "A": contest.a_run_id,
+        "B": contest.b_run_id,
+        "Judges": ", ".join(decisions.by_judge),
+        ">Cases": str(len(said)) if is_whole else f"{len(said)}, incomplete",
+        ">A better": str(said.count(PairOutcome.A)),
+        ">B better": str(said.count(PairOutcome.B)),
+        ">Cost": cost_text(sum(known)) if known else "",
+    }

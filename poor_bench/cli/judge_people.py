@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
 from poor_bench.messages import counted
@@ -149,7 +149,7 @@ def _print(measured: dict[str, Agreement]) -> None:
         ["length", *(estimate_text(item.length_correlation) for item in measured.values())],
         ["length, beyond people", *(estimate_text(item.length_bias) for item in measured.values())],
     ]
-    console().print(plain_table(["", *measured], rows))
+    print_table(dict(zip(["", *measured], row, strict=True)) for row in rows)
     for judge, figures in measured.items():
         leanings = "".join(f"; {leaning}" for leaning in biases_of(figures))
-        click.echo(harmless(f"{judge}: {trust_text(figures)}{leanings}"))
+        say(f"{judge}: {trust_text(figures)}{leanings}")

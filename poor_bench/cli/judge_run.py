@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -14,20 +13,18 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import (
+    cost_options,
+    count_option,
+    format_highest_cost,
     html_option,
-    judge_names,
     judge_options,
-    money_options,
-    most_text,
 )
-from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.progress import Progress
 
     from poor_bench.judge.judged_run import AgentEvent, CaseSummary, RunSummary
     from poor_bench.judge.run_plan import JudgePlan, JudgeRequest
@@ -55,13 +52,7 @@ Exit codes:
 @click.command(epilog=_EPILOG)
 @click.argument("agent_id", metavar="AGENT")
 @judge_options
-@click.option(
-    "--repeat",
-    type=click.IntRange(1, 100),
-    default=1,
-    show_default=True,
-    help="Number of judgements by each judge; measures its noise.",
-)
+@count_option("--repeat", most=100, help="Number of judgements by each judge; measures its noise.")
 @click.option(
     "--decision",
     type=click.Choice(["mean", "median", "majority"]),
@@ -78,7 +69,7 @@ Exit codes:
     metavar="RUN",
     help="Judge the conversations of an earlier run again.",
 )
-@money_options
+@cost_options
 @click.option(
     "--gate", is_flag=True, help="Exit with 1 if the agent is not approved or a case broke a rule."
 )
@@ -105,9 +96,9 @@ def run(
     with closing(runner):
         plan = runner.plan(_request(agent_id, runner.store, options))
         for note in plan.notes:
-            click.echo(harmless(f"Warning: {note}"), err=True)
+            say(f"Warning: {note}", err=True)
         for problem in plan.skipped:
-            click.echo(harmless(f"Skipped: {problem}"), err=True)
+            say(f"Skipped: {problem}", err=True)
         if dry_run:
             return _tell_plan(plan, as_json=as_json)
         if not as_json:
@@ -131,7 +122,7 @@ def _request(agent_id: str, store: JudgementStore, options: dict[str, Any]) -> J
     return JudgeRequest(
         agent_id=agent_id,
         case_ids=options["case_ids"],
-        judges=judge_names(options["judge"], options["panel"]),
+        judges=tuple(filter(None, (options["judge"], *options["panel"]))),
         repeat=options["repeat"],
         decision=Decision(options["decision"]),
         conversations_of=store.find(earlier) if earlier else None,
@@ -152,7 +143,7 @@ def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
         return 0
     click.echo(f"{counted(plan.n_conversations, 'conversation')} with {plan.agent.llm_id}")
     click.echo(f"{counted(plan.n_judgements, 'judgement')} by {', '.join(planned['judges'])}")
-    click.echo(most_text(planned["most_usd"]))
+    click.echo(format_highest_cost(planned["most_usd"]))
     return 0
 
 
@@ -161,7 +152,7 @@ def _tell_cost(plan: JudgePlan) -> None:
 
     most_usd = plan_usd(plan)
     if most_usd:
-        click.echo(f"Cost: {most_text(most_usd)}", err=True)
+        click.echo(f"Cost: {format_highest_cost(most_usd)}", err=True)
 
 
 def _exit_code(summary: RunSummary, *, gate: bool) -> int:
@@ -170,41 +161,20 @@ def _exit_code(summary: RunSummary, *, gate: bool) -> int:
     return 1 if gate and not summary.is_approved else 0
 
 
-Listen = Callable[["AgentEvent"], None]
-
-
 @contextmanager
-def judge_progress(plan: JudgePlan, *, quiet: bool) -> Iterator[Listen]:
+def judge_progress(plan: JudgePlan, *, quiet: bool) -> Iterator[Callable[[AgentEvent], None]]:
     """Show the events of a run while it lasts."""
+    from poor_bench.cli.screen import open_job_view
     from poor_bench.judge.report_text import event_text
     from poor_bench.pool.events import ModelLoading
 
-    if quiet:
-        yield lambda _event: None
-    elif sys.stderr.isatty():
-        with _bar() as progress:
-            task = progress.add_task(harmless(plan.agent.name), total=plan.n_steps, note="")
+    def show(event: AgentEvent) -> None:
+        text = event_text(event)
+        view.tell(text)
+        view.move(text, advance=int(not isinstance(event, ModelLoading)))
 
-            def show(event: AgentEvent) -> None:
-                is_step = not isinstance(event, ModelLoading)
-                progress.update(task, advance=int(is_step), note=harmless(event_text(event)))
-
-            yield show
-    else:
-        yield lambda event: click.echo(harmless(event_text(event)), err=True)
-
-
-def _bar() -> Progress:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
-
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}", markup=False),
-        console=console(stderr=True),
-    )
+    with open_job_view(plan.agent.name, plan.n_steps, quiet=quiet) as view:
+        yield show
 
 
 _MOST_TEXTS = 5
@@ -245,38 +215,34 @@ def print_summary(summary: RunSummary) -> None:
     from poor_bench.judge.report_text import notes_on, run_cost_text, verdict_text
 
     header = summary.run.header
-    click.echo(harmless(f"{header.agent_name} ({header.llm_id}), run {header.run_id}"))
+    say(f"{header.agent_name} ({header.llm_id}), run {header.run_id}")
     if summary.panel.scores:
-        console().print(_dimension_table(summary))
+        print_table(_dimension_rows(summary))
     for case in summary.cases:
         for line in _case_lines(case):
-            click.echo(harmless(line))
+            say(line)
     for line in _overall_lines(summary):
-        click.echo(harmless(line))
+        say(line)
     click.echo()
     for note in notes_on(summary):
-        click.echo(harmless(note))
+        say(note)
     cost = run_cost_text(summary.run)
-    click.echo(harmless(verdict_text(summary) + (f"  ({cost})" if cost else "")))
+    say(verdict_text(summary) + (f"  ({cost})" if cost else ""))
 
 
-def _dimension_table(summary: RunSummary) -> object:
+def _dimension_rows(summary: RunSummary) -> Iterator[dict[str, str]]:
     from poor_bench.judge.report_text import spread_text
 
     panel = summary.panel
     has_several = len(panel.voters) > 1
-    columns: list[Column] = ["Dimension", ("Weight", "right"), ("Score", "right")]
-    columns += [member.judge if has_several else "Spread" for member in panel.voters]
-    rows = []
     for name, score in panel.scores.items():
         weight = summary.run.header.weights.get(name, 0.0)
-        row = [name, f"{weight:g} %", f"{score:.2f}"]
+        row = {"Dimension": name, ">Weight": f"{weight:g} %", ">Score": f"{score:.2f}"}
         for member in panel.voters:
             spread = member.dimensions[name]
             mean = f"{spread.mean:.2f}  " if has_several else ""
-            row.append(f"{mean}{spread_text(spread)}".rstrip())
-        rows.append(row)
-    return plain_table(columns, rows)
+            row[member.judge if has_several else "Spread"] = f"{mean}{spread_text(spread)}".rstrip()
+        yield row
 
 
 def _case_lines(case: CaseSummary) -> Iterator[str]:

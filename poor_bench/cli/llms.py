@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.context import AppContext, llm_named, pass_app
-from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.options import read_parameters
+from poor_bench.cli.output import (
+    harmless,
+    json_option,
+    print_json,
+    print_problems,
+    print_table,
+    say,
+    shorten,
+    show_status,
+)
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted
 
@@ -41,19 +51,17 @@ def command(ctx: click.Context, no_check: bool, as_json: bool) -> int:
     if as_json:
         print_json({"llms": [_llm_to_json(llm, checks.get(llm.id)) for llm in llms]})
         return 0
-    rows = [
-        [
-            llm.id,
-            llm.label,
-            "" if llm.enabled else "off",
-            f"{llm.size:g} B" if llm.size else "",
-            _shown_parameters(llm),
-            _shown_check(checks.get(llm.id)),
-        ]
+    print_table(
+        {
+            "Model": llm.id,
+            "Label": llm.label,
+            "": "" if llm.enabled else "off",
+            ">Size": f"{llm.size:g} B" if llm.size else "",
+            "Parameters": shorten(", ".join(f"{k}={v}" for k, v in llm.parameters.items()), 60),
+            "Reachable": _shown_check(checks.get(llm.id)),
+        }
         for llm in llms
-    ]
-    columns: list[Column] = ["Model", "Label", "", ("Size", "right"), "Parameters", "Reachable"]
-    console().print(plain_table(columns, rows))
+    )
     return 0
 
 
@@ -67,11 +75,11 @@ def try_llm(app: AppContext, /, llm_id: str, prompt: str, as_json: bool) -> int:
     from poor_bench.llm_manager import LLMManager
     from poor_bench.models.completion import Message
 
-    llm = llm_named(app, llm_id)
+    llm = app.find_llm(llm_id)
     system = [Message("system", llm.base_system_prompt)] if llm.base_system_prompt else []
     manager = LLMManager(app.data_dir)
     try:
-        with console(stderr=True).status(f"Asking {harmless(llm.id)}"):
+        with show_status(f"Asking {llm.id}"):
             manager.preload(llm)
             completion = manager.complete(llm, (*system, Message("user", prompt)))
     finally:
@@ -90,7 +98,7 @@ def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool
     from poor_bench.config.files import llms_file
     from poor_bench.llm_manager import LLMManager
 
-    with console(stderr=True).status("Asking Ollama"):
+    with show_status("Asking Ollama"):
         entries = LLMManager(app.data_dir).discover(endpoint or "")
     known = {(llm.provider, llm.name) for llm in app.workspace.llms}
     new = [entry for entry in entries if ("ollama", entry["name"]) not in known]
@@ -99,11 +107,14 @@ def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool
     if as_json:
         print_json({"found": entries, "new": [entry["name"] for entry in new], "added": adds})
         return 0
-    rows = [
-        [str(entry["name"]), f"{entry.get('size') or '?'} B", "new" if entry in new else "listed"]
+    print_table(
+        {
+            "Model": str(entry["name"]),
+            ">Size": f"{entry.get('size') or '?'} B",
+            "": "new" if entry in new else "listed",
+        }
         for entry in entries
-    ]
-    console().print(plain_table(["Model", ("Size", "right"), ""], rows))
+    )
     if adds:
         click.echo(f"Added {counted(len(new), 'model')} to {llms_file(app.data_dir)}")
     elif new:
@@ -138,32 +149,17 @@ def add(
     **fields: Any,
 ) -> int:
     """Add a model to llms.json."""
-    from poor_bench.cli.output import print_problems
     from poor_bench.config.files import llms_file
 
     known = set(app.workspace.problems)
     given = {"provider": provider, "name": name, "id": llm_id or None, **fields}
     entry = {key: value for key, value in given.items() if value is not None}
-    entry["parameters"] = dict(_setting(text) for text in settings)
+    entry["parameters"] = read_parameters(settings, "--set")
     app.config.add_llms([entry])
     click.echo(f"Added {provider}:{name} to {llms_file(app.data_dir)}")
     problems = [problem for problem in app.config.workspace.problems if problem not in known]
-    print_problems(problems, len(problems))
+    print_problems(problems)
     return 0
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    import yaml
-
-    from poor_bench.safe_files import load_yaml_text
-
-    key, separator, value = text.partition("=")
-    if not separator or not key:
-        raise click.UsageError(f"--set {text!r}: give KEY=VALUE, such as temperature=0.2")
-    try:
-        return key, load_yaml_text(value)
-    except yaml.YAMLError as error:
-        raise click.UsageError(f"--set {text!r}: the value is not readable") from error
 
 
 def _check_all(app: AppContext, llms: tuple[LLM, ...]) -> dict[str, Reachability]:
@@ -173,10 +169,7 @@ def _check_all(app: AppContext, llms: tuple[LLM, ...]) -> dict[str, Reachability
 
     manager = LLMManager(app.data_dir)
     try:
-        with (
-            console(stderr=True).status("Checking the endpoints"),
-            ThreadPoolExecutor(max_workers=8) as pool,
-        ):
+        with show_status("Checking the endpoints"), ThreadPoolExecutor(max_workers=8) as pool:
             return dict(zip([llm.id for llm in llms], pool.map(manager.check, llms), strict=True))
     finally:
         manager.close()
@@ -199,11 +192,6 @@ def _llm_to_json(llm: LLM, check: Reachability | None) -> dict[str, Any]:
     }
 
 
-def _shown_parameters(llm: LLM) -> str:
-    shown = ", ".join(f"{key}={value}" for key, value in llm.parameters.items())
-    return shown if len(shown) <= 60 else f"{shown[:59]}…"
-
-
 def _shown_check(check: Reachability | None) -> str:
     if check is None:
         return ""
@@ -218,7 +206,7 @@ def _print_completion(completion: Completion, *, as_json: bool) -> None:
         return
     if completion.thinking:
         click.echo(click.style(f"[thinking] {harmless(completion.thinking)}", dim=True))
-    click.echo(harmless(completion.text))
+    say(completion.text)
     usage, timing = completion.usage, completion.timing
     click.echo(
         f"[{completion.finish_reason}; {usage.prompt_tokens} prompt and "

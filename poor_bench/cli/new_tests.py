@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.options import key_values, levels_in, plain_key_values
-from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.options import count_option, read_key_values, read_levels, read_parameters
+from poor_bench.cli.output import (
+    console,
+    harmless,
+    json_option,
+    print_json,
+    print_table,
+    show_status,
+)
 from poor_bench.command_line import examples, next_command, python_command
 from poor_bench.errors import ConfigError
 from poor_bench.messages import counted
@@ -48,7 +55,7 @@ def prove(app: AppContext, new: NewTests) -> NewTests:
     facts = app.config.evaluator_facts()
     sound: list[Mapping[str, Any]] = []
     refused = list(new.refused)
-    with console(stderr=True).status("Scoring the reference responses"):
+    with show_status("Scoring the reference responses"):
         for test in new.tests:
             fault = _parameter_fault(app, spec_of(new.class_entry, test))
             fault = fault or fault_of(new.class_entry, test, facts)
@@ -130,9 +137,9 @@ _COLUMN_HELP = (
 @click.option(
     "--class", "class_id", metavar="ID", help="Test class. Default: the name of the format."
 )
-@click.option("--level", type=click.IntRange(1, 1000), help="Level of all tests.")
-@click.option("--limit", type=click.IntRange(1), help="Import only the first N rows.")
-@click.option("--sample", type=click.IntRange(1), help="Import only N rows, drawn at random.")
+@count_option("--level", default=None, most=1000, help="Level of all tests.")
+@count_option("--limit", default=None, help="Import only the first N rows.")
+@count_option("--sample", default=None, help="Import only N rows, drawn at random.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed of --sample.")
 @click.option("--column", "columns", multiple=True, metavar="PART=COLUMN", help=_COLUMN_HELP)
 @click.option(
@@ -178,12 +185,12 @@ def _importer(file: Path, rows: Sequence[Row], options: dict[str, Any]) -> Impor
     from poor_bench.importers.rows import columns_importer, require_columns
 
     if options["columns"]:
-        columns = key_values(options["columns"], "--column")
+        columns = read_key_values(options["columns"], "--column")
         require_columns(columns, rows, str(file))
         return columns_importer(
             columns,
             evaluator=options["evaluator"],
-            parameters=plain_key_values(options["parameters"], "--parameter"),
+            parameters=read_parameters(options["parameters"], "--parameter"),
             template=options["template"],
         )
     name = options["format_name"]
@@ -234,12 +241,11 @@ _GENERATE_EXAMPLES = examples(
 @click.option(
     "--level", "levels", default="1-5", show_default=True, metavar="N|N-M", help="Levels."
 )
-@click.option(
+@count_option(
     "--count",
     "n_tests",
-    type=click.IntRange(1, 10_000),
     default=25,
-    show_default=True,
+    most=10_000,
     help="Number of tests, spread evenly over the levels.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
@@ -267,7 +273,9 @@ def generate(
     if generator is None:
         return _list_generators(as_json=as_json)
     chosen = generator_named(generator)
-    new = _draw(chosen, class_id or chosen.name.replace(".", "_"), levels_in(levels), n_tests, seed)
+    new = _draw(
+        chosen, class_id or chosen.name.replace(".", "_"), read_levels(levels), n_tests, seed
+    )
     return add_and_report(app, prove(app, new), dry_run=dry_run, as_json=as_json)
 
 
@@ -297,7 +305,7 @@ def _list_generators(*, as_json: bool) -> int:
         rows += [[name, "A family of the library reasoning-gym"] for name in families]
         print_json({"generators": [{"name": name, "description": text} for name, text in rows]})
         return 0
-    console().print(plain_table(["Generator", "Makes"], rows))
+    print_table({"Generator": name, "Makes": text} for name, text in rows)
     install = python_command("-m pip install reasoning-gym")
     way = "" if find_spec("reasoning_gym") else f" (not installed: {install})"
     click.echo(f"From the library reasoning-gym{way}:")

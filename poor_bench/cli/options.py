@@ -20,220 +20,32 @@ if TYPE_CHECKING:
     from poor_bench.models.llm import LLM
     from poor_bench.runner.cost_estimate import CostEstimate
     from poor_bench.runner.selection import Selection
-    from poor_bench.tuning.spending import Limits
     from poor_bench.tuning.stopping import StopReason
 
-
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_SELECTION = (
-    click.option("--llm", "llms", multiple=True, metavar="ID", help="Model id, label or glob."),
-    click.option("--class", "classes", multiple=True, metavar="ID", help="Test class id or glob."),
-    click.option("--level", "levels", multiple=True, metavar="N|N-M", help="Level or range."),
-    click.option("--test", "tests", multiple=True, metavar="ID", help="Test id or glob."),
-    click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag or glob."),
-)
+_CHANGES = ("prompt", "parameters", "model", "evaluator")
 _LEVELS = re.compile(r"(\d{1,4})(?:-(\d{1,4}))?")
 
 
-def selection_options(function: _Command) -> _Command:
-    """Give a command the options `--llm --class --level --test --tag`, all repeatable."""
-    return functools.reduce(
-        lambda decorated, option: option(decorated), reversed(_SELECTION), function
+def combine(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
+    """Combine options into one decorator; `--help` shows them in this order."""
+    return lambda command: functools.reduce(lambda made, add: add(made), reversed(options), command)
+
+
+def count_option(
+    *names: str,
+    default: int | None = 1,
+    most: int | None = None,
+    help: str,  # noqa: A002 - the word of click
+) -> Callable[[_Command], _Command]:
+    """Build an option that takes a whole number of at least 1."""
+    return click.option(
+        *names,
+        type=click.IntRange(1, most),
+        default=default,
+        show_default=default is not None,
+        help=help,
     )
-
-
-def selection_from(
-    filters: dict[str, tuple[str, ...]], *, trials: int = 1, force: bool = False
-) -> Selection:
-    """Return the selection that the options of `selection_options` describe.
-
-    Raises:
-        click.UsageError: If a level is not a number or a range.
-    """
-    from poor_bench.runner.selection import Selection
-
-    return Selection(
-        llms=filters["llms"],
-        classes=filters["classes"],
-        levels=frozenset(level for text in filters["levels"] for level in levels_in(text)),
-        tests=filters["tests"],
-        tags=filters["tags"],
-        trials=trials,
-        force=force,
-    )
-
-
-def levels_in(text: str) -> range:
-    """Return the levels that a text such as `3` or `1-3` means.
-
-    Raises:
-        click.UsageError: If it is neither.
-    """
-    match = _LEVELS.fullmatch(text)
-    if match is None:
-        raise click.UsageError(f"--level {text!r}: give a number or a range such as 1-3")
-    low = int(match[1])
-    return range(low, int(match[2] or low) + 1)
-
-
-_CHANGES = ("prompt", "parameters", "model", "evaluator")
-pass_mark_option = click.option(
-    "--pass-mark",
-    type=click.FloatRange(0, 1, min_open=True),
-    default=1.0,
-    show_default=True,
-    help="Lowest score at which a test passes.",
-)
-rescore_option = click.option(
-    "--rescore",
-    is_flag=True,
-    help="Score both sides again with the current evaluators first.",
-)
-_COMPARISON = (
-    pass_mark_option,
-    click.option(
-        "--allow",
-        "allow",
-        type=click.Choice([*_CHANGES, "all"]),
-        multiple=True,
-        help="Compare tests even if this changed. Default: such tests are listed, not compared.",
-    ),
-)
-
-
-def comparison_options(function: _Command) -> _Command:
-    """Give a command the options `--pass-mark` and `--allow`."""
-    return functools.reduce(
-        lambda decorated, option: option(decorated), reversed(_COMPARISON), function
-    )
-
-
-def allowed_changes(words: tuple[str, ...]) -> frozenset[Mismatch]:
-    """Return the changes that the words of `--allow` name."""
-    from poor_bench.comparison.compared_tests import Mismatch
-
-    chosen = _CHANGES if "all" in words else words
-    return frozenset(Mismatch(word) for word in chosen)
-
-
-_JUDGES = (
-    click.option(
-        "--judge",
-        "judge",
-        metavar="LLM",
-        help="Judge: an id of llms.json or a Claude model. Default: the judge of config.yaml.",
-    ),
-    click.option(
-        "--panel", "panel", multiple=True, metavar="LLM", help="Additional judge; repeatable."
-    ),
-)
-
-
-def judge_options(function: _Command) -> _Command:
-    """Add the options `--judge` and `--panel` to a command."""
-    return functools.reduce(
-        lambda decorated, option: option(decorated), reversed(_JUDGES), function
-    )
-
-
-_MONEY = (
-    click.option(
-        "--max-cost",
-        type=click.FloatRange(0),
-        metavar="USD",
-        help="Stop before total cost exceeds this amount in US dollars.",
-    ),
-    click.option(
-        "--dry-run", is_flag=True, help="Show the plan and its cost without sending requests."
-    ),
-)
-
-
-def money_options(function: _Command) -> _Command:
-    """Add the options `--max-cost` and `--dry-run` to a command."""
-    return functools.reduce(lambda decorated, option: option(decorated), reversed(_MONEY), function)
-
-
-def judge_names(judge: str | None, panel: tuple[str, ...]) -> tuple[str, ...]:
-    """List the judges of the options; empty if the settings decide."""
-    return panel if judge is None else (judge, *panel)
-
-
-def html_option(function: _Command) -> _Command:
-    """Add the option `--html` to a command."""
-    decorate = click.option("--html", "html", type=HTML_FILE, help="Write the report to this file.")
-    return decorate(function)
-
-
-def most_text(most_usd: float) -> str:
-    """Format the highest cost of a plan."""
-    from poor_bench.reports.number_text import cost_text
-
-    if not most_usd:
-        return "no cost at the prices of llms.json"
-    return f"at most about {cost_text(most_usd)} at the prices of llms.json"
-
-
-def search_options(default_calls: int) -> Callable[[_Command], _Command]:
-    """Add the options `--sandbox`, `--seed`, `--budget-calls`, `--max-cost` and `--json`."""
-    options = (
-        json_option,
-        sandbox_option,
-        click.option(
-            "--budget-calls",
-            type=click.IntRange(1),
-            default=default_calls,
-            show_default=True,
-            help="Stop after this number of requests.",
-        ),
-        click.option(
-            "--max-cost",
-            type=click.FloatRange(0),
-            metavar="USD",
-            help="Stop before total cost exceeds this amount in US dollars.",
-        ),
-        click.option(
-            "--seed", type=int, default=0, show_default=True, help="Seed of all random choices."
-        ),
-    )
-    return lambda command: functools.reduce(lambda made, add: add(made), options, command)
-
-
-def limits_of(budget_calls: int, max_cost: float | None) -> Limits:
-    """Build the limits of these options."""
-    from poor_bench.tuning.spending import Limits
-
-    return Limits(n_calls=budget_calls, cost_usd=max_cost)
-
-
-def exit_code(reason: StopReason) -> int:
-    """Map the end of a search to an exit code."""
-    from poor_bench.tuning.stopping import StopReason
-
-    return {StopReason.LLM_FAILED: 3, StopReason.CANCELLED: 130}.get(reason, 0)
-
-
-def limit_cost(manager: LLMManager, estimate: CostEstimate, max_cost_usd: float) -> None:
-    """Let a manager spend no more than this.
-
-    Raises:
-        ConfigError: If one of the LLMs and judges costs money and nobody knows how much.
-    """
-    from poor_bench.calls.budget import Budget, require_prices
-
-    require_prices(estimate.unpriced, manager.is_local)
-    manager.budget = Budget(max_cost_usd)
-
-
-def print_cost_estimate(estimate: CostEstimate, is_local: Callable[[LLM], bool]) -> None:
-    """Print about what a run will cost, and of which LLMs that is not known."""
-    from poor_bench.reports.number_text import cost_text
-
-    unknown = [llm.id for llm in estimate.unpriced if not is_local(llm)]
-    if estimate.usd:
-        click.echo(f"Estimated cost: {cost_text(estimate.usd)}")
-    if unknown:
-        click.echo(f"Unknown cost (no prices in llms.json): {', '.join(unknown)}")
 
 
 class OutputFile(click.Path):
@@ -256,7 +68,7 @@ class OutputFile(click.Path):
         return path
 
 
-def one_of(endings: tuple[str, ...]) -> str:
+def one_of(endings: Iterable[str]) -> str:
     """List endings in words.
 
     Example:
@@ -268,10 +80,120 @@ def one_of(endings: tuple[str, ...]) -> str:
 
 
 HTML_FILE = OutputFile(".html", ".htm")
+html_option = click.option("--html", type=HTML_FILE, help="Write the report to this file.")
+all_problems_option = click.option(
+    "--all", "shows_all", is_flag=True, help="Show all problems, not only the first 50."
+)
+trials_option = count_option("--trials", most=1000, help="Trials per test.")
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Show the plan and its cost without sending requests."
+)
+max_cost_option = click.option(
+    "--max-cost",
+    type=click.FloatRange(0),
+    metavar="USD",
+    help="Stop before total cost exceeds this amount in US dollars.",
+)
+cost_options = combine(max_cost_option, dry_run_option)
+selection_options = combine(
+    click.option("--llm", "llms", multiple=True, metavar="ID", help="Model id, label or glob."),
+    click.option("--class", "classes", multiple=True, metavar="ID", help="Test class id or glob."),
+    click.option("--level", "levels", multiple=True, metavar="N|N-M", help="Level or range."),
+    click.option("--test", "tests", multiple=True, metavar="ID", help="Test id or glob."),
+    click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag or glob."),
+)
+"""`--llm --class --level --test --tag`, all repeatable; see `selection_from`."""
+pass_mark_option = click.option(
+    "--pass-mark",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Lowest score at which a test passes.",
+)
+baseline_option = click.option(
+    "--compare",
+    "base",
+    metavar="BASE",
+    default="",
+    help="Baseline: a run, a file or `previous`; see `compare`.",
+)
+comparison_options = combine(
+    pass_mark_option,
+    click.option(
+        "--allow",
+        type=click.Choice([*_CHANGES, "all"]),
+        multiple=True,
+        help="Compare tests even if this changed. Default: such tests are listed, not compared.",
+    ),
+)
+"""`--pass-mark --allow`; see `allowed_changes`."""
+judge_options = combine(
+    click.option(
+        "--judge",
+        metavar="LLM",
+        help="Judge: an id of llms.json or a Claude model. Default: the judge of config.yaml.",
+    ),
+    click.option("--panel", multiple=True, metavar="LLM", help="Additional judge; repeatable."),
+)
 
 
-def key_values(texts: Iterable[str], option: str) -> dict[str, str]:
-    """Return what options such as `--column text=question` say.
+def search_options(default_calls: int) -> Callable[[_Command], _Command]:
+    """Build the options `--seed --max-cost --budget-calls --sandbox --json` of a search."""
+    return combine(
+        click.option(
+            "--seed", type=int, default=0, show_default=True, help="Seed of all random choices."
+        ),
+        max_cost_option,
+        count_option(
+            "--budget-calls", default=default_calls, help="Stop after this number of requests."
+        ),
+        sandbox_option,
+        json_option,
+    )
+
+
+def selection_from(filters: dict[str, Any], *, trials: int = 1, force: bool = False) -> Selection:
+    """Read the values of `selection_options`.
+
+    Raises:
+        click.UsageError: If a level is not a number or a range.
+    """
+    from poor_bench.runner.selection import Selection
+
+    return Selection(
+        llms=filters["llms"],
+        classes=filters["classes"],
+        levels=frozenset(level for text in filters["levels"] for level in read_levels(text)),
+        tests=filters["tests"],
+        tags=filters["tags"],
+        trials=trials,
+        force=force,
+    )
+
+
+def read_levels(text: str) -> range:
+    """Read levels such as `3` or `1-3`.
+
+    Raises:
+        click.UsageError: If the text is neither.
+    """
+    match = _LEVELS.fullmatch(text)
+    if match is None:
+        raise click.UsageError(f"--level {text!r}: give a number or a range such as 1-3")
+    low = int(match[1])
+    return range(low, int(match[2] or low) + 1)
+
+
+def allowed_changes(words: tuple[str, ...]) -> frozenset[Mismatch]:
+    """Read the values of `--allow`."""
+    from poor_bench.comparison.compared_tests import Mismatch
+
+    chosen = _CHANGES if "all" in words else words
+    return frozenset(Mismatch(word) for word in chosen)
+
+
+def read_key_values(texts: Iterable[str], option: str) -> dict[str, str]:
+    """Read options such as `--column text=question`.
 
     Raises:
         click.UsageError: If one of them has no `=`, or no key.
@@ -285,19 +207,67 @@ def key_values(texts: Iterable[str], option: str) -> dict[str, str]:
     return pairs
 
 
-def plain_key_values(texts: Iterable[str], option: str) -> dict[str, Any]:
-    """Return what such options say, with numbers, true, false, lists and mappings as such.
+def read_parameters(texts: Iterable[str], option: str) -> dict[str, Any]:
+    """Read options such as `--set temperature=0`; the values are YAML.
 
     Raises:
-        click.UsageError: If one of them has no `=`, no key, or a value that is no plain data.
+        click.UsageError: If one of them has no `=`, no key, or an unreadable value.
+    """
+    return {
+        key: read_value(value, f"{option} {key}") if value.strip() else value
+        for key, value in read_key_values(texts, option).items()
+    }
+
+
+def read_value(text: str, option: str) -> Any:
+    """Read a YAML value: a number, true, false, null, a text, a list or a mapping.
+
+    Raises:
+        click.UsageError: If it is not readable.
     """
     from poor_bench.config.document import UnreadableError
     from poor_bench.config.yaml_document import parse_yaml
 
     try:
-        return {
-            key: parse_yaml(value).data if value.strip() else value
-            for key, value in key_values(texts, option).items()
-        }
+        return parse_yaml(text).data
     except UnreadableError as error:
         raise click.UsageError(f"{option}: {error}") from error
+
+
+def search_exit_code(reason: StopReason) -> int:
+    """Map the end of a search to an exit code."""
+    from poor_bench.tuning.stopping import StopReason
+
+    return {StopReason.LLM_FAILED: 3, StopReason.CANCELLED: 130}.get(reason, 0)
+
+
+def limit_cost(manager: LLMManager, estimate: CostEstimate, max_cost_usd: float) -> None:
+    """Let a manager spend at most this.
+
+    Raises:
+        ConfigError: If a model or judge that costs money has no prices.
+    """
+    from poor_bench.calls.budget import Budget, require_prices
+
+    require_prices(estimate.unpriced, manager.is_local)
+    manager.budget = Budget(max_cost_usd)
+
+
+def print_cost_estimate(estimate: CostEstimate, is_local: Callable[[LLM], bool]) -> None:
+    """Print the estimated cost of a run, and the models whose cost is unknown."""
+    from poor_bench.reports.number_text import cost_text
+
+    unknown = [llm.id for llm in estimate.unpriced if not is_local(llm)]
+    if estimate.usd:
+        click.echo(f"Estimated cost: {cost_text(estimate.usd)}")
+    if unknown:
+        click.echo(f"Unknown cost (no prices in llms.json): {', '.join(unknown)}")
+
+
+def format_highest_cost(most_usd: float) -> str:
+    """Write the highest cost of a plan."""
+    from poor_bench.reports.number_text import cost_text
+
+    if not most_usd:
+        return "no cost at the prices of llms.json"
+    return f"at most about {cost_text(most_usd)} at the prices of llms.json"

@@ -12,19 +12,18 @@ import click
 from poor_bench.cli.context import AppContext, next_step, pass_app
 from poor_bench.cli.options import (
     allowed_changes,
+    baseline_option,
     comparison_options,
     one_of,
     selection_from,
     selection_options,
 )
-from poor_bench.cli.output import Column, console, harmless, plain_table
+from poor_bench.cli.output import print_table, say
 from poor_bench.command_line import examples
 from poor_bench.reports.number_text import cost_text, count_text, memory_text, time_text
 from poor_bench.statistics.summary import Summary
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from poor_bench.reports.report_data import ReportData
     from poor_bench.statistics.effort import Effort
     from poor_bench.statistics.intervals import Estimate
@@ -75,12 +74,7 @@ _FORM_OF_SUFFIX = {
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the report to this file.",
 )
-@click.option(
-    "--compare",
-    "base",
-    metavar="BASE",
-    help="Baseline: a run, a file or `previous`; see `compare`.",
-)
+@baseline_option
 @comparison_options
 @pass_app
 def command(
@@ -90,7 +84,7 @@ def command(
     stratify: str | None,
     form: str | None,
     output: Path | None,
-    base: str | None,
+    base: str,
     pass_mark: float,
     allow: tuple[str, ...],
     **filters: Any,
@@ -105,7 +99,7 @@ def command(
     generator = ReportGenerator(
         app.config,
         selection_from(filters),
-        base=base or "",
+        base=base,
         allowed=allowed_changes(allow),
         pass_score=pass_mark,
     )
@@ -159,7 +153,7 @@ def print_report(data: ReportData, grouping: str, stratify: str | None) -> None:
     _print_scores(data, grouping, stratify)
     _print_reliabilities(data)
     for sentence in findings(data, str, with_cause=len(data.results) <= _QUICKLY_READ):
-        click.echo(harmless(sentence))
+        say(sentence)
     base = data.base
     if base is not None:
         click.echo()
@@ -175,11 +169,17 @@ def print_times(data: ReportData) -> None:
         click.echo(f"No results yet. Next: {next_step('run')}")
         return
     names = {llm_id: data.name(llm_id) for llm_id in data.places}
-    console().print(effort_table(data.efforts, names))
+    print_table(
+        (
+            {"Model": names.get(effort.llm_id, effort.llm_id), **_effort_cells(effort)}
+            for effort in data.efforts
+        ),
+        hides_empty=True,
+    )
     for machine in sorted({machine_text(machine) for machine in data.machines}):
-        click.echo(harmless(f"Measured on {machine}"))
+        say(f"Measured on {machine}")
     if len(data.machines) > 1 and machine_problem(data.machines):
-        click.echo(harmless(machine_problem(data.machines)))
+        say(machine_problem(data.machines))
 
 
 def _print_scores(data: ReportData, grouping: str, stratify: str | None) -> None:
@@ -194,7 +194,7 @@ def _print_scores(data: ReportData, grouping: str, stratify: str | None) -> None
         data.stratified(classes_weigh_alike=stratify == "classes") if stratify and is_whole else {}
     )
     coverage = data.coverage if is_whole else {}
-    console().print(summary_table(data.summaries(by), names, ties, stratified, coverage))
+    print_summaries(data.summaries(by), names, ties, stratified, coverage)
     if ties:
         click.echo("Tied: models that share a letter do not differ significantly.")
 
@@ -204,34 +204,32 @@ def _print_reliabilities(data: ReportData) -> None:
     if not data.reliabilities:
         return
     k = data.reliabilities[0].k
-    figures = ("Tests", f"pass@{k}", f"pass^{k}", "Flip rate")
-    columns: list[Column] = ["Model", *((name, "right") for name in figures)]
-    cells = [
-        [
-            data.name(row.llm_id),
-            str(row.flip_rate.n),
-            *(f"{figure.value:.3f}" for figure in (row.pass_at_k, row.pass_hat_k, row.flip_rate)),
-        ]
-        for row in data.reliabilities
-    ]
     click.echo(f"Tests with {k} trials: share where one passes, all pass, two differ")
-    console().print(plain_table(columns, cells))
+    print_table(
+        {
+            "Model": data.name(row.llm_id),
+            ">Tests": str(row.flip_rate.n),
+            f">pass@{k}": f"{row.pass_at_k.value:.3f}",
+            f">pass^{k}": f"{row.pass_hat_k.value:.3f}",
+            ">Flip rate": f"{row.flip_rate.value:.3f}",
+        }
+        for row in data.reliabilities
+    )
 
 
-_LEFT = frozenset({"Model", "Class", "Tied"})
 _NOBODY: Mapping[str, str] = {}
 _NOTHING: Mapping[str, Estimate] = {}
 _NO_COVERAGE: Mapping[str, Coverage] = {}
 
 
-def summary_table(
+def print_summaries(
     summaries: Sequence[Summary],
     names: Mapping[str, str],
     ties: Mapping[str, str] = _NOBODY,
     stratified: Mapping[str, Estimate] = _NOTHING,
     coverage: Mapping[str, Coverage] = _NO_COVERAGE,
-) -> Table:
-    """Return a table with a row per summary, best score first; after all, what is not comparable.
+) -> None:
+    """Print a row per summary: best score first, at the end what is not comparable.
 
     Args:
         summaries: Rows of any grouping.
@@ -249,12 +247,10 @@ def summary_table(
     is_partial = any(each.n_tests < each.n_all for each in coverage.values())
     cells = [
         _score_cells(summary, names, ties, stratified)
-        | {"Tests": _tests_text(coverage.get(summary.group.llm_id)) if is_partial else ""}
+        | {">Tests": _tests_text(coverage.get(summary.group.llm_id)) if is_partial else ""}
         for summary in sorted(summaries, key=place)
     ]
-    shown = [name for name in cells[0] if any(row[name] for row in cells)] if cells else []
-    columns = [(name, "left" if name in _LEFT else "right") for name in shown]
-    return plain_table(columns, [[row[name] for name in shown] for row in cells])
+    print_table(cells, hides_empty=True)
 
 
 def _score_cells(
@@ -263,7 +259,7 @@ def _score_cells(
     ties: Mapping[str, str],
     stratified: Mapping[str, Estimate],
 ) -> dict[str, str]:
-    """Return a row by heading; a column that is empty in every row is left out."""
+    """Build a row by heading."""
     group, score, strict = summary.group, summary.score, summary.strict_score
     is_strict_lower = (
         score is not None and strict is not None and f"{strict:.3f}" < f"{score.value:.3f}"
@@ -271,21 +267,21 @@ def _score_cells(
     return {
         "Model": names.get(group.llm_id, group.llm_id),
         "Class": group.class_id or "",
-        "Level": str(group.level or ""),
-        "Score": f"{score.value:.3f}" if score else "-",
-        "95 % CI": f"{score.low:.2f}-{score.high:.2f}" if score else "",
-        "Stratified": _stratified_text(stratified.get(group.llm_id)),
+        ">Level": str(group.level or ""),
+        ">Score": f"{score.value:.3f}" if score else "-",
+        ">95 % CI": f"{score.low:.2f}-{score.high:.2f}" if score else "",
+        ">Stratified": _stratified_text(stratified.get(group.llm_id)),
         "Tied": ties.get(group.llm_id, ""),
-        "Tests": "",
-        "Strict": f"{strict:.3f}" if is_strict_lower else "",
-        "Passed": f"{summary.n_passed}/{summary.n_scored}",
-        "Failed": str(summary.n_failed or ""),
-        "Newer attempt failed": str(summary.n_newer_failed or ""),
-        "Median": f"{summary.time.median_ms / 1000:.2f} s" if summary.time else "",
-        "Tokens/s": _speed(summary.tokens_per_s),
-        "Generation tokens/s": _speed(summary.generation_tokens_per_s),
-        "Cost": _dollars(summary.cost_usd),
-        "Judge": _dollars(summary.judge_cost_usd),
+        ">Tests": "",
+        ">Strict": f"{strict:.3f}" if is_strict_lower else "",
+        ">Passed": f"{summary.n_passed}/{summary.n_scored}",
+        ">Failed": str(summary.n_failed or ""),
+        ">Newer attempt failed": str(summary.n_newer_failed or ""),
+        ">Median": f"{summary.time.median_ms / 1000:.2f} s" if summary.time else "",
+        ">Tokens/s": _speed(summary.tokens_per_s),
+        ">Generation tokens/s": _speed(summary.generation_tokens_per_s),
+        ">Cost": _dollars(summary.cost_usd),
+        ">Judge": _dollars(summary.judge_cost_usd),
     }
 
 
@@ -307,51 +303,35 @@ def _tests_text(coverage: Coverage | None) -> str:
     return f"{coverage.n_tests}/{coverage.n_all}" if coverage else ""
 
 
-def effort_table(efforts: Sequence[Effort], names: Mapping[str, str]) -> Table:
-    """Return a table with a row per LLM; parts of the time are means over its trials.
-
-    Args:
-        efforts: What the trials of each LLM took, at least one.
-        names: LLM id to what screens call it.
-    """
-    rows = [
-        {"Model": names.get(effort.llm_id, effort.llm_id), **_effort_cells(effort)}
-        for effort in efforts
-    ]
-    shown = [name for name in rows[0] if any(row[name] for row in rows)]
-    columns = [(name, "left" if name == "Model" else "right") for name in shown]
-    return plain_table(columns, [[row[name] for name in shown] for row in rows])
-
-
 def _effort_cells(effort: Effort) -> dict[str, str]:
-    """Return a row by heading; a column that is empty in every row is left out."""
+    """Build a row by heading."""
     return {
-        "Trials": str(effort.n_timed),
-        "Median": time_text(effort.median_ms),
-        "p95": time_text(effort.p95_ms),
-        "Load": time_text(effort.mean_load_ms),
+        ">Trials": str(effort.n_timed),
+        ">Median": time_text(effort.median_ms),
+        ">p95": time_text(effort.p95_ms),
+        ">Load": time_text(effort.mean_load_ms),
         **_parts(effort),
-        "Split over": str(effort.parts.n) if effort.parts else "",
-        "Prompt tokens/s": count_text(effort.prefill_tokens_per_s),
-        "Generation tokens/s": count_text(effort.decode_tokens_per_s),
-        "Prompt tokens": count_text(effort.prompt_tokens),
-        "Cached": count_text(effort.cached_tokens),
-        "Completion": count_text(effort.completion_tokens),
-        "Of thinking": count_text(effort.thinking_tokens),
-        "Cost": cost_text(effort.cost_usd),
-        "Judge": cost_text(effort.judge_cost_usd),
-        "Memory": memory_text(effort.memory_bytes, effort.gpu_share),
+        ">Split over": str(effort.parts.n) if effort.parts else "",
+        ">Prompt tokens/s": count_text(effort.prefill_tokens_per_s),
+        ">Generation tokens/s": count_text(effort.decode_tokens_per_s),
+        ">Prompt tokens": count_text(effort.prompt_tokens),
+        ">Cached": count_text(effort.cached_tokens),
+        ">Completion": count_text(effort.completion_tokens),
+        ">Of thinking": count_text(effort.thinking_tokens),
+        ">Cost": cost_text(effort.cost_usd),
+        ">Judge": cost_text(effort.judge_cost_usd),
+        ">Memory": memory_text(effort.memory_bytes, effort.gpu_share),
     }
 
 
 def _parts(effort: Effort) -> dict[str, str]:
     parts = effort.parts
     times = {
-        "Queue": parts.queue_ms if parts else 0.0,
-        "Prefill": parts.prefill_ms if parts else 0.0,
-        "Thinking": parts.thinking_ms if parts else 0.0,
-        "Answer": parts.answer_ms if parts else 0.0,
-        "Other": parts.other_ms if parts else 0.0,
+        ">Queue": parts.queue_ms if parts else 0.0,
+        ">Prefill": parts.prefill_ms if parts else 0.0,
+        ">Thinking": parts.thinking_ms if parts else 0.0,
+        ">Answer": parts.answer_ms if parts else 0.0,
+        ">Other": parts.other_ms if parts else 0.0,
     }
     return {name: time_text(time) if time >= 1 else "" for name, time in times.items()}
 

@@ -15,14 +15,12 @@ from poor_bench.cli.options import (
     selection_from,
     selection_options,
 )
-from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
-from poor_bench.cli.sandbox import agree_on_sandbox, choose_sandbox, sandbox_option
+from poor_bench.cli.output import console, json_option, print_json, print_table, say
+from poor_bench.cli.sandbox import agree_on_sandbox, sandbox_option
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from poor_bench.runner.rescore import Move, Problem, Rescored, RescorePlan, RescoreTally
     from poor_bench.workspace_runner import WorkspaceRunner
 
@@ -61,7 +59,6 @@ def command(
     dry_run: bool,
     undo: bool,
     max_cost: float | None,
-    sandbox_level: str | None,
     as_json: bool,
     **filters: Any,
 ) -> int:
@@ -74,7 +71,6 @@ def command(
     from poor_bench.runner.selection import select
     from poor_bench.workspace_runner import WorkspaceRunner
 
-    choose_sandbox(sandbox_level)
     runner = WorkspaceRunner(app.config)
     try:
         if undo:
@@ -131,7 +127,7 @@ def _tell(rescored: list[Rescored], n_left: int, *, stored: bool, as_json: bool)
         for item in rescored:
             tally.add(item.outcome, item.old.score)
         moved = _print_moves(changed)
-        print_problems(tally.problems)
+        print_unscored(tally.problems)
         click.echo(
             f"{counted(len(rescored) - len(problems), 'response')} scored again: "
             f"{counted(moved, 'score')} and {counted(len(changed) - moved, 'explanation')} changed"
@@ -162,7 +158,7 @@ def _print_moves(changed: list[Rescored]) -> int:
     """Print the scores that changed; return how many."""
     moves = [item.move() for item in changed if item.old.score != item.outcome.score]
     if moves:
-        console().print(moves_table(moves))
+        print_moves(moves)
     return len(moves)
 
 
@@ -191,7 +187,7 @@ def print_rescored(tally: RescoreTally, n_not_rescored: int, undo: str) -> None:
     if not tally.n_scored and not n_not_rescored:
         return
     if tally.moves:
-        console().print(moves_table(tally.moves[:_SHOWN]))
+        print_moves(tally.moves[:_SHOWN])
     if tally.n_first:
         click.echo(f"{counted(tally.n_first, 'stored response')} scored for the first time.")
     if n_again := tally.n_scored - tally.n_first:
@@ -224,27 +220,25 @@ def rescored_record(move: Move) -> dict[str, Any]:
     return move._asdict()
 
 
-def moves_table(moves: Sequence[Move]) -> Table:
-    """Return a table of scores before and after."""
-    columns: list[Column] = ["Model", "Test", ("Earlier", "right"), ("Now", "right")]
-    rows = [
-        [
-            move.llm_id,
-            move.test_id if move.trial == 1 else f"{move.test_id}, trial {move.trial}",
-            _score(move.old_score),
-            _score(move.new_score),
-        ]
+def print_moves(moves: Sequence[Move]) -> None:
+    """Print scores before and after."""
+    print_table(
+        {
+            "Model": move.llm_id,
+            "Test": move.test_id if move.trial == 1 else f"{move.test_id}, trial {move.trial}",
+            ">Earlier": _score(move.old_score),
+            ">Now": _score(move.new_score),
+        }
         for move in moves
-    ]
-    return plain_table(columns, rows)
+    )
 
 
-def print_problems(problems: Sequence[Problem]) -> None:
+def print_unscored(problems: Sequence[Problem]) -> None:
     """Print each reason why responses could not be scored again, on standard error."""
     for problem in problems:
         count = counted(problem.n_responses, "response")
         where = f"first at {problem.test_id} of {problem.llm_id}"
-        click.echo(harmless(f"{problem.message}: {count}, {where}"), err=True)
+        say(f"{problem.message}: {count}, {where}", err=True)
 
 
 def _score(score: float | None) -> str:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.output import (
+    console,
+    harmless,
+    json_option,
+    print_json,
+    print_table,
+    say,
+    shorten,
+)
 from poor_bench.command_line import examples
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from poor_bench.models.result import Result
 
 _EPILOG = examples(
@@ -64,7 +70,7 @@ def command(
         for result in results:
             _print_whole(result)
     else:
-        console().print(_listing(results, app.workspace.tests_by_id))
+        _print_rows(results, app.workspace.tests_by_id)
     return 0
 
 
@@ -101,58 +107,42 @@ def _require_test(app: AppContext, test_id: str) -> None:
         raise ConfigError(f"unknown test {test_id!r}", hint=hint)
 
 
-def _listing(results: list[Result], tests: Container[str]) -> Any:
-    rows = [
-        [
-            result.llm_id,
-            result.test_id if result.test_id in tests else f"{result.test_id} (removed)",
-            str(result.trial),
-            "-" if result.score is None else f"{result.score:.2f}",
-            _one_line(result.failure.message if result.failure else result.details),
-        ]
+def _print_rows(results: list[Result], tests: Container[str]) -> None:
+    print_table(
+        {
+            "Model": result.llm_id,
+            "Test": result.test_id if result.test_id in tests else f"{result.test_id} (removed)",
+            ">Trial": str(result.trial),
+            ">Score": "-" if result.score is None else f"{result.score:.2f}",
+            "Details": shorten(result.failure.message if result.failure else result.details, 100),
+        }
         for result in results
-    ]
-    return plain_table(["Model", "Test", ("Trial", "right"), ("Score", "right"), "Details"], rows)
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 100 else f"{line[:99]}…"
+    )
 
 
 def _print_whole(result: Result) -> None:
     from rich.text import Text
 
-    out = console()
     title = f"{result.test_id}  {result.llm_id}  trial {result.trial}"
-    out.rule(Text(harmless(title)), align="left")
-    if result.failure is not None:
-        _section(out, "Failed to run", f"{result.failure.kind}: {result.failure.message}")
-    for title, text in (
-        ("System prompt", result.system_prompt),
-        ("Prompt", result.prompt),
-        ("Thinking", result.thinking),
-        ("Response", result.response),
-        ("Details", result.details),
-    ):
-        _section(out, title, text)
+    console().rule(Text(harmless(title)), align="left")
+    failure = result.failure
+    sections = {
+        "Failed to run": f"{failure.kind}: {failure.message}" if failure else "",
+        "System prompt": result.system_prompt,
+        "Prompt": result.prompt,
+        "Thinking": result.thinking,
+        "Response": result.response,
+        "Details": result.details,
+    }
+    for heading, text in sections.items():
+        if text:
+            console().print(f"[bold]{heading}[/bold]")
+            say(f"{text}\n")
     for name in _DETAIL_FIELDS:
         value = getattr(result, name)
         if value not in (None, "", ()):
             shown = " ".join(value) if isinstance(value, tuple) else str(value)
-            _line(out, f"{name:18} {_one_line(shown)}")
-
-
-def _section(out: Console, title: str, text: str) -> None:
-    if text:
-        out.print(f"[bold]{title}[/bold]")
-        _line(out, f"{text}\n")
-
-
-def _line(out: Console, text: str) -> None:
-    from rich.text import Text
-
-    out.print(Text(harmless(text)))
+            say(f"{name:18} {shorten(shown, 100)}")
 
 
 def _repair(app: AppContext) -> int:

@@ -10,16 +10,19 @@ import click
 
 from poor_bench.cli.context import AppContext, next_step, pass_app
 from poor_bench.cli.options import (
+    dry_run_option,
     limit_cost,
+    max_cost_option,
     print_cost_estimate,
     selection_from,
     selection_options,
+    trials_option,
 )
-from poor_bench.cli.output import console, harmless, json_option, print_json
+from poor_bench.cli.output import harmless, json_option, print_json, say, show_status
 from poor_bench.cli.process import stop_on_signal
-from poor_bench.cli.report import summary_table, summary_to_json
+from poor_bench.cli.report import print_summaries, summary_to_json
 from poor_bench.cli.rescore import print_rescored, rescored_to_json
-from poor_bench.cli.sandbox import agree_on_sandbox, choose_sandbox, sandbox_option
+from poor_bench.cli.sandbox import agree_on_sandbox, sandbox_option
 from poor_bench.command_line import examples, next_command
 from poor_bench.errors import ConfigError
 from poor_bench.messages import counted, removed_tests_text
@@ -54,23 +57,10 @@ Exit codes:
 
 @click.command(epilog=_EPILOG)
 @selection_options
-@click.option(
-    "--trials",
-    type=click.IntRange(1, 1000),
-    default=1,
-    show_default=True,
-    help="Trials per test.",
-)
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(min=0),
-    metavar="USD",
-    help="Stop before total cost exceeds this amount.",
-)
+@trials_option
+@max_cost_option
 @click.option("--force", is_flag=True, help="Re-run completed tests.")
-@click.option(
-    "--dry-run", is_flag=True, help="Show the plan and its cost without sending requests."
-)
+@dry_run_option
 @click.option(
     "--beside", is_flag=True, help="Start even if another process is running this workspace."
 )
@@ -85,7 +75,6 @@ def command(
     dry_run: bool,
     beside: bool,
     unchecked: bool,
-    sandbox_level: str | None,
     as_json: bool,
     **choice: Any,
 ) -> int:
@@ -98,7 +87,6 @@ def command(
     from poor_bench.runs.turn import RunTurn
     from poor_bench.workspace_runner import WorkspaceRunner
 
-    choose_sandbox(sandbox_level)
     runner = WorkspaceRunner(app.config)
     selection = selection_from(choice, trials=choice["trials"], force=choice["force"])
     plan = runner.plan(selection)
@@ -179,7 +167,7 @@ def take_turn(turn: RunTurn, *, beside: bool, pause: Callable[[float], None] = t
         return False
     ways = "Ctrl-C stops waiting, --beside starts at once"
     click.echo(f"Waiting: {under_way}. Its remaining tests run afterwards. {ways}.", err=True)
-    with console(stderr=True).status("Waiting for the other run"):
+    with show_status("Waiting for the other run"):
         while not turn.take():
             pause(_LOOK_AGAIN_S)
     return True
@@ -193,7 +181,7 @@ def check_before_run(app: AppContext) -> None:
     """
     from poor_bench.models.problem import Severity
 
-    with console(stderr=True).status("Checking the tests"):
+    with show_status("Checking the tests"):
         findings = app.config.lint()
     found = [*app.workspace.problems, *(finding.problem for finding in findings)]
     errors = [problem for problem in found if problem.severity is Severity.ERROR]
@@ -250,10 +238,10 @@ def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | Non
     summaries = _summaries(runner, plan)
     if summaries:
         coverage = coverages_of(_results(runner, plan))
-        console().print(summary_table(summaries, names, coverage=coverage))
+        print_summaries(summaries, names, coverage=coverage)
         for llm_id, each in coverage.items():
             if not each.is_comparable:
-                click.echo(harmless(f"{names.get(llm_id, llm_id)}: {each.text}."))
+                say(f"{names.get(llm_id, llm_id)}: {each.text}.")
     if plan.states.n_removed:
         click.echo(f"{removed_tests_text(plan.states.n_removed)}.")
     click.echo(f"Results: {runner.config.store.paths.snapshot}")

@@ -9,10 +9,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
-from poor_bench.cli.output import console, harmless
-from poor_bench.cli.rescore import print_problems
+from poor_bench.cli.output import harmless, say
+from poor_bench.cli.rescore import print_unscored
 from poor_bench.messages import counted
 from poor_bench.models.result import Result
 from poor_bench.pool.events import (
@@ -83,7 +81,7 @@ class RunView:
     def say(self, line: str) -> None:
         """Show a line of its own; where nobody reads it any more, the run goes on all the same."""
         with suppress(BrokenPipeError):
-            click.echo(harmless(line), err=True)
+            say(line, err=True)
 
     def show(self, llm_id: str, note: str, *, is_frequent: bool = False) -> None:
         """Show how far an LLM is; what is frequent may be left out."""
@@ -168,9 +166,10 @@ class BarsView(RunView):
             return
         if llm_id not in self._tasks:
             name = harmless(self.name(llm_id))
-            self._tasks[llm_id] = self._progress.add_task(name, total=tally.n_items, figures="")
-        figures = note or tally.figures()
-        self._progress.update(self._tasks[llm_id], completed=tally.n_done, figures=figures)
+            self._tasks[llm_id] = self._progress.add_task(name, total=tally.n_items, note="")
+        self._progress.update(
+            self._tasks[llm_id], completed=tally.n_done, note=note or tally.figures()
+        )
 
     def finish(self, llm_id: str) -> None:
         """Stop the clock of an LLM's bar."""
@@ -224,7 +223,7 @@ def open_run_view(workspace: Workspace, *, quiet: bool) -> Iterator[RunView]:
     """Open the view that fits where the output goes; at its end it tells what was not rescored."""
     with _opened(workspace, quiet=quiet) as view:
         yield view
-    print_problems(view.rescored.problems)
+    print_unscored(view.rescored.problems)
 
 
 @contextmanager
@@ -232,32 +231,12 @@ def _opened(workspace: Workspace, *, quiet: bool) -> Iterator[RunView]:
     if quiet:
         yield QuietView(workspace)
     elif sys.stderr.isatty():
-        with _progress() as progress:
+        from poor_bench.cli.screen import open_bars
+
+        with open_bars(with_time_left=True) as progress:
             yield BarsView(workspace, progress)
     else:
         yield LinesView(workspace)
-
-
-def _progress() -> Progress:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[figures]}", markup=False),
-        TimeRemainingColumn(compact=True),
-        console=console(stderr=True),
-        refresh_per_second=5,
-    )
 
 
 _MINUTE_S, _HOUR_S = 60, 3600

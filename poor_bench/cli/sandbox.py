@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.output import console, json_option, plain_table, print_json
+from poor_bench.cli.output import json_option, print_json, print_table, show_status
 from poor_bench.command_line import examples
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.cli.context import AppContext
     from poor_bench.models.test import Test
-    from poor_bench.sandbox import Level
     from poor_bench.sandbox.selftest.run import Finding
 
 
@@ -59,7 +58,7 @@ def selftest(as_json: bool) -> int:
 
     level = sandbox_status().level
     findings = []
-    with console(stderr=True).status("") as shown:
+    with show_status("") as shown:
         for number, finding in enumerate(run_selftest(shared_sandbox()), start=1):
             findings.append(finding)
             shown.update(f"Tried {number} of {counted(len(TRIALS), 'escape')}")
@@ -67,10 +66,14 @@ def selftest(as_json: bool) -> int:
     if as_json:
         print_json({"level": level.label, "escapes": [_record(item) for item in findings]})
     else:
-        rows = [
-            [_verdict(item, broken=item in broken), item.name, item.evidence] for item in findings
-        ]
-        console().print(plain_table(["", "Escape", "Evidence"], rows))
+        print_table(
+            {
+                "": _verdict(item, broken=item in broken),
+                "Escape": item.name,
+                "Evidence": item.evidence,
+            }
+            for item in findings
+        )
         n_held = sum(item.held for item in findings)
         click.echo(
             f"Blocked {n_held} of {counted(len(findings), 'escape')} at level {level.label}."
@@ -93,15 +96,6 @@ def _record(finding: Finding) -> dict[str, Any]:
     }
 
 
-sandbox_option = click.option(
-    "--sandbox",
-    "--require-sandbox",
-    "sandbox_level",
-    metavar="LEVEL",
-    help="Lowest sandbox level to accept: process, limits, isolated (default) or full.",
-)
-
-
 def choose_sandbox(name: str | None) -> None:
     """Accept the level that the option names in this process, and demand it.
 
@@ -112,11 +106,24 @@ def choose_sandbox(name: str | None) -> None:
     """
     if name is None:
         return
-    from poor_bench.sandbox import accept_level, require_level
+    from poor_bench.sandbox import accept_level, parse_level, require_level
 
-    level = _level_named(name)
+    try:
+        level = parse_level(name)
+    except ValueError as error:
+        raise click.UsageError(f"--sandbox: {error}") from error
     require_level(level)
     accept_level(level)
+
+
+sandbox_option = click.option(
+    "--sandbox",
+    "--require-sandbox",
+    metavar="LEVEL",
+    expose_value=False,
+    callback=lambda _context, _option, name: choose_sandbox(name),
+    help="Lowest sandbox level to accept: process, limits, isolated (default) or full.",
+)
 
 
 def agree_on_sandbox(app: AppContext, tests: Iterable[Test]) -> None:
@@ -134,14 +141,15 @@ def agree_on_sandbox(app: AppContext, tests: Iterable[Test]) -> None:
 
     accept_level_of(app.data_dir)
     terms = sandbox_terms()
-    may_ask = terms.is_refused and not terms.is_chosen and _is_somebody_there()
+    is_asked = sys.stdin.isatty() and sys.stderr.isatty()
+    may_ask = terms.is_refused and not terms.is_chosen and is_asked
     if terms.is_refused and not may_ask:
         raise ConfigError(terms.refusal, hint=terms.way_out)
     if weakness := weakness_of(terms.status):
         click.echo(f"Warning: {weakness}.", err=True)
     if not may_ask:
         return
-    if not click.confirm("Run code of models all the same?", default=False, err=True):
+    if not click.confirm("Run code of models anyway?", default=False, err=True):
         raise ConfigError(terms.refusal, hint=terms.way_out)
     accept_level(terms.status.level)
 
@@ -151,17 +159,3 @@ def _run_code(app: AppContext, tests: Iterable[Test]) -> bool:
 
     specs = (spec_of(app.workspace, test) for test in tests)
     return any(app.evaluators.get(spec.name).runs_code(spec.parameters) for spec in specs)
-
-
-def _is_somebody_there() -> bool:
-    """True if somebody sits before a terminal; nobody else can accept."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def _level_named(name: str) -> Level:
-    from poor_bench.sandbox import parse_level
-
-    try:
-        return parse_level(name)
-    except ValueError as error:
-        raise click.UsageError(f"--sandbox: {error}") from error

@@ -1,17 +1,41 @@
-"""The terminal as rich sees it, with two habits of ours."""
+"""What rich draws: the screen, its tables, and the progress of a job. Imported on demand."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
+import click
+from rich import box
 from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
+from rich.text import Text
 
+from poor_bench.cli.output import harmless
+
+_PIPED_WIDTH = 200
 _WIDEST = 10_000
+_NARROWEST_TEXT = 12
 
 
 class Screen(Console):
-    """Cuts no table that is wider than the terminal, and leaves a closed pipe to `main`."""
+    """A console that cuts no table, and leaves a closed pipe to `main`."""
+
+    def __init__(self, *, stderr: bool = False, **options: Any) -> None:
+        """Open standard output or error; a pipe has no colours and room for long lines."""
+        is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
+        options = {"width": None if is_terminal else _PIPED_WIDTH, **options}
+        super().__init__(stderr=stderr, highlight=False, emoji=False, **options)
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print; where a table needs more room than there is, the terminal breaks its lines."""
@@ -28,3 +52,101 @@ class Screen(Console):
             BrokenPipeError: Always.
         """
         raise BrokenPipeError
+
+
+def build_table(rows: Iterable[Mapping[str, str]], *, hides_empty: bool = False) -> Table:
+    """Build a table of harmless cells; its figures are never cut.
+
+    Args:
+        rows: Text by heading, with the same headings in each. `>` before a heading aligns the
+            column to the right, as in a format specification.
+        hides_empty: Omit columns without any text.
+    """
+    rows = list(rows)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    headings = list(rows[0]) if rows else []
+    shown = [name for name in headings if not hides_empty or any(row[name] for row in rows)]
+    cells = [[Text(harmless(row[name])) for name in shown] for row in rows]
+    for position, heading in enumerate(shown):
+        is_figure = heading.startswith(">")
+        title = heading.removeprefix(">")
+        width = max(len(title), *(row[position].cell_len for row in cells))
+        table.add_column(
+            title,
+            justify="right" if is_figure else "left",
+            overflow="fold",
+            no_wrap=is_figure,
+            min_width=width if is_figure else min(width, _NARROWEST_TEXT),
+        )
+    for row in cells:
+        table.add_row(*row)
+    return table
+
+
+class JobView:
+    """The progress of a job that nobody watches: nothing is shown."""
+
+    def move(self, note: str = "", **changes: Any) -> None:
+        """Change the live bar: `note`, and `advance`, `completed` or `total`."""
+
+    def tell(self, line: str) -> None:
+        """Print a line where there is no live bar."""
+
+    def say(self, line: str) -> None:
+        """Print a line, above the bar if there is one."""
+
+
+class _Lines(JobView):
+    """Progress as lines on standard error; the job goes on if nobody reads them any more."""
+
+    def tell(self, line: str) -> None:
+        with suppress(BrokenPipeError):
+            click.echo(harmless(line), err=True)
+
+    say = tell
+
+
+class _Bar(JobView):
+    """Progress as a live bar."""
+
+    def __init__(self, bars: Progress, title: str, total: int | None) -> None:
+        self._bars = bars
+        self._task = bars.add_task(harmless(title), total=total, note="")
+
+    def move(self, note: str = "", **changes: Any) -> None:
+        self._bars.update(self._task, note=harmless(" ".join(note.split())), **changes)
+
+    def say(self, line: str) -> None:
+        self._bars.console.print(Text(harmless(line)))
+
+
+@contextmanager
+def open_job_view(title: str = "", total: int | None = 0, *, quiet: bool) -> Iterator[JobView]:
+    """Show progress in the way that suits standard error; not at all for `--json`.
+
+    Args:
+        title: Text before the bar.
+        total: Steps of the job; None if unknown.
+        quiet: True to show nothing.
+    """
+    if quiet:
+        yield JobView()
+    elif sys.stderr.isatty():
+        with open_bars() as bars:
+            yield _Bar(bars, title, total)
+    else:
+        yield _Lines()
+
+
+def open_bars(*, with_time_left: bool = False) -> Progress:
+    """Build live bars on standard error; the field `note` of a task is shown after its counts."""
+    columns = [
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}", markup=False),
+    ]
+    if with_time_left:
+        columns.append(TimeRemainingColumn(compact=True))
+    return Progress(*columns, console=Screen(stderr=True), refresh_per_second=5)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, next_step, pass_app
-from poor_bench.cli.options import selection_from, selection_options
-from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.options import selection_from, selection_options, trials_option
+from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted, removed_tests_text
 
@@ -27,13 +27,7 @@ _EPILOG = examples(
 
 @click.command(epilog=_EPILOG)
 @selection_options
-@click.option(
-    "--trials",
-    type=click.IntRange(1, 1000),
-    default=1,
-    show_default=True,
-    help="Trials per test.",
-)
+@trials_option
 @json_option
 @pass_app
 def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> int:
@@ -62,7 +56,7 @@ def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> i
     if rows or not removed:
         _print(app, states, rows)
     for llm_id, n_results in removed.items():
-        click.echo(harmless(f"{llm_id}: {counted(n_results, 'result')}; not in llms.json."))
+        say(f"{llm_id}: {counted(n_results, 'result')}; not in llms.json.")
     return 0
 
 
@@ -89,30 +83,24 @@ def _row(states: TrialStates, index: int) -> dict[str, Any]:
 
 
 def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> None:
-    columns: list[Column] = [
-        "Model",
-        *((name, "right") for name in ("Done", "Pending", "Failed", "Stale")),
-        ("Newer attempt failed", "right"),
-    ]
-    cells = [
-        [
-            row["label"],
-            f"{row['done']}/{row['total']}",
-            str(row["pending"] or ""),
-            str(row["failed"] or ""),
-            str(row["stale_request"] + row["stale_score"] or ""),
-            str(row["newer_failed"] or ""),
-        ]
-        for row in rows
-    ]
-    if not any(row["newer_failed"] for row in rows):
-        columns, cells = columns[:-1], [cell[:-1] for cell in cells]
+    has_newer = any(row["newer_failed"] for row in rows)
     classes = {test.class_id for test in states.tests}
     click.echo(
         f"Workspace {app.data_dir}: {counted(len(states.tests), 'test')} in "
         f"{counted(len(classes), 'class')}, {counted(len(states.llms), 'model')}"
     )
-    console().print(plain_table(columns, cells))
+    newer = ">Newer attempt failed"
+    print_table(
+        {
+            "Model": row["label"],
+            ">Done": f"{row['done']}/{row['total']}",
+            ">Pending": str(row["pending"] or ""),
+            ">Failed": str(row["failed"] or ""),
+            ">Stale": str(row["stale_request"] + row["stale_score"] or ""),
+            **({newer: str(row["newer_failed"] or "")} if has_newer else {}),
+        }
+        for row in rows
+    )
     if states.n_removed:
         click.echo(f"{removed_tests_text(states.n_removed)}.")
     click.echo(_what_next(rows))

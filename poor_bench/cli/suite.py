@@ -10,14 +10,12 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import OutputFile
 from poor_bench.cli.output import (
-    Column,
-    console,
     count_problems,
-    harmless,
+    has_errors,
     json_option,
-    plain_table,
     print_json,
     print_problems,
+    print_table,
     problems_to_json,
 )
 from poor_bench.cli.suite_run import (
@@ -72,14 +70,17 @@ def list_suites(app: AppContext, /, as_json: bool = False) -> int:
     if as_json:
         print_json({"suites": suites, "runs": runs})
         return 0
-    columns: list[Column] = ["Suite", ("Cases", "right"), "Tags", "File"]
-    cells = [
-        [row["name"], str(row["cases"]), ", ".join(row["tags"]), row["file"]] for row in suites
-    ]
-    console().print(plain_table(columns, cells))
+    print_table(
+        {
+            "Suite": row["name"],
+            ">Cases": str(row["cases"]),
+            "Tags": ", ".join(row["tags"]),
+            "File": row["file"],
+        }
+        for row in suites
+    )
     if runs:
-        heads: list[Column] = ["Run", "Suite", ("Passed", "right"), "Result"]
-        console().print(plain_table(heads, [_run_cells(row) for row in runs]))
+        print_table(map(_run_cells, runs))
     click.echo(f"Next: {next_command('suite run NAME')}")
     return 0
 
@@ -114,14 +115,14 @@ def _run_row(run: Any) -> dict[str, Any]:
     }
 
 
-def _run_cells(row: dict[str, Any]) -> list[str]:
+def _run_cells(row: dict[str, Any]) -> dict[str, str]:
+    cells = {"Run": row["run_id"], "Suite": row["suite"]}
     if "problem" in row:
-        return [row["run_id"], row["suite"], "", harmless(row["problem"])]
-    words = [f"{row['failed']} failed"] if row["failed"] else []
-    words += [f"{row['not_run']} not run"] if row["not_run"] else []
+        return {**cells, ">Passed": "", "Result": row["problem"]}
+    words = [f"{row[key]} {key.replace('_', ' ')}" for key in ("failed", "not_run") if row[key]]
     words += ["running"] if row["is_going_on"] else ["stopped"] if row["cancelled"] else []
     passed = f"{row['passed']}/{row['passed'] + row['failed']}"
-    return [row["run_id"], row["suite"], passed, ", ".join(words) or "passed"]
+    return {**cells, ">Passed": passed, "Result": ", ".join(words) or "passed"}
 
 
 @command.command()
@@ -136,7 +137,6 @@ def validate(app: AppContext, /, files: tuple[str, ...], as_json: bool) -> int:
     """
     from poor_bench.evaluation.playbook_checks import check_suite_and_playbooks
     from poor_bench.evaluation.suite_files import find_suite, suite_files
-    from poor_bench.models.problem import Severity
 
     paths: list[Path] = [find_suite(file, app.data_dir) for file in files]
     problems = []
@@ -145,9 +145,9 @@ def validate(app: AppContext, /, files: tuple[str, ...], as_json: bool) -> int:
     if as_json:
         print_json({"problems": problems_to_json(problems)})
     else:
-        print_problems(problems, limit=len(problems))
+        print_problems(problems)
         click.echo(count_problems(problems))
-    return 2 if any(problem.severity is Severity.ERROR for problem in problems) else 0
+    return 2 if has_errors(problems) else 0
 
 
 _IMPORT_EXAMPLES = examples(

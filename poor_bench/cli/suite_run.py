@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import functools
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.options import HTML_FILE, OutputFile
-from poor_bench.cli.output import Column, console, harmless, json_option, plain_table, print_json
+from poor_bench.cli.options import HTML_FILE, OutputFile, combine, count_option
+from poor_bench.cli.output import harmless, json_option, print_json, print_table, say
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.command_line import examples
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
     from poor_bench.evaluation.events import SuiteEvent
     from poor_bench.evaluation.models import (
         EvalCaseResult,
@@ -32,8 +28,7 @@ if TYPE_CHECKING:
     from poor_bench.evaluation.stored_run import StoredRun
 
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-_OPTIONS = (
+report_file_options = combine(
     click.option("--html", "html_file", type=HTML_FILE, help="Write one HTML page with replays."),
     click.option("--junit", "junit_file", type=OutputFile(".xml"), help="Write JUnit XML."),
     click.option(
@@ -42,17 +37,8 @@ _OPTIONS = (
 )
 
 
-def report_file_options(function: _Command) -> _Command:
-    """Add the options `--html --junit --output` to a command."""
-    return functools.reduce(
-        lambda decorated, option: option(decorated), reversed(_OPTIONS), function
-    )
-
-
 def write_report_files(
-    report: EvalSuiteResult,
-    run: StoredRun | None,
-    files: dict[str, Path | None],
+    report: EvalSuiteResult, run: StoredRun | None, files: dict[str, Path | None]
 ) -> None:
     """Write the files that the options name, and list them on standard error."""
     from poor_bench.evaluation.html.page import report_to_html
@@ -78,18 +64,13 @@ def show_report(report: EvalSuiteResult, *, as_json: bool) -> None:
 
         print_json(report_to_json(report))
         return
-    columns: list[Column] = [
-        "Case", "", "By", ("Trials", "right"), ("Duration", "right"), ("Actions", "right"),
-        ("Tokens", "right"), ("Cost", "right"),
-    ]  # fmt: skip
-    console().print(plain_table(columns, [_cells(case) for case in report.case_results]))
+    print_table(map(_cells, report.case_results))
     for case in report.case_results:
         for line in _reasons(case):
-            click.echo(harmless(f"{case.id}: {line}"))
+            say(f"{case.id}: {line}")
     if report.tag_results:
-        heads: list[Column] = ["Tag", ("Passed", "right"), ("Pass rate", "right"), "95 % CI", ""]
-        console().print(plain_table(heads, [_tag_cells(tag) for tag in report.tag_results]))
-    click.echo(harmless(_headline(report)))
+        print_table(map(_tag_cells, report.tag_results))
+    say(_headline(report))
 
 
 def exit_code(report: EvalSuiteResult) -> int:
@@ -101,20 +82,20 @@ def exit_code(report: EvalSuiteResult) -> int:
     return 3 if report.not_run else 0
 
 
-def _cells(case: EvalCaseResult) -> list[str]:
+def _cells(case: EvalCaseResult) -> dict[str, str]:
     from poor_bench.reports.number_text import cost_text, count_text, time_text
 
     n_passed = sum(trial.passed for trial in case.trial_results)
-    return [
-        case.id,
-        case.status.value.replace("_", " "),
-        case.mode or "",
-        f"{n_passed}/{case.trials_run}" if case.trials_run else "",
-        time_text(case.avg_duration_ms),
-        str(case.actions) if case.trials_run else "",
-        count_text(case.input_tokens + case.output_tokens),
-        cost_text(case.avg_estimated_cost_usd) or ("n/a" if case.trials_run else ""),
-    ]
+    return {
+        "Case": case.id,
+        "": case.status.value.replace("_", " "),
+        "By": case.mode or "",
+        ">Trials": f"{n_passed}/{case.trials_run}" if case.trials_run else "",
+        ">Duration": time_text(case.avg_duration_ms),
+        ">Actions": str(case.actions) if case.trials_run else "",
+        ">Tokens": count_text(case.input_tokens + case.output_tokens),
+        ">Cost": cost_text(case.avg_estimated_cost_usd) or ("n/a" if case.trials_run else ""),
+    }
 
 
 def _reasons(case: EvalCaseResult) -> list[str]:
@@ -123,11 +104,15 @@ def _reasons(case: EvalCaseResult) -> list[str]:
     return [*case.reasons, *case.read_errors]
 
 
-def _tag_cells(tag: EvalTagResult) -> list[str]:
-    rate = f"{tag.pass_rate:.2f}" if tag.total else "n/a"
-    interval = "{:.2f} to {:.2f}".format(*tag.pass_interval) if tag.pass_interval else ""
-    not_run = f"{tag.not_run} not run" if tag.not_run else ""
-    return [tag.tag, f"{tag.passed}/{tag.total}", rate, interval, not_run]
+def _tag_cells(tag: EvalTagResult) -> dict[str, str]:
+    interval = tag.pass_interval
+    return {
+        "Tag": tag.tag,
+        ">Passed": f"{tag.passed}/{tag.total}",
+        ">Pass rate": f"{tag.pass_rate:.2f}" if tag.total else "n/a",
+        "95 % CI": "{:.2f} to {:.2f}".format(*interval) if interval else "",
+        "": f"{tag.not_run} not run" if tag.not_run else "",
+    }
 
 
 def _headline(report: EvalSuiteResult) -> str:
@@ -174,14 +159,8 @@ _EPILOG = examples(
     metavar="ID",
     help="Only cases with this id or glob; repeatable.",
 )
-@click.option("--trials", type=click.IntRange(1, 1000), help="Number of trials, for all cases.")
-@click.option(
-    "--parallel",
-    type=click.IntRange(1, 64),
-    default=1,
-    show_default=True,
-    help="Parallel trials, each in a browser of its own.",
-)
+@count_option("--trials", default=None, most=1000, help="Number of trials, for all cases.")
+@count_option("--parallel", most=64, help="Parallel trials, each in a browser of its own.")
 @click.option(
     "--llm",
     "llm_id",
@@ -219,7 +198,7 @@ def run(
     show_report(report, as_json=as_json)
     write_report_files(report, find_run(app.data_dir, report.run_id), files)
     if llm_id and not report.llms:
-        click.echo(harmless(_not_used(llm_id)), err=True)
+        say(_not_used(llm_id), err=True)
     return exit_code(report)
 
 
@@ -230,13 +209,46 @@ def _not_used(llm_id: str) -> str:
     )
 
 
-def _run(app: AppContext, suite: EvalSuite, *, quiet: bool, **options: Any) -> Any:
+def _run(app: AppContext, suite: EvalSuite, *, quiet: bool, **options: Any) -> EvalSuiteResult:
     from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
     from poor_bench.pool.control import RunControl
 
     control = RunControl()
-    with open_suite_view(quiet=quiet) as view, stop_on_signal(control):
-        return run_suite_now(suite, SuiteOptions(data_dir=app.data_dir, **options), view, control)
+    with _open_view(quiet=quiet) as show, stop_on_signal(control):
+        return run_suite_now(suite, SuiteOptions(data_dir=app.data_dir, **options), show, control)
+
+
+@contextmanager
+def _open_view(*, quiet: bool) -> Iterator[Callable[[SuiteEvent], None]]:
+    """Show each step on a live bar, and each trial that ended."""
+    from poor_bench.cli.screen import open_job_view
+    from poor_bench.evaluation.events import StepDone, SuiteStarted, TrialFinished
+
+    n_trials = n_done = 0
+
+    def show(event: SuiteEvent) -> None:
+        nonlocal n_trials, n_done
+        if isinstance(event, SuiteStarted):
+            n_trials = event.n_trials
+            view.move(description=harmless(event.suite), total=n_trials)
+        elif isinstance(event, StepDone):
+            view.move(f"{event.case_id}: {event.step.text}"[:60])
+        elif isinstance(event, TrialFinished):
+            n_done += 1
+            view.say(f"{n_done}/{n_trials}  {_trial_line(event.result)}")
+            view.move(advance=1)
+
+    with open_job_view(quiet=quiet) as view:
+        yield show
+
+
+def _trial_line(trial: EvalTrialResult) -> str:
+    name = f"{trial.case_id} (trial {trial.trial})" if trial.trial_index else trial.case_id
+    if trial.failure is not None:
+        return f"{name}: not run: {trial.failure.message}"
+    seconds = trial.duration_ms / 1000
+    verdict = "passed" if trial.passed else f"failed: {trial.failed_checks[0]}"
+    return f"{name}: {verdict} ({trial.mode}, {counted(trial.actions, 'action')}, {seconds:.1f} s)"
 
 
 _RECORD_EXAMPLES = examples(
@@ -287,100 +299,10 @@ def record(
     click.echo(f"Wrote {path}, from run {found.run.run_id}, trial {found.trial.trial}.")
     if no_replay:
         return 0
-    return _replay(app.data_dir, replay_suite(found, path))
+    return _replay(app, replay_suite(found, path))
 
 
-def _replay(data_dir: Path, suite: EvalSuite) -> int:
-    from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
-    from poor_bench.pool.control import RunControl
-
-    control = RunControl()
-    with stop_on_signal(control):
-        report = run_suite_now(suite, SuiteOptions(data_dir=data_dir), control=control)
+def _replay(app: AppContext, suite: EvalSuite) -> int:
+    report = _run(app, suite, quiet=True)
     show_report(report, as_json=False)
     return exit_code(report)
-
-
-View = Callable[["SuiteEvent"], None]
-
-
-class LinesView:
-    """One line per finished trial."""
-
-    def __init__(self) -> None:
-        self._n_trials = 0
-        self._n_done = 0
-
-    def __call__(self, event: SuiteEvent) -> None:
-        """Show one event."""
-        from poor_bench.evaluation.events import SuiteStarted, TrialFinished
-
-        if isinstance(event, SuiteStarted):
-            self._n_trials = event.n_trials
-        elif isinstance(event, TrialFinished):
-            self._n_done += 1
-            line = f"{self._n_done}/{self._n_trials}  {_line(event.result)}"
-            with suppress(BrokenPipeError):
-                click.echo(harmless(line), err=True)
-
-
-class BarView:
-    """A live bar with the current step."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._task: TaskID | None = None
-
-    def __call__(self, event: SuiteEvent) -> None:
-        """Show one event."""
-        from poor_bench.evaluation.events import StepDone, SuiteStarted, TrialFinished
-
-        if isinstance(event, SuiteStarted):
-            self._task = self._progress.add_task(
-                harmless(event.suite), total=event.n_trials, now=""
-            )
-        elif self._task is None:
-            return
-        elif isinstance(event, StepDone):
-            now = harmless(f"{event.case_id}: {event.step.text}").replace("\n", " ")[:60]
-            self._progress.update(self._task, now=now)
-        elif isinstance(event, TrialFinished):
-            from rich.text import Text
-
-            self._progress.console.print(Text(harmless(_line(event.result))))
-            self._progress.update(self._task, advance=1, now="")
-
-
-def _line(trial: EvalTrialResult) -> str:
-    name = f"{trial.case_id} (trial {trial.trial})" if trial.trial_index else trial.case_id
-    if trial.failure is not None:
-        return f"{name}: not run: {trial.failure.message}"
-    seconds = trial.duration_ms / 1000
-    verdict = "passed" if trial.passed else f"failed: {trial.failed_checks[0]}"
-    return f"{name}: {verdict} ({trial.mode}, {counted(trial.actions, 'action')}, {seconds:.1f} s)"
-
-
-@contextmanager
-def open_suite_view(*, quiet: bool) -> Iterator[View]:
-    """Open the view that suits the output; a silent one for `--json`."""
-    if quiet:
-        yield lambda _event: None
-    elif sys.stderr.isatty():
-        with _progress() as progress:
-            yield BarView(progress)
-    else:
-        yield LinesView()
-
-
-def _progress() -> Progress:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
-
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[now]}", markup=False),
-        console=console(stderr=True),
-        refresh_per_second=5,
-    )

@@ -10,17 +10,17 @@ import click
 
 from poor_bench.cli.context import AppContext, next_step, pass_app
 from poor_bench.cli.new_tests import generate, import_tests
-from poor_bench.cli.options import selection_from, selection_options
+from poor_bench.cli.options import all_problems_option, selection_from, selection_options
 from poor_bench.cli.output import (
-    Column,
-    console,
     count_problems,
     harmless,
+    has_errors,
     json_option,
-    plain_table,
     print_json,
     print_problems,
+    print_table,
     problems_to_json,
+    say,
 )
 from poor_bench.command_line import examples, next_command
 from poor_bench.config.nearest_name import name_hint
@@ -72,18 +72,16 @@ def list_tests(app: AppContext, /, as_json: bool = False, **filters: Any) -> int
     if as_json:
         print_json({"tests": rows})
         return 0
-    columns: list[Column] = ["Test", "Class", ("Level", "right"), "Evaluator", "Tags"]
-    cells = [
-        [
-            row["test_id"],
-            row["class_id"],
-            str(row["level"]),
-            row["evaluator"],
-            ", ".join(row["tags"]),
-        ]
+    print_table(
+        {
+            "Test": row["test_id"],
+            "Class": row["class_id"],
+            ">Level": str(row["level"]),
+            "Evaluator": row["evaluator"],
+            "Tags": ", ".join(row["tags"]),
+        }
         for row in rows
-    ]
-    console().print(plain_table(columns, cells))
+    )
     click.echo(counted(len(rows), "test"))
     return 0
 
@@ -126,7 +124,7 @@ def show(app: AppContext, /, test_id: str, llms: tuple[str, ...], as_json: bool)
         click.echo(click.style(f"\nPrompt for {', '.join(llm_ids)}", bold=True))
         for message in messages:
             click.echo(click.style(f"[{message.role}]", dim=True))
-            click.echo(harmless(message.content))
+            say(message.content)
     return 0
 
 
@@ -172,7 +170,7 @@ def _as_text(value: Any) -> str:
 
 @command.command()
 @click.option("--fix", "fixes", is_flag=True, help="Apply safe fixes to tests.json.")
-@click.option("--all", "shows_all", is_flag=True, help="Show all problems, not only the first 50.")
+@all_problems_option
 @json_option
 @pass_app
 def lint(app: AppContext, /, fixes: bool, shows_all: bool, as_json: bool) -> int:
@@ -182,36 +180,30 @@ def lint(app: AppContext, /, fixes: bool, shows_all: bool, as_json: bool) -> int
     what the evaluator requires, inputs fit the function, no test is duplicated or contradicts
     another. --fix applies only fixes that cannot make a test worse.
     """
-    from poor_bench.models.problem import Severity
-
     findings = app.config.lint()
     n_fixed = 0
     if fixes:
-        n_fixed = _apply(app, findings)
+        from poor_bench.lint.lint import apply_fixes
+
+        n_fixed = apply_fixes(app.workspace, [fix for each in findings for fix in each.fixes])
         app.config.reload()
         findings = app.config.lint()
     problems = [finding.problem for finding in findings]
     if as_json:
         print_json({"fixed_tests": n_fixed, "problems": problems_to_json(problems)})
     else:
-        print_problems(problems, limit=len(problems) if shows_all else 50)
+        print_problems(problems, None if shows_all else 50)
         click.echo(_summary(findings, n_fixed))
-    return 1 if any(problem.severity is Severity.ERROR for problem in problems) else 0
-
-
-def _apply(app: AppContext, findings: list[Finding]) -> int:
-    from poor_bench.lint.lint import apply_fixes
-
-    return apply_fixes(app.workspace, [fix for finding in findings for fix in finding.fixes])
+    return 1 if has_errors(problems) else 0
 
 
 def _summary(findings: list[Finding], n_fixed: int) -> str:
     text = f"\n{count_problems([finding.problem for finding in findings])}"
     if n_fixed:
         text = f"\nFixed {counted(n_fixed, 'test')}. Remaining:{text}"
-    mendable = sum(bool(finding.fixes) for finding in findings)
-    if mendable:
-        text += f"; {mendable} can be fixed by: {next_command('tests lint --fix')}"
+    n_fixable = sum(bool(finding.fixes) for finding in findings)
+    if n_fixable:
+        text += f"; {n_fixable} can be fixed by: {next_command('tests lint --fix')}"
     return text
 
 
@@ -256,20 +248,17 @@ def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
     suspicious = [item for item in items if item.is_suspicious]
     chosen = items if shows_all else suspicious
     if chosen:
-        numbers = ("Level", "Models", "Passed", "Discrimination")
-        columns: list[Column] = ["Test", *((name, "right") for name in numbers), "Suspicion"]
-        cells = [
-            [
-                item.test_id,
-                str(item.level or ""),
-                str(item.n_llms),
-                f"{item.pass_rate:.0%}",
-                _shown(item.discrimination),
-                item.suspicion,
-            ]
+        print_table(
+            {
+                "Test": item.test_id,
+                ">Level": str(item.level or ""),
+                ">Models": str(item.n_llms),
+                ">Passed": f"{item.pass_rate:.0%}",
+                ">Discrimination": _shown(item.discrimination),
+                "Suspicion": item.suspicion,
+            }
             for item in chosen
-        ]
-        console().print(plain_table(columns, cells))
+        )
     n_useless = sum(item.pass_rate == 1.0 for item in items)
     click.echo(
         f"Suspicious: {len(suspicious)} of {counted(len(items), 'test')}. "
@@ -283,18 +272,17 @@ def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
 
 
 def _print_orders(orders: Sequence[LevelOrder]) -> None:
-    cells = [
-        [
-            order.class_id,
-            ", ".join(f"{level}: {value:.2f}" for level, value in sorted(order.difficulty.items())),
-            _shown(order.correlation),
-            _TRENDS.get(order.verdict.value, "no clear trend"),
-        ]
+    print_table(
+        {
+            "Class": order.class_id,
+            "Difficulty by level": ", ".join(
+                f"{level}: {value:.2f}" for level, value in sorted(order.difficulty.items())
+            ),
+            ">Correlation": _shown(order.correlation),
+            "Trend": _TRENDS.get(order.verdict.value, "no clear trend"),
+        }
         for order in orders
-    ]
-    correlation: Column = ("Correlation", "right")
-    columns = ["Class", "Difficulty by level", correlation, "Trend"]
-    console().print(plain_table(columns, cells))
+    )
 
 
 def _shown(estimate: Estimate | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -11,11 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.context import AppContext, llm_named, pass_app
-from poor_bench.cli.options import HTML_FILE, exit_code, key_values, limits_of, search_options
-from poor_bench.cli.output import Column, console, harmless, plain_table, print_json
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.options import (
+    HTML_FILE,
+    count_option,
+    read_key_values,
+    read_value,
+    search_exit_code,
+    search_options,
+)
+from poor_bench.cli.output import harmless, print_json, print_table, say
 from poor_bench.cli.process import stop_on_signal
-from poor_bench.cli.sandbox import agree_on_sandbox, choose_sandbox
+from poor_bench.cli.sandbox import agree_on_sandbox
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted
 
@@ -23,7 +29,6 @@ if TYPE_CHECKING:
     from poor_bench.models.llm import LLM
     from poor_bench.models.test import Test
     from poor_bench.runner.events import RunEvent
-    from poor_bench.statistics.intervals import Estimate
     from poor_bench.tuning.params.axes import Axis
     from poor_bench.tuning.params.report import ParamsReport
     from poor_bench.tuning.params.standing import Standing
@@ -61,13 +66,7 @@ _EPILOG = examples(
     show_default=True,
     help="Try all combinations, or let Optuna choose.",
 )
-@click.option(
-    "--trials",
-    type=click.IntRange(1),
-    default=20,
-    show_default=True,
-    help="Number of variants with optuna.",
-)
+@count_option("--trials", default=20, help="Number of variants with optuna.")
 @click.option(
     "--keep", is_flag=True, help="Add the best variant to llms.json if its gain is significant."
 )
@@ -75,13 +74,7 @@ _EPILOG = examples(
 @search_options(default_calls=1000)
 @pass_app
 def tune_params(
-    app: AppContext,
-    /,
-    keep: bool,
-    html: Path | None,
-    sandbox_level: str | None,
-    as_json: bool,
-    **options: Any,
+    app: AppContext, /, keep: bool, html: Path | None, as_json: bool, **options: Any
 ) -> int:
     """Try a model with other parameters.
 
@@ -89,7 +82,6 @@ def tune_params(
     Each combination is stored as a separate model. Combinations that are significantly worse than
     the best one are dropped early.
     """
-    choose_sandbox(sandbox_level)
     task = _task(app, **options)
     agree_on_sandbox(app, task.tests)
     report = _run(app, task, quiet=as_json)
@@ -103,7 +95,7 @@ def tune_params(
         print_json(report.as_json())
     else:
         print_sweep_report(report)
-    return exit_code(report.reason)
+    return search_exit_code(report.reason)
 
 
 def _task(
@@ -118,14 +110,15 @@ def _task(
     **limits: Any,
 ) -> ParamsTask:
     from poor_bench.tuning.params.tune_params import ParamsTask
+    from poor_bench.tuning.spending import Limits
 
-    llm = llm_named(app, llm_name)
+    llm = app.find_llm(llm_name)
     return ParamsTask(
         llm=llm,
         name=classes,
         tests=_tests(app, classes),
         axes=axes_in(params, llm),
-        limits=limits_of(**limits),
+        limits=Limits(n_calls=limits["budget_calls"], cost_usd=limits["max_cost"]),
         n_trials=trials if search == "optuna" else None,
         seed=seed,
     )
@@ -158,61 +151,66 @@ def open_view(
     task: ParamsTask, cost_usd: float, *, quiet: bool
 ) -> Iterator[Callable[[RunEvent], None]]:
     """Print the plan, then show progress as the output allows."""
+    from poor_bench.cli.screen import open_job_view
+    from poor_bench.pool.events import LLMUnavailable
     from poor_bench.reports.number_text import cost_text
+    from poor_bench.runner.events import RunStarted, TrialFinished
 
-    if quiet:
-        yield lambda _event: None
-        return
-    axes = " x ".join(axis.name for axis in task.axes)
-    click.echo(
-        f"Trying {harmless(axes)} with {harmless(task.llm.id)} on "
-        f"{counted(len(task.tests), 'test')}, at most {task.limits.n_calls} calls"
-        f"{f' (about {cost_text(cost_usd)})' if cost_usd else ''}.",
-        err=True,
-    )
-    if sys.stderr.isatty():
-        with _bar() as tell:
-            yield tell
-    else:
-        yield _Lines()
+    if not quiet:
+        axes = " x ".join(axis.name for axis in task.axes)
+        cost = f" (about {cost_text(cost_usd)})" if cost_usd else ""
+        say(
+            f"Trying {axes} with {task.llm.id} on {counted(len(task.tests), 'test')}, "
+            f"at most {task.limits.n_calls} calls{cost}.",
+            err=True,
+        )
+    n_items = n_done = 0
+
+    def show(event: RunEvent) -> None:
+        nonlocal n_items, n_done
+        if isinstance(event, RunStarted):
+            n_items += event.n_items
+            variants = counted(len(event.n_by_llm), "variant")
+            view.move(variants, total=n_items)
+            view.tell(f"{variants}, {counted(event.n_items, 'test')} to run")
+        elif isinstance(event, LLMUnavailable):
+            view.say(event.failure.message)
+        elif isinstance(event, TrialFinished):
+            n_done += 1
+            view.move(completed=n_done)
+            if n_done % _LINE_EVERY == 0:
+                view.tell(f"{n_done} completed")
+
+    with open_job_view(quiet=quiet) as view:
+        yield show
 
 
 def print_sweep_report(report: ParamsReport) -> None:
     """Print the variants by score, and the next step."""
-    columns: list[Column] = [
-        "Variant",
-        ("Score", "right"),
-        ("95 %", "right"),
-        ("Gain", "right"),
-        ("Tests", "right"),
-        ("Median", "right"),
-        ("Tokens", "right"),
-        "",
-    ]
-    console().print(plain_table(columns, [_row(row, report) for row in report.standings]))
+    print_table(_row(row, report) for row in report.standings)
     if report.message:
         click.echo(f"Stopped early: {harmless(report.message)}")
-    click.echo(harmless(report.verdict))
+    say(report.verdict)
     spent = counted(report.n_calls, "call")
     click.echo(f"Spent: {spent}. All results are stored: {next_command('report')}")
     click.echo(_next_step(report))
 
 
-def _row(row: Standing, report: ParamsReport) -> list[str]:
+def _row(row: Standing, report: ParamsReport) -> dict[str, str]:
     from poor_bench.reports.number_text import count_text, time_text
     from poor_bench.tuning.params.variants import variant_name
 
     score = row.score
-    return [
-        variant_name(row.variant_id, report.base_id),
-        f"{score.value:.3f}" if score else "",
-        f"{score.low:.2f} to {score.high:.2f}" if score else "",
-        _gain_text(row.gain),
-        str(score.n) if score else "0",
-        time_text(row.median_ms),
-        count_text(row.median_tokens),
-        _remark(row, report),
-    ]
+    return {
+        "Variant": variant_name(row.variant_id, report.base_id),
+        ">Score": f"{score.value:.3f}" if score else "",
+        ">95 %": f"{score.low:.2f} to {score.high:.2f}" if score else "",
+        ">Gain": f"{row.gain.value:+.3f}" if row.gain else "",
+        ">Tests": str(score.n) if score else "0",
+        ">Median": time_text(row.median_ms),
+        ">Tokens": count_text(row.median_tokens),
+        "": _remark(row, report),
+    }
 
 
 def _remark(row: Standing, report: ParamsReport) -> str:
@@ -222,10 +220,6 @@ def _remark(row: Standing, report: ParamsReport) -> str:
     remarks += ["frontier"] if row.is_on_frontier else []
     remarks += ["better"] if row.is_better else []
     return ", ".join(remarks)
-
-
-def _gain_text(gain: Estimate | None) -> str:
-    return f"{gain.value:+.3f}" if gain else ""
 
 
 def _next_step(report: ParamsReport) -> str:
@@ -238,55 +232,6 @@ def _next_step(report: ParamsReport) -> str:
     if report.reason.can_go_on:
         return "To continue, run the same command; stored results are reused."
     return "llms.json is unchanged."
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[RunEvent], None]]:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
-
-    from poor_bench.pool.events import LLMUnavailable
-    from poor_bench.runner.events import RunStarted, TrialFinished
-
-    columns = (
-        SpinnerColumn(),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}", markup=False),
-    )
-    with Progress(*columns, console=console(stderr=True), refresh_per_second=5) as progress:
-        task = progress.add_task("", total=0, note="")
-
-        def tell(event: RunEvent) -> None:
-            if isinstance(event, RunStarted):
-                total = int(progress.tasks[0].total or 0) + event.n_items
-                progress.update(task, total=total, note=counted(len(event.n_by_llm), "variant"))
-            elif isinstance(event, TrialFinished):
-                progress.advance(task)
-            elif isinstance(event, LLMUnavailable):
-                progress.console.print(harmless(event.failure.message), markup=False)
-
-        yield tell
-
-
-class _Lines:
-    """A line for each step and each batch of tests."""
-
-    def __init__(self) -> None:
-        self._n_done = 0
-
-    def __call__(self, event: RunEvent) -> None:
-        from poor_bench.pool.events import LLMUnavailable
-        from poor_bench.runner.events import RunStarted, TrialFinished
-
-        if isinstance(event, RunStarted):
-            variants = counted(len(event.n_by_llm), "variant")
-            click.echo(f"{variants}, {counted(event.n_items, 'test')} to run", err=True)
-        elif isinstance(event, LLMUnavailable):
-            click.echo(harmless(event.failure.message), err=True)
-        elif isinstance(event, TrialFinished):
-            self._n_done += 1
-            if self._n_done % _LINE_EVERY == 0:
-                click.echo(f"{self._n_done} completed", err=True)
 
 
 def sweep_html(config: WorkspaceFolder, report: ParamsReport) -> str:
@@ -337,7 +282,7 @@ def axes_in(texts: Iterable[str], llm: LLM) -> list[Axis]:
 
     values: dict[str, list[Any]] = {}
     for text in texts:
-        [(name, written)] = key_values([text], "--param").items()
+        [(name, written)] = read_key_values([text], "--param").items()
         values.setdefault(name, []).extend(_values(name, written))
     if not values:
         raise click.UsageError("give at least one --param NAME=VALUE,VALUE")
@@ -365,13 +310,7 @@ def _value(name: str, text: str) -> Any:
 
 
 def _plain(name: str, text: str) -> Any:
-    from poor_bench.config.document import UnreadableError
-    from poor_bench.config.yaml_document import parse_yaml
-
-    try:
-        return parse_yaml(text).data if text else ""
-    except UnreadableError as error:
-        raise click.UsageError(f"--param {name}: {error}") from error
+    return read_value(text, f"--param {name}") if text else ""
 
 
 def _require_effect(names: Iterable[str], llm: LLM) -> None:

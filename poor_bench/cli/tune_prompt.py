@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.context import AppContext, llm_named, pass_app
-from poor_bench.cli.options import exit_code, limits_of, search_options
-from poor_bench.cli.output import Column, console, harmless, plain_table, print_json
+from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.options import count_option, search_exit_code, search_options
+from poor_bench.cli.output import harmless, print_json, print_table, shorten
 from poor_bench.cli.process import stop_on_signal
-from poor_bench.cli.sandbox import agree_on_sandbox, choose_sandbox
+from poor_bench.cli.sandbox import agree_on_sandbox
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted
 
@@ -76,32 +75,14 @@ _SHARE = click.FloatRange(0.01, 0.98)
     type=click.FloatRange(0, 1),
     help="Stop at this validation score. Default: 1, or the threshold of the agent.",
 )
-@click.option(
-    "--patience",
-    type=click.IntRange(1),
-    default=8,
-    show_default=True,
-    help="Stop after this number of rounds without gain.",
-)
-@click.option(
-    "--examples",
-    type=click.IntRange(1),
-    default=3,
-    show_default=True,
-    help="Training tests shown for each new prompt.",
-)
+@count_option("--patience", default=8, help="Stop after this number of rounds without gain.")
+@count_option("--examples", default=3, help="Training tests shown for each new prompt.")
 @click.option("--resume", metavar="RUN", help="Continue a search: its id, or `last`.")
 @click.option("--yes", "-y", is_flag=True, help="Write the prompt if its gain is significant.")
 @search_options(default_calls=300)
 @pass_app
 def tune_prompt(
-    app: AppContext,
-    /,
-    resume: str | None,
-    yes: bool,
-    sandbox_level: str | None,
-    as_json: bool,
-    **options: Any,
+    app: AppContext, /, resume: str | None, yes: bool, as_json: bool, **options: Any
 ) -> int:
     """Rewrite a prompt until it scores higher.
 
@@ -113,7 +94,6 @@ def tune_prompt(
     """
     from poor_bench.llm_manager import LLMManager
 
-    choose_sandbox(sandbox_level)
     with closing(LLMManager(app.data_dir)) as manager:
         task = _task(app, manager, **options)
         report = _run(app, manager, task, resume, quiet=as_json)
@@ -125,7 +105,7 @@ def tune_prompt(
         print_json(report.as_json())
     else:
         print_prompt_report(report)
-    return exit_code(report.end.reason)
+    return search_exit_code(report.end.reason)
 
 
 def _task(
@@ -143,6 +123,7 @@ def _task(
     from poor_bench.tuning.prompt.search import Effort
     from poor_bench.tuning.prompt.split import Shares
     from poor_bench.tuning.prompt.task import PromptTask
+    from poor_bench.tuning.spending import Limits
 
     named = _named(app, manager, **options)
     return PromptTask(
@@ -152,7 +133,7 @@ def _task(
             llm_names.llm_named(reflection_llm, named.llms) if reflection_llm else named.llm
         ),
         ideas=IdeaSource(options["ideas"]),
-        limits=limits_of(budget_calls, max_cost),
+        limits=Limits(n_calls=budget_calls, cost_usd=max_cost),
         shares=Shares(train=options["train"], validation=options["validation"]),
         effort=Effort(
             seed=options["seed"],
@@ -179,7 +160,7 @@ def _named(app: AppContext, manager: LLMManager, **options: Any) -> Named:
         if not llm_name:
             raise click.UsageError("--llm is missing: give the model that the prompt is for")
         agree_on_sandbox(app, (test for test in app.workspace.tests if test.class_id == name))
-        return class_named(app.config, manager, llm_named(app, llm_name), name, options["part"])
+        return class_named(app.config, manager, app.find_llm(llm_name), name, options["part"])
     if name not in agents:
         message = f"no test class or agent {name!r} exists"
         raise ConfigError(message, hint=name_hint(name, [*classes, *agents]))
@@ -215,41 +196,47 @@ def open_view(
     task: PromptTask, split: Split, *, quiet: bool
 ) -> Iterator[Callable[[PromptProgress], None]]:
     """Print the plan, then show progress as the output allows."""
-    if quiet:
-        yield lambda _progress: None
-        return
+    from poor_bench.cli.screen import open_job_view
+
     n_calls = task.limits.n_calls
-    click.echo(
-        f"Tuning the {harmless(task.subject.name)} for {harmless(task.llm.id)}: "
-        f"{counted(len(task.subject.cases), 'test')}, "
-        f"at most {n_calls} calls{_estimate(task)}; {_who(task)}.",
-        err=True,
-    )
-    click.echo(_parts_text(split), err=True)
-    if sys.stderr.isatty():
-        with _bar(n_calls) as tell:
-            yield tell
-    else:
-        yield _lines(n_calls)
+    if not quiet:
+        click.echo(
+            f"Tuning the {harmless(task.subject.name)} for {harmless(task.llm.id)}: "
+            f"{counted(len(task.subject.cases), 'test')}, "
+            f"at most {n_calls} calls{_estimate(task)}; {_who(task)}.",
+            err=True,
+        )
+        click.echo(_parts_text(split), err=True)
+    shown: tuple[str, int] | None = None
+
+    def tell(now: PromptProgress) -> None:
+        """Move the bar; elsewhere print changed figures, and a line per tenth of the calls."""
+        nonlocal shown
+        figures = _figures(now)
+        tenth = now.n_calls * _LEAST_LINES // n_calls if n_calls else 0
+        if (figures, tenth) != shown:
+            shown = figures, tenth
+            view.tell(f"{counted(now.n_calls, 'call')}  {figures}")
+        view.move(f"calls  {figures}", completed=now.n_calls)
+
+    with open_job_view(total=n_calls, quiet=quiet) as view:
+        yield tell
 
 
 def print_prompt_report(report: PromptReport) -> None:
     """Print the result and the next step."""
     from poor_bench.tuning.prompt.split import kept_split
 
-    columns: list[Column] = ["Prompt", ("Validation", "right"), "From", "By", "Text"]
-    rows = [
-        [
-            "current" if candidate is report.end.base else candidate.key,
-            f"{candidate.score:.3f}",
-            ", ".join(_parent_name(key, report) for key in candidate.parents),
-            candidate.made_by,
-            _beginning(candidate.text),
-        ]
+    print_table(
+        {
+            "Prompt": "current" if candidate is report.end.base else candidate.key,
+            ">Validation": f"{candidate.score:.3f}",
+            "From": ", ".join(_parent_name(key, report) for key in candidate.parents),
+            "By": candidate.made_by,
+            "Text": shorten(candidate.text, _SHOWN_LINE),
+        }
         for candidate in report.end.candidates
-    ]
-    if rows:
-        console().print(plain_table(columns, rows))
+    )
     if report.diff:
         click.echo(_coloured(report.diff))
         click.echo("")
@@ -343,11 +330,6 @@ def _parent_name(key: str, report: PromptReport) -> str:
     return "current" if base is not None and key == base.key else key
 
 
-def _beginning(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN_LINE else f"{line[: _SHOWN_LINE - 1]}…"
-
-
 def _coloured(diff: str) -> str:
     colours = {"+": "green", "-": "red", "@": "cyan"}
     lines = harmless(diff).split("\n")
@@ -358,44 +340,6 @@ def _money(cost_usd: float) -> str:
     from poor_bench.reports.number_text import cost_text
 
     return f", {cost_text(cost_usd)}" if cost_usd else ""
-
-
-@contextmanager
-def _bar(n_calls: int | None) -> Iterator[Callable[[PromptProgress], None]]:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
-
-    columns = (
-        SpinnerColumn(),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TextColumn("calls  {task.fields[figures]}", markup=False),
-    )
-    with Progress(*columns, console=console(stderr=True), refresh_per_second=5) as progress:
-        task = progress.add_task("", total=n_calls, figures="")
-
-        def tell(now: PromptProgress) -> None:
-            progress.update(task, completed=now.n_calls, figures=_figures(now))
-
-        yield tell
-
-
-def _lines(n_calls: int | None) -> Callable[[PromptProgress], None]:
-    """Build a listener that prints changed figures, and a line per tenth of the calls.
-
-    Args:
-        n_calls: Highest number of calls.
-    """
-    shown: tuple[str, int] | None = None
-
-    def tell(now: PromptProgress) -> None:
-        nonlocal shown
-        figures = _figures(now)
-        tenth = now.n_calls * _LEAST_LINES // n_calls if n_calls else 0
-        if (figures, tenth) != shown:
-            shown = figures, tenth
-            click.echo(f"{counted(now.n_calls, 'call')}  {figures}", err=True)
-
-    return tell
 
 
 def _figures(now: PromptProgress) -> str:

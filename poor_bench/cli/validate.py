@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.options import all_problems_option
 from poor_bench.cli.output import (
     count_problems,
+    has_errors,
     json_option,
     print_json,
     print_problems,
@@ -32,7 +34,7 @@ _EPILOG = examples(
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--all", "shows_all", is_flag=True, help="Show all problems, not only the first 50.")
+@all_problems_option
 @json_option
 @pass_app
 def command(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
@@ -41,16 +43,14 @@ def command(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
     It checks the files and the tests themselves: reference responses score 1.0, empty responses
     score 0, prompts state what evaluators require, and more.
     """
-    from poor_bench.models.problem import Severity
-
     problems = _problems(app)
-    has_errors = any(problem.severity is Severity.ERROR for problem in problems)
+    is_valid = not has_errors(problems)
     if as_json:
-        print_json({"valid": not has_errors, "problems": problems_to_json(problems)})
+        print_json({"valid": is_valid, "problems": problems_to_json(problems)})
     else:
-        print_problems(problems, limit=len(problems) if shows_all else 50)
-        click.echo(_summary(app, problems, has_errors=has_errors))
-    return 2 if has_errors else 0
+        print_problems(problems, None if shows_all else 50)
+        click.echo(_summarise(app, problems, is_valid=is_valid))
+    return 0 if is_valid else 2
 
 
 def _problems(app: AppContext) -> list[Problem]:
@@ -109,8 +109,8 @@ def _suite_problems(app: AppContext) -> list[Problem]:
     return [problem for path in own for problem in check_suite_and_playbooks(path, app.data_dir)]
 
 
-def _summary(app: AppContext, problems: list[Problem], *, has_errors: bool) -> str:
-    if has_errors:
+def _summarise(app: AppContext, problems: list[Problem], *, is_valid: bool) -> str:
+    if not is_valid:
         return f"\n{app.data_dir}: {count_problems(problems)}"
     workspace = app.workspace
     content = (

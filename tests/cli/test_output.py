@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.cli.output import harmless, plain_table
-from poor_bench.cli.screen import Screen
+from poor_bench.cli.output import harmless
+from poor_bench.cli.screen import Screen, build_table
 from tests.conftest import WorkspaceFiles
 from tests.runner.running import run_all
 
@@ -19,9 +19,11 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("width", [10, 40, 80])
 def test_figures_and_names_are_never_cut(width: int) -> None:
-    table = plain_table(
-        ["LLM", ("Score", "right"), ("95 % CI", "right")],
-        [["scripted:a-rather-long-name", "0.123", "0.57-1.00"], ["b", "1.000", "0.44-1.00"]],
+    table = build_table(
+        [
+            {"LLM": "scripted:a-rather-long-name", ">Score": "0.123", ">95 % CI": "0.57-1.00"},
+            {"LLM": "b", ">Score": "1.000", ">95 % CI": "0.44-1.00"},
+        ]
     )
     output = io.StringIO()
     Screen(file=output, width=width).print(table)

@@ -50,7 +50,7 @@ def create_app(services: Services, access: Access | Guard) -> Dash:
     app.layout = shell(PAGES)
     untyped: Any = app
     untyped.validation_layout = html.Div(
-        [app.layout, *(html.Div([page.layout({}), *page.parts()]) for page in PAGES)]
+        [app.layout, *(html.Div([page.layout(page.url()), *page.parts()]) for page in PAGES)]
     )
     register_pages(app, services)
     register_clock(app, services)

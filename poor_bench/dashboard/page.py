@@ -9,6 +9,8 @@ from uuid import uuid4
 
 from dash import Input, Output, State, no_update
 
+from poor_bench.dashboard.url_state import UrlState
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
     from poor_bench.dashboard.services.run_state import RunState
     from poor_bench.dashboard.services.services import Services
-    from poor_bench.dashboard.url_state import Search
 
 
 class ShellIds(StrEnum):
@@ -44,13 +45,12 @@ class Page:
     """Where it stands, such as `/run`."""
     title: str
     """What navigation and browser tab call it."""
-    layout: Callable[[Search], Component]
-    """Returns the page without data, its filters set as its address says; callbacks fill it."""
-    start: Callable[[Services, Search], Search] = lambda _services, search: search
-    """Completes what an address says by what the page cannot be without; never raises
-    PoorBenchError."""
-    llm_keys: tuple[str, ...] = ("llm",)
-    """Names in the query of its address whose values are LLMs."""
+    url: type[UrlState] = UrlState
+    """The state that its address keeps."""
+    layout: Callable[[Any], Component]
+    """Builds the page without data from the state of its address; callbacks fill it."""
+    start: Callable[[Services, Any], Any] = lambda _services, url: url
+    """Completes the state of an address with what the page needs; never raises PoorBenchError."""
     parts: Callable[[], Sequence[Component]] = tuple
     """Returns one of each component with an id that callbacks put into the page later."""
     register: Callable[[Dash, Services], None]

@@ -12,7 +12,6 @@ from poor_bench.dashboard.components.blocks import aria, empty_state, icon, page
 from poor_bench.dashboard.page import CLOCK_IDLE_MS, Page, ShellIds, bind_script, clock_ms, notice
 from poor_bench.dashboard.pages.registry import PAGES, page_at
 from poor_bench.dashboard.theme import MANTINE_THEME
-from poor_bench.dashboard.url_state import Search, read_search
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import counted
 from poor_bench.models.problem import Problem, Severity
@@ -201,25 +200,13 @@ def show_page(
     if page is None:
         return page_not_found(), navigation(PAGES, "")
     pages = navigation(PAGES, page.path)
-    state, unknown = _with_llm_ids(services, page, read_search(search))
-    if unknown is not None:
-        return llm_not_found(unknown), pages
-    return page.layout(page.start(services, state)), pages
-
-
-def _with_llm_ids(
-    services: Services, page: Page, search: Search
-) -> tuple[Search, PoorBenchError | None]:
-    """Return a query with the ids of the LLMs that it names; also the error for an unknown one.
-
-    While files cannot be read, the query stays as it is: the shell tells what is wrong.
-    """
-    named = {key: search[key] for key in page.llm_keys if key in search}
+    url = page.url.read(search)
     try:
-        ids = {key: [services.llms.id_named(name) for name in named[key]] for key in named}
+        url = url.with_llm_ids(services.llms.id_named)
     except PoorBenchError as error:
-        return search, error if services.problem() is None else None
-    return {**search, **ids}, None
+        if services.problem() is None:  # else the shell tells what is wrong with the files
+            return llm_not_found(error), pages
+    return page.layout(page.start(services, url)), pages
 
 
 def register_pages(app: Dash, services: Services) -> None:

@@ -2,22 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qs, urlencode
 
-Search = Mapping[str, list[str]]
-"""Names of a query to their values."""
+if TYPE_CHECKING:
+    from dataclasses import Field
+    from typing import Self
+
 _MOST_FIELDS = 500
+_MOST_DIGITS = 9
+_YES = "yes"
+
+
+def query_field(name: str, default: Any = "", *, kind: type | None = None) -> Any:
+    """Declare a field of `UrlState` whose name in the query differs, or whose values are parsed.
+
+    Args:
+        name: Name in the query.
+        default: Its value where the query does not name it; a tuple takes several values.
+        kind: Type of a value, if the default does not tell.
+    """
+    return field(default=default, metadata={"name": name, "kind": kind})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlState:
+    """The state of one page; subclasses declare its fields, with types and defaults.
+
+    A value that equals its default is left out of the query. What makes no sense in a query is
+    read as the default.
+    """
+
+    STAYS_ON_PAGE: ClassVar[frozenset[str]] = frozenset({"page", "test", "left", "right"})
+    """Fields that change without going back to the first page of a list."""
+    LLM_FIELDS: ClassVar[tuple[str, ...]] = ("llm_ids",)
+    """Fields whose values name models."""
+
+    @classmethod
+    def read(cls, search: str | None) -> Self:
+        """Parse the query of an address; one of absurd length counts as empty.
+
+        Example:
+            >>> @dataclass(frozen=True, kw_only=True)
+            ... class Demo(UrlState):
+            ...     classes: tuple[str, ...] = query_field("class", ())
+            ...     page: int = 1
+            >>> Demo.read("?class=a&class=b&page=x")
+            Demo(classes=('a', 'b'), page=1)
+        """
+        try:
+            query = parse_qs((search or "").removeprefix("?"), max_num_fields=_MOST_FIELDS)
+        except ValueError:
+            return cls()
+        return cls(
+            **{
+                each.name: _parse(query[name], each)
+                for each in fields(cls)
+                if (name := _name(each)) in query
+            }
+        )
+
+    @property
+    def search(self) -> str:
+        """The query of the address of this state."""
+        return write_query(
+            (_name(each), value)
+            for each in fields(self)
+            if getattr(self, each.name) != each.default
+            for value in _values(getattr(self, each.name))
+        )
+
+    def changed(self, **changes: Any) -> Self:
+        """Copy the state with other values; other filters begin at the first page."""
+        if changes.keys() - self.STAYS_ON_PAGE and any(
+            each.name == "page" for each in fields(self)
+        ):
+            changes.setdefault("page", 1)
+        return replace(self, **changes)
+
+    def toggled(self, name: str, value: Any) -> Self:
+        """Copy the state with a value added to a field, or removed if it is there."""
+        present: tuple[Any, ...] = getattr(self, name)
+        others = tuple(other for other in present if other != value)
+        return self.changed(**{name: others if value in present else (*present, value)})
+
+    def with_llm_ids(self, find_id: Callable[[str], str]) -> Self:
+        """Copy the state with the ids of the models that it names.
+
+        Args:
+            find_id: Finds the id of the model that a name means.
+        """
+        found: dict[str, Any] = {}
+        for name in self.LLM_FIELDS:
+            value = getattr(self, name, None)
+            if value:
+                is_one = isinstance(value, str)
+                found[name] = find_id(value) if is_one else tuple(map(find_id, value))
+        return replace(self, **found)
+
+
+def write_query(pairs: Iterable[tuple[str, str]]) -> str:
+    """Write names and values as the query of an address; empty values are left out.
+
+    Example:
+        >>> write_query([("llm", "a:b"), ("class", "c"), ("text", "")])
+        '?llm=a%3Ab&class=c'
+    """
+    query = urlencode([(name, value) for name, value in pairs if value])
+    return f"?{query}" if query else ""
 
 
 def model_link(
-    llm_id: str,
-    *,
-    classes: Iterable[str] = (),
-    levels: Iterable[int] = (),
-    **further: str,
+    llm_id: str, *, classes: Iterable[str] = (), levels: Iterable[int] = (), **further: str
 ) -> str:
-    """Return the address of the results of an LLM.
+    """Write the address of the results of a model.
 
     Example:
         >>> model_link("ollama:gemma3:1b", classes=["math"], levels=[1])
@@ -25,69 +126,38 @@ def model_link(
     """
     query = [("llm", llm_id), *(("class", name) for name in classes)]
     query += [("level", str(level)) for level in levels]
-    query += [(name, value) for name, value in further.items() if value]
-    return f"/model?{urlencode(query)}"
+    return f"/model{write_query([*query, *further.items()])}"
 
 
-def read_search(search: str | None) -> Search:
-    """Return the names and values of a query such as `?llm=a&class=b&class=c`.
-
-    A query of absurd length counts as an empty one.
-
-    Example:
-        >>> read_search("?llm=a%3Ab&class=c&class=d")
-        {'llm': ['a:b'], 'class': ['c', 'd']}
-    """
-    try:
-        return parse_qs((search or "").removeprefix("?"), max_num_fields=_MOST_FIELDS)
-    except ValueError:
-        return {}
+def _name(each: Field[Any]) -> str:
+    return str(each.metadata.get("name", each.name))
 
 
-def write_search(search: Mapping[str, Iterable[str]]) -> str:
-    """Return names and values as a query; `read_search` reads it back.
-
-    Example:
-        >>> write_search({"llm": ["a:b"], "class": ["c", "d"], "level": []})
-        '?llm=a%3Ab&class=c&class=d'
-    """
-    query = urlencode([(name, value) for name, values in search.items() for value in values])
-    return f"?{query}" if query else ""
+def _values(value: Any) -> Iterable[str]:
+    if isinstance(value, tuple):
+        return map(str, value)
+    return [_YES if value is True else str(value or "")]
 
 
-def search_of(**values: Iterable[str]) -> str:
-    """Return the query part of an address; empty values are left out.
-
-    Args:
-        values: Name to values; a name may end in `_` where Python keeps it for itself.
-
-    Example:
-        >>> search_of(llm=["a:b", "c"], text=[""], class_=[])
-        '?llm=a%3Ab&llm=c'
-    """
-    return write_search(
-        {name.rstrip("_"): [value for value in of if value] for name, of in values.items()}
-    )
+def _parse(texts: list[str], each: Field[Any]) -> Any:
+    default: Any = each.default
+    kind = each.metadata.get("kind")
+    if isinstance(default, tuple):
+        parsed = (_parse_one(text, kind or str) for text in texts)
+        return tuple(value for value in parsed if value is not None)
+    value = _parse_one(texts[0], kind or type(default))
+    if type(value) is int:
+        return max(value, default)  # no page before the first
+    return default if value is None else value
 
 
-def first(query: Mapping[str, list[str]], name: str, default: str = "") -> str:
-    """Return the first value of a name of a query that `links.read_search` has read.
-
-    Example:
-        >>> first({"test": ["t1", "t2"]}, "test"), first({}, "order", "file")
-        ('t1', 'file')
-    """
-    return query.get(name, [default])[0]
-
-
-def toggled(values: Iterable[str], value: str) -> tuple[str, ...]:
-    """Return `values` with `value` added, or without it where it stands there already.
-
-    Example:
-        >>> toggled(("a", "b"), "a"), toggled(("a",), "c")
-        (('b',), ('a', 'c'))
-    """
-    present = tuple(values)
-    if value in present:
-        return tuple(other for other in present if other != value)
-    return (*present, value)
+def _parse_one(text: str, kind: type) -> Any:
+    """Parse one value; None if it makes no sense."""
+    if kind is bool:
+        return text in {_YES, "1"}
+    if kind is int:
+        is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+        return int(text) if is_number else None
+    if issubclass(kind, StrEnum):
+        return kind(text) if text in set(kind) else None
+    return text

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.dashboard.pages.compare import callbacks
-from poor_bench.dashboard.pages.compare.layout import CompareSelection, selection_of
+from poor_bench.dashboard.pages.compare.layout import CompareUrl
 from poor_bench.dashboard.services.grid_filter import GridOrder, Show
 from poor_bench.dashboard.services.services import Services
 from tests.conftest import WorkspaceFiles
@@ -33,7 +33,7 @@ def test_without_a_choice_the_best_are_compared_with_the_very_best(
 
 
 def test_the_base_comes_first_and_unknown_llms_are_left_out() -> None:
-    selection = selection_of("?llm=a&llm=b&llm=gone&base=b")
+    selection = CompareUrl.read("?llm=a&llm=b&llm=gone&base=b")
     assert selection.columns(["a", "b", "c"]) == ("b", "a")
 
 
@@ -118,9 +118,9 @@ def test_the_panel_steps_through_the_listed_tests_only(workspace_files: Workspac
     keys = {
         link.to_plotly_json()["props"].get("data-key"): link.href for link in of_type(shown, "A")
     }
-    assert selection_of(keys["previous"]).test == "sum_001"
-    assert selection_of(keys["next"]).test == "sum_004"
-    assert selection_of(keys["escape"]).test == ""
+    assert CompareUrl.read(keys["previous"]).test == "sum_001"
+    assert CompareUrl.read(keys["next"]).test == "sum_004"
+    assert CompareUrl.read(keys["escape"]).test == ""
 
 
 def test_what_an_llm_said_stays_text(workspace_files: WorkspaceFiles) -> None:
@@ -137,7 +137,7 @@ def test_what_an_llm_said_stays_text(workspace_files: WorkspaceFiles) -> None:
 
 
 def test_the_whole_state_survives_the_address() -> None:
-    selection = CompareSelection(
+    selection = CompareUrl(
         llm_ids=("a:b", "c/d"),
         base="c/d",
         show=Show.REGRESSIONS,
@@ -150,19 +150,17 @@ def test_the_whole_state_survives_the_address() -> None:
         left="a:b",
         right="c/d",
     )
-    assert selection_of(selection.search) == selection
+    assert CompareUrl.read(selection.search) == selection
 
 
 def test_another_filter_begins_at_the_first_page() -> None:
-    selection = CompareSelection(page=3)
+    selection = CompareUrl(page=3)
     assert selection.changed(show=Show.TIES).page == 1
     assert selection.changed(test="t").page == 3
 
 
 def test_nonsense_in_the_address_is_ignored() -> None:
-    assert selection_of("?show=x&order=y&page=-1&level=a&base=gone") == CompareSelection(
-        base="gone"
-    )
+    assert CompareUrl.read("?show=x&order=y&page=-1&level=a&base=gone") == CompareUrl(base="gone")
 
 
 def test_without_results_the_page_leads_to_the_first_run(workspace_files: WorkspaceFiles) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from poor_bench.dashboard.pages.issues import callbacks
-from poor_bench.dashboard.pages.issues.layout import selection_of
+from poor_bench.dashboard.pages.issues.layout import IssueUrl
 from poor_bench.dashboard.services.result_query import ResultQuery
 from poor_bench.dashboard.services.result_table import TrialKey
 from poor_bench.dashboard.services.services import Services
@@ -78,7 +78,7 @@ def test_format_tax_names_what_mends_it(workspace_files: WorkspaceFiles) -> None
 
 def test_a_choice_stands_in_the_address_and_comes_back_from_it() -> None:
     search = callbacks.search_after("?severity=low", ["a:b"], ["sums"])
-    selection = selection_of(search)
+    selection = IssueUrl.read(search)
     assert selection.llm_ids == ("a:b",)
     assert selection.classes == ("sums",)
     assert selection.severity == "low"

@@ -6,7 +6,7 @@ import pytest
 
 from poor_bench.dashboard.pages.tests import callbacks
 from poor_bench.dashboard.pages.tests.callbacks import classes_csv, found_tests
-from poor_bench.dashboard.pages.tests.layout import TestSelection, selection_of
+from poor_bench.dashboard.pages.tests.layout import TestUrl
 from poor_bench.dashboard.pages.tests.panel import form_to_changes
 from poor_bench.dashboard.services.services import Services
 from poor_bench.errors import ConfigError
@@ -127,5 +127,5 @@ def test_only_what_was_changed_is_written() -> None:
 
 
 def test_the_whole_state_survives_the_address() -> None:
-    selection = TestSelection(classes=("a",), text="x", only_suspicious=True, page=2, test="t")
-    assert selection_of(selection.search) == selection
+    selection = TestUrl(classes=("a",), text="x", only_suspicious=True, page=2, test="t")
+    assert TestUrl.read(selection.search) == selection

@@ -1,4 +1,4 @@
-// The filters of the model page as a query of its address; `pages/model/query.py` reads it.
+// The filters of the model page as a query of its address; `ModelUrl` reads it.
 (function () {
   "use strict";
   const names = ["llm", "class", "level", "think", "outcome", "text", "issue"];

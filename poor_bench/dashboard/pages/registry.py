@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from poor_bench.dashboard.page import Page
 from poor_bench.dashboard.pages.compare.callbacks import register as register_compare
+from poor_bench.dashboard.pages.compare.layout import CompareUrl
 from poor_bench.dashboard.pages.compare.layout import layout as compare_layout
 from poor_bench.dashboard.pages.issues.callbacks import register as register_issues
+from poor_bench.dashboard.pages.issues.layout import IssueUrl
 from poor_bench.dashboard.pages.issues.layout import layout as issues_layout
 from poor_bench.dashboard.pages.judge.callbacks import register as register_judge
+from poor_bench.dashboard.pages.judge.layout import JudgeUrl
 from poor_bench.dashboard.pages.judge.layout import layout as judge_layout
 from poor_bench.dashboard.pages.llms.callbacks import register as register_llms
 from poor_bench.dashboard.pages.llms.layout import layout as llms_layout
 from poor_bench.dashboard.pages.model.callbacks import register as register_model
 from poor_bench.dashboard.pages.model.callbacks import start
+from poor_bench.dashboard.pages.model.layout import ModelUrl, parts
 from poor_bench.dashboard.pages.model.layout import layout as model_layout
-from poor_bench.dashboard.pages.model.layout import parts
 from poor_bench.dashboard.pages.overview.callbacks import register as register_overview
 from poor_bench.dashboard.pages.overview.layout import layout as overview_layout
 from poor_bench.dashboard.pages.run.callbacks import register as register_run
+from poor_bench.dashboard.pages.run.layout import RunUrl
 from poor_bench.dashboard.pages.run.layout import layout as run_layout
 from poor_bench.dashboard.pages.suites.callbacks import register as register_suites
+from poor_bench.dashboard.pages.suites.layout import SuiteUrl
 from poor_bench.dashboard.pages.suites.layout import layout as suites_layout
 from poor_bench.dashboard.pages.tests.callbacks import register as register_tests
+from poor_bench.dashboard.pages.tests.layout import TestUrl
 from poor_bench.dashboard.pages.tests.layout import layout as tests_layout
 
 PAGES: tuple[Page, ...] = (
@@ -29,6 +35,7 @@ PAGES: tuple[Page, ...] = (
     Page(
         path="/model",
         title="Model",
+        url=ModelUrl,
         layout=model_layout,
         start=start,
         parts=parts,
@@ -37,16 +44,20 @@ PAGES: tuple[Page, ...] = (
     Page(
         path="/compare",
         title="Compare",
+        url=CompareUrl,
         layout=compare_layout,
-        llm_keys=("llm", "base", "left", "right"),
         register=register_compare,
     ),
-    Page(path="/issues", title="Issues", layout=issues_layout, register=register_issues),
-    Page(path="/tests", title="Tests", layout=tests_layout, register=register_tests),
+    Page(
+        path="/issues", title="Issues", url=IssueUrl, layout=issues_layout, register=register_issues
+    ),
+    Page(path="/tests", title="Tests", url=TestUrl, layout=tests_layout, register=register_tests),
     Page(path="/llms", title="Models", layout=llms_layout, register=register_llms),
-    Page(path="/run", title="Run", layout=run_layout, register=register_run),
-    Page(path="/judge", title="Judge", layout=judge_layout, register=register_judge),
-    Page(path="/suites", title="Suites", layout=suites_layout, register=register_suites),
+    Page(path="/run", title="Run", url=RunUrl, layout=run_layout, register=register_run),
+    Page(path="/judge", title="Judge", url=JudgeUrl, layout=judge_layout, register=register_judge),
+    Page(
+        path="/suites", title="Suites", url=SuiteUrl, layout=suites_layout, register=register_suites
+    ),
 )
 
 

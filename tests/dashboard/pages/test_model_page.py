@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from poor_bench.dashboard.pages.model import callbacks, details, results
-from poor_bench.dashboard.pages.model.layout import COLUMNS, layout, query_of, selected_key
+from poor_bench.dashboard.pages.model.layout import COLUMNS, ModelUrl, layout, selected_key
 from poor_bench.dashboard.services.result_query import Outcome
 from poor_bench.dashboard.services.result_table import TrialKey
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.shell import show_page
-from poor_bench.dashboard.url_state import model_link, read_search
+from poor_bench.dashboard.url_state import model_link
 from poor_bench.models.result import Result
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
@@ -79,9 +79,9 @@ def test_filters_of_the_address_apply(services: Services) -> None:
 
 
 def test_an_address_restores_all_filters() -> None:
-    query = query_of(
+    query = ModelUrl.read(
         "?llm=a%3Ab%2Fc&class=x&class=y+z&level=2&think=on&outcome=passed&text=two+words&issue=loop"
-    )
+    ).query
     assert query.llm_id == "a:b/c"
     assert query.classes == {"x", "y z"}
     assert query.levels == {2}
@@ -94,13 +94,12 @@ def test_an_address_restores_all_filters() -> None:
     ["", "?", "?llm=", "?level=x&outcome=no", "?%ff%00", "?" + "a=1&" * 1000, "?llm=a&level=-1"],
 )
 def test_any_address_can_be_read(search: str) -> None:
-    query = query_of(search)
+    query = ModelUrl.read(search).query
     assert query.levels == query.outcomes == frozenset()
 
 
 def test_the_page_opens_with_the_filters_of_its_address() -> None:
-    search = {"llm": ["a:b"], "class": ["sums"], "outcome": ["passed"], "test": ["sum_001"]}
-    page = layout(search)
+    page = layout(ModelUrl.read("?llm=a%3Ab&class=sums&outcome=passed&test=sum_001"))
     assert of_type(page, "Select")[0].value == "a:b"
     assert of_type(page, "MultiSelect")[0].value == ["sums"]
     stores = {store.id: getattr(store, "data", None) for store in of_type(page, "Store")}
@@ -108,10 +107,10 @@ def test_the_page_opens_with_the_filters_of_its_address() -> None:
 
 
 def test_the_first_llm_is_shown_where_the_address_names_none(services: Services) -> None:
-    assert callbacks.start(services, {}) == {"llm": ["scripted:one"]}
-    with_class = callbacks.start(services, {"class": ["sums"]})
-    assert with_class == {"class": ["sums"], "llm": ["scripted:one"]}
-    assert callbacks.start(services, {"llm": ["x"]}) == {"llm": ["x"]}
+    assert callbacks.start(services, ModelUrl()) == ModelUrl(llm_id="scripted:one")
+    with_class = callbacks.start(services, ModelUrl(classes=("sums",)))
+    assert with_class == ModelUrl(llm_id="scripted:one", classes=("sums",))
+    assert callbacks.start(services, ModelUrl(llm_id="x")) == ModelUrl(llm_id="x")
     page, _ = show_page(services, "/model", "")
     assert of_type(page, "Select")[0].value == "scripted:one"
     page, _ = show_page(services, "/model", "?llm=scripted%3Aone%3Afalse")
@@ -193,10 +192,12 @@ def test_issues_that_only_all_llms_together_show_are_listed(
 
 
 def test_a_link_to_one_trial_opens_that_trial() -> None:
-    stores = {store.id: store for store in of_type(layout(read_search("?test=a&trial=3")), "Store")}
+    stores = {
+        store.id: store for store in of_type(layout(ModelUrl.read("?test=a&trial=3")), "Store")
+    }
     assert stores["model-selected-store"].data == ["a", 3, False]
     stores = {
-        store.id: store for store in of_type(layout(read_search("?test=a&failed=1")), "Store")
+        store.id: store for store in of_type(layout(ModelUrl.read("?test=a&failed=1")), "Store")
     }
     assert stores["model-selected-store"].data == ["a", 1, True]
 
@@ -204,7 +205,7 @@ def test_a_link_to_one_trial_opens_that_trial() -> None:
 def test_the_open_trial_is_no_filter() -> None:
     stores = {
         store.id: store
-        for store in of_type(layout(read_search("?llm=a&level=2&test=t&trial=3")), "Store")
+        for store in of_type(layout(ModelUrl.read("?llm=a&level=2&test=t&trial=3")), "Store")
     }
     assert stores["model-query-store"].data == "?llm=a&level=2"
 

@@ -8,7 +8,7 @@ from dash import html
 from poor_bench.dashboard.components.blocks import ABSENT
 from poor_bench.dashboard.pages.run import callbacks
 from poor_bench.dashboard.pages.run.layout import RunIds as Ids
-from poor_bench.dashboard.pages.run.layout import layout, retry_of, selection_of
+from poor_bench.dashboard.pages.run.layout import RunUrl, layout, retry_of, selection_of
 from poor_bench.dashboard.pages.run.progress import run_body, run_class, run_head
 from poor_bench.dashboard.services.run_state import (
     LLMPhase,
@@ -307,6 +307,6 @@ def test_llms_that_are_not_enabled_are_marked(workspace_files: WorkspaceFiles) -
 
 
 def test_the_page_opens_with_the_choice_of_its_address() -> None:
-    page = layout({"llm": ["a:b"], "test": ["x", "y"]})
+    page = layout(RunUrl(llm_ids=("a:b",), tests=("x", "y")))
     assert of_type(page, "MultiSelect")[0].value == ["a:b"]
     assert of_type(page, "TextInput")[0].value == "x y"

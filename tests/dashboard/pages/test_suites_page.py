@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from poor_bench.dashboard.app import create_app
 from poor_bench.dashboard.figures.history import suite_trends
 from poor_bench.dashboard.pages.suites import callbacks
-from poor_bench.dashboard.pages.suites.layout import selection_of
+from poor_bench.dashboard.pages.suites.layout import SuiteUrl
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.web.access import Access
 from poor_bench.evaluation.models import EvalSuite, EvalSuiteResult
@@ -167,8 +167,8 @@ def test_a_new_run_is_something_new_to_show(folder: Path, services: Services) ->
 
 def test_state_stands_in_the_address_and_comes_back_from_it() -> None:
     search = "?suite=shop&run=2026&case=login&trial=2"
-    assert selection_of(search).search == search
-    assert selection_of("?trial=-1").trial == 0
+    assert SuiteUrl.read(search).search == search
+    assert SuiteUrl.read("?trial=-1").trial == 0
 
 
 @pytest.fixture

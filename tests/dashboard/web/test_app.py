@@ -66,7 +66,9 @@ def test_every_wired_id_stands_in_some_layout(app: Dash, client: FlaskClient) ->
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
 def test_no_id_stands_twice_on_a_page(app: Dash, page: Any) -> None:
-    shown = json.loads(json.dumps([app.layout, page.layout({}), *page.parts()], cls=_encoder()))
+    shown = json.loads(
+        json.dumps([app.layout, page.layout(page.url()), *page.parts()], cls=_encoder())
+    )
     ids = list(ids_in(shown))
     assert sorted(ids) == sorted(set(ids))
 

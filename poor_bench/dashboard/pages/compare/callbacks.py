@@ -13,10 +13,9 @@ from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import ShellIds, bind_address, bind_file, bind_view, text_file
 from poor_bench.dashboard.pages.compare.layout import CompareIds as Ids
 from poor_bench.dashboard.pages.compare.layout import (
-    CompareSelection,
+    CompareUrl,
     filter_chips,
     nothing_yet,
-    selection_of,
 )
 from poor_bench.dashboard.pages.compare.strip import (
     STRIP_COLUMNS,
@@ -49,13 +48,13 @@ if TYPE_CHECKING:
 class CompareView:
     """One state of the page over one state of the results."""
 
-    def __init__(self, services: Services, selection: CompareSelection) -> None:
+    def __init__(self, services: Services, url: CompareUrl) -> None:
         self._results = services.results
         self._name = services.llms.name
         self._compare = services.compare
         self._tests = services.files.workspace().tests_by_id
-        self.selection = selection
-        self.columns = selection.columns(services.compare.best_first())
+        self.url = url
+        self.columns = url.columns(services.compare.best_first())
 
     def strip_lines(self, comparison: Comparison | None) -> list[StripLine]:
         """Return what the lines of the LLMs show; `comparison` is None while it is computed."""
@@ -79,31 +78,31 @@ class CompareView:
     def classes(self) -> Component:
         """Return the scores by class."""
         names = [self._name(llm_id) for llm_id in self.columns]
-        return class_map(class_scores(self._grid(), self._tests), names, self.selection)
+        return class_map(class_scores(self._grid(), self._tests), names, self.url)
 
     def chips(self) -> list[Component]:
         """Return the switches above the tests."""
         grid = self._grid()
-        lines = self._compare.lines(grid, self.selection.filter)
+        lines = self._compare.lines(grid, self.url.filter)
         counts = {show: len(of_interest(grid, lines, show)) for show in Show}
-        return filter_chips(counts, self._levels(grid), self.selection)
+        return filter_chips(counts, self._levels(grid), self.url)
 
     def tests(self) -> Component:
         """Return one page of the tests."""
         grid, lines = self._grid(), self.lines()
-        start = (self.selection.page - 1) * PAGE_SIZE
+        start = (self.url.page - 1) * PAGE_SIZE
         rows = compared_tests(grid, lines[start : start + PAGE_SIZE], self._tests)
-        return listed_tests(rows, self._name, self.selection, len(lines))
+        return listed_tests(rows, self._name, self.url, len(lines))
 
     def panel(self) -> list[Component] | None:
         """Return the test that is open, or None."""
-        grid, test_id = self._grid(), self.selection.test
+        grid, test_id = self._grid(), self.url.test
         if test_id not in grid.test_ids:
             return None
         line = grid.test_ids.index(test_id)
         [row] = compared_tests(grid, [line], self._tests)
         neighbours = self._neighbours(grid, line)
-        return panel(row, self._compare.details, self._name, self.selection, neighbours)
+        return panel(row, self._compare.details, self._name, self.url, neighbours)
 
     def score_rows(self) -> list[dict[str, Any]]:
         """Return all tests that the filters find, with the score of every LLM."""
@@ -132,8 +131,8 @@ class CompareView:
     def lines(self) -> NDArray[np.int64]:
         """Return the lines of the grid that are listed, in their order."""
         grid = self._grid()
-        lines = self._compare.lines(grid, self.selection.filter)
-        return ordered(grid, of_interest(grid, lines, self.selection.show), self.selection.order)
+        lines = self._compare.lines(grid, self.url.filter)
+        return ordered(grid, of_interest(grid, lines, self.url.show), self.url.order)
 
     def _grid(self) -> TrialGrid:
         return self._compare.grid(self.columns)
@@ -157,16 +156,16 @@ _CLASS_COLUMNS = ("class_id", "llm_id", "score", "difference", "low", "high")
 
 def view_of(services: Services, search: str | None) -> CompareView:
     """Return the state of the page that an address describes."""
-    return CompareView(services, selection_of(search))
+    return CompareView(services, CompareUrl.read(search))
 
 
 def search_after(search: str | None, llm_ids: list[str] | None, text: str | None) -> str:
     """Return the query part of the address after a choice."""
-    selection = selection_of(search)
+    url = CompareUrl.read(search)
     chosen, words = tuple(llm_ids or ()), (text or "").strip()
-    if (chosen, words) == (selection.llm_ids, selection.text):
-        return selection.search
-    return selection.changed(llm_ids=chosen, text=words).search
+    if (chosen, words) == (url.llm_ids, url.text):
+        return url.search
+    return url.changed(llm_ids=chosen, text=words).search
 
 
 def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:
@@ -178,7 +177,7 @@ def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:
     lines = view.strip_lines(answer.value)
     others = counted(len(view.columns) - 1, "model")
     note = f"{others} compared with the baseline {services.llms.name(view.columns[0])}"
-    table = strip(lines, view.selection, is_ready=answer.value is not None)
+    table = strip(lines, view.url, is_ready=answer.value is not None)
     return note, table, answer.is_current
 
 
@@ -193,7 +192,7 @@ def show_tests(services: Services, search: str | None) -> tuple[Any, Any, Any]:
 def show_panel(services: Services, search: str | None) -> Any:
     """Return the test that is open, or nothing."""
     view = view_of(services, search)
-    return view.panel() if view.columns and view.selection.test else None
+    return view.panel() if view.columns and view.url.test else None
 
 
 def strip_csv(services: Services, search: str | None) -> Any:

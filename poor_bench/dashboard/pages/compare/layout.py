@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import dash_mantine_components as dmc
 from dash import dcc, html
@@ -19,14 +19,12 @@ from poor_bench.dashboard.components.blocks import (
 )
 from poor_bench.dashboard.components.controls import StayLinks, chip_row, csv_button, multi_choice
 from poor_bench.dashboard.services.grid_filter import GridFilter, GridOrder, Show
-from poor_bench.dashboard.url_state import Search, first, read_search, search_of, toggled
+from poor_bench.dashboard.url_state import UrlState, query_field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dash.development.base_component import Component
-
-    from poor_bench.dashboard.url_state import Search
 
 
 class CompareIds(StrEnum):
@@ -49,20 +47,21 @@ class CompareIds(StrEnum):
 
 
 DEFAULT_LLMS = 3
-E = TypeVar("E", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompareSelection:
+class CompareUrl(UrlState):
     """The state of the page."""
 
-    llm_ids: tuple[str, ...] = ()
+    LLM_FIELDS = ("llm_ids", "base", "left", "right")
+
+    llm_ids: tuple[str, ...] = query_field("llm", ())
     """Compared LLMs; none means the best ones."""
     base: str = ""
     """What the others are compared with; empty means the first."""
     show: Show = Show.ALL
-    classes: tuple[str, ...] = ()
-    levels: tuple[int, ...] = ()
+    classes: tuple[str, ...] = query_field("class", ())
+    levels: tuple[int, ...] = query_field("level", (), kind=int)
     text: str = ""
     order: GridOrder = GridOrder.FILE
     page: int = 1
@@ -74,34 +73,11 @@ class CompareSelection:
     """LLM on the right of the difference of answers; empty means the first other one."""
 
     @property
-    def search(self) -> str:
-        """The query part of the address of this state; what is usual is left out."""
-        return search_of(
-            llm=self.llm_ids,
-            base=[self.base],
-            show=[] if self.show is Show.ALL else [self.show],
-            class_=self.classes,
-            level=[str(level) for level in self.levels],
-            text=[self.text],
-            order=[] if self.order is GridOrder.FILE else [self.order],
-            page=[str(self.page)] if self.page > 1 else [],
-            test=[self.test],
-            left=[self.left],
-            right=[self.right],
-        )
-
-    @property
     def filter(self) -> GridFilter:
         """Which tests are looked at."""
         return GridFilter(
             classes=frozenset(self.classes), levels=frozenset(self.levels), text=self.text
         )
-
-    def changed(self, **changes: Any) -> CompareSelection:
-        """Return the state with other values; other filters begin at the first page."""
-        if changes.keys() - {"page", "test", "left", "right"}:
-            changes.setdefault("page", 1)
-        return replace(self, **changes)
 
     def columns(self, best_first: Sequence[str]) -> tuple[str, ...]:
         """Return the LLMs to compare, the base first.
@@ -113,42 +89,6 @@ class CompareSelection:
         chosen = list(dict.fromkeys(known)) or list(best_first[:DEFAULT_LLMS])
         base = self.base if self.base in chosen else next(iter(chosen), "")
         return tuple(sorted(chosen, key=lambda llm_id: llm_id != base))
-
-
-def selection_of(search: str | None) -> CompareSelection:
-    """Return the state that the query part of an address describes.
-
-    Example:
-        >>> selection_of("?llm=a&llm=b&show=ties&page=x").show
-        <Show.TIES: 'ties'>
-    """
-    return selection_in(read_search(search))
-
-
-def selection_in(query: Search) -> CompareSelection:
-    """Return the state that the parts of a query describe; what makes no sense is left out."""
-    page = first(query, "page", "1")
-    return CompareSelection(
-        llm_ids=tuple(query.get("llm", ())),
-        base=first(query, "base"),
-        show=_member(Show, first(query, "show"), Show.ALL),
-        classes=tuple(query.get("class", ())),
-        levels=tuple(int(level) for level in query.get("level", ()) if _is_number(level)),
-        text=first(query, "text"),
-        order=_member(GridOrder, first(query, "order"), GridOrder.FILE),
-        page=max(1, int(page)) if _is_number(page) else 1,
-        test=first(query, "test"),
-        left=first(query, "left"),
-        right=first(query, "right"),
-    )
-
-
-def _member(kind: type[E], text: str, default: E) -> E:
-    return kind(text) if text in set(kind) else default
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 10
 
 
 WAIT_MS = 500
@@ -171,9 +111,8 @@ _ORDER = {
 }
 
 
-def layout(search: Search) -> Component:
+def layout(url: CompareUrl) -> Component:
     """Return the page without data, its controls set as the address says."""
-    selection = selection_in(search)
     return html.Div(
         [
             page_head("Compare", html.Span(id=CompareIds.NOTE)),
@@ -181,7 +120,7 @@ def layout(search: Search) -> Component:
                 multi_choice(
                     CompareIds.LLMS,
                     "Models to compare",
-                    chosen=selection.llm_ids,
+                    chosen=url.llm_ids,
                     placeholder="Default: the best three",
                 ),
                 className="filter-bar is-wide",
@@ -200,8 +139,8 @@ def layout(search: Search) -> Component:
                 tools=csv_button(CompareIds.CLASSES_CSV, "the scores by class"),
                 class_name="if-filled",
             ),
-            _tests_card(selection),
-            dcc.Store(id=CompareIds.SEARCH, data=selection.search),
+            _tests_card(url),
+            dcc.Store(id=CompareIds.SEARCH, data=url.search),
             dcc.Interval(id=CompareIds.WAIT, interval=WAIT_MS, disabled=True),
             dcc.Download(id=CompareIds.DOWNLOAD),
         ],
@@ -209,10 +148,10 @@ def layout(search: Search) -> Component:
     )
 
 
-def _tests_card(selection: CompareSelection) -> Component:
+def _tests_card(url: CompareUrl) -> Component:
     search_box = dmc.TextInput(
         id=CompareIds.TEXT,
-        value=selection.text,
+        value=url.text,
         placeholder="Search tests and responses",
         leftSection=icon("search"),
         debounce=100,
@@ -237,48 +176,46 @@ def _tests_card(selection: CompareSelection) -> Component:
 
 
 def filter_chips(
-    counts: Mapping[Show, int], levels: Sequence[int], selection: CompareSelection
+    counts: Mapping[Show, int], levels: Sequence[int], url: CompareUrl
 ) -> list[Component]:
     """Return the switches above the tests.
 
     Args:
         counts: How many tests each kind shows under the other filters.
         levels: Levels of all tests.
-        selection: State of the page.
+        url: State of the page.
     """
     show = [
         LINKS.chip(
             text,
-            selection.changed(show=kind).search,
-            is_active=selection.show is kind,
+            url.changed(show=kind).search,
+            is_active=url.show is kind,
             count=counts[kind],
             title=meaning,
         )
         for kind, (text, meaning) in _SHOW.items()
-        if counts[kind] or kind is selection.show
+        if counts[kind] or kind is url.show
     ]
     by_level = [
         LINKS.chip(
             str(level),
-            selection.changed(
-                levels=tuple(map(int, toggled(map(str, selection.levels), str(level))))
-            ).search,
-            is_active=level in selection.levels,
+            url.toggled("levels", level).search,
+            is_active=level in url.levels,
         )
         for level in levels
     ]
     order = [
-        LINKS.chip(text, selection.changed(order=kind).search, is_active=selection.order is kind)
+        LINKS.chip(text, url.changed(order=kind).search, is_active=url.order is kind)
         for kind, text in _ORDER.items()
     ]
     classes = [
         LINKS.chip(
             f"{class_id.replace('_', ' ')} (remove)",
-            selection.changed(classes=toggled(selection.classes, class_id)).search,
+            url.toggled("classes", class_id).search,
             is_active=True,
             title="Remove this filter",
         )
-        for class_id in selection.classes
+        for class_id in url.classes
     ]
     rows = [chip_row("Show", show)]
     if classes:

@@ -9,9 +9,9 @@ from dash import dcc, html
 
 from poor_bench.dashboard.components.badges import llm_mark
 from poor_bench.dashboard.components.blocks import aria
-from poor_bench.dashboard.pages.compare.layout import LINKS, CompareSelection
+from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.text.formatting import milliseconds_text
-from poor_bench.dashboard.url_state import model_link, toggled
+from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
@@ -64,12 +64,12 @@ class StripLine:
     time: TimeSplit | None
 
 
-def strip(lines: Sequence[StripLine], selection: CompareSelection, *, is_ready: bool) -> Component:
+def strip(lines: Sequence[StripLine], url: CompareUrl, *, is_ready: bool) -> Component:
     """Return the table of the compared LLMs.
 
     Args:
         lines: One for each LLM, the base first.
-        selection: State of the page, for links to other states.
+        url: State of the page, for links to other states.
         is_ready: Whether the differences are computed.
     """
     scale = _scale([line.against.difference for line in lines if line.against])
@@ -82,7 +82,7 @@ def strip(lines: Sequence[StripLine], selection: CompareSelection, *, is_ready: 
     ]
     head = html.Tr([html.Th(text, scope="col", title=title) for text, title in shown])
     rows = [
-        html.Tr([_name(line, selection), *(html.Td(_or_dash(row[text])) for text, _ in shown[1:])])
+        html.Tr([_name(line, url), *(html.Td(_or_dash(row[text])) for text, _ in shown[1:])])
         for line, row in zip(lines, cells, strict=True)
     ]
     return html.Div(
@@ -117,10 +117,10 @@ def _or_dash(cell: Component | str | None) -> Component | str:
     return html.Span("-", className="quiet") if cell is None else cell
 
 
-def _name(line: StripLine, selection: CompareSelection) -> Component:
+def _name(line: StripLine, url: CompareUrl) -> Component:
     base: Component = html.Span("baseline", className="base-mark")
     if line.number:
-        search = selection.changed(base=line.llm_id, left="", right="").search
+        search = url.changed(base=line.llm_id, left="", right="").search
         base = LINKS.link(
             "set as baseline", search, className="make-base", label=f"Set {line.name} as baseline"
         )
@@ -311,17 +311,17 @@ def _strip_row(line: StripLine) -> dict[str, Any]:
 def class_map(
     scores: Mapping[str, Sequence[ClassScore]],
     names: Sequence[str],
-    selection: CompareSelection,
+    url: CompareUrl,
 ) -> Component:
     """Return the table of classes.
 
     Args:
         scores: Class id to one entry per LLM, the base first.
         names: What screens call the LLMs.
-        selection: State of the page, for links to other states.
+        url: State of the page, for links to other states.
     """
     head = html.Tr(
-        [html.Th("Model", scope="col"), *(_class_head(class_id, selection) for class_id in scores)]
+        [html.Th("Model", scope="col"), *(_class_head(class_id, url) for class_id in scores)]
     )
     body = [
         html.Tr(
@@ -331,7 +331,7 @@ def class_map(
                     scope="row",
                 ),
                 *(
-                    _cell(class_id, of_class[number], name, selection)
+                    _cell(class_id, of_class[number], name, url)
                     for class_id, of_class in scores.items()
                 ),
             ]
@@ -347,11 +347,11 @@ def class_map(
     )
 
 
-def _class_head(class_id: str, selection: CompareSelection) -> Component:
-    is_chosen = class_id in selection.classes
+def _class_head(class_id: str, url: CompareUrl) -> Component:
+    is_chosen = class_id in url.classes
     link = LINKS.link(
         _class_name(class_id),
-        _search(class_id, selection),
+        _search(class_id, url),
         className="class-link is-active" if is_chosen else "class-link",
         title="Show all classes" if is_chosen else "Show the tests of this class only",
         **aria(current="true" if is_chosen else "false"),
@@ -359,7 +359,7 @@ def _class_head(class_id: str, selection: CompareSelection) -> Component:
     return html.Th(link, scope="col")
 
 
-def _cell(class_id: str, score: ClassScore, name: str, selection: CompareSelection) -> Component:
+def _cell(class_id: str, score: ClassScore, name: str, url: CompareUrl) -> Component:
     if score.score is None:
         return html.Td(html.Span("-", className="heat-cell is-empty"))
     against = score.against_base
@@ -372,7 +372,7 @@ def _cell(class_id: str, score: ClassScore, name: str, selection: CompareSelecti
                 if against is not None
                 else None,
             ],
-            _search(class_id, selection),
+            _search(class_id, url),
             className="heat-cell",
             title=_told(score),
             style={"--score": f"{score.score:.3f}"},
@@ -380,8 +380,8 @@ def _cell(class_id: str, score: ClassScore, name: str, selection: CompareSelecti
     )
 
 
-def _search(class_id: str, selection: CompareSelection) -> str:
-    return selection.changed(classes=toggled(selection.classes, class_id), test="").search
+def _search(class_id: str, url: CompareUrl) -> str:
+    return url.toggled("classes", class_id).changed(test="").search
 
 
 def _class_name(class_id: str) -> str:

@@ -10,7 +10,7 @@ from poor_bench.dashboard.components.badges import llm_mark, score_badge, weak_s
 from poor_bench.dashboard.components.blocks import aria, empty_state, icon
 from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.components.texts import answer_difference, folded, plain_text
-from poor_bench.dashboard.pages.compare.layout import LINKS, CompareSelection
+from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.text.formatting import milliseconds_text
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
 from poor_bench.dashboard.url_state import model_link
@@ -36,7 +36,7 @@ _SHOWN_TEXT = 160
 def listed_tests(
     rows: Sequence[ComparedTest],
     name_of: Callable[[str], str],
-    selection: CompareSelection,
+    url: CompareUrl,
     n_tests: int,
 ) -> Component:
     """Return one page of the tests.
@@ -44,7 +44,7 @@ def listed_tests(
     Args:
         rows: The tests of the page.
         name_of: LLM id to what screens call it.
-        selection: State of the page.
+        url: State of the page.
         n_tests: How many tests there are on all pages.
     """
     if not rows:
@@ -54,20 +54,18 @@ def listed_tests(
     return html.Div(
         [
             html.Ol(
-                [_test_row(row, name_of, selection) for row in rows],
+                [_test_row(row, name_of, url) for row in rows],
                 className="test-list",
-                start=str((selection.page - 1) * PAGE_SIZE + 1),
+                start=str((url.page - 1) * PAGE_SIZE + 1),
             ),
-            _pages(selection, n_tests),
+            _pages(url, n_tests),
         ]
     )
 
 
-def _test_row(
-    row: ComparedTest, name_of: Callable[[str], str], selection: CompareSelection
-) -> Component:
-    is_open = row.test_id == selection.test
-    search = selection.changed(test="" if is_open else row.test_id).search
+def _test_row(row: ComparedTest, name_of: Callable[[str], str], url: CompareUrl) -> Component:
+    is_open = row.test_id == url.test
+    search = url.changed(test="" if is_open else row.test_id).search
     level = (
         f"{row.test.class_id}, level {row.test.level}" if row.test else "no longer in tests.json"
     )
@@ -144,14 +142,14 @@ def _test_text(test: Test | None) -> str:
     return text if len(text) <= _SHOWN_TEXT else f"{text[: _SHOWN_TEXT - 1]}…"
 
 
-def _pages(selection: CompareSelection, n_tests: int) -> Component | None:
+def _pages(url: CompareUrl, n_tests: int) -> Component | None:
     n_pages = -(-n_tests // PAGE_SIZE)
     if n_pages <= 1:
         return None
-    start = (selection.page - 1) * PAGE_SIZE
-    steps = [("Previous", selection.page - 1), ("Next", selection.page + 1)]
+    start = (url.page - 1) * PAGE_SIZE
+    steps = [("Previous", url.page - 1), ("Next", url.page + 1)]
     links = [
-        LINKS.link(text, selection.changed(page=page).search, className="page-step")
+        LINKS.link(text, url.changed(page=page).search, className="page-step")
         if 1 <= page <= n_pages
         else html.Span(text, className="page-step is-off", **aria(disabled="true"))
         for text, page in steps
@@ -168,7 +166,7 @@ def panel(
     row: ComparedTest,
     details_of: Callable[[Result], ResultDetails],
     name_of: Callable[[str], str],
-    selection: CompareSelection,
+    url: CompareUrl,
     neighbours: tuple[str, str],
 ) -> list[Component]:
     """Return the panel of one test.
@@ -177,17 +175,17 @@ def panel(
         row: The test with its lines.
         details_of: Result to everything that belongs to it.
         name_of: LLM id to what screens call it.
-        selection: State of the page.
+        url: State of the page.
         neighbours: Test before and after in the list; empty where there is none.
     """
     first = next((line.answers[0].results[0] for line in row.lines if line.answers), None)
     details = details_of(first) if first is not None else None
     return [
-        _head(row, selection, neighbours),
+        _head(row, url, neighbours),
         html.Div(
             [
                 _asked(row, details),
-                _difference(row, name_of, selection),
+                _difference(row, name_of, url),
                 *(
                     _of_llm(line, number, details_of, name_of)
                     for number, line in enumerate(row.lines)
@@ -198,7 +196,7 @@ def panel(
     ]
 
 
-def _head(row: ComparedTest, selection: CompareSelection, neighbours: tuple[str, str]) -> Component:
+def _head(row: ComparedTest, url: CompareUrl, neighbours: tuple[str, str]) -> Component:
     level = (
         f"{row.test.class_id} · level {row.test.level}" if row.test else "no longer in tests.json"
     )
@@ -206,7 +204,7 @@ def _head(row: ComparedTest, selection: CompareSelection, neighbours: tuple[str,
     buttons = [
         LINKS.link(
             icon(name),
-            selection.changed(test=test_id).search,
+            url.changed(test=test_id).search,
             label=f"{name.capitalize()} test ({key})",
             key=name,
             className="panel-button",
@@ -217,7 +215,7 @@ def _head(row: ComparedTest, selection: CompareSelection, neighbours: tuple[str,
     ]
     close = LINKS.link(
         icon("close"),
-        selection.changed(test="").search,
+        url.changed(test="").search,
         label="Close (Escape)",
         key="escape",
         className="panel-button",
@@ -246,14 +244,14 @@ def _asked(row: ComparedTest, details: ResultDetails | None) -> Component | None
 
 
 def _difference(
-    row: ComparedTest, name_of: Callable[[str], str], selection: CompareSelection
+    row: ComparedTest, name_of: Callable[[str], str], url: CompareUrl
 ) -> Component | None:
     answered = {line.llm_id: line.answers[0] for line in row.lines if _has_answer(line)}
     if len(answered) < 2:
         return None
     ids = list(answered)
-    left = selection.left if selection.left in answered else ids[0]
-    right = selection.right if selection.right in answered else ""
+    left = url.left if url.left in answered else ids[0]
+    right = url.right if url.right in answered else ""
     if not right or right == left:
         right = _most_unlike(left, answered)
     sides = (("left", "Left", left), ("right", "Right", right))
@@ -266,7 +264,7 @@ def _difference(
                     [
                         LINKS.chip(
                             name_of(llm_id),
-                            selection.changed(**{side: llm_id}).search,
+                            url.changed(**{side: llm_id}).search,
                             is_active=llm_id == chosen,
                         )
                         for llm_id in ids

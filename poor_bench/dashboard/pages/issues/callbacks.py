@@ -12,11 +12,10 @@ from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import ShellIds, bind_address, bind_file, text_file
 from poor_bench.dashboard.pages.issues.groups import issue_groups, tax_table
 from poor_bench.dashboard.pages.issues.layout import (
-    IssueSelection,
     IssuesIds,
+    IssueUrl,
     chosen_issues,
     chosen_tax,
-    selection_of,
     severity_chips,
 )
 from poor_bench.issues.detect import group_issues
@@ -45,8 +44,8 @@ def choices(
 
 def search_after(search: str | None, llm_ids: list[str], classes: list[str]) -> str:
     """Build the query part of the address after a choice."""
-    selection = selection_of(search)
-    return selection.changed(llm_ids=tuple(llm_ids), classes=tuple(classes)).search
+    url = IssueUrl.read(search)
+    return url.changed(llm_ids=tuple(llm_ids), classes=tuple(classes)).search
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
@@ -54,24 +53,22 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     answer = services.issues.report()
     if answer.value is None:
         return no_update, no_update, no_update, no_update, False
-    report, selection = answer.value, selection_of(search)
-    issues = chosen_issues(report.issues, selection, report.class_of)
+    report, url = answer.value, IssueUrl.read(search)
+    issues = chosen_issues(report.issues, url, report.class_of)
     groups = group_issues(issues, detectors=report.detectors)
-    shown = [
-        group for group in groups if not selection.severity or group.severity == selection.severity
-    ]
+    shown = [group for group in groups if not url.severity or group.severity == url.severity]
     return (
-        note(report, selection),
-        severity_chips(groups, selection),
+        note(report, url),
+        severity_chips(groups, url),
         issue_groups(shown, services.llms.name, n_results=report.n_results),
-        tax_table(chosen_tax(report.tax, selection), services.llms.name),
+        tax_table(chosen_tax(report.tax, url), services.llms.name),
         answer.is_current,
     )
 
 
-def note(report: IssueReport, selection: IssueSelection) -> str:
+def note(report: IssueReport, url: IssueUrl) -> str:
     """Summarise the findings in one line."""
-    issues = chosen_issues(report.issues, selection, report.class_of)
+    issues = chosen_issues(report.issues, url, report.class_of)
     lost = sum(issue.lost_score for issue in issues)
     found = f"{counted(len(issues), 'finding')} in {counted(report.n_results, 'result')}"
     return f"{found} · {lost:,.1f} points lost"
@@ -82,7 +79,7 @@ def issues_csv(services: Services, search: str | None) -> Any:
     report = services.issues.report().value
     if report is None:
         return no_update
-    issues = chosen_issues(report.issues, selection_of(search), report.class_of)
+    issues = chosen_issues(report.issues, IssueUrl.read(search), report.class_of)
     rows = [{name: getattr(issue, name) for name in _COLUMNS} for issue in issues]
     return text_file("issues.csv", csv_text([(name, name) for name in _COLUMNS], rows))
 
@@ -92,7 +89,7 @@ def tax_csv(services: Services, search: str | None) -> Any:
     report = services.issues.report().value
     if report is None:
         return no_update
-    taxed = chosen_tax(report.tax, selection_of(search))
+    taxed = chosen_tax(report.tax, IssueUrl.read(search))
     rows = [{name: getattr(row, name) for name in _TAX_COLUMNS} for row in taxed]
     return text_file("format_tax.csv", csv_text([(name, name) for name in _TAX_COLUMNS], rows))
 

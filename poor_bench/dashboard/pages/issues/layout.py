@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import card, loading_state, page_head
 from poor_bench.dashboard.components.controls import StayLinks, chip_row, csv_button, multi_choice
-from poor_bench.dashboard.url_state import Search, first, read_search, search_of
+from poor_bench.dashboard.url_state import UrlState, query_field
 from poor_bench.issues.detector import Issue, IssueGroup, Severity
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.url_state import Search
     from poor_bench.issues.format_tax import FormatTax
 
 
@@ -40,63 +39,34 @@ class IssuesIds(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IssueSelection:
+class IssueUrl(UrlState):
     """Filters of the page; an empty one lets everything through."""
 
-    llm_ids: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
-    severity: str = ""
-
-    @property
-    def search(self) -> str:
-        """The query part of the address of this state."""
-        return search_of(llm=self.llm_ids, class_=self.classes, severity=[self.severity])
-
-    def changed(self, **changes: Any) -> IssueSelection:
-        """Copy the selection with other values."""
-        return replace(self, **changes)
-
-
-def selection_of(search: str | None) -> IssueSelection:
-    """Parse the query part of an address.
-
-    Example:
-        >>> selection_of("?llm=a&severity=high").severity
-        'high'
-    """
-    return selection_in(read_search(search))
-
-
-def selection_in(query: Search) -> IssueSelection:
-    """Read the selection from a parsed query."""
-    severity = first(query, "severity")
-    return IssueSelection(
-        llm_ids=tuple(query.get("llm", ())),
-        classes=tuple(query.get("class", ())),
-        severity=severity if severity in set(Severity) else "",
-    )
+    llm_ids: tuple[str, ...] = query_field("llm", ())
+    classes: tuple[str, ...] = query_field("class", ())
+    severity: str = query_field("severity", kind=Severity)
 
 
 def chosen_issues(
-    issues: Sequence[Issue], selection: IssueSelection, class_of: Mapping[str, str]
+    issues: Sequence[Issue], url: IssueUrl, class_of: Mapping[str, str]
 ) -> list[Issue]:
     """Filter issues by models and classes; severity belongs to the group."""
     return [
         issue
         for issue in issues
-        if (not selection.llm_ids or issue.llm_id in selection.llm_ids)
-        and (not selection.classes or class_of.get(issue.test_id, "") in selection.classes)
+        if (not url.llm_ids or issue.llm_id in url.llm_ids)
+        and (not url.classes or class_of.get(issue.test_id, "") in url.classes)
     ]
 
 
-def chosen_tax(rows: Sequence[FormatTax], selection: IssueSelection) -> list[FormatTax]:
+def chosen_tax(rows: Sequence[FormatTax], url: IssueUrl) -> list[FormatTax]:
     """Filter rows with a format tax by models and classes."""
     return [
         row
         for row in rows
         if row.tax > 0
-        and (not selection.llm_ids or row.llm_id in selection.llm_ids)
-        and (not selection.classes or row.class_id in selection.classes)
+        and (not url.llm_ids or row.llm_id in url.llm_ids)
+        and (not url.classes or row.class_id in url.classes)
     ]
 
 
@@ -109,13 +79,12 @@ SEVERITY_TEXTS = {
 }
 
 
-def layout(search: Search) -> Component:
+def layout(url: IssueUrl) -> Component:
     """Build the page without data, with the filters of the address."""
-    selection = selection_in(search)
     filters = html.Div(
         [
-            multi_choice(IssuesIds.LLMS, "Models", chosen=selection.llm_ids),
-            multi_choice(IssuesIds.CLASSES, "Test classes", chosen=selection.classes),
+            multi_choice(IssuesIds.LLMS, "Models", chosen=url.llm_ids),
+            multi_choice(IssuesIds.CLASSES, "Test classes", chosen=url.classes),
             html.Div(id=IssuesIds.CHIPS),
         ],
         className="filter-bar",
@@ -136,7 +105,7 @@ def layout(search: Search) -> Component:
                 note="Score lost by correct answers in the wrong format.",
                 tools=csv_button(IssuesIds.TAX_CSV, "the format tax"),
             ),
-            dcc.Store(id=IssuesIds.SEARCH, data=selection.search),
+            dcc.Store(id=IssuesIds.SEARCH, data=url.search),
             dcc.Interval(id=IssuesIds.WAIT, interval=WAIT_MS, disabled=True),
             dcc.Download(id=IssuesIds.DOWNLOAD),
         ],
@@ -144,7 +113,7 @@ def layout(search: Search) -> Component:
     )
 
 
-def severity_chips(groups: Sequence[IssueGroup], selection: IssueSelection) -> Component:
+def severity_chips(groups: Sequence[IssueGroup], url: IssueUrl) -> Component:
     """Build the severity switches with the number of trials."""
     counts: Counter[Severity] = Counter()
     for group in groups:
@@ -152,8 +121,8 @@ def severity_chips(groups: Sequence[IssueGroup], selection: IssueSelection) -> C
     members = [
         LINKS.chip(
             text,
-            selection.changed(severity="" if selection.severity == severity else severity).search,
-            is_active=selection.severity == severity,
+            url.changed(severity="" if url.severity == severity else severity).search,
+            is_active=url.severity == severity,
             count=counts[severity],
             title=meaning,
         )

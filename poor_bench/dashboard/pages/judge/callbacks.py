@@ -16,6 +16,7 @@ from poor_bench.dashboard.pages.judge.files import cases_csv, runs_csv, scores_c
 from poor_bench.dashboard.pages.judge.layout import (
     THIS_CASE,
     JudgeIds,
+    JudgeUrl,
     LabelIds,
     StartIds,
     cases_note,
@@ -29,7 +30,6 @@ from poor_bench.dashboard.pages.judge.layout import (
     run_class,
     run_head,
     run_with_id,
-    selection_of,
 )
 from poor_bench.dashboard.pages.judge.sheets import (
     agent_chips,
@@ -64,11 +64,11 @@ _RADAR, _HISTORY = "Scores by dimension", "Scores from run to run"
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
     """Build note, head, scores, cases and the open case."""
-    summaries, selection = services.judged.summaries(), selection_of(search)
-    summary = chosen_run(summaries, selection)
+    summaries, url = services.judged.summaries(), JudgeUrl.read(search)
+    summary = chosen_run(summaries, url)
     if summary is None:
         return "no judged runs yet", no_runs(), None, None, None, None
-    case, run = chosen_case(summary, selection), summary.run
+    case, run = chosen_case(summary, url), summary.run
     open_case = case.conversation.case_id if case else ""
     agents = {item.run.header.agent_id: item.run.header.agent_name for item in summaries}
     head = [
@@ -77,8 +77,8 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
         notes_list(summary),
     ]
     labels = services.judged.labels_on(case.conversation.hash) if case else ()
-    cases = case_sheet(summary.cases, run.run_id, selection, open_case)
-    base = run_with_id(summaries, selection.base)
+    cases = case_sheet(summary.cases, run.run_id, url, open_case)
+    base = run_with_id(summaries, url.base)
     return (
         note(services, summary),
         head,
@@ -115,8 +115,8 @@ def scores(
 
 def context(services: Services, search: str | None) -> tuple[Any, Any, Any]:
     """Build history, runs and agreement."""
-    summaries, selection = services.judged.summaries(), selection_of(search)
-    summary = chosen_run(summaries, selection)
+    summaries, url = services.judged.summaries(), JudgeUrl.read(search)
+    summary = chosen_run(summaries, url)
     if summary is None:
         return None, None, None
     of_agent = [
@@ -124,7 +124,7 @@ def context(services: Services, search: str | None) -> tuple[Any, Any, Any]:
     ]
     others = [item for item in summaries if item not in of_agent]
     chart = _graph(_HISTORY, judge_history(of_agent), _HISTORY) if of_agent[1:] else None
-    runs = run_sheet([*others, *of_agent], selection, summary.run.run_id)
+    runs = run_sheet([*others, *of_agent], url, summary.run.run_id)
     return chart, runs, trust_sheet(services.judged.agreement())
 
 
@@ -195,7 +195,7 @@ _DIMENSION = "the agent: "
 
 def label_choices(services: Services, search: str | None) -> list[str]:
     """Choices of the score form for the open run."""
-    summary = chosen_run(services.judged.summaries(), selection_of(search))
+    summary = chosen_run(services.judged.summaries(), JudgeUrl.read(search))
     weights = summary.run.header.weights if summary else {}
     return [THIS_CASE, WHOLE, *(f"{_DIMENSION}{name}" for name in weights)]
 
@@ -204,9 +204,9 @@ def save_label(
     services: Services, search: str | None, about: str, score: object, who: str, note: str
 ) -> tuple[Any, Any]:
     """Keep a score; return what to show, and the new state of the data."""
-    selection = selection_of(search)
-    summary = chosen_run(services.judged.summaries(), selection)
-    case = chosen_case(summary, selection) if summary else None
+    url = JudgeUrl.read(search)
+    summary = chosen_run(services.judged.summaries(), url)
+    case = chosen_case(summary, url) if summary else None
     if summary is None or case is None:
         return "Choose a conversation to score.", no_update
     is_case = about == THIS_CASE

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.dashboard.page import text_file
-from poor_bench.dashboard.pages.judge.layout import chosen_run, run_with_id, selection_of
+from poor_bench.dashboard.pages.judge.layout import JudgeUrl, chosen_run, run_with_id
 from poor_bench.judge.report_text import change_text, verdict_text
 from poor_bench.reports.csv_table import table_csv
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def scores_csv(services: Services, search: str | None) -> dict[str, Any]:
     """Export the scores of the open run and its baseline."""
-    summaries, selection = services.judged.summaries(), selection_of(search)
-    summary, base = chosen_run(summaries, selection), run_with_id(summaries, selection.base)
+    summaries, url = services.judged.summaries(), JudgeUrl.read(search)
+    summary, base = chosen_run(summaries, url), run_with_id(summaries, url.base)
     rows: list[dict[str, Any]] = []
     if summary is not None and base is not None:
         comparison = services.judged.comparison(base, summary)
@@ -40,7 +40,7 @@ def scores_csv(services: Services, search: str | None) -> dict[str, Any]:
 
 def cases_csv(services: Services, search: str | None) -> dict[str, Any]:
     """Export the cases of the open run, with feedback."""
-    summary = chosen_run(services.judged.summaries(), selection_of(search))
+    summary = chosen_run(services.judged.summaries(), JudgeUrl.read(search))
     rows = [_case_row(case) for case in summary.cases] if summary else []
     return text_file("judge_cases.csv", table_csv(rows))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ from poor_bench.dashboard.components.controls import (
 from poor_bench.dashboard.services.judge_service import JudgeOrder, JudgePreview
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.dashboard.text.formatting import dollars_text, duration_text
-from poor_bench.dashboard.url_state import Search, first, read_search, search_of
+from poor_bench.dashboard.url_state import UrlState
 from poor_bench.errors import ConfigError
 from poor_bench.judge.panel import Decision
 from poor_bench.judge.run_plan import JudgeRequest
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.judge_state import JudgeState
-    from poor_bench.dashboard.url_state import Search
     from poor_bench.judge.judged_run import CaseSummary, RunSummary
 
 
@@ -97,7 +96,7 @@ class StartIds(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeSelection:
+class JudgeUrl(UrlState):
     """The state of the page; what is empty is chosen by the page."""
 
     agent: str = ""
@@ -106,38 +105,13 @@ class JudgeSelection:
     base: str = ""
     """The run that is compared with; none where empty."""
 
-    @property
-    def search(self) -> str:
-        """The query part of the address of this state."""
-        return search_of(agent=[self.agent], run=[self.run], case=[self.case], base=[self.base])
 
-    def changed(self, **changes: Any) -> JudgeSelection:
-        """Copy the state with other values."""
-        return replace(self, **changes)
-
-
-def selection_of(search: str | None) -> JudgeSelection:
-    """Parse the query part of an address.
-
-    Example:
-        >>> selection_of("?agent=sales&case=hello").case
-        'hello'
-    """
-    return selection_in(read_search(search))
-
-
-def selection_in(query: Search) -> JudgeSelection:
-    """Read the state from a parsed query."""
-    names = ("agent", "run", "case", "base")
-    return JudgeSelection(**{name: first(query, name) for name in names})
-
-
-def chosen_run(summaries: Sequence[RunSummary], selection: JudgeSelection) -> RunSummary | None:
+def chosen_run(summaries: Sequence[RunSummary], url: JudgeUrl) -> RunSummary | None:
     """Select the chosen run, else the newest of the agent, else the newest."""
-    named = run_with_id(summaries, selection.run)
+    named = run_with_id(summaries, url.run)
     if named is not None:
         return named
-    of_agent = [item for item in summaries if item.run.header.agent_id == selection.agent]
+    of_agent = [item for item in summaries if item.run.header.agent_id == url.agent]
     candidates = of_agent or summaries
     return candidates[-1] if candidates else None
 
@@ -147,9 +121,9 @@ def run_with_id(summaries: Sequence[RunSummary], run_id: str) -> RunSummary | No
     return next((item for item in summaries if item.run.run_id == run_id), None)
 
 
-def chosen_case(summary: RunSummary, selection: JudgeSelection) -> CaseSummary | None:
+def chosen_case(summary: RunSummary, url: JudgeUrl) -> CaseSummary | None:
     """Select the chosen case, else the one with the lowest score."""
-    named = [case for case in summary.cases if case.conversation.case_id == selection.case]
+    named = [case for case in summary.cases if case.conversation.case_id == url.case]
     worst = sorted(summary.cases, key=lambda case: 11.0 if case.score is None else case.score)
     return next(iter((*named, *worst)), None)
 
@@ -330,7 +304,7 @@ THIS_CASE = "this conversation"
 """Default subject of the form."""
 
 
-def layout(search: Search) -> Component:
+def layout(url: JudgeUrl) -> Component:
     """Build the page without data."""
     return html.Div(
         [
@@ -370,7 +344,7 @@ def layout(search: Search) -> Component:
             ),
             start_form(),
             dcc.Interval(id=StartIds.CLOCK, interval=CLOCK_MS, disabled=True),
-            dcc.Store(id=JudgeIds.SEARCH, data=selection_in(search).search),
+            dcc.Store(id=JudgeIds.SEARCH, data=url.search),
             dcc.Download(id=JudgeIds.DOWNLOAD),
         ],
         className="page-body",

@@ -9,7 +9,7 @@ from dash import html
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import card, empty_state, tile, tiles
 from poor_bench.dashboard.components.controls import chip_row
-from poor_bench.dashboard.pages.judge.layout import LINKS, JudgeSelection
+from poor_bench.dashboard.pages.judge.layout import LINKS, JudgeUrl
 from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.judge.prompt import LARGEST_SCORE
 from poor_bench.judge.report_text import (
@@ -63,7 +63,7 @@ def agent_chips(agents: Mapping[str, str], chosen: str) -> Component | None:
     if len(agents) < 2:
         return None
     chips = [
-        LINKS.chip(name, JudgeSelection(agent=agent_id).search, is_active=agent_id == chosen)
+        LINKS.chip(name, JudgeUrl(agent=agent_id).search, is_active=agent_id == chosen)
         for agent_id, name in agents.items()
     ]
     return chip_row("Agent", chips)
@@ -160,13 +160,13 @@ _SHOWN_RUNS = 50
 
 
 def case_sheet(
-    cases: Sequence[CaseSummary], run_id: str, selection: JudgeSelection, open_case: str
+    cases: Sequence[CaseSummary], run_id: str, url: JudgeUrl, open_case: str
 ) -> Component:
     """Build the table of cases, with links to conversations."""
     rows = []
     for case in cases:
         talk = case.conversation
-        search = selection.changed(run=run_id, case=talk.case_id).search
+        search = url.changed(run=run_id, case=talk.case_id).search
         passed = f"{case.n_passed} of {len(case.feedback)}" if case.feedback else "-"
         why = (
             talk.failure.message if talk.failure else case.feedback[0].text if case.feedback else ""
@@ -181,22 +181,20 @@ def case_sheet(
     return sheet(["Case", "Score", "Passed", "Rules", "Feedback"], rows)
 
 
-def run_sheet(
-    summaries: Sequence[RunSummary], selection: JudgeSelection, open_run: str
-) -> Component:
+def run_sheet(summaries: Sequence[RunSummary], url: JudgeUrl, open_run: str) -> Component:
     """Build the table of runs, newest first.
 
     Args:
         summaries: Oldest first.
-        selection: What the page shows now.
+        url: What the page shows now.
         open_run: The run that is looked into.
     """
     rows = []
     for summary in reversed(summaries[-_SHOWN_RUNS:]):
         header, run_id = summary.run.header, summary.run.run_id
-        look = selection.changed(agent=header.agent_id, run=run_id, base="").search
-        is_base = run_id == selection.base
-        base = selection.changed(run=open_run, base="" if is_base else run_id).search
+        look = url.changed(agent=header.agent_id, run=run_id, base="").search
+        is_base = run_id == url.base
+        base = url.changed(run=open_run, base="" if is_base else run_id).search
         score = summary.panel.overall_score
         compare = LINKS.link("clear baseline" if is_base else "set as baseline", base)
         cells = [

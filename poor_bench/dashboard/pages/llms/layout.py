@@ -22,7 +22,7 @@ from poor_bench.providers.catalog import provider_names
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.url_state import Search
+    from poor_bench.dashboard.url_state import UrlState
     from poor_bench.models.llm import LLM
 
 
@@ -83,7 +83,7 @@ WAIT_MS = 700
 _PROMPT = "What is 17 + 25? Reply with the number only."
 
 
-def layout(_search: Search) -> Component:
+def layout(_url: UrlState) -> Component:
     """Return the page without data."""
     check = small_button("Check again", LLMsIds.CHECK, "refresh")
     return html.Div(

@@ -14,7 +14,7 @@ from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.score_bars import score_bars_figure
 from poor_bench.dashboard.page import ShellIds, bind_script
 from poor_bench.dashboard.pages.model.details import register_details
-from poor_bench.dashboard.pages.model.layout import ModelIds, model_tiles, query_of
+from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, model_tiles
 from poor_bench.dashboard.pages.model.results import register_results
 from poor_bench.dashboard.services.test_scores import scores_of_tests
 from poor_bench.dashboard.text.formatting import setting_text, size_text, think_to_text
@@ -27,20 +27,19 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.services import Services
-    from poor_bench.dashboard.url_state import Search
 
 
 Options = list[dict[str, str]]
 
 
-def start(services: Services, search: Search) -> Search:
+def start(services: Services, url: ModelUrl) -> ModelUrl:
     """Choose the first LLM that has results where the address names none."""
-    if search.get("llm"):
-        return search
+    if url.llm_id:
+        return url
     try:
-        return {**search, "llm": list(services.results.stored().llm_ids[:1])}
+        return url.changed(llm_id=next(iter(services.results.stored().llm_ids), ""))
     except PoorBenchError:
-        return search
+        return url
 
 
 def no_results() -> Component:
@@ -168,7 +167,7 @@ def tiles(services: Services, llm_id: str) -> Component | None:
 
 def chart(services: Services, search: str, page: int) -> tuple[Component, int]:
     """Return the bars of the tests that the filters find, and how many pages of them there are."""
-    found = services.trials.find(query_of(search))
+    found = services.trials.find(ModelUrl.read(search).query)
     workspace = services.files.workspace()
     start = (page - 1) * BARS_AT_ONCE
     scores, n_tests = scores_of_tests(found, workspace.tests_by_id, start, BARS_AT_ONCE)
@@ -187,7 +186,7 @@ def chart(services: Services, search: str, page: int) -> tuple[Component, int]:
 
 def issues(services: Services, search: str) -> tuple[Component, bool]:
     """Return what goes wrong with the model, and whether that is all."""
-    query = query_of(search)
+    query = ModelUrl.read(search).query
     answer = services.issues.all_of_llm(query.llm_id)
     groups = group_issues(answer.value or (), detectors=services.files.config().detectors)
     return issue_list(groups, ModelIds.ISSUE, query.issue), answer.is_current
@@ -248,4 +247,4 @@ def _register_parts(app: Dash, services: Services) -> None:
         if version is None or search is None:
             return (no_update,) * 3
         found, is_all = issues(services, search)
-        return still(found), still(issue_chip(query_of(search).issue)), is_all
+        return still(found), still(issue_chip(ModelUrl.read(search).query.issue)), is_all

@@ -10,7 +10,7 @@ from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 from poor_bench.dashboard.components.badges import score_badge, weak_sandbox_badge
 from poor_bench.dashboard.components.texts import difference, folded, plain_text
 from poor_bench.dashboard.page import ShellIds, bind_script
-from poor_bench.dashboard.pages.model.layout import ModelIds, query_of, selected_key, sorted_as
+from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, selected_key, sorted_as
 from poor_bench.dashboard.text.differences import compare_texts
 from poor_bench.dashboard.text.formatting import dollars_text, milliseconds_text, think_to_text
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
@@ -176,7 +176,7 @@ def neighbour(
     services: Services, search: str, sort: SortModel, selected: object, step: int
 ) -> TrialKey | None:
     """Return the trial `step` rows further in the table; None where there is none."""
-    query = query_of(search)
+    query = ModelUrl.read(search).query
     key = asked_for(services, query.llm_id, selected)
     found = services.trials.find(sorted_as(query, sort))
     place = found.place_of(key) if key is not None else None
@@ -190,7 +190,7 @@ def shown_details(services: Services, search: str, sort: SortModel, selected: ob
         Title, position, whether there is nothing before and nothing behind, body, and the trial
         with its place.
     """
-    query = query_of(search)
+    query = ModelUrl.read(search).query
     key = asked_for(services, query.llm_id, selected)
     details = services.trials.details(query.llm_id, key) if key is not None else None
     if key is None or details is None:
@@ -207,7 +207,7 @@ def shown_details(services: Services, search: str, sort: SortModel, selected: ob
 def bar_to_selected(services: Services, search: str, click: dict[str, Any]) -> list[Any] | None:
     """Return the first trial of the test whose bar was chosen."""
     [test_id, *_] = click["points"][0]["customdata"]
-    found = services.trials.find(query_of(search))
+    found = services.trials.find(ModelUrl.read(search).query)
     keys = (found.key_at(place) for place in range(len(found)))
     key = next((key for key in keys if key is not None and key.test_id == test_id), None)
     return None if key is None else list(key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -25,15 +25,14 @@ from poor_bench.dashboard.services.result_order import SortKey
 from poor_bench.dashboard.services.result_query import Outcome, ResultQuery
 from poor_bench.dashboard.services.result_table import TrialKey
 from poor_bench.dashboard.text.formatting import dollars_text, milliseconds_text, size_text
-from poor_bench.dashboard.url_state import Search, read_search, write_search
+from poor_bench.dashboard.url_state import UrlState, query_field
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.url_state import Search
     from poor_bench.models.llm import LLM
     from poor_bench.statistics.intervals import Estimate
     from poor_bench.statistics.repeats import Reliability
@@ -85,8 +84,6 @@ class ModelIds(StrEnum):
     BODY = "model-body-container"
 
 
-FILTERS = ("llm", "class", "level", "think", "outcome", "text", "issue")
-"""Names of the filters in the query; the others tell which trial is open."""
 _SORT_KEYS = {
     "test_id": SortKey.TEST,
     "score": SortKey.SCORE,
@@ -96,25 +93,44 @@ _SORT_KEYS = {
 }
 
 
-def first(search: Search, name: str) -> str:
-    """Return the first value of a name, or an empty text."""
-    return next(iter(search.get(name, [])), "")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelUrl(UrlState):
+    """Filters of the page, and the trial that is open; `assets/model.js` writes the same."""
 
+    LLM_FIELDS = ("llm_id",)
+    llm_id: str = query_field("llm")
+    classes: tuple[str, ...] = query_field("class", ())
+    levels: tuple[int, ...] = query_field("level", (), kind=int)
+    thinks: tuple[str, ...] = query_field("think", ())
+    outcomes: tuple[Outcome, ...] = query_field("outcome", (), kind=Outcome)
+    text: str = ""
+    issue: str = ""
+    test: str = ""
+    trial: int = 1
+    is_failure: bool = query_field("failed", False)
 
-def query_of(search: str | None) -> ResultQuery:
-    """Return what an address asks for; what makes no sense is left out."""
-    values = read_search(search)
-    return ResultQuery(
-        llm_id=first(values, "llm"),
-        classes=frozenset(values.get("class", [])),
-        levels=frozenset(int(text) for text in values.get("level", []) if text.isdecimal()),
-        thinks=frozenset(values.get("think", [])),
-        outcomes=frozenset(
-            Outcome(text) for text in values.get("outcome", []) if text in set(Outcome)
-        ),
-        issue=first(values, "issue"),
-        text=first(values, "text").strip(),
-    )
+    @property
+    def filters(self) -> ModelUrl:
+        """The same without an open trial."""
+        return self.changed(test="", trial=1, is_failure=False)
+
+    @property
+    def selected(self) -> list[Any] | None:
+        """The trial that is open, as the store of it holds it."""
+        return [self.test, self.trial, self.is_failure] if self.test else None
+
+    @property
+    def query(self) -> ResultQuery:
+        """What the filters find."""
+        return ResultQuery(
+            llm_id=self.llm_id,
+            classes=frozenset(self.classes),
+            levels=frozenset(self.levels),
+            thinks=frozenset(self.thinks),
+            outcomes=frozenset(self.outcomes),
+            issue=self.issue,
+            text=self.text.strip(),
+        )
 
 
 def sorted_as(query: ResultQuery, sort_model: Sequence[dict[str, Any]] | None) -> ResultQuery:
@@ -189,16 +205,16 @@ COLUMNS: tuple[dict[str, Any], ...] = (
 )
 
 
-def layout(search: Search) -> Component:
+def layout(url: ModelUrl) -> Component:
     """Return the page without data, its filters set as the address says."""
     return html.Div(
         [
-            page_head("Model", html.Span(id=ModelIds.NOTE), _llm_select(search)),
+            page_head("Model", html.Span(id=ModelIds.NOTE), _llm_select(url)),
             html.Div(id=ModelIds.EMPTY),
             html.Div(
                 [
                     html.Div(loading_state(2), id=ModelIds.TILES, className="tiles-frame"),
-                    _filters(search),
+                    _filters(url),
                     _chart_card(),
                     _issues_card(),
                     _results(),
@@ -206,7 +222,7 @@ def layout(search: Search) -> Component:
                 id=ModelIds.BODY,
                 className="page-body",
             ),
-            *_stores(search),
+            *_stores(url),
         ],
         className="page-body",
     )
@@ -217,31 +233,24 @@ def parts() -> list[Component]:
     return [dcc.Graph(id=ModelIds.CHART_GRAPH)]
 
 
-def _stores(search: Search) -> list[Component]:
-    filters = {name: search[name] for name in FILTERS if name in search}
-    query = write_search(filters) if "llm" in filters else None
+def _stores(url: ModelUrl) -> list[Component]:
+    query = url.filters.search if url.llm_id else None
     return [
         dcc.Store(id=ModelIds.QUERY, data=query),
         dcc.Store(id=ModelIds.SETTLED),
         dcc.Store(id=ModelIds.SORT),
-        dcc.Store(id=ModelIds.ISSUE, data=first(search, "issue")),
-        dcc.Store(id=ModelIds.SELECTED, data=_selected(search)),
+        dcc.Store(id=ModelIds.ISSUE, data=url.issue),
+        dcc.Store(id=ModelIds.SELECTED, data=url.selected),
         dcc.Store(id=ModelIds.OPEN),
         dcc.Interval(id=ModelIds.WAIT, interval=WAIT_MS, disabled=True),
         dcc.Download(id=ModelIds.DOWNLOAD),
     ]
 
 
-def _selected(search: Search) -> list[Any] | None:
-    test_id, trial = first(search, "test"), first(search, "trial")
-    is_failure = first(search, "failed") == "1"
-    return [test_id, int(trial) if trial.isdecimal() else 1, is_failure] if test_id else None
-
-
-def _llm_select(search: Search) -> Any:
+def _llm_select(url: ModelUrl) -> Any:
     return dmc.Select(
         id=ModelIds.LLM,
-        value=first(search, "llm") or None,
+        value=url.llm_id or None,
         data=[],
         searchable=True,
         allowDeselect=False,
@@ -254,22 +263,22 @@ def _llm_select(search: Search) -> Any:
     )
 
 
-def _filters(search: Search) -> Component:
+def _filters(url: ModelUrl) -> Component:
     return html.Div(
         [
-            _multi_select(ModelIds.CLASSES, search.get("class", []), "All classes", "Test classes"),
-            _multi_select(ModelIds.LEVELS, search.get("level", []), "All levels", "Levels"),
-            _multi_select(ModelIds.THINKS, search.get("think", []), "Think: any", "Think"),
+            _multi_select(ModelIds.CLASSES, url.classes, "All classes", "Test classes"),
+            _multi_select(ModelIds.LEVELS, map(str, url.levels), "All levels", "Levels"),
+            _multi_select(ModelIds.THINKS, url.thinks, "Think: any", "Think"),
             dmc.SegmentedControl(
                 id=ModelIds.OUTCOME,
                 data=_OUTCOMES,
-                value=first(search, "outcome"),
+                value=next(iter(url.outcomes), ""),
                 size="xs",
                 **aria(label="Outcome"),
             ),
             dmc.TextInput(
                 id=ModelIds.TEXT,
-                value=first(search, "text"),
+                value=url.text,
                 placeholder="Search ids, details, responses",
                 leftSection=icon("search"),
                 debounce=100,
@@ -286,10 +295,10 @@ def _filters(search: Search) -> Component:
     )
 
 
-def _multi_select(select_id: ModelIds, value: list[str], placeholder: str, label: str) -> Any:
+def _multi_select(select_id: ModelIds, value: Iterable[str], placeholder: str, label: str) -> Any:
     return dmc.MultiSelect(
         id=select_id,
-        value=value,
+        value=list(value),
         data=[],
         placeholder=placeholder,
         clearable=True,

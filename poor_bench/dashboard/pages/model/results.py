@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dash import Dash, Input, Output, State, no_update
 
 from poor_bench.dashboard.page import ShellIds, bind_file, bind_script, text_file
-from poor_bench.dashboard.pages.model.layout import ModelIds, query_of, row_id, sorted_as
+from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, row_id, sorted_as
 from poor_bench.dashboard.text.formatting import think_to_text
 from poor_bench.dashboard.text.safe_markdown import one_line_markdown
 from poor_bench.messages import counted, removed_tests_text
@@ -88,7 +88,7 @@ def page_of_rows(services: Services, search: str, request: dict[str, Any]) -> di
         search: The filters as a query.
         request: First and last row, and sorting, as AG Grid sends them.
     """
-    found = services.trials.find(sorted_as(query_of(search), request.get("sortModel")))
+    found = services.trials.find(sorted_as(ModelUrl.read(search).query, request.get("sortModel")))
     start, end = int(request.get("startRow", 0)), int(request.get("endRow", 0))
     tests = services.files.workspace().tests_by_id
     rows = result_rows(found.table, tests, found.rows[max(0, start) : max(0, end)])
@@ -97,7 +97,7 @@ def page_of_rows(services: Services, search: str, request: dict[str, Any]) -> di
 
 def count_note(services: Services, search: str) -> str:
     """Return how many results the filters find."""
-    query = query_of(search)
+    query = ModelUrl.read(search).query
     n_found = len(services.trials.find(query))
     n_all = len(services.results.stored().rows_of(query.llm_id))
     n_removed = n_all - len(services.results.table().rows_of(query.llm_id))
@@ -109,7 +109,7 @@ def count_note(services: Services, search: str) -> str:
 
 def results_csv(services: Services, search: str | None, sort: list[dict[str, Any]] | None) -> Any:
     """Return all results that the filters find as a file."""
-    found = services.trials.find(sorted_as(query_of(search), sort))
+    found = services.trials.find(sorted_as(ModelUrl.read(search).query, sort))
     rows = csv_rows(found.table, services.files.workspace().tests_by_id, found.rows)
     return text_file("results.csv", csv_text(CSV_COLUMNS, rows))
 

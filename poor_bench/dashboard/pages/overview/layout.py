@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from poor_bench.comparison.compare import ComparedGroup, LLMComparison
     from poor_bench.dashboard.services.last_run import LastRun
-    from poor_bench.dashboard.url_state import Search
+    from poor_bench.dashboard.url_state import UrlState
 
 
 class OverviewIds(StrEnum):
@@ -53,7 +53,7 @@ class OverviewIds(StrEnum):
     DOWNLOAD = "overview-file-download"
 
 
-def layout(_search: Search) -> Component:
+def layout(_url: UrlState) -> Component:
     """Return the page without data."""
     return html.Div(
         [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from poor_bench.dashboard.components.controls import (
     small_button,
     start_button,
 )
+from poor_bench.dashboard.url_state import UrlState, query_field
 from poor_bench.errors import ConfigError
 from poor_bench.runner.selection import Selection
 
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
     from poor_bench.config.workspace import Workspace
     from poor_bench.dashboard.services.failures import FailureGroup
-    from poor_bench.dashboard.url_state import Search
 
 
 class RunIds(StrEnum):
@@ -61,6 +62,16 @@ class RunIds(StrEnum):
 MOST_TRIALS = 100
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunUrl(UrlState):
+    """What the controls choose when the page opens."""
+
+    llm_ids: tuple[str, ...] = query_field("llm", ())
+    classes: tuple[str, ...] = query_field("class", ())
+    levels: tuple[str, ...] = query_field("level", ())
+    tests: tuple[str, ...] = query_field("test", ())
+
+
 def selection_of(
     llms: Sequence[str] | None,
     classes: Sequence[str] | None,
@@ -73,10 +84,10 @@ def selection_of(
     """Return what the controls choose; an empty control lets everything through.
 
     Args:
-        llms: RunIds; none stands for all that are enabled.
-        classes: RunIds.
+        llms: Ids; none stands for all that are enabled.
+        classes: Ids.
         levels: Numbers as text.
-        tests: RunIds or globs, separated by white space or commas.
+        tests: Ids or globs, separated by white space or commas.
         trials: Trials of every test; 1 where it is empty or no number.
         force: Re-run completed tests.
     """
@@ -146,7 +157,7 @@ def chosen(values: tuple[Any, ...]) -> Selection:
 CLOCK_MS = 1000
 
 
-def layout(search: Search) -> Component:
+def layout(url: RunUrl) -> Component:
     """Return the page without data, its choice set as the address says."""
     return html.Div(
         [
@@ -155,7 +166,7 @@ def layout(search: Search) -> Component:
             _run_frame(),
             card(
                 "Selection",
-                _choice(search),
+                _choice(url),
                 note="Leave empty to run all pending tests on all enabled models.",
                 tools=dmc.Button(
                     "All pending", id=RunIds.ALL, variant="default", size="compact-sm", n_clicks=0
@@ -174,19 +185,17 @@ def layout(search: Search) -> Component:
     )
 
 
-def _choice(search: Search) -> Component:
+def _choice(url: RunUrl) -> Component:
     return html.Div(
         [
-            _select(
-                RunIds.LLMS, "Models", "All enabled models", search.get("llm", []), "choice-wide"
-            ),
-            _select(RunIds.CLASSES, "Test classes", "All classes", search.get("class", [])),
-            _select(RunIds.LEVELS, "Levels", "All levels", search.get("level", [])),
+            _select(RunIds.LLMS, "Models", "All enabled models", url.llm_ids, "choice-wide"),
+            _select(RunIds.CLASSES, "Test classes", "All classes", url.classes),
+            _select(RunIds.LEVELS, "Levels", "All levels", url.levels),
             dmc.TextInput(
                 id=RunIds.TESTS,
                 label="Tests",
                 placeholder="All tests, or ids such as math_*",
-                value=" ".join(search.get("test", [])),
+                value=" ".join(url.tests),
                 debounce=400,
             ),
             count_choice(RunIds.TRIALS, "Trials per test", most=MOST_TRIALS),
@@ -199,13 +208,13 @@ def _choice(search: Search) -> Component:
 
 
 def _select(
-    select_id: RunIds, label: str, placeholder: str, value: list[str], class_name: str = ""
+    select_id: RunIds, label: str, placeholder: str, value: Sequence[str], class_name: str = ""
 ) -> Any:
     return dmc.MultiSelect(
         id=select_id,
         label=label,
         placeholder=placeholder,
-        value=value,
+        value=list(value),
         data=[],
         clearable=True,
         searchable=True,

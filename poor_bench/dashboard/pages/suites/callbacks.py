@@ -10,14 +10,13 @@ from dash import State
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import bind_address, bind_file, bind_view, text_file
 from poor_bench.dashboard.pages.suites.layout import (
-    SuiteSelection,
     SuitesIds,
+    SuiteUrl,
     chosen_case,
     chosen_run,
     chosen_trial,
     no_runs,
     of_the_same_suite,
-    selection_of,
     suite_chips,
 )
 from poor_bench.dashboard.pages.suites.replay import replay_card
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 
 def cases_csv(services: Services, search: str | None) -> dict[str, Any]:
     """Cases of the run that is shown."""
-    report = chosen_run(services.suites.reports(), selection_of(search))
+    report = chosen_run(services.suites.reports(), SuiteUrl.read(search))
     rows = [_case_csv_row(case) for case in report.case_results] if report else []
     return text_file("suite_cases.csv", table_csv(rows))
 
@@ -50,7 +49,7 @@ def cases_csv(services: Services, search: str | None) -> dict[str, Any]:
 def runs_csv(services: Services, search: str | None) -> dict[str, Any]:
     """Runs of the suite that is shown, oldest first."""
     reports = services.suites.reports()
-    report = chosen_run(reports, selection_of(search))
+    report = chosen_run(reports, SuiteUrl.read(search))
     rows = [_run_csv_row(each) for each in of_the_same_suite(reports, report)] if report else []
     return text_file("suite_runs.csv", table_csv(rows))
 
@@ -95,28 +94,28 @@ def _run_csv_row(report: EvalSuiteResult) -> dict[str, Any]:
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
     """Note, suite switches, figures, cases, tags, replay and runs."""
-    reports, selection = services.suites.reports(), selection_of(search)
-    report = chosen_run(reports, selection)
+    reports, url = services.suites.reports(), SuiteUrl.read(search)
+    report = chosen_run(reports, url)
     if report is None:
         return "no runs yet", None, None, no_runs(), None, None, None
-    case = chosen_case(report, selection)
+    case = chosen_case(report, url)
     suites = list(dict.fromkeys(each.name for each in reports))
     of_suite = of_the_same_suite(reports, report)
     return (
         note(services, report),
         suite_chips(suites, report.name),
         suite_tiles(report),
-        case_table(report, selection, case.id if case else ""),
+        case_table(report, url, case.id if case else ""),
         tag_card(report),
-        replay(services, report, selection),
-        run_table(of_suite, selection, report.run_id),
+        replay(services, report, url),
+        run_table(of_suite, url, report.run_id),
     )
 
 
 def trends(services: Services, search: str | None) -> Component | None:
     """Chart of the suite that is shown."""
     reports = services.suites.reports()
-    report = chosen_run(reports, selection_of(search))
+    report = chosen_run(reports, SuiteUrl.read(search))
     return trend_card(of_the_same_suite(reports, report)) if report else None
 
 
@@ -132,14 +131,12 @@ def note(services: Services, report: EvalSuiteResult) -> str:
     return " · ".join(parts)
 
 
-def replay(
-    services: Services, report: EvalSuiteResult, selection: SuiteSelection
-) -> Component | None:
+def replay(services: Services, report: EvalSuiteResult, url: SuiteUrl) -> Component | None:
     """The selected case with one of its trials, step by step."""
-    result = chosen_case(report, selection)
+    result = chosen_case(report, url)
     if result is None:
         return None
-    trial = chosen_trial(result, selection)
+    trial = chosen_trial(result, url)
     case = services.suites.case(report.run_id, result.id)
     return replay_card(
         report.run_id,
@@ -147,7 +144,7 @@ def replay(
         trial,
         case.directive if case else "",
         services.suites.steps(report.run_id, trial) if trial else [],
-        selection,
+        url,
     )
 
 

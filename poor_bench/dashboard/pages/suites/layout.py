@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import card, empty_state, loading_state, page_head
 from poor_bench.dashboard.components.controls import StayLinks, chip_row, csv_button
-from poor_bench.dashboard.url_state import Search, first, read_search, search_of
+from poor_bench.dashboard.url_state import UrlState
 from poor_bench.evaluation.models import (
     CaseStatus,
     EvalCaseResult,
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dash.development.base_component import Component
-
-    from poor_bench.dashboard.url_state import Search
 
 
 class SuitesIds(StrEnum):
@@ -45,7 +43,7 @@ class SuitesIds(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteSelection:
+class SuiteUrl(UrlState):
     """State of the page; the page selects what is empty."""
 
     suite: str = ""
@@ -53,49 +51,11 @@ class SuiteSelection:
     case: str = ""
     trial: int = 0
 
-    @property
-    def search(self) -> str:
-        """Query part of the address of this state."""
-        return search_of(
-            suite=[self.suite],
-            run=[self.run],
-            case=[self.case],
-            trial=[str(self.trial)] if self.trial else [],
-        )
 
-    def changed(self, **changes: Any) -> SuiteSelection:
-        """The state with other values."""
-        return replace(self, **changes)
-
-
-def selection_of(search: str | None) -> SuiteSelection:
-    """State that the query part of an address describes.
-
-    Example:
-        >>> selection_of("?case=login&trial=2").trial
-        2
-    """
-    return selection_in(read_search(search))
-
-
-def selection_in(query: Search) -> SuiteSelection:
-    """State that the parts of a query describe."""
-    trial = first(query, "trial", "0")
-    is_number = trial.isascii() and trial.isdigit() and len(trial) < 6
-    return SuiteSelection(
-        suite=first(query, "suite"),
-        run=first(query, "run"),
-        case=first(query, "case"),
-        trial=int(trial) if is_number else 0,
-    )
-
-
-def chosen_run(
-    reports: Sequence[EvalSuiteResult], selection: SuiteSelection
-) -> EvalSuiteResult | None:
+def chosen_run(reports: Sequence[EvalSuiteResult], url: SuiteUrl) -> EvalSuiteResult | None:
     """The selected run, else the newest of the selected suite, else the newest."""
-    named = [report for report in reports if report.run_id == selection.run]
-    of_suite = [report for report in reports if report.name == selection.suite]
+    named = [report for report in reports if report.run_id == url.run]
+    of_suite = [report for report in reports if report.name == url.suite]
     candidates = named or of_suite or reports
     return candidates[-1] if candidates else None
 
@@ -107,18 +67,18 @@ def of_the_same_suite(
     return [each for each in reports if each.name == report.name]
 
 
-def chosen_case(report: EvalSuiteResult, selection: SuiteSelection) -> EvalCaseResult | None:
+def chosen_case(report: EvalSuiteResult, url: SuiteUrl) -> EvalCaseResult | None:
     """The selected case, else the first that failed, else the first."""
     cases = report.case_results
-    named = [case for case in cases if case.id == selection.case]
+    named = [case for case in cases if case.id == url.case]
     failed = [case for case in cases if case.status is CaseStatus.FAILED]
     return next(iter((*named, *failed, *cases)), None)
 
 
-def chosen_trial(case: EvalCaseResult, selection: SuiteSelection) -> EvalTrialResult | None:
+def chosen_trial(case: EvalCaseResult, url: SuiteUrl) -> EvalTrialResult | None:
     """The selected trial, else the first that failed, else the first."""
     trials = case.trial_results
-    named = [trial for trial in trials if trial.trial == selection.trial]
+    named = [trial for trial in trials if trial.trial == url.trial]
     failed = [trial for trial in trials if not trial.passed]
     return next(iter((*named, *failed, *trials)), None)
 
@@ -126,7 +86,7 @@ def chosen_trial(case: EvalCaseResult, selection: SuiteSelection) -> EvalTrialRe
 LINKS = StayLinks(SuitesIds.SEARCH)
 
 
-def layout(search: Search) -> Component:
+def layout(url: SuiteUrl) -> Component:
     """The page without data."""
     return html.Div(
         [
@@ -149,7 +109,7 @@ def layout(search: Search) -> Component:
                 class_name="suite-runs if-filled",
             ),
             html.Div(loading_state(6), id=SuitesIds.REPLAY),
-            dcc.Store(id=SuitesIds.SEARCH, data=selection_in(search).search),
+            dcc.Store(id=SuitesIds.SEARCH, data=url.search),
             dcc.Download(id=SuitesIds.DOWNLOAD),
         ],
         className="page-body",
@@ -161,8 +121,7 @@ def suite_chips(suites: Sequence[str], chosen: str) -> Component | None:
     if len(suites) < 2:
         return None
     members = [
-        LINKS.chip(name, SuiteSelection(suite=name).search, is_active=name == chosen)
-        for name in suites
+        LINKS.chip(name, SuiteUrl(suite=name).search, is_active=name == chosen) for name in suites
     ]
     return chip_row("Suite", members)
 

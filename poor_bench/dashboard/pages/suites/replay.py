@@ -10,7 +10,7 @@ from dash import html
 
 from poor_bench.dashboard.components.blocks import card, empty_state
 from poor_bench.dashboard.components.controls import chip_row
-from poor_bench.dashboard.pages.suites.layout import LINKS, SuiteSelection
+from poor_bench.dashboard.pages.suites.layout import LINKS, SuiteUrl
 from poor_bench.dashboard.pages.suites.tables import verdict
 from poor_bench.dashboard.text.formatting import milliseconds_text
 
@@ -34,7 +34,7 @@ def replay_card(
     trial: EvalTrialResult | None,
     directive: str,
     steps: Sequence[Step],
-    selection: SuiteSelection,
+    url: SuiteUrl,
 ) -> Component:
     """A case with one of its trials, step by step.
 
@@ -44,13 +44,13 @@ def replay_card(
         trial: The trial that is shown; None where the run was stopped before the first.
         directive: Task of the agent.
         steps: Steps of the agent.
-        selection: Current state of the page.
+        url: Current state of the page.
     """
     return card(
         case.id,
         html.P(directive, className="suite-directive") if directive else None,
         _checks(case),
-        _trial_chips(run_id, case, trial, selection),
+        _trial_chips(run_id, case, trial, url),
         *([] if trial is None else _trial(run_id, case.id, trial, steps)),
         tools=verdict(case.status.value),
         class_name="suite-replay",
@@ -65,14 +65,14 @@ def _checks(case: EvalCaseResult) -> Component | None:
 
 
 def _trial_chips(
-    run_id: str, case: EvalCaseResult, shown: EvalTrialResult | None, selection: SuiteSelection
+    run_id: str, case: EvalCaseResult, shown: EvalTrialResult | None, url: SuiteUrl
 ) -> Component | None:
     if len(case.trial_results) < 2 or shown is None:
         return None
     chips = [
         LINKS.chip(
             f"{trial.trial} {_word(trial)}",
-            selection.changed(run=run_id, case=case.id, trial=trial.trial).search,
+            url.changed(run=run_id, case=case.id, trial=trial.trial).search,
             is_active=trial.trial == shown.trial,
         )
         for trial in case.trial_results[:_MOST_TRIAL_CHIPS]

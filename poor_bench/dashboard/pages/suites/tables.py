@@ -9,7 +9,7 @@ from dash import dcc, html
 from poor_bench.dashboard.components.blocks import aria, card, tile, tiles
 from poor_bench.dashboard.components.controls import image_buttons
 from poor_bench.dashboard.figures.history import suite_trends
-from poor_bench.dashboard.pages.suites.layout import LINKS, SuiteSelection
+from poor_bench.dashboard.pages.suites.layout import LINKS, SuiteUrl
 from poor_bench.dashboard.text.formatting import dollars_text, milliseconds_text
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.evaluation.rates import RATES
@@ -68,27 +68,24 @@ def suite_tiles(report: EvalSuiteResult) -> Component:
     return tiles(*shown)
 
 
-def case_table(report: EvalSuiteResult, selection: SuiteSelection, open_case: str) -> Component:
+def case_table(report: EvalSuiteResult, url: SuiteUrl, open_case: str) -> Component:
     """Cases of a run; each links to its replay."""
     rows = [
-        _case_row(case, report, selection, is_open=case.id == open_case)
-        for case in report.case_results
+        _case_row(case, report, url, is_open=case.id == open_case) for case in report.case_results
     ]
     return _sheet(_CASE_HEADS, rows)
 
 
-def run_table(
-    reports: Sequence[EvalSuiteResult], selection: SuiteSelection, open_run: str
-) -> Component:
+def run_table(reports: Sequence[EvalSuiteResult], url: SuiteUrl, open_run: str) -> Component:
     """Runs of a suite, newest first.
 
     Args:
         reports: Of one suite, oldest first.
-        selection: Current state of the page.
+        url: Current state of the page.
         open_run: Id of the run that is shown.
     """
     rows = [
-        _run_row(report, selection, is_open=report.run_id == open_run)
+        _run_row(report, url, is_open=report.run_id == open_run)
         for report in reversed(reports[-_SHOWN_RUNS:])
     ]
     return _sheet(_RUN_HEADS, rows)
@@ -130,9 +127,9 @@ def _sheet(heads: Sequence[str], rows: Sequence[Component]) -> Component:
 
 
 def _case_row(
-    case: EvalCaseResult, report: EvalSuiteResult, selection: SuiteSelection, *, is_open: bool
+    case: EvalCaseResult, report: EvalSuiteResult, url: SuiteUrl, *, is_open: bool
 ) -> Component:
-    search = selection.changed(run=report.run_id, case=case.id, trial=0).search
+    search = url.changed(run=report.run_id, case=case.id, trial=0).search
     n_passed = sum(trial.passed for trial in case.trial_results)
     reasons = (*case.reasons, *case.read_errors)
     return html.Tr(
@@ -153,8 +150,8 @@ def _case_row(
     )
 
 
-def _run_row(report: EvalSuiteResult, selection: SuiteSelection, *, is_open: bool) -> Component:
-    search = selection.changed(suite=report.name, run=report.run_id, trial=0).search
+def _run_row(report: EvalSuiteResult, url: SuiteUrl, *, is_open: bool) -> Component:
+    search = url.changed(suite=report.name, run=report.run_id, trial=0).search
     when = report.started[:16].replace("T", " ")
     words = [f"{report.not_run} not run"] if report.not_run else []
     words += ["stopped or running"] if report.cancelled else []

@@ -16,8 +16,8 @@ from poor_bench.dashboard.pages.tests.layout import (
     LINKS,
     FormIds,
     TestsIds,
+    TestUrl,
     chosen_tests,
-    selection_of,
 )
 from poor_bench.dashboard.pages.tests.panel import form_to_changes, panel
 from poor_bench.dashboard.pages.tests.tables import listed_classes, listed_tests
@@ -43,7 +43,7 @@ def suspicious(services: Services) -> set[str]:
 def found_tests(services: Services, search: str | None) -> list[Test]:
     """Return the tests that the filters find."""
     return chosen_tests(
-        services.files.workspace().tests, selection_of(search), suspicious(services)
+        services.files.workspace().tests, TestUrl.read(search), suspicious(services)
     )
 
 
@@ -88,7 +88,7 @@ def classes_csv(services: Services) -> dict[str, Any]:
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
     """Return note, classes, switches, tests, and whether all of it is up to date."""
-    workspace, selection = services.files.workspace(), selection_of(search)
+    workspace, url = services.files.workspace(), TestUrl.read(search)
     faults, items = services.tests.faults(), services.tests.items()
     known, orders = (items.value.items, items.value.orders) if items.value else ({}, None)
     is_current = faults.is_current and items.is_current
@@ -98,19 +98,19 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     n_tests, n_classes = len(workspace.tests), len(workspace.test_classes)
     return (
         f"{counted(n_tests, 'test')} in {counted(n_classes, 'class')}",
-        listed_classes(workspace.test_classes, workspace.tests, orders, faults.value, selection),
+        listed_classes(workspace.test_classes, workspace.tests, orders, faults.value, url),
         _chips(search, len(suspicious(services)) if is_current else None),
-        listed_tests(found_tests(services, search), known, faults.value, selection),
+        listed_tests(found_tests(services, search), known, faults.value, url),
         is_current,
     )
 
 
 def _chips(search: str | None, n_suspicious: int | None) -> Component:
-    selection = selection_of(search)
+    url = TestUrl.read(search)
     chip = LINKS.chip(
         "With problems",
-        selection.changed(only_suspicious=not selection.only_suspicious).search,
-        is_active=selection.only_suspicious,
+        url.changed(only_suspicious=not url.only_suspicious).search,
+        is_active=url.only_suspicious,
         count=n_suspicious,
     )
     return chip_row("Only", [chip])
@@ -118,8 +118,8 @@ def _chips(search: str | None, n_suspicious: int | None) -> Component:
 
 def show_panel(services: Services, search: str | None) -> Any:
     """Return the test that is open, or nothing."""
-    selection, workspace = selection_of(search), services.files.workspace()
-    test = workspace.tests_by_id.get(selection.test)
+    url, workspace = TestUrl.read(search), services.files.workspace()
+    test = workspace.tests_by_id.get(url.test)
     if test is None:
         return None
     faults, items = services.tests.faults().value, services.tests.items().value
@@ -129,7 +129,7 @@ def show_panel(services: Services, search: str | None) -> Any:
         rendered_prompts(workspace, test),
         faults.by_test.get(test.test_id, ()) if faults else (),
         items.items.get(test.test_id) if items else None,
-        selection,
+        url,
     )
 
 
@@ -173,7 +173,7 @@ def _register_shown(app: Dash, services: Services) -> None:
         prevent_initial_call=True,
     )
     def _choose(text: str | None, search: str) -> str:
-        return selection_of(search).changed(text=(text or "").strip()).search
+        return TestUrl.read(search).changed(text=(text or "").strip()).search
 
     tests_file = partial(tests_csv, services)
     bind_file(app, TestsIds.DOWNLOAD, TestsIds.CSV, tests_file, State(TestsIds.SEARCH, "data"))

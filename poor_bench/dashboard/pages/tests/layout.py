@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, card, icon, loading_state, page_head
 from poor_bench.dashboard.components.controls import StayLinks, csv_button
-from poor_bench.dashboard.url_state import Search, first, read_search, search_of
+from poor_bench.dashboard.url_state import UrlState, query_field
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.url_state import Search
     from poor_bench.models.test import Test
 
 
@@ -57,73 +56,31 @@ def form_id(kind: FormIds, test_id: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestSelection:
+class TestUrl(UrlState):
     """The state of the page."""
 
-    classes: tuple[str, ...] = ()
+    classes: tuple[str, ...] = query_field("class", ())
     text: str = ""
-    only_suspicious: bool = False
+    only_suspicious: bool = query_field("suspicious", False)
     page: int = 1
     test: str = ""
     """The test that is open; may be empty."""
 
-    @property
-    def search(self) -> str:
-        """The query part of the address of this state."""
-        return search_of(
-            class_=self.classes,
-            text=[self.text],
-            suspicious=["yes"] if self.only_suspicious else [],
-            page=[str(self.page)] if self.page > 1 else [],
-            test=[self.test],
-        )
 
-    def changed(self, **changes: Any) -> TestSelection:
-        """Return the state with other values; other filters begin at the first page."""
-        if changes.keys() - {"page", "test"}:
-            changes.setdefault("page", 1)
-        return replace(self, **changes)
-
-
-def selection_of(search: str | None) -> TestSelection:
-    """Return the state that the query part of an address describes.
-
-    Example:
-        >>> selection_of("?class=sums&page=2").page
-        2
-    """
-    return selection_in(read_search(search))
-
-
-def selection_in(query: Search) -> TestSelection:
-    """Return the state that the parts of a query describe."""
-    page = first(query, "page", "1")
-    is_number = page.isascii() and page.isdigit() and len(page) < 10
-    return TestSelection(
-        classes=tuple(query.get("class", ())),
-        text=first(query, "text"),
-        only_suspicious=first(query, "suspicious") == "yes",
-        page=max(1, int(page)) if is_number else 1,
-        test=first(query, "test"),
-    )
-
-
-def chosen_tests(
-    tests: Iterable[Test], selection: TestSelection, suspicious: Collection[str]
-) -> list[Test]:
+def chosen_tests(tests: Iterable[Test], url: TestUrl, suspicious: Collection[str]) -> list[Test]:
     """Return the tests that the filters find, in their order.
 
     Args:
         tests: All tests.
-        selection: The filters.
+        url: The filters.
         suspicious: TestsIds of the tests with something against them.
     """
-    words = selection.text.casefold()
+    words = url.text.casefold()
     return [
         test
         for test in tests
-        if (not selection.classes or test.class_id in selection.classes)
-        and (not selection.only_suspicious or test.test_id in suspicious)
+        if (not url.classes or test.class_id in url.classes)
+        and (not url.only_suspicious or test.test_id in suspicious)
         and (not words or words in _searched(test))
     ]
 
@@ -137,12 +94,11 @@ WAIT_MS = 500
 LINKS = StayLinks(TestsIds.SEARCH)
 
 
-def layout(search: Search) -> Component:
+def layout(url: TestUrl) -> Component:
     """Return the page without data, its filters set as the address says."""
-    selection = selection_in(search)
     search_box = dmc.TextInput(
         id=TestsIds.TEXT,
-        value=selection.text,
+        value=url.text,
         placeholder="Search ids and texts",
         leftSection=icon("search"),
         debounce=100,
@@ -171,7 +127,7 @@ def layout(search: Search) -> Component:
                 ],
                 className="results-and-details",
             ),
-            dcc.Store(id=TestsIds.SEARCH, data=selection.search),
+            dcc.Store(id=TestsIds.SEARCH, data=url.search),
             dcc.Interval(id=TestsIds.WAIT, interval=WAIT_MS, disabled=True),
             dcc.Download(id=TestsIds.DOWNLOAD),
         ],

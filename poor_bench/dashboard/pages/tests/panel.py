@@ -11,7 +11,7 @@ from dash import html
 from poor_bench.dashboard.components.blocks import icon, ticked_text
 from poor_bench.dashboard.components.texts import folded, plain_text
 from poor_bench.dashboard.forms import form_error
-from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestSelection, form_id
+from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestUrl, form_id
 from poor_bench.dashboard.pages.tests.tables import message_about
 from poor_bench.dashboard.text.formatting import sentences
 from poor_bench.messages import counted
@@ -34,7 +34,7 @@ def panel(
     prompts: Sequence[RenderedPrompt],
     problems: Sequence[Problem],
     item: Item | None,
-    selection: TestSelection,
+    url: TestUrl,
 ) -> list[Component]:
     """Return the panel of one test.
 
@@ -44,11 +44,11 @@ def panel(
         prompts: Its wordings.
         problems: Problems with it.
         item: What the results say about it.
-        selection: State of the page.
+        url: State of the page.
     """
     close = LINKS.link(
         icon("close"),
-        selection.changed(test="").search,
+        url.changed(test="").search,
         label="Close (Escape)",
         key="escape",
         className="panel-button",

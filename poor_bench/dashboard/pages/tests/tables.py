@@ -8,8 +8,7 @@ from dash import html
 
 from poor_bench.dashboard.components.badges import score_badge
 from poor_bench.dashboard.components.blocks import aria, empty_state, ticked_text
-from poor_bench.dashboard.pages.tests.layout import LINKS, TestSelection
-from poor_bench.dashboard.url_state import toggled
+from poor_bench.dashboard.pages.tests.layout import LINKS, TestUrl
 from poor_bench.statistics.levels import LevelOrder, LevelVerdict
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def listed_classes(
     tests: Sequence[Test],
     orders: Mapping[str, LevelOrder] | None,
     faults: FoundFaults | None,
-    selection: TestSelection,
+    url: TestUrl,
 ) -> Component:
     """Return the table of the classes.
 
@@ -67,12 +66,12 @@ def listed_classes(
         tests: All tests.
         orders: Class id to whether hardness follows the levels; None while it is computed.
         faults: What is wrong; None while it is looked for.
-        selection: State of the page.
+        url: State of the page.
     """
     rows = [
         html.Tr(
             [
-                html.Th(_class_link(class_id, selection), scope="row"),
+                html.Th(_class_link(class_id, url), scope="row"),
                 html.Td(str(sum(test.class_id == class_id for test in tests))),
                 html.Td(
                     test_class.evaluator.name if test_class.evaluator else "-", className="quiet"
@@ -86,11 +85,11 @@ def listed_classes(
     return _sheet("Table of classes", _CLASS_HEADINGS, rows)
 
 
-def _class_link(class_id: str, selection: TestSelection) -> Component:
-    is_chosen = class_id in selection.classes
+def _class_link(class_id: str, url: TestUrl) -> Component:
+    is_chosen = class_id in url.classes
     return LINKS.link(
         class_id,
-        selection.changed(classes=toggled(selection.classes, class_id), test="").search,
+        url.toggled("classes", class_id).changed(test="").search,
         className="class-link is-active" if is_chosen else "class-link",
         **aria(current="true" if is_chosen else "false"),
     )
@@ -111,7 +110,7 @@ def listed_tests(
     tests: Sequence[Test],
     items: Mapping[str, Item],
     faults: FoundFaults | None,
-    selection: TestSelection,
+    url: TestUrl,
 ) -> Component:
     """Return one page of the tests.
 
@@ -119,26 +118,26 @@ def listed_tests(
         tests: All tests that the filters find.
         items: Test id to what the results say.
         faults: What is wrong; None while it is looked for.
-        selection: State of the page.
+        url: State of the page.
     """
     if not tests:
         return empty_state(
             "No tests", "No test matches these filters. Remove a filter to see more."
         )
-    start = (selection.page - 1) * PAGE_SIZE
+    start = (url.page - 1) * PAGE_SIZE
     by_test = faults.by_test if faults else {}
     rows = [
-        _test_row(test, items.get(test.test_id), by_test.get(test.test_id, ()), selection)
+        _test_row(test, items.get(test.test_id), by_test.get(test.test_id, ()), url)
         for test in tests[start : start + PAGE_SIZE]
     ]
-    return html.Div([_sheet("Table of tests", _TEST_HEADINGS, rows), _steps(selection, len(tests))])
+    return html.Div([_sheet("Table of tests", _TEST_HEADINGS, rows), _steps(url, len(tests))])
 
 
 def _test_row(
-    test: Test, item: Item | None, problems: Sequence[Problem], selection: TestSelection
+    test: Test, item: Item | None, problems: Sequence[Problem], url: TestUrl
 ) -> Component:
-    is_open = test.test_id == selection.test
-    search = selection.changed(test="" if is_open else test.test_id).search
+    is_open = test.test_id == url.test
+    search = url.changed(test="" if is_open else test.test_id).search
     text = " ".join((test.text or " | ".join(test.texts or ())).split())
     apart = item.discrimination if item else None
     against = [item.suspicion] if item and item.suspicion else []
@@ -168,17 +167,17 @@ def _problems(
     return html.Ul([html.Li(ticked_text(text[:200])) for text in texts], className="problem-list")
 
 
-def _steps(selection: TestSelection, n_tests: int) -> Component | None:
+def _steps(url: TestUrl, n_tests: int) -> Component | None:
     n_pages = -(-n_tests // PAGE_SIZE)
     if n_pages <= 1:
         return None
     links = [
-        LINKS.link(text, selection.changed(page=page).search, className="page-step")
+        LINKS.link(text, url.changed(page=page).search, className="page-step")
         if 1 <= page <= n_pages
         else html.Span(text, className="page-step is-off", **aria(disabled="true"))
-        for text, page in (("Previous", selection.page - 1), ("Next", selection.page + 1))
+        for text, page in (("Previous", url.page - 1), ("Next", url.page + 1))
     ]
-    shown = html.Span(f"page {selection.page:,} of {n_pages:,}", className="quiet")
+    shown = html.Span(f"page {url.page:,} of {n_pages:,}", className="quiet")
     return html.Nav(
         [links[0], shown, links[1]], className="page-steps", **aria(label="Pages of tests")
     )

@@ -6,7 +6,6 @@ import ast
 from pathlib import Path
 
 import pytest
-from poor_bench.providers.transport.json_text import MalformedJsonError, load_json
 
 import poor_bench
 from poor_bench.config.document import UnreadableError
@@ -16,6 +15,7 @@ from poor_bench.importers.rows import read_rows
 from poor_bench.models.llm import LLM
 from poor_bench.providers.error_reply import hide_key_in_reply, parse_error_reply
 from poor_bench.providers.scripted import load_script
+from poor_bench.providers.transport.reply import MalformedJsonError, load_json
 from poor_bench.safe_files import MAX_DEPTH, TooDeepError, load_json_text
 
 DEEP = "[" * 30_000

@@ -73,7 +73,7 @@ def chosen_tests(tests: Iterable[Test], url: TestUrl, suspicious: Collection[str
     Args:
         tests: All tests.
         url: The filters.
-        suspicious: TestsIds of the tests with something against them.
+        suspicious: Ids of the tests with something against them.
     """
     words = url.text.casefold()
     return [

@@ -17,9 +17,8 @@ import orjson
 
 from poor_bench.calls.clock import SystemClock
 from poor_bench.config.document import Document, open_document
-from poor_bench.config.files import TEST_CLASSES_FILE, TESTS_FILE, llms_file, load_llms
 from poor_bench.config.json_document import parse_json
-from poor_bench.config.load import raise_errors
+from poor_bench.config.load import TEST_CLASSES_FILE, TESTS_FILE, llms_file, load_llms, raise_errors
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import resolve_llm_id

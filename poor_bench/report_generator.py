@@ -135,7 +135,7 @@ class ReportGenerator:
         Raises:
             ConfigError: If it cannot be written; the old file stays.
         """
-        from poor_bench.config.atomic_write import write_atomically
+        from poor_bench.config.document import write_atomically
 
         write_atomically(path, text)
 

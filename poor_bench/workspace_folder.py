@@ -8,10 +8,14 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.config.files import TEST_CLASSES_FILE, TESTS_FILE, llms_file
 from poor_bench.config.llm_names import find_llm, unknown_llm
-from poor_bench.config.load import load_workspace
-from poor_bench.config.workspace import Workspace
+from poor_bench.config.load import (
+    TEST_CLASSES_FILE,
+    TESTS_FILE,
+    Workspace,
+    llms_file,
+    load_workspace,
+)
 from poor_bench.errors import ConfigError
 from poor_bench.evaluator_answers import ParameterChecks, RegistryFacts
 from poor_bench.judge.response_judging import WorkspaceJudges
@@ -23,7 +27,7 @@ from poor_bench.results.store import ResultStore, open_store
 
 if TYPE_CHECKING:
     from poor_bench.config.add_tests import AddedTests
-    from poor_bench.config.llm_checks import IsOwnProvider
+    from poor_bench.config.llm_entries import IsOwnProvider
     from poor_bench.issues.detector import Detector
     from poor_bench.lint.subject import Finding
 
@@ -139,7 +143,7 @@ class WorkspaceFolder:
             ConfigError: If the file, as it was or as it would be, has an error, or cannot be
                 written; it is untouched then.
         """
-        from poor_bench.config.add_llms import add_llms
+        from poor_bench.config.edit_json import add_llms
 
         add_llms(self.data_dir, entries)
         self.reload()
@@ -166,7 +170,7 @@ class WorkspaceFolder:
             ConfigError: If the file, as it was or as it would be, has an error, or cannot be
                 written; it is untouched then.
         """
-        from poor_bench.config.change_entries import change_test
+        from poor_bench.config.edit_json import change_test
 
         classes = self.workspace.test_classes
         with self._whole_or_not_at_all(self.data_dir / TESTS_FILE):
@@ -179,7 +183,7 @@ class WorkspaceFolder:
             ConfigError: If the file, as it was or as it would be, has an error, or cannot be
                 written; it is untouched then.
         """
-        from poor_bench.config.change_entries import change_llm
+        from poor_bench.config.edit_json import change_llm
 
         llms = self.workspace.llms
         with self._whole_or_not_at_all(llms_file(self.data_dir)):
@@ -192,7 +196,7 @@ class WorkspaceFolder:
             ConfigError: If the file, as it was or as it would be, has an error, or cannot be
                 written; it is untouched then.
         """
-        from poor_bench.config.change_template import change_template
+        from poor_bench.config.edit_yaml import change_template
 
         with self._whole_or_not_at_all(self.data_dir / TEST_CLASSES_FILE):
             change_template(self.data_dir, class_id, template)
@@ -204,7 +208,7 @@ class WorkspaceFolder:
             ConfigError: If the file, as it was or as it would be, has an error, or cannot be
                 written; it is untouched then.
         """
-        from poor_bench.config.change_template import change_system_prompt
+        from poor_bench.config.edit_yaml import change_system_prompt
 
         with self._whole_or_not_at_all(self.data_dir / TEST_CLASSES_FILE):
             change_system_prompt(self.data_dir, class_id, prompt)
@@ -212,8 +216,7 @@ class WorkspaceFolder:
     @contextmanager
     def _whole_or_not_at_all(self, path: Path) -> Iterator[None]:
         """Forget what was read; put a file back if the workspace is not valid after a change."""
-        from poor_bench.config.atomic_write import write_atomically
-        from poor_bench.config.document import read_text
+        from poor_bench.config.document import read_text, write_atomically
 
         before = read_text(path)
         yield

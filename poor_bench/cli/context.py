@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from poor_bench.command_line import next_command, use_workspace
 
 if TYPE_CHECKING:
-    from poor_bench.config.workspace import Workspace
+    from poor_bench.config.load import Workspace
     from poor_bench.models.llm import LLM
     from poor_bench.plugins import EvaluatorRegistry
     from poor_bench.results.store import ResultStore

@@ -18,7 +18,7 @@ from poor_bench.command_line import examples
 from poor_bench.errors import ConfigError
 
 if TYPE_CHECKING:
-    from poor_bench.config.workspace import Workspace
+    from poor_bench.config.load import Workspace
     from poor_bench.gates.gate import Gate, GateKind, GateOutcome
 
 

@@ -204,7 +204,7 @@ def write_html(summaries: Sequence[RunSummary], path: Path) -> None:
     Raises:
         ConfigError: If the file cannot be written.
     """
-    from poor_bench.config.atomic_write import write_atomically
+    from poor_bench.config.document import write_atomically
     from poor_bench.judge.report_html import runs_to_html
 
     write_atomically(path, runs_to_html(summaries, datetime.now(UTC).isoformat()))

@@ -95,7 +95,7 @@ def try_llm(app: AppContext, /, llm_id: str, prompt: str, as_json: bool) -> int:
 @pass_app
 def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool) -> int:
     """List the models of an Ollama server."""
-    from poor_bench.config.files import llms_file
+    from poor_bench.config.load import llms_file
     from poor_bench.llm_manager import LLMManager
 
     with show_status("Asking Ollama"):
@@ -149,7 +149,7 @@ def add(
     **fields: Any,
 ) -> int:
     """Add a model to llms.json."""
-    from poor_bench.config.files import llms_file
+    from poor_bench.config.load import llms_file
 
     known = set(app.workspace.problems)
     given = {"provider": provider, "name": name, "id": llm_id or None, **fields}

@@ -20,7 +20,7 @@ from poor_bench.command_line import examples, next_command, program, use_workspa
 from poor_bench.errors import PoorBenchError
 
 if TYPE_CHECKING:
-    from poor_bench.config.workspace import Workspace
+    from poor_bench.config.load import Workspace
 
 
 COMMANDS = {

@@ -35,7 +35,7 @@ from poor_bench.runner.rescore import RescoreTally
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from poor_bench.config.workspace import Workspace
+    from poor_bench.config.load import Workspace
     from poor_bench.models.result import Result
 
 

@@ -28,7 +28,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
-    from poor_bench.config.workspace import Workspace
+    from poor_bench.config.load import Workspace
     from poor_bench.lint.subject import Finding
     from poor_bench.models.completion import Message
     from poor_bench.models.test import Test

@@ -147,7 +147,7 @@ def _task(
 def _named(app: AppContext, manager: LLMManager, **options: Any) -> Named:
     """Find the subject by name: a test class, else an agent."""
     from poor_bench.config.agent_entries import AGENTS_FOLDER
-    from poor_bench.config.files import TEST_CLASSES_FILE
+    from poor_bench.config.load import TEST_CLASSES_FILE
     from poor_bench.config.nearest_name import name_hint
     from poor_bench.errors import ConfigError
     from poor_bench.tuning.prompt.subjects import agent_named, class_named

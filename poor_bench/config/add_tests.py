@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poor_bench.config.atomic_write import write_atomically
-from poor_bench.config.document import read_text
+from poor_bench.config.document import read_text, write_atomically
 from poor_bench.config.edit_json import edit_entries
 from poor_bench.config.edit_yaml import append_entry
-from poor_bench.config.files import (
+from poor_bench.config.load import (
     TEST_CLASSES_FILE,
     TESTS_FILE,
     decode_test_classes_file,
     decode_tests_file,
     load_test_classes,
+    raise_errors,
+    require_workspace_folder,
 )
-from poor_bench.config.load import raise_errors, require_workspace_folder
 from poor_bench.errors import ConfigError
 from poor_bench.models.test import TestClass
 

@@ -6,15 +6,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from poor_bench.config.agent_file_models import (
+from poor_bench.config.document import Document, UnreadableError, open_document, read_text
+from poor_bench.config.entry_validation import check_version, validate_entry
+from poor_bench.config.file_models import (
     AgentCaseEntry,
     AgentFile,
     SimulatedUserEntry,
     SkillEntry,
 )
-from poor_bench.config.document import Document, UnreadableError, open_document, read_text
-from poor_bench.config.entries import check_version
-from poor_bench.config.entry_validation import validate_entry
 from poor_bench.config.llm_names import find_llm, unknown_llm
 from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml

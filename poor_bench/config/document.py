@@ -1,16 +1,24 @@
-"""One file of the workspace after parsing, before its content is checked."""
+"""Read, lock and replace one file of the workspace; each as a whole, or not at all."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import stat
+import tempfile
 from codecs import BOM_UTF8
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from poor_bench.command_line import next_command
 from poor_bench.config.report import Place, Report
+from poor_bench.errors import ConfigError
 from poor_bench.safe_files import open_regular
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -99,3 +107,57 @@ def open_document(path: Path, parse: Callable[[str], Document]) -> tuple[Documen
         report.error(error.place, str(error), hint=error.hint, line=error.line, code="unreadable")
         return None, report
     return document, Report(str(path), document.line_of)
+
+
+_WAIT_S = 30.0
+
+
+@contextmanager
+def locked_for_writing(path: Path) -> Iterator[None]:
+    """Keep other processes from changing a file in the meantime; reading needs no lock.
+
+    Raises:
+        ConfigError: If another process holds it for long, or the folder cannot be written.
+    """
+    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=_WAIT_S)
+    try:
+        lock.acquire()
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be locked for writing: {error}") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file so that readers see the old content or the new one, also after a crash.
+
+    Permissions of an existing file are kept; a symbolic link is followed.
+
+    Raises:
+        ConfigError: If it cannot be written; what was there before is untouched.
+    """
+    target = path.resolve()
+    temporary: Path | None = None
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        temporary = Path(name)
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.chmod(_mode_of(target))
+        temporary.replace(target)
+    except OSError as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+        raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def _mode_of(target: Path) -> int:
+    try:
+        return stat.S_IMODE(target.stat().st_mode)
+    except FileNotFoundError:
+        return 0o644

@@ -1,17 +1,27 @@
-"""Add an entry to a YAML file of the workspace; every byte that stands there is kept."""
+"""Add an entry to a YAML file, or change one of its texts; every other byte is kept.
+
+A library that writes a whole file anew keeps its comments, but not the form of what stands around
+the change; a one-line change would then be a diff of many lines.
+"""
 
 from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.config.atomic_write import write_atomically
-from poor_bench.config.document import Document, UnreadableError, open_document, read_text
-from poor_bench.config.file_lock import locked_for_writing
-from poor_bench.config.load import raise_errors
+from poor_bench.config.agent_entries import AGENTS_FOLDER
+from poor_bench.config.document import (
+    Document,
+    UnreadableError,
+    locked_for_writing,
+    open_document,
+    read_text,
+    write_atomically,
+)
+from poor_bench.config.load import TEST_CLASSES_FILE, decode_test_classes_file, raise_errors
 from poor_bench.config.report import Report
 from poor_bench.config.yaml_document import compose, parse_yaml
 from poor_bench.errors import ConfigError
@@ -102,3 +112,185 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     looks_like_number = text[:1] in set("+-.0123456789")
     style = "|" if "\n" in text else "'" if looks_like_number else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def value_at(node: yaml.Node | None, path: Sequence[str]) -> yaml.Node | None:
+    """Return what stands under some keys, one below the other; None where nothing does."""
+    import yaml
+
+    for key in path:
+        if not isinstance(node, yaml.MappingNode):
+            return None
+        node = next((value for name, value in node.value if name.value == key), None)
+    return node
+
+
+def with_text(document: str, scalar: yaml.ScalarNode, new: str) -> str:
+    """Return a document with another text in the place of a scalar.
+
+    A text of several lines is written as a literal block where that says exactly the same, else as
+    a double-quoted scalar, which JSON's form is.
+    """
+    start, end = scalar.start_mark.index, scalar.end_mark.index
+    old = document[start:end]
+    gap = old[len(old.rstrip()) :]
+    quoted = f"{document[:start]}{json.dumps(new, ensure_ascii=False)}{gap}{document[end:]}"
+    block = _block(document, scalar, new)
+    is_whole_line = "\n" in gap or document[end : end + 1] in {"", "\n"}
+    if block is None or not is_whole_line:
+        return quoted
+    literal = f"{document[:start]}{block}{gap or ''}{document[end:]}"
+    return literal if _says_the_same(literal, quoted) else quoted
+
+
+def _block(document: str, scalar: yaml.ScalarNode, new: str) -> str | None:
+    """Return a text as a literal block; None where it has no lines to be shown."""
+    if "\n" not in new.strip():
+        return None
+    line_start = document.rfind("\n", 0, scalar.start_mark.index) + 1
+    line = document[line_start : scalar.start_mark.index]
+    indent = len(line) - len(line.lstrip(" -")) + 2
+    keep = "+" if new.endswith("\n\n") else "" if new.endswith("\n") else "-"
+    body = textwrap.indent(new.rstrip("\n"), " " * indent)
+    return f"|{keep}\n{body}"
+
+
+def _says_the_same(one: str, other: str) -> bool:
+    import yaml
+
+    try:
+        return _plain(compose(one)) == _plain(compose(other))
+    except yaml.YAMLError:
+        return False
+
+
+def _plain(node: yaml.Node | None) -> object:
+    """Return the texts of a document without the form they are written in."""
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        return [(_plain(key), _plain(value)) for key, value in node.value]
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(item) for item in node.value]
+    return None if node is None else node.value
+
+
+_TEMPLATE = ("work_prompt_template", "default")
+_SYSTEM_PROMPT = ("system_prompt",)
+
+
+def change_template(data_dir: Path, class_id: str, template: str) -> None:
+    """Write another default template; comments and the form of the rest survive.
+
+    Args:
+        data_dir: Folder of the workspace.
+        class_id: Which class.
+        template: The text, with placeholders.
+
+    Raises:
+        ConfigError: If there is no such template to replace, or the file, as it was or as it
+            would be, has an error, or cannot be written; it is untouched then.
+    """
+    _change_text(data_dir, class_id, _TEMPLATE, template)
+
+
+def change_system_prompt(data_dir: Path, class_id: str, prompt: str) -> None:
+    """Write another system prompt of a class that has one; comments and the rest survive.
+
+    Args:
+        data_dir: Folder of the workspace.
+        class_id: Which class.
+        prompt: The text.
+
+    Raises:
+        ConfigError: If there is no such prompt to replace, or the file, as it was or as it would
+            be, has an error, or cannot be written; it is untouched then.
+    """
+    _change_text(data_dir, class_id, _SYSTEM_PROMPT, prompt)
+
+
+def _change_text(data_dir: Path, class_id: str, place: Sequence[str], new: str) -> None:
+    path = data_dir / TEST_CLASSES_FILE
+    with locked_for_writing(path):
+        document, report = open_document(path, parse_yaml)
+        if document is not None:
+            decode_test_classes_file(document, report)
+        raise_errors(report.problems)
+        text = read_text(path)
+        scalar = _scalar_of(compose(text), class_id, place)
+        if scalar is None:
+            message = f"{path}: class {class_id!r} has no {place[0]} that can be changed here"
+            raise ConfigError(message, hint="Change it in the file.")
+        changed = with_text(text, scalar, new)
+        report = Report(str(path))
+        decode_test_classes_file(parse_yaml(changed), report)
+        raise_errors(report.problems)
+        write_atomically(path, changed)
+
+
+def _scalar_of(
+    root: yaml.Node | None, class_id: str, place: Sequence[str]
+) -> yaml.ScalarNode | None:
+    import yaml
+
+    classes = value_at(root, ("test_classes",))
+    for entry in classes.value if isinstance(classes, yaml.SequenceNode) else ():
+        name = value_at(entry, ("id",))
+        if isinstance(name, yaml.ScalarNode) and name.value == class_id:
+            found = value_at(entry, place)
+            return found if isinstance(found, yaml.ScalarNode) else None
+    return None
+
+
+def change_agent_prompt(data_dir: Path, agent_id: str, prompt: str) -> None:
+    """Write another system prompt; comments and the form of the rest survive.
+
+    Args:
+        data_dir: Folder of the workspace.
+        agent_id: Which agent.
+        prompt: The text.
+
+    Raises:
+        ConfigError: If there is no such agent, or its file cannot be read or written; it is
+            untouched then.
+    """
+    for path in sorted((data_dir / AGENTS_FOLDER).glob("*.yaml")):
+        with locked_for_writing(path):
+            text = _read(path)
+            root = _composed(path, text)
+            if _id_of(root, path) == agent_id:
+                write_atomically(path, _with_prompt(path, text, root, prompt))
+                return
+    raise ConfigError(f"the agent {agent_id!r} does not exist in {data_dir / AGENTS_FOLDER}")
+
+
+def _with_prompt(path: Path, text: str, root: yaml.Node | None, prompt: str) -> str:
+    import yaml
+
+    scalar = value_at(root, ("system_prompt",))
+    if not isinstance(scalar, yaml.ScalarNode):
+        raise ConfigError(f"{path} has a system_prompt that cannot be changed here")
+    return with_text(text, scalar, prompt)
+
+
+def _id_of(root: yaml.Node | None, path: Path) -> str:
+    import yaml
+
+    found = value_at(root, ("id",))
+    return str(found.value) if isinstance(found, yaml.ScalarNode) else path.stem
+
+
+def _read(path: Path) -> str:
+    try:
+        return read_text(path)
+    except UnreadableError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def _composed(path: Path, text: str) -> yaml.Node | None:
+    import yaml
+
+    try:
+        return compose(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path} is not YAML") from error

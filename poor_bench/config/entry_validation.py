@@ -1,17 +1,154 @@
-"""Check one entry of a file against its model, and say in plain words what is wrong."""
+"""Check the entries of a file against their model, and say in plain words what is wrong.
+
+A key that no model knows is a typing error, or would be ignored without a word.
+"""
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from poor_bench.config.document import Document
 from poor_bench.config.file_models import NAME_PATTERN, FileModel
+from poor_bench.config.nearest_name import misspelt_name, name_hint
 from poor_bench.config.report import Place, Report
-from poor_bench.config.unknown_keys import check_keys
+
+
+def is_comment(key: str) -> bool:
+    """Tell whether a key is a user's remark or an editor's, such as `_comment` or `$schema`."""
+    return key.startswith(("_", "$"))
+
+
+def without_comments(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is left of `raw` without its comments."""
+    return {key: value for key, value in raw.items() if not is_comment(key)}
+
+
+def check_keys(
+    raw: Mapping[str, Any], model: type[FileModel], place: Place, report: Report
+) -> set[Place]:
+    """Note the unknown keys of one entry and of the models within it.
+
+    A key that is nearly a valid one is an error, since it is surely a typing error. Any other
+    unknown key is a warning, unless the model keeps other keys. Free keys are not looked at.
+
+    Returns:
+        The places that were meant, by the typing errors that were found.
+    """
+    meant: set[Place] = set()
+    known = _inner_models(model)
+    for key, value in raw.items():
+        if key in known:
+            inner = known[key]
+            for inside, part in _mappings_in(value):
+                if inner is not None:
+                    meant |= check_keys(part, inner, (*place, key, *inside), report)
+        elif not is_comment(key) and not model.has_free_keys:
+            near = _note_unknown(key, model, place, report)
+            if near is not None:
+                meant.add((*place, near))
+    return meant
+
+
+def _mappings_in(value: Any) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """Yield a mapping, or the mappings of a list, with their places."""
+    if isinstance(value, dict):
+        yield (), value
+    elif isinstance(value, list):
+        yield from (((index,), item) for index, item in enumerate(value) if isinstance(item, dict))
+
+
+def _note_unknown(key: str, model: type[FileModel], place: Place, report: Report) -> str | None:
+    near = misspelt_name(key, model.model_fields)
+    if near is not None:
+        hint = f"did you mean `{near}`? Keys that begin with `_` are comments"
+        report.error((*place, key), f"unknown key `{key}`", hint=hint, code="misspelt-key")
+    elif not model.keeps_other_keys:
+        hint = name_hint(key, model.model_fields)
+        report.warning((*place, key), "this key is not used", hint=hint, code="unknown-key")
+    return near
+
+
+@functools.cache
+def _inner_models(model: type[FileModel]) -> dict[str, type[FileModel] | None]:
+    """Return the known keys, each with the model of what stands under it, where there is one."""
+    return {name: _model_in(field.annotation) for name, field in model.model_fields.items()}
+
+
+def _model_in(annotation: Any) -> type[FileModel] | None:
+    for candidate in (annotation, *get_args(annotation)):
+        if isinstance(candidate, type) and issubclass(candidate, FileModel):
+            return candidate
+    return None
+
+
+_FORMAT = "1"
+"""Major number of the file format; files without a version are of this one."""
+
+
+def entries_in(
+    document: Document, key: str, report: Report
+) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """Yield the entries of a file with their places.
+
+    Args:
+        document: A file such as `{"version": "1.0", "tests": [...]}`, or the bare list.
+        key: The key under which the entries stand.
+        report: Takes what is wrong with the top level, and entries that are no mappings.
+    """
+    items, place = _list_of(document.data, key, report)
+    for index, item in enumerate(items):
+        if isinstance(item, dict):
+            yield (*place, index), item
+        else:
+            message = f"must be a mapping of keys to values, not {type(item).__name__}"
+            report.error((*place, index), message, code="bad-type")
+
+
+def written_ids(document: Document, key: str, id_key: str) -> frozenset[str]:
+    """Return the ids of all entries of a file, valid or not."""
+    silent = Report("")
+    ids = (raw.get(id_key) for _, raw in entries_in(document, key, silent))
+    return frozenset(written for written in ids if isinstance(written, str))
+
+
+def _list_of(data: Any, key: str, report: Report) -> tuple[list[Any], Place]:
+    if isinstance(data, list):
+        return data, ()
+    if not isinstance(data, dict):
+        report.error((), f"must be a mapping with the key `{key}`", code="bad-type")
+        return [], ()
+    _check_top_level(data, key, report)
+    items = data.get(key, [])
+    if not isinstance(items, list):
+        report.error((key,), "must be a list", code="bad-type")
+        return [], ()
+    return items, (key,)
+
+
+def _check_top_level(data: dict[str, Any], key: str, report: Report) -> None:
+    if key not in data:
+        written = next((name for name in data if name != "version" and not is_comment(name)), "")
+        hint = name_hint(written, [key]) if written else ""
+        report.error((), f"the key `{key}` is missing", hint=hint, code="missing-key")
+    for name in data:
+        if name not in {key, "version"} and not is_comment(name) and key in data:
+            report.warning((name,), "this key is not used", code="unknown-key")
+    check_version(data, report)
+
+
+def check_version(data: Mapping[str, Any], report: Report) -> None:
+    """Note a file whose format is of another major number than ours."""
+    version = str(data.get("version", _FORMAT))
+    if version.partition(".")[0] != _FORMAT:
+        message = f"this is a file of format {version:.20}; format {_FORMAT}.0 is understood"
+        report.error(("version",), message, code="bad-version")
+
 
 Model = TypeVar("Model", bound=FileModel)
 

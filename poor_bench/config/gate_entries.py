@@ -9,14 +9,12 @@ from typing import Annotated
 from pydantic import Field
 
 from poor_bench.config.document import Document, open_document
-from poor_bench.config.entries import entries_in
-from poor_bench.config.entry_validation import validate_entry
+from poor_bench.config.entry_validation import entries_in, validate_entry
 from poor_bench.config.file_models import FileModel, Name
 from poor_bench.config.llm_names import is_match, llms_matching, names_of, unknown_llm
-from poor_bench.config.load import raise_errors
+from poor_bench.config.load import Workspace, raise_errors
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.config.report import Place, Report
-from poor_bench.config.workspace import Workspace
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.gates.gate import EVERY, Gate, GateKind
 from poor_bench.models.llm import LLM

@@ -16,8 +16,7 @@ from typing import Any
 from pydantic import Field, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
-from poor_bench.config.agent_file_models import AgentFile
-from poor_bench.config.file_models import FileModel, LLMEntry, TestClassEntry, TestEntry
+from poor_bench.config.file_models import AgentFile, FileModel, LLMEntry, TestClassEntry, TestEntry
 from poor_bench.config.gate_entries import GateEntry
 from poor_bench.config.judge_settings import ConfigFile
 from poor_bench.models.failure import Failure

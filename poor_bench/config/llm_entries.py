@@ -1,19 +1,22 @@
-"""From llms.json to LLMs, each with an id of its own."""
+"""Decode llms.json: ids, keys that must not stand in a file, endpoints that cannot be reached."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from poor_bench.config.document import Document
-from poor_bench.config.entries import entries_in
-from poor_bench.config.entry_validation import validate_entry
+from poor_bench.config.entry_validation import entries_in, validate_entry, without_comments
 from poor_bench.config.file_models import LLMEntry, PricesEntry, TimeoutsEntry
-from poor_bench.config.llm_secrets import without_secrets
-from poor_bench.config.report import Place, Report
-from poor_bench.config.unknown_keys import without_comments
+from poor_bench.config.nearest_name import misspelt_name, nearest_name
+from poor_bench.config.report import Loaded, Place, Report
+from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices, Timeouts, base_llm_id, think_suffix
+from poor_bench.providers.catalog import provider_names
+from poor_bench.providers.endpoint import endpoint_of
+from poor_bench.providers.parameters import COMMON, ignored_parameters, unknown_parameters
 
 
 def decode_llms(document: Document, report: Report) -> Iterator[tuple[Place, LLM]]:
@@ -69,3 +72,80 @@ def _to_timeouts(entry: TimeoutsEntry) -> Timeouts:
 
 def _to_prices(entry: PricesEntry) -> Prices:
     return Prices(**entry.model_dump())
+
+
+_SECRET_NAMES = frozenset(
+    {"apikey", "key", "token", "accesstoken", "authtoken", "secret", "password", "authorization"}
+)
+_KEY_SHAPE = re.compile(r"(sk|pk|gsk|xai|hf|key)[-_][A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{30,}")
+_USER_IN_URL = re.compile(r"^[a-z]+://[^/@\s]*:[^/@\s]*@", re.IGNORECASE)
+_HINT = "set an environment variable to the key, and write its name under `api_key_env`"
+
+
+_INNER = frozenset({"parameters", "headers", "extra_headers"})
+
+
+def without_secrets(raw: Mapping[str, Any], place: Place, report: Report) -> dict[str, Any]:
+    """Return an entry of llms.json without secrets; each is noted, and none of it repeated."""
+    clean = {}
+    for key, value in raw.items():
+        inner = (*place, key)
+        if key in _INNER and isinstance(value, dict):
+            clean[key] = without_secrets(value, inner, report)
+        elif isinstance(value, str) and (message := _objection(key, value)):
+            report.error(inner, message, hint=_HINT, code="secret")
+        else:
+            clean[key] = value
+    return clean
+
+
+def _objection(key: str, value: str) -> str:
+    if value and re.sub(r"[^a-z]", "", key.lower()) in _SECRET_NAMES:
+        return "a file must not contain a key"
+    if key == "api_key_env" and _KEY_SHAPE.fullmatch(value):
+        return "this looks like a key; write the name of an environment variable instead"
+    if _USER_IN_URL.match(value):
+        return "an address must not contain a user name and password"
+    return ""
+
+
+IsOwnProvider = Callable[[str], bool]
+"""True for the name of a provider that the calling program brings along."""
+
+
+def no_own_provider(_name: str) -> bool:
+    """Accept only the providers of the catalog."""
+    return False
+
+
+def check_llms(llms: Loaded[LLM], is_own_provider: IsOwnProvider = no_own_provider) -> None:
+    """Note providers that are unknown or misspelt, and endpoints that are not addresses."""
+    for llm_id, llm in llms.by_id.items():
+        if not is_own_provider(llm.provider):
+            _check_llm(llm, llms.places[llm_id], llms.report)
+
+
+def _check_llm(llm: LLM, place: Place, report: Report) -> None:
+    try:
+        endpoint_of(llm, environ={})
+    except ConfigError as error:
+        key = "endpoint" if llm.endpoint else "provider"
+        report.error((*place, key), str(error), hint=error.hint, code=f"bad-{key}")
+        return
+    _check_parameters(llm, (*place, "parameters"), report)
+    meant = misspelt_name(llm.provider, provider_names())
+    if meant is not None and meant != llm.provider.lower():
+        message = f"`{llm.provider}` is treated as an OpenAI-compatible server"
+        hint = f"did you mean `{meant}`?"
+        report.warning((*place, "provider"), message, hint=hint, code="unknown-provider")
+
+
+def _check_parameters(llm: LLM, place: Place, report: Report) -> None:
+    for name in unknown_parameters(llm.provider, llm.parameters):
+        near = nearest_name(name, COMMON)
+        hint = f"did you mean `{near}`?" if near else "use `extra_body` to send it unchanged"
+        message = f"unknown parameter `{name}`"
+        report.warning((*place, name), message, hint=hint, code="unknown-parameter")
+    for name in ignored_parameters(llm.provider, llm.parameters):
+        message = f"`{llm.provider}` ignores `{name}`"
+        report.warning((*place, name), message, code="ignored-parameter")

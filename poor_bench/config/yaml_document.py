@@ -1,15 +1,19 @@
-"""Parse YAML so that every mistake has a line."""
+"""Parse YAML into plain data, without its surprises, so that every mistake has a line.
+
+Unquoted scalars follow the core schema of YAML 1.2 (https://yaml.org/spec/1.2.2/#103-core-schema):
+only `true` and `false` are booleans, dates stay texts, and `12:30` is not a number of base 60.
+"""
 
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.config.document import Document, UnreadableError, line_and_column
 from poor_bench.config.report import Place
-from poor_bench.config.yaml_values import UNQUOTED, PlainValues, line_of_node
 from poor_bench.safe_files import refuse_deep_yaml
 
 if TYPE_CHECKING:
@@ -87,3 +91,163 @@ def _line_finder(root: yaml.Node) -> Callable[[Place], int | None]:
         return line_of_node(root, place)
 
     return line_of
+
+
+_MAX_VALUES = 2_000_000
+"""How many values a file may stand for once its aliases are written out."""
+
+UNQUOTED = "!unquoted"
+"""Tag of a scalar without quotes and without a tag of its own, given by the parser."""
+
+_STANDARD = "tag:yaml.org,2002:"
+_TEXT_TAG = f"{_STANDARD}str"
+_ACCEPTED_TAGS = {UNQUOTED} | {
+    _STANDARD + name for name in ("bool", "float", "int", "map", "null", "seq", "str")
+}
+_WORDS: dict[str, Any] = {"": None, "~": None} | {
+    spelling: value
+    for word, value in (("null", None), ("true", True), ("false", False))
+    for spelling in (word, word.capitalize(), word.upper())
+}
+_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+
+
+class PlainValues:
+    """Turns nodes into dict, list, str, int, float, bool and None.
+
+    Aliases share one value, however often they are used; a file whose aliases stand for more than
+    two million values, or for themselves, is refused.
+    """
+
+    def __init__(self) -> None:
+        self._done: dict[yaml.Node, tuple[Any, int]] = {}
+        self._open: set[yaml.Node] = set()
+
+    def of(self, node: yaml.Node) -> Any:
+        """Return the value of a node.
+
+        Raises:
+            UnreadableError: If it is not plain data, repeats a key within one mapping, or grows
+                beyond measure through its aliases.
+        """
+        return self._sized(node)[0]
+
+    def _sized(self, node: yaml.Node) -> tuple[Any, int]:
+        """Return the value of a node, and how many values it stands for."""
+        if node in self._done:
+            return self._done[node]
+        if node in self._open:
+            raise _refusal(node, "an alias refers to something that contains it")
+        if node.tag not in _ACCEPTED_TAGS:
+            raise _refusal(node, f"the tag {node.tag.replace(_STANDARD, '!!')} is not accepted")
+        self._open.add(node)
+        value, size = self._value_and_size(node)
+        if size > _MAX_VALUES:
+            raise _refusal(node, f"its aliases expand to more than {_MAX_VALUES:,} values")
+        self._open.discard(node)
+        self._done[node] = value, size
+        return value, size
+
+    def _value_and_size(self, node: yaml.Node) -> tuple[Any, int]:
+        if isinstance(node.value, str):
+            return _scalar(node), 1
+        if _is_sequence(node):
+            items = [self._sized(item) for item in node.value]
+            return [value for value, _ in items], 1 + sum(size for _, size in items)
+        return self._mapping(node)
+
+    def _mapping(self, node: yaml.Node) -> tuple[dict[str, Any], int]:
+        own: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        total = 1
+        for key_node, value_node in node.value:
+            value, size = self._sized(value_node)
+            total += size
+            if key_node.tag == UNQUOTED and key_node.value == "<<":
+                merged = _merge(value_node, value) | merged
+                continue
+            key = _key(key_node)
+            if key in own:
+                raise _refusal(key_node, f"the key `{key}` occurs twice in one mapping")
+            own[key] = value
+        return merged | own, total
+
+
+def line_of_node(root: yaml.Node, place: Place) -> int | None:
+    """Return the line, counted from 1, of the deepest part of `place` that exists below `root`."""
+    node, line = root, None
+    for part in place:
+        found = _child(node, part)
+        if found is None:
+            break
+        marked, node = found
+        line = marked.start_mark.line + 1
+    return line
+
+
+def _child(node: yaml.Node, part: str | int) -> tuple[yaml.Node, yaml.Node] | None:
+    """Return the node whose line counts for a part of a place, and the node of its value."""
+    if isinstance(node.value, str):
+        return None
+    if _is_sequence(node):
+        is_inside = isinstance(part, int) and part < len(node.value)
+        return (node.value[part], node.value[part]) if is_inside else None
+    return next((pair for pair in node.value if pair[0].value == part), None)
+
+
+def _is_sequence(node: yaml.Node) -> bool:
+    import yaml
+
+    return isinstance(node, yaml.SequenceNode)
+
+
+def _scalar(node: yaml.Node) -> Any:
+    text: str = node.value
+    if node.tag == _TEXT_TAG:
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if _NOT_FINITE.fullmatch(text):
+        raise _refusal(node, f"{text} is not a finite number")
+    try:
+        return _number_or_text(text)
+    except ValueError:
+        raise _refusal(node, "a number has too many digits") from None
+    except OverflowError:
+        raise _refusal(node, f"the number {text:.40} is too large") from None
+
+
+def _number_or_text(text: str) -> int | float | str:
+    if _INTEGER.fullmatch(text):
+        return int(text, 0 if text[:2] in {"0o", "0x"} else 10)
+    if not _FLOAT.fullmatch(text):
+        return text
+    value = float(text)
+    if math.isinf(value):
+        raise OverflowError
+    return value
+
+
+def _key(node: yaml.Node) -> str:
+    if not isinstance(node.value, str):
+        raise _refusal(node, "a key must be a text")
+    value = _scalar(node)
+    if not isinstance(value, str):
+        raise _refusal(node, f"the key {node.value} must be a text", hint="quote it")
+    return value
+
+
+def _merge(node: yaml.Node, value: Any) -> dict[str, Any]:
+    sources = value if isinstance(value, list) else [value]
+    merged: dict[str, Any] = {}
+    for source in reversed(sources):
+        if not isinstance(source, dict):
+            raise _refusal(node, "`<<` merges mappings only")
+        merged |= source
+    return merged
+
+
+def _refusal(node: yaml.Node, message: str, *, hint: str = "") -> UnreadableError:
+    return UnreadableError(message, hint=hint, line=node.start_mark.line + 1)

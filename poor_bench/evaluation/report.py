@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from poor_bench.config.atomic_write import write_atomically
+from poor_bench.config.document import write_atomically
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.models import EvalSuiteResult
 from poor_bench.runs.journal import dump_record

@@ -10,11 +10,9 @@ from typing import Any
 from pydantic import Field
 
 from poor_bench.config.document import Document, open_document
-from poor_bench.config.entries import check_version
-from poor_bench.config.entry_validation import validate_entry
+from poor_bench.config.entry_validation import check_version, validate_entry
 from poor_bench.config.file_models import LLMEntry
-from poor_bench.config.files import decode_llms_file
-from poor_bench.config.load import raise_errors
+from poor_bench.config.load import decode_llms_file, raise_errors
 from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.evaluation.case_checks import UNKNOWN_PLAYBOOK, CaseChecks

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from poor_bench.config.files import llms_file, load_llms
 from poor_bench.config.llm_names import find_llm, unknown_llm
-from poor_bench.config.load import raise_errors
+from poor_bench.config.load import llms_file, load_llms, raise_errors
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.models import EvalCase, EvalSuite
 from poor_bench.models.llm import LLM

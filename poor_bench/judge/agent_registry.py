@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from poor_bench.config.agent_entries import AGENTS_FOLDER, load_agents
-from poor_bench.config.files import load_llms
-from poor_bench.config.load import raise_errors, require_workspace_folder
+from poor_bench.config.load import load_llms, raise_errors, require_workspace_folder
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, Rubric, parse_rubric

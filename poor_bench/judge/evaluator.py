@@ -9,9 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from poor_bench.config.files import llms_file, load_llms
 from poor_bench.config.judge_settings import load_judge_settings
-from poor_bench.config.load import raise_errors
+from poor_bench.config.load import llms_file, load_llms, raise_errors
 from poor_bench.errors import ConfigError
 from poor_bench.judge.evidence import Evidence, case_of
 from poor_bench.judge.judge import Judge

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from poor_bench.config.file_lock import locked_for_writing
+from poor_bench.config.document import locked_for_writing
 from poor_bench.judge.agreement import ScoredItem
 from poor_bench.judge.judged_run import OVERALL, JudgeRun
 from poor_bench.judge.judgement import Judgement

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from poor_bench.command_line import next_command
-from poor_bench.config.files import TEST_CLASSES_FILE
-from poor_bench.config.workspace import Workspace
+from poor_bench.config.load import TEST_CLASSES_FILE, Workspace
 from poor_bench.errors import PoorBenchError, SandboxError
 from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, JudgeFault, Subject
 from poor_bench.messages import counted

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from poor_bench.config.edit_json import edit_entries
-from poor_bench.config.files import TESTS_FILE, decode_tests_file
+from poor_bench.config.load import TESTS_FILE, Workspace, decode_tests_file
 from poor_bench.config.report import Place
-from poor_bench.config.workspace import Workspace
 from poor_bench.errors import PoorBenchError
 from poor_bench.lint.checks import (
     check_blank,

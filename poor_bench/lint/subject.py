@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-from poor_bench.config.files import TESTS_FILE
+from poor_bench.config.load import TESTS_FILE, Workspace
 from poor_bench.config.report import Place, place_to_text
-from poor_bench.config.workspace import Workspace
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem, Severity
 from poor_bench.models.test import EvaluatorSpec, Test, merge_specs

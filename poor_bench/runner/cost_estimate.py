@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from poor_bench.config.workspace import Workspace
+from poor_bench.config.load import Workspace
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.llm import LLM
 from poor_bench.prompts.request import build_request

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from poor_bench.config.workspace import Workspace
+from poor_bench.config.load import Workspace
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import EvaluatorSpec, Test, merge_specs

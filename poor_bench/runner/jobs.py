@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from poor_bench.config.workspace import Workspace
+from poor_bench.config.load import Workspace
 from poor_bench.errors import PluginError, PoorBenchError, RecordedError, RunCancelledError
 from poor_bench.judge.judgement import JudgeError
 from poor_bench.llm_manager import LLMManager

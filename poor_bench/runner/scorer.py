@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from poor_bench.config.workspace import Workspace
+from poor_bench.config.load import Workspace
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.judge.response_judging import ResponseJudging
 from poor_bench.models.completion import FinishReason

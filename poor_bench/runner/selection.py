@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from poor_bench.command_line import next_command
 from poor_bench.config.llm_names import ids_named, is_match, llms_matching, unknown_llm
+from poor_bench.config.load import Workspace
 from poor_bench.config.nearest_name import names_hint
-from poor_bench.config.workspace import Workspace
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test

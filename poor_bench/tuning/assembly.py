@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from poor_bench.config.workspace import Workspace
+from poor_bench.config.load import Workspace
 from poor_bench.judge.response_judging import ResponseJudging
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM

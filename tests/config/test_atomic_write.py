@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.config.atomic_write import write_atomically
+from poor_bench.config.document import write_atomically
 from poor_bench.errors import ConfigError
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.config.change_agent import change_agent_prompt
+from poor_bench.config.edit_yaml import change_agent_prompt
 from poor_bench.errors import ConfigError
 
 AGENT = """\

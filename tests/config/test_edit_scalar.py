@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.config.edit_scalar import value_at, with_text
+from poor_bench.config.edit_yaml import value_at, with_text
 from poor_bench.config.yaml_document import compose
 
 DOCUMENTS = [

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.config.document import UnreadableError
-from poor_bench.config.json_document import parse_json
-from poor_bench.config.json_lines import lines_by_place
+from poor_bench.config.json_document import lines_by_place, parse_json
 from poor_bench.config.report import Place
 
 trees = st.recursive(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.config.json_text import with_entries
+from poor_bench.config.edit_json import with_entries
 
 WRITTEN = """{
     "_comment": "ours ] } ,",

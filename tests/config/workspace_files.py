@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.config.load import load_workspace
-from poor_bench.config.workspace import Workspace
+from poor_bench.config.load import Workspace, load_workspace
 from poor_bench.errors import ConfigError
 from poor_bench.models.problem import Problem, Severity
 

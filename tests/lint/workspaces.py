@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from poor_bench.config.workspace import Workspace
+from poor_bench.config.load import Workspace
 from poor_bench.lint.lint import lint_workspace
 from poor_bench.lint.subject import Finding, JudgeFault
 from poor_bench.models.llm import LLM

@@ -16,7 +16,7 @@ from poor_bench.issues.format_tax import FormatTax, format_tax
 from poor_bench.models.result import Result, record_to_result
 
 if TYPE_CHECKING:
-    from poor_bench.config.workspace import Workspace
+    from poor_bench.config.load import Workspace
     from poor_bench.dashboard.services.result_table import ResultTable
     from poor_bench.dashboard.services.stored_results import StoredResults
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from poor_bench.config.workspace import Workspace
+from poor_bench.config.load import Workspace
 from poor_bench.models.test import Test
 from poor_bench.prompts.request import build_messages
 

@@ -15,7 +15,7 @@ from poor_bench.statistics.levels import LevelOrder, level_orders
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from poor_bench.config.workspace import Workspace
+    from poor_bench.config.load import Workspace
     from poor_bench.dashboard.services.result_table import ResultTable
     from poor_bench.dashboard.services.stored_results import StoredResults
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch

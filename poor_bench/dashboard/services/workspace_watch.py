@@ -6,8 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from poor_bench.config.files import TEST_CLASSES_FILE, TESTS_FILE, llms_file
-from poor_bench.config.workspace import Workspace
+from poor_bench.config.load import TEST_CLASSES_FILE, TESTS_FILE, Workspace, llms_file
 from poor_bench.errors import ConfigError
 from poor_bench.plugins import project_evaluators_folder
 from poor_bench.results.store import ResultStore

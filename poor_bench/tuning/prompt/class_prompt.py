@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from poor_bench.config.workspace import Workspace
+from poor_bench.config.load import Workspace
 from poor_bench.errors import ConfigError, RecordedError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from poor_bench.config.change_agent import change_agent_prompt
+from poor_bench.config.edit_yaml import change_agent_prompt
 from poor_bench.errors import ConfigError
 from poor_bench.judge.agent_registry import load_agent_registry
 from poor_bench.tuning.prompt.class_prompt import ClassPart

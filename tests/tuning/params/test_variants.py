@@ -5,8 +5,8 @@ import json
 import pytest
 
 from poor_bench.config.document import Document
-from poor_bench.config.files import decode_llms_file
 from poor_bench.config.json_document import parse_json
+from poor_bench.config.load import decode_llms_file
 from poor_bench.config.report import Report
 from poor_bench.models.llm import LLM, Prices, Timeouts, resolve_llm_id
 from poor_bench.tuning.params.variants import entry_of, value_text, variant_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.config.workspace import Workspace
+from poor_bench.config.load import Workspace
 from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.tuning.kept_searches import find_search, kept_searches
 from poor_bench.tuning.prompt.ideas import IdeaSource

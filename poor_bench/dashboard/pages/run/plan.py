@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.config.workspace import Workspace
+    from poor_bench.config.load import Workspace
     from poor_bench.dashboard.services.failures import FailureGroup
     from poor_bench.dashboard.services.run_preview import LLMPreview, RunPreview
 

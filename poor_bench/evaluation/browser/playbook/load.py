@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from poor_bench.config.document import Document, open_document
-from poor_bench.config.entries import check_version
-from poor_bench.config.entry_validation import validate_entry
+from poor_bench.config.entry_validation import check_version, validate_entry
 from poor_bench.config.load import raise_errors
 from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml

@@ -113,15 +113,16 @@ def _evaluators(app: AppContext) -> list[Finding]:
 
 
 def _results(app: AppContext) -> list[Finding]:
-    from poor_bench.statistics.summary import count_trials
+    from poor_bench.statistics.summary import summarise
 
     known = app.workspace.tests_by_id
     results = list(app.store.results())
     kept = [result for result in results if result.test_id in known]
-    counts = count_trials(kept)
-    message = f"{app.store.paths.snapshot}: {counts.n_scored} scored, {counts.n_failed} failed"
-    if counts.n_newer_failed:
-        message += f", {counted(counts.n_newer_failed, 'newer failed attempt')}"
+    rows = summarise(kept)
+    n_scored, n_failed = sum(row.n_scored for row in rows), sum(row.n_failed for row in rows)
+    message = f"{app.store.paths.snapshot}: {n_scored} scored, {n_failed} failed"
+    if n_newer := sum(row.n_newer_failed for row in rows):
+        message += f", {counted(n_newer, 'newer failed attempt')}"
     if len(kept) < len(results):
         message += f"; {removed_tests_text(len(results) - len(kept))}"
     return [Finding("results", "ok", message)]

@@ -129,7 +129,7 @@ def list_runs(app: AppContext, /, agent_id: str | None, as_json: bool = False) -
 
 
 def _row(summary: RunSummary, *, is_running: bool) -> dict[str, str]:
-    from poor_bench.reports.number_text import cost_text
+    from poor_bench.metrics import cost_text
 
     header = summary.run.header
     score = summary.panel.overall_score

@@ -98,7 +98,7 @@ def _compete(
         duels = _hold(app, contest, quiet=as_json)
     show_comparisons(combine_judges(duels), (a, b), as_json=as_json)
     if contest.budget.n_refused:
-        from poor_bench.reports.number_text import cost_text
+        from poor_bench.metrics import cost_text
 
         text = f"{counted(contest.budget.n_refused, 'pair')} might have exceeded --max-cost"
         click.echo(f"{text} {cost_text(max_cost)} and were skipped.", err=True)
@@ -279,7 +279,7 @@ def _row(duel: PairComparison) -> dict[str, str]:
 
 def _list_comparison(contest: StoredPairwise) -> dict[str, str]:
     from poor_bench.judge.pairwise_results import PairOutcome, combine_judges
-    from poor_bench.reports.number_text import cost_text
+    from poor_bench.metrics import cost_text
 
     decisions = combine_judges(contest.duels)
     said = list(decisions.by_case.values())

@@ -107,7 +107,7 @@ def run(
             summary = summarise_run(runner.run(plan, listener))
     show_summary(summary, as_json=as_json, html=html)
     if runner.budget.n_refused:
-        from poor_bench.reports.number_text import cost_text
+        from poor_bench.metrics import cost_text
 
         text = f"{runner.budget.n_refused} conversations and judgements might have exceeded"
         click.echo(f"{text} --max-cost {cost_text(max_cost)} and were skipped.", err=True)

@@ -255,7 +255,7 @@ def limit_cost(manager: LLMManager, estimate: CostEstimate, max_cost_usd: float)
 
 def print_cost_estimate(estimate: CostEstimate, is_local: Callable[[LLM], bool]) -> None:
     """Print the estimated cost of a run, and the models whose cost is unknown."""
-    from poor_bench.reports.number_text import cost_text
+    from poor_bench.metrics import cost_text
 
     unknown = [llm.id for llm in estimate.unpriced if not is_local(llm)]
     if estimate.usd:
@@ -266,7 +266,7 @@ def print_cost_estimate(estimate: CostEstimate, is_local: Callable[[LLM], bool])
 
 def format_highest_cost(most_usd: float) -> str:
     """Write the highest cost of a plan."""
-    from poor_bench.reports.number_text import cost_text
+    from poor_bench.metrics import cost_text
 
     if not most_usd:
         return "no cost at the prices of llms.json"

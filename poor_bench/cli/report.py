@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from poor_bench import metrics
 from poor_bench.cli.context import AppContext, next_step, pass_app
 from poor_bench.cli.options import (
     allowed_changes,
@@ -20,15 +21,12 @@ from poor_bench.cli.options import (
 )
 from poor_bench.cli.output import print_table, say
 from poor_bench.command_line import examples
-from poor_bench.reports.number_text import cost_text, count_text, memory_text, time_text
 from poor_bench.statistics.summary import Summary
 
 if TYPE_CHECKING:
     from poor_bench.reports.report_data import ReportData
-    from poor_bench.statistics.effort import Effort
     from poor_bench.statistics.intervals import Estimate
     from poor_bench.statistics.scores import Coverage
-    from poor_bench.statistics.summary import Summary
 
 
 _EPILOG = examples(
@@ -169,11 +167,10 @@ def print_times(data: ReportData) -> None:
         click.echo(f"No results yet. Next: {next_step('run')}")
         return
     names = {llm_id: data.name(llm_id) for llm_id in data.places}
+    summaries = data.summaries()
+    figures = [metric for metric in metrics.USAGE if metric.is_shown(summaries)]
     print_table(
-        (
-            {"Model": names.get(effort.llm_id, effort.llm_id), **_effort_cells(effort)}
-            for effort in data.efforts
-        ),
+        (_group_cells(summary, names) | _metric_cells(summary, figures) for summary in summaries),
         hides_empty=True,
     )
     for machine in sorted({machine_text(machine) for machine in data.machines}):
@@ -209,9 +206,9 @@ def _print_reliabilities(data: ReportData) -> None:
         {
             "Model": data.name(row.llm_id),
             ">Tests": str(row.flip_rate.n),
-            f">pass@{k}": f"{row.pass_at_k.value:.3f}",
-            f">pass^{k}": f"{row.pass_hat_k.value:.3f}",
-            ">Flip rate": f"{row.flip_rate.value:.3f}",
+            f">pass@{k}": metrics.score_text(row.pass_at_k.value),
+            f">pass^{k}": metrics.score_text(row.pass_hat_k.value),
+            ">Flip rate": metrics.score_text(row.flip_rate.value),
         }
         for row in data.reliabilities
     )
@@ -245,95 +242,44 @@ def print_summaries(
         return is_apart, -(summary.score.value if summary.score else -1)
 
     is_partial = any(each.n_tests < each.n_all for each in coverage.values())
+    figures = [metric for metric in metrics.LEADERBOARD if metric.is_shown(summaries)]
     cells = [
-        _score_cells(summary, names, ties, stratified)
-        | {">Tests": _tests_text(coverage.get(summary.group.llm_id)) if is_partial else ""}
+        _group_cells(summary, names)
+        | {
+            ">Score": metrics.SCORE.show(summary, "-"),
+            ">95 % CI": metrics.SCORE.show_interval(summary),
+            ">Stratified": _stratified_text(stratified.get(summary.group.llm_id)),
+            "Tied": ties.get(summary.group.llm_id, ""),
+            ">Tests": _tests_text(coverage.get(summary.group.llm_id)) if is_partial else "",
+        }
+        | _metric_cells(summary, figures[1:])
         for summary in sorted(summaries, key=place)
     ]
     print_table(cells, hides_empty=True)
 
 
-def _score_cells(
-    summary: Summary,
-    names: Mapping[str, str],
-    ties: Mapping[str, str],
-    stratified: Mapping[str, Estimate],
-) -> dict[str, str]:
-    """Build a row by heading."""
-    group, score, strict = summary.group, summary.score, summary.strict_score
-    is_strict_lower = (
-        score is not None and strict is not None and f"{strict:.3f}" < f"{score.value:.3f}"
-    )
+def _group_cells(summary: Summary, names: Mapping[str, str]) -> dict[str, str]:
+    group = summary.group
     return {
         "Model": names.get(group.llm_id, group.llm_id),
         "Class": group.class_id or "",
         ">Level": str(group.level or ""),
-        ">Score": f"{score.value:.3f}" if score else "-",
-        ">95 % CI": f"{score.low:.2f}-{score.high:.2f}" if score else "",
-        ">Stratified": _stratified_text(stratified.get(group.llm_id)),
-        "Tied": ties.get(group.llm_id, ""),
-        ">Tests": "",
-        ">Strict": f"{strict:.3f}" if is_strict_lower else "",
-        ">Passed": f"{summary.n_passed}/{summary.n_scored}",
-        ">Failed": str(summary.n_failed or ""),
-        ">Newer attempt failed": str(summary.n_newer_failed or ""),
-        ">Median": f"{summary.time.median_ms / 1000:.2f} s" if summary.time else "",
-        ">Tokens/s": _speed(summary.tokens_per_s),
-        ">Generation tokens/s": _speed(summary.generation_tokens_per_s),
-        ">Cost": _dollars(summary.cost_usd),
-        ">Judge": _dollars(summary.judge_cost_usd),
     }
 
 
-def _dollars(usd: float | None) -> str:
-    return "" if usd is None else f"${usd:.4f}"
+def _metric_cells(summary: Summary, figures: Iterable[metrics.Metric]) -> dict[str, str]:
+    return {f">{metric.label}": metric.show(summary) for metric in figures}
 
 
 def _stratified_text(estimate: Estimate | None) -> str:
     if estimate is None:
         return ""
-    return f"{estimate.value:.3f} ({estimate.low:.2f}-{estimate.high:.2f})"
-
-
-def _speed(tokens_per_s: float | None) -> str:
-    return f"{tokens_per_s:.0f}" if tokens_per_s else ""
+    interval = metrics.interval_text(estimate.low, estimate.high)
+    return f"{metrics.score_text(estimate.value)} ({interval})"
 
 
 def _tests_text(coverage: Coverage | None) -> str:
     return f"{coverage.n_tests}/{coverage.n_all}" if coverage else ""
-
-
-def _effort_cells(effort: Effort) -> dict[str, str]:
-    """Build a row by heading."""
-    return {
-        ">Trials": str(effort.n_timed),
-        ">Median": time_text(effort.median_ms),
-        ">p95": time_text(effort.p95_ms),
-        ">Load": time_text(effort.mean_load_ms),
-        **_parts(effort),
-        ">Split over": str(effort.parts.n) if effort.parts else "",
-        ">Prompt tokens/s": count_text(effort.prefill_tokens_per_s),
-        ">Generation tokens/s": count_text(effort.decode_tokens_per_s),
-        ">Prompt tokens": count_text(effort.prompt_tokens),
-        ">Cached": count_text(effort.cached_tokens),
-        ">Completion": count_text(effort.completion_tokens),
-        ">Of thinking": count_text(effort.thinking_tokens),
-        ">Cost": cost_text(effort.cost_usd),
-        ">Judge": cost_text(effort.judge_cost_usd),
-        ">Memory": memory_text(effort.memory_bytes, effort.gpu_share),
-    }
-
-
-def _parts(effort: Effort) -> dict[str, str]:
-    parts = effort.parts
-    times = {
-        ">Queue": parts.queue_ms if parts else 0.0,
-        ">Prefill": parts.prefill_ms if parts else 0.0,
-        ">Thinking": parts.thinking_ms if parts else 0.0,
-        ">Answer": parts.answer_ms if parts else 0.0,
-        ">Other": parts.other_ms if parts else 0.0,
-    }
-    return {name: time_text(time) if time >= 1 else "" for name, time in times.items()}
 
 
 def summary_to_json(summary: Summary) -> dict[str, Any]:

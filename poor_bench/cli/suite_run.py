@@ -83,7 +83,7 @@ def exit_code(report: EvalSuiteResult) -> int:
 
 
 def _cells(case: EvalCaseResult) -> dict[str, str]:
-    from poor_bench.reports.number_text import cost_text, count_text, time_text
+    from poor_bench.metrics import cost_text, count_text, time_text
 
     n_passed = sum(trial.passed for trial in case.trial_results)
     return {

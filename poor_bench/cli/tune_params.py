@@ -152,8 +152,8 @@ def open_view(
 ) -> Iterator[Callable[[RunEvent], None]]:
     """Print the plan, then show progress as the output allows."""
     from poor_bench.cli.screen import open_job_view
+    from poor_bench.metrics import cost_text
     from poor_bench.pool.events import LLMUnavailable
-    from poor_bench.reports.number_text import cost_text
     from poor_bench.runner.events import RunStarted, TrialFinished
 
     if not quiet:
@@ -197,7 +197,7 @@ def print_sweep_report(report: ParamsReport) -> None:
 
 
 def _row(row: Standing, report: ParamsReport) -> dict[str, str]:
-    from poor_bench.reports.number_text import count_text, time_text
+    from poor_bench.metrics import count_text, time_text
     from poor_bench.tuning.params.variants import variant_name
 
     score = row.score

@@ -337,7 +337,7 @@ def _coloured(diff: str) -> str:
 
 
 def _money(cost_usd: float) -> str:
-    from poor_bench.reports.number_text import cost_text
+    from poor_bench.metrics import cost_text
 
     return f", {cost_text(cost_usd)}" if cost_usd else ""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import fmean
+from functools import partial
 from typing import NamedTuple
 
+from poor_bench import metrics
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import ScoreChange
 from poor_bench.comparison.messages import (
@@ -24,11 +25,12 @@ from poor_bench.gates.gate import (
     made_strict,
 )
 from poor_bench.messages import counted
+from poor_bench.metrics import Metric
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.statistics.intervals import Estimate, mean_score, percentile, wilson_interval
-from poor_bench.statistics.summary import count_trials, scored_share
+from poor_bench.statistics.intervals import wilson_interval
+from poor_bench.statistics.summary import Summary, scored_share, summarise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,14 @@ class Evidence:
             if class_id is None or test.class_id == class_id
         }
         results = [result for result in self.results.get(llm_id, ()) if result.test_id in test_ids]
-        return Scope(llm_id=llm_id, class_id=class_id, n_tests=len(test_ids), results=results)
+        rows = summarise(results, pass_score=self.pass_score)
+        return Scope(
+            llm_id=llm_id,
+            class_id=class_id,
+            n_tests=len(test_ids),
+            results=results,
+            summary=rows[0] if rows else None,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,31 +80,22 @@ class Scope:
     class_id: str | None
     n_tests: int
     results: Sequence[Result]
-
-    @property
-    def scored(self) -> list[Result]:
-        """The results with a score."""
-        return [result for result in self.results if result.score is not None]
+    summary: Summary | None
+    """Figures of `results`; None without any result."""
 
     @property
     def n_untold(self) -> int:
-        """Scored results that do not tell what was asked or how they were scored."""
+        """Scored results that record neither request nor evaluator."""
         return sum(
             not (result.request_fingerprint and result.evaluator_fingerprint)
-            for result in self.scored
+            for result in self.results
+            if result.score is not None
         )
 
     @property
     def n_pending(self) -> int:
         """Tests without any result."""
         return self.n_tests - len({result.test_id for result in self.results})
-
-    def scores_by_test(self) -> dict[str, list[float]]:
-        """Return the scores of each test's scored trials."""
-        scores: dict[str, list[float]] = {}
-        for result in self.scored:
-            scores.setdefault(result.test_id, []).append(result.score or 0.0)
-        return scores
 
 
 _ROUNDING = 1e-9
@@ -113,90 +113,73 @@ class Observation(NamedTuple):
 NOTHING = "nothing to check: "
 
 
-def check_score(scope: Scope, limit: float) -> Observation:
-    """Check the mean score; a score whose interval reaches the limit only warns."""
-    means = [fmean(scores) for scores in scope.scores_by_test().values()]
-    return _check_mean(means, limit, "score", scope)
-
-
-def check_pass_rate(scope: Scope, limit: float, pass_score: float) -> Observation:
-    """Check the mean share of passed trials; as `check_score`."""
-    rates = [
-        fmean(score >= pass_score for score in scores) for scores in scope.scores_by_test().values()
-    ]
-    return _check_mean(rates, limit, "pass rate", scope)
-
-
-def check_p95(scope: Scope, limit: float) -> Observation:
+def _check_p95(scope: Scope, limit: float) -> Observation:
     """Check within what time 95 % of the trials end.
 
     It only warns where the number of slower trials may be chance: where Wilson's interval for
     their share reaches 5 %.
     """
-    times = sorted(
-        result.execution_time_ms for result in scope.scored if result.execution_time_ms is not None
-    )
-    if not times:
+    figure = metrics.P95_TIME.compute(scope.summary) if scope.summary else None
+    if figure is None:
         return Observation(GateStatus.FAILED, None, f"{NOTHING}no scored trial has a time")
-    p95 = percentile(times, 1 - _SLOW_SHARE)
-    seen = f"95 % end within {p95:.0f} ms ({counted(len(times), 'trial')})"
-    if p95 <= limit + _ROUNDING:
-        return Observation(GateStatus.PASSED, p95, f"{seen}; the limit is {limit:.0f} ms")
-    n_slower = sum(time > limit for time in times)
-    low, _ = wilson_interval(n_slower / len(times), len(times))
+    seen = f"95 % end within {figure.value:.0f} ms ({counted(figure.n, 'trial')})"
+    if figure.value <= limit + _ROUNDING:
+        return Observation(GateStatus.PASSED, figure.value, f"{seen}; the limit is {limit:.0f} ms")
+    n_slower = sum(
+        result.score is not None and (result.execution_time_ms or 0.0) > limit
+        for result in scope.results
+    )
+    low, _ = wilson_interval(n_slower / figure.n, figure.n)
     if low <= _SLOW_SHARE:
         reason = f"{seen}, above {limit:.0f} ms, but too few trials to rule out chance"
-        return Observation(GateStatus.WARNING, p95, reason)
-    return Observation(GateStatus.FAILED, p95, f"{seen}, above {limit:.0f} ms")
+        return Observation(GateStatus.WARNING, figure.value, reason)
+    return Observation(GateStatus.FAILED, figure.value, f"{seen}, above {limit:.0f} ms")
 
 
-def check_cost(scope: Scope, limit: float) -> Observation:
+def _check_cost(scope: Scope, limit: float) -> Observation:
     """Check the sum of what the trials cost, failed ones included."""
-    costs = [result.cost_usd for result in scope.results if result.cost_usd is not None]
-    if not costs:
+    figure = metrics.COST.compute(scope.summary) if scope.summary else None
+    if figure is None:
         return Observation(GateStatus.FAILED, None, f"{NOTHING}no result has a cost")
-    total = sum(costs)
-    unknown = len(scope.results) - len(costs)
-    seen = f"cost ${total:.4f}" + (
+    unknown = len(scope.results) - figure.n
+    seen = f"cost {metrics.COST.text(figure.value)}" + (
         f" and {counted(unknown, 'trial')} of unknown cost" if unknown else ""
     )
-    if total > limit + _ROUNDING:
-        return Observation(GateStatus.FAILED, total, f"{seen}, above ${limit:.4f}")
+    limit_text = metrics.COST.text(limit)
+    if figure.value > limit + _ROUNDING:
+        return Observation(GateStatus.FAILED, figure.value, f"{seen}, above {limit_text}")
     status = GateStatus.WARNING if unknown else GateStatus.PASSED
-    return Observation(status, total, f"{seen}; the limit is ${limit:.4f}")
+    return Observation(status, figure.value, f"{seen}; the limit is {limit_text}")
 
 
-def check_scored_share(scope: Scope, limit: float) -> Observation:
+def _check_scored_share(scope: Scope, limit: float) -> Observation:
     """Check the share of trials that ended with a score, pending tests counted as one trial."""
-    counts = count_trials(scope.results)
-    share = scored_share(counts.n_scored, counts.n_failed, scope.n_pending)
-    seen = f"{counts.n_scored} scored, {counts.n_failed} failed to run, {scope.n_pending} pending"
-    if counts.n_newer_failed:
-        seen += f"; {counts.n_newer_failed} of the scored have a newer attempt that failed"
+    row = scope.summary
+    n_scored, n_failed = (row.n_scored, row.n_failed) if row else (0, 0)
+    share = scored_share(n_scored, n_failed, scope.n_pending)
+    seen = f"{n_scored} scored, {n_failed} failed to run, {scope.n_pending} pending"
+    if row and row.n_newer_failed:
+        seen += f"; {row.n_newer_failed} of the scored have a newer attempt that failed"
     kept = share >= limit - _ROUNDING
     return Observation(GateStatus.PASSED if kept else GateStatus.FAILED, share, seen)
 
 
-def _check_mean(values: Sequence[float], limit: float, what: str, scope: Scope) -> Observation:
-    if not values:
-        n_failed = count_trials(scope.results).n_failed
+def _check_mean(metric: Metric, scope: Scope, limit: float) -> Observation:
+    """Check a mean over tests; one whose interval reaches the limit only warns."""
+    figure = metric.compute(scope.summary) if scope.summary else None
+    if figure is None or figure.low is None or figure.high is None:
+        n_failed = scope.summary.n_failed if scope.summary else 0
         reason = f"{NOTHING}no scored trial ({n_failed} failed to run)"
         return Observation(GateStatus.FAILED, None, reason)
-    estimate = mean_score(values)
-    seen = _mean_text(what, estimate)
-    if estimate.value >= limit - _ROUNDING:
-        return Observation(GateStatus.PASSED, estimate.value, f"{seen}; the limit is {limit:g}")
-    if estimate.high >= limit:
+    interval = metrics.interval_text(figure.low, figure.high)
+    n_tests = counted(figure.n, metric.counts)
+    seen = f"{metric.label.lower()} {metrics.score_text(figure.value)} ({interval}, {n_tests})"
+    if figure.value >= limit - _ROUNDING:
+        return Observation(GateStatus.PASSED, figure.value, f"{seen}; the limit is {limit:g}")
+    if figure.high >= limit:
         reason = f"{seen} is below {limit:g}, but not significantly"
-        return Observation(GateStatus.WARNING, estimate.value, reason)
-    return Observation(GateStatus.FAILED, estimate.value, f"{seen} is below {limit:g}")
-
-
-def _mean_text(what: str, estimate: Estimate) -> str:
-    return (
-        f"{what} {estimate.value:.3f} ({estimate.low:.2f} to {estimate.high:.2f}, "
-        f"{counted(estimate.n, 'test')})"
-    )
+        return Observation(GateStatus.WARNING, figure.value, reason)
+    return Observation(GateStatus.FAILED, figure.value, f"{seen} is below {limit:g}")
 
 
 def check_regression(comparison: LLMComparison | None, class_id: str | None) -> Observation:
@@ -345,8 +328,6 @@ def _classes_of(gate: Gate, evidence: Evidence) -> Iterable[str | None]:
 
 def _observe(gate: Gate, scope: Scope, evidence: Evidence) -> Observation:
     match gate.kind:
-        case GateKind.MIN_PASSED:
-            return check_pass_rate(scope, gate.limit, evidence.pass_score)
         case GateKind.NO_REGRESSION:
             comparisons = evidence.comparisons.get(gate.baseline, {})
             return check_regression(comparisons.get(scope.llm_id), scope.class_id)
@@ -358,10 +339,11 @@ def _observe(gate: Gate, scope: Scope, evidence: Evidence) -> Observation:
 
 
 _LIMIT_CHECKS: Mapping[GateKind, Callable[[Scope, float], Observation]] = {
-    GateKind.MIN_SCORE: check_score,
-    GateKind.MAX_P95_MS: check_p95,
-    GateKind.MAX_COST_USD: check_cost,
-    GateKind.MIN_SCORED_SHARE: check_scored_share,
+    GateKind.MIN_SCORE: partial(_check_mean, metrics.SCORE),
+    GateKind.MIN_PASSED: partial(_check_mean, metrics.PASS_RATE),
+    GateKind.MAX_P95_MS: _check_p95,
+    GateKind.MAX_COST_USD: _check_cost,
+    GateKind.MIN_SCORED_SHARE: _check_scored_share,
 }
 
 

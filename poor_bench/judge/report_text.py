@@ -17,8 +17,8 @@ from poor_bench.judge.panel import Decision, Panel, Spread
 from poor_bench.judge.prompt import LARGEST_SCORE
 from poor_bench.judge.run_comparison import RunComparison, ScoreChange
 from poor_bench.messages import counted
+from poor_bench.metrics import cost_text
 from poor_bench.pool.events import ModelLoading
-from poor_bench.reports.number_text import cost_text
 from poor_bench.statistics.intervals import Estimate
 
 _MOST_REPAIRS = 4

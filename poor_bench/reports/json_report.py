@@ -13,10 +13,11 @@ from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
 from poor_bench.comparison.messages import verdict
 from poor_bench.comparison.result_set import ResultSet, llms_apart
+from poor_bench.metrics import summary_values
 from poor_bench.models.result import result_to_record
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.intervals import bootstrap_interval
-from poor_bench.statistics.summary import GroupBy
+from poor_bench.statistics.summary import GroupBy, Summary
 
 FORMAT = "1.0"
 
@@ -46,7 +47,11 @@ def report_to_json(data: ReportData, by: GroupBy, runs: Mapping[str, Any]) -> st
             "classes_weigh_alike": data.stratified(classes_weigh_alike=True),
         },
         "reliability": data.reliabilities,
-        "efforts": data.efforts,
+        "efforts": [_usage_to_json(summary) for summary in data.summaries()],
+        "metrics": [
+            {"llm_id": summary.group.llm_id, **summary_values(summary)}
+            for summary in data.summaries()
+        ],
         "issues": data.issue_groups,
         "format_tax": data.format_taxes,
         "comparison": _comparison(data),
@@ -55,6 +60,30 @@ def report_to_json(data: ReportData, by: GroupBy, runs: Mapping[str, Any]) -> st
     }
     options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
     return orjson.dumps(document, option=options, default=str).decode() + "\n"
+
+
+def _usage_to_json(summary: Summary) -> dict[str, Any]:
+    """Time, tokens and cost under the keys that readers of version 1.0 know."""
+    time = summary.time
+    return {
+        "llm_id": summary.group.llm_id,
+        "n_timed": time.n if time else 0,
+        "median_ms": time.median_ms if time else None,
+        "p95_ms": time.p95_ms if time else None,
+        "n_loads": summary.n_told.get("load_ms", 0),
+        "mean_load_ms": summary.load_ms,
+        "parts": summary.parts,
+        "prompt_tokens": summary.prompt_tokens,
+        "cached_tokens": summary.cached_tokens,
+        "completion_tokens": summary.completion_tokens,
+        "thinking_tokens": summary.thinking_tokens,
+        "prefill_tokens_per_s": summary.prompt_tokens_per_s,
+        "decode_tokens_per_s": summary.generation_tokens_per_s,
+        "cost_usd": summary.cost_usd,
+        "judge_cost_usd": summary.judge_cost_usd,
+        "memory_bytes": summary.memory_bytes,
+        "gpu_share": summary.gpu_share,
+    }
 
 
 def _comparison(data: ReportData) -> dict[str, Any] | None:

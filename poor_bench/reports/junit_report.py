@@ -19,12 +19,18 @@ import re
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from poor_bench import metrics
 from poor_bench.models.result import Result
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import Summary
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TEXT_LIMIT = 4000
+_PROPERTIES = (
+    (metrics.SCORED_SHARE, 4), (metrics.SCORE, 4), (metrics.MEDIAN_TIME, 1), (metrics.P95_TIME, 1),
+    (metrics.COST, 6), (metrics.JUDGE_COST, 6),
+)  # fmt: skip
+"""Figures of a suite, and their decimals."""
 
 
 def report_to_junit(data: ReportData) -> str:
@@ -77,19 +83,14 @@ def _properties(summary: Summary, data: ReportData) -> list[tuple[str, str]]:
     found = [
         ("llm_id", summary.group.llm_id),
         ("pass_mark", f"{data.pass_score:g}"),
-        ("scored_share", f"{summary.scored_share:.4f}"),
     ]
     if summary.score is not None:
         estimate = summary.score
-        found.append(("score", f"{estimate.value:.4f}"))
         found.append(("score_interval", f"{estimate.low:.4f} to {estimate.high:.4f}"))
-    if summary.time is not None:
-        found.append(("median_ms", f"{summary.time.median_ms:.1f}"))
-        found.append(("p95_ms", f"{summary.time.p95_ms:.1f}"))
-    if summary.cost_usd is not None:
-        found.append(("cost_usd", f"{summary.cost_usd:.6f}"))
-    if summary.judge_cost_usd is not None:
-        found.append(("judge_cost_usd", f"{summary.judge_cost_usd:.6f}"))
+    for metric, digits in _PROPERTIES:
+        value = metric.value(summary)
+        if value is not None:
+            found.append((metric.name, f"{value:.{digits}f}"))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from poor_bench import metrics
 from poor_bench.comparison.compare import LLMComparison
 from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
 from poor_bench.comparison.messages import change_text, mismatches_text, verdict
@@ -35,46 +36,35 @@ def report_to_markdown(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+_GROUP_HEADINGS = ("Model", "Class", "Level", "Tied")
+
+
 def _scores(data: ReportData, by: GroupBy) -> str:
     letters = tie_letters(data) if by is GroupBy.LLM else {}
-    rows = [_score_row(summary, data, letters) for summary in data.summaries(by)]
-    used = [index for index in range(len(_HEADINGS)) if any(row[index] for row in rows)]
-    return table(
-        [_HEADINGS[index] for index in used],
-        [[row[index] for index in used] for row in rows],
-        right=_n_left(used),
-    )
+    summaries = data.summaries(by)
+    figures = [metric for metric in metrics.LEADERBOARD if metric.is_shown(summaries)]
+    rows = [_score_row(summary, data, letters, figures) for summary in summaries]
+    used = [name for name in rows[0] if any(row[name] for row in rows)] if rows else []
+    n_left = sum(name in _GROUP_HEADINGS for name in used)
+    return table(used, [[row[name] for name in used] for row in rows], right=n_left)
 
 
-_HEADINGS = (
-    "Model", "Class", "Level", "Tied", "Tests", "Score", "95 % CI", "Before", "Passed",
-    "Failed", "Newer attempt failed", "Median", "Cost", "Judge",
-)  # fmt: skip
-_LEFT = 4
-
-
-def _n_left(used: Sequence[int]) -> int:
-    return sum(index < _LEFT for index in used)
-
-
-def _score_row(summary: Summary, data: ReportData, letters: dict[str, str]) -> list[str]:
-    group, score = summary.group, summary.score
-    return [
-        code_span(data.name(group.llm_id)),
-        code_span(group.class_id or ""),
-        str(group.level or ""),
-        letters.get(group.llm_id, ""),
-        _tests_text(summary, data),
-        f"**{score.value:.3f}**" if score else "",
-        f"{score.low:.2f} to {score.high:.2f}" if score else "",
-        _before(summary, data),
-        f"{summary.n_passed}/{summary.n_scored}",
-        str(summary.n_failed or ""),
-        str(summary.n_newer_failed or ""),
-        f"{summary.time.median_ms / 1000:.2f} s" if summary.time else "",
-        _dollars(summary.cost_usd),
-        _dollars(summary.judge_cost_usd),
-    ]
+def _score_row(
+    summary: Summary, data: ReportData, letters: dict[str, str], figures: Sequence[metrics.Metric]
+) -> dict[str, str]:
+    """Cells by heading; a column that is empty in every row is left out."""
+    group, score = summary.group, metrics.SCORE.show(summary)
+    return {
+        "Model": code_span(data.name(group.llm_id)),
+        "Class": code_span(group.class_id or ""),
+        "Level": str(group.level or ""),
+        "Tied": letters.get(group.llm_id, ""),
+        "Tests": _tests_text(summary, data),
+        "Score": f"**{score}**" if score else "",
+        "95 % CI": metrics.SCORE.show_interval(summary),
+        "Before": _before(summary, data),
+        **{metric.label: metric.show(summary) for metric in figures[1:]},
+    }
 
 
 def _tests_text(summary: Summary, data: ReportData) -> str:
@@ -86,17 +76,16 @@ def _tests_text(summary: Summary, data: ReportData) -> str:
     return f"{known.n_tests}/{known.n_all}"
 
 
-def _dollars(usd: float | None) -> str:
-    return "" if usd is None else f"${usd:.4f}"
-
-
 def _before(summary: Summary, data: ReportData) -> str:
     """Return the base's score on the comparable tests and the difference."""
     item = data.base.of_llm(summary.group.llm_id) if data.base else None
     if item is None or item.overall is None or summary.group.class_id is not None:
         return ""
     sign = {"better": " ▲", "worse": " ▼"}.get(verdict(item.overall), "")
-    return f"{item.overall.mean_before:.3f} ({item.overall.difference.value:+.3f}{sign})"
+    return (
+        f"{metrics.score_text(item.overall.mean_before)} "
+        f"({metrics.signed_text(item.overall.difference.value)}{sign})"
+    )
 
 
 def _changes(data: ReportData) -> Iterator[str]:
@@ -161,9 +150,8 @@ def folded_parts(data: ReportData, by: GroupBy) -> Iterator[str]:
 
 def _class_table(data: ReportData) -> str:
     cells = {
-        (row.group.llm_id, row.group.class_id): f"{row.score.value:.3f}"
+        (row.group.llm_id, row.group.class_id): metrics.SCORE.show(row)
         for row in data.summaries(GroupBy.LLM_CLASS)
-        if row.score
     }
     rows = [
         [
@@ -181,9 +169,9 @@ def _reliability_table(data: ReportData) -> str:
         [
             code_span(data.name(row.llm_id)),
             str(row.flip_rate.n),
-            f"{row.pass_at_k.value:.3f}",
-            f"{row.pass_hat_k.value:.3f}",
-            f"{row.flip_rate.value:.3f}",
+            metrics.score_text(row.pass_at_k.value),
+            metrics.score_text(row.pass_hat_k.value),
+            metrics.score_text(row.flip_rate.value),
         ]
         for row in data.reliabilities
     ]
@@ -204,9 +192,9 @@ def _format_tax_table(data: ReportData) -> str:
             code_span(data.name(tax.llm_id)),
             code_span(tax.class_id),
             tax.mend,
-            f"{tax.score:.3f}",
-            f"{tax.strict_score:.3f}",
-            f"{tax.tax:.3f}",
+            metrics.score_text(tax.score),
+            metrics.score_text(tax.strict_score),
+            metrics.score_text(tax.tax),
         ]
         for tax in data.format_taxes[:_LISTED]
     ]

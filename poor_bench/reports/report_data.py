@@ -16,7 +16,6 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result, one_per_trial
 from poor_bench.models.test import Test, TestClass
 from poor_bench.statistics.comparison import Comparison, compare_llms
-from poor_bench.statistics.effort import Effort, efforts
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.items import analyse_items
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
@@ -134,11 +133,6 @@ class ReportData:
     def stratified(self, *, classes_weigh_alike: bool) -> dict[str, Estimate]:
         """Return scores by LLM id with test classes as strata, see `stratified_scores`."""
         return stratified_scores(self.results, self.tests, classes_weigh_alike=classes_weigh_alike)
-
-    @cached_property
-    def efforts(self) -> list[Effort]:
-        """What the trials of each LLM took."""
-        return efforts(self.results)
 
     @cached_property
     def trials(self) -> list[Result]:

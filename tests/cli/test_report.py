@@ -70,7 +70,7 @@ def test_times_are_told_by_phase(tmp_path: Path, capsys: pytest.CaptureFixture[s
     arguments = ["--data", str(recorded), "report", "--llm", "embedded:smollm2-135m"]
     assert main([*arguments, "--format", "times"]) == 0
     shown = capsys.readouterr().out
-    assert "Prefill" in shown
+    assert "Prompt processing" in shown
     assert "Thinking" not in shown
     assert "Measured on" in shown
 

@@ -6,7 +6,6 @@ import pytest
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.statistics.effort import efforts
 from poor_bench.statistics.summary import Group, GroupBy, Summariser, scored_share, summarise
 
 TESTS = {
@@ -151,7 +150,7 @@ def test_what_judging_cost_is_summed_apart() -> None:
     ]
     row = summarise(judged)[0]
     assert (row.cost_usd, row.judge_cost_usd) == (0.25, 0.75)
-    assert efforts(judged)[0].judge_cost_usd == 0.75
+    assert row.n_told["judge_cost_usd"] == 2
     assert summarise([scored("a", "m1", 1.0, cost_usd=0.25)])[0].judge_cost_usd is None
 
 

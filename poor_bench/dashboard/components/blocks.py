@@ -130,8 +130,10 @@ def live_head(title: str, note: str) -> list[Component]:
     return [html.H2(title), html.P(note, className="card-note")]
 
 
-def tile(name: str, figure: str, note: str = "", *, is_warning: bool = False) -> Component:
-    """Return one figure large, with its name above and a quiet note below."""
+def tile(
+    name: str, figure: str, note: str = "", *, title: str = "", is_warning: bool = False
+) -> Component:
+    """Show one figure large, its name above and a note below; `title` is the tooltip."""
     return html.Div(
         [
             html.Dt(name),
@@ -139,6 +141,7 @@ def tile(name: str, figure: str, note: str = "", *, is_warning: bool = False) ->
             html.Dd(note, className="tile-note") if note else None,
         ],
         className="tile",
+        title=title,
     )
 
 

@@ -10,7 +10,6 @@ from poor_bench.dashboard.services.repeated_trials import reliability_of
 from poor_bench.dashboard.services.result_cache import ResultCache
 from poor_bench.dashboard.services.result_table import ResultTable
 from poor_bench.dashboard.services.summary_cache import SummaryCache
-from poor_bench.dashboard.services.time_split import TimeSplit, time_split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,10 +52,6 @@ class StoredResults:
         """Summarise some LLMs, or all that have results."""
         tests = self._files.workspace().tests_by_id
         return self._summaries.summaries(self.table(), tests, by, llm_ids)
-
-    def times(self, llm_id: str) -> TimeSplit | None:
-        """Split the time of an LLM; None if no result tells it."""
-        return time_split(self.table(), llm_id)
 
     def reliability(self, llm_id: str) -> Reliability | None:
         """Measure reliability over repeated trials; None if no test was repeated."""

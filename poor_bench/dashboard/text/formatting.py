@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from html import escape
 from typing import TYPE_CHECKING
+
+from poor_bench.metrics import cost_text, time_text
 
 if TYPE_CHECKING:
     from poor_bench.errors import PoorBenchError
@@ -42,22 +43,13 @@ def duration_text(seconds: float) -> str:
 
 
 def milliseconds_text(milliseconds: float | None) -> str:
-    """Return a time given in milliseconds in the unit that fits."""
-    return seconds_text(None if milliseconds is None else milliseconds / 1000)
+    """Write a time in the unit that fits; a dash where it is missing."""
+    return time_text(milliseconds) or "-"
 
 
 def dollars_text(dollars: float | None) -> str:
-    """Return an amount of US dollars with the digits that matter.
-
-    Example:
-        >>> [dollars_text(value) for value in (None, 0.0, 0.000095, 1.5)]
-        ['-', '$0', '$0.000095', '$1.50']
-    """
-    if dollars is None:
-        return "-"
-    if dollars == 0:
-        return "$0"
-    return f"${Decimal(f'{dollars:.2g}'):f}" if dollars < 0.1 else f"${dollars:,.2f}"
+    """Write an amount of US dollars; a dash where it is missing."""
+    return cost_text(dollars) or "-"
 
 
 def size_text(billions: float | None) -> str:

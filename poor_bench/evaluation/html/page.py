@@ -11,9 +11,9 @@ from poor_bench.evaluation.html.replay import Replays
 from poor_bench.evaluation.models import EvalSuiteResult
 from poor_bench.evaluation.rates import RATES
 from poor_bench.evaluation.stored_run import StoredRun
+from poor_bench.metrics import cost_text, time_text
 from poor_bench.reports.html.charts import HEAT_STEPS
 from poor_bench.reports.html.page import content_security_policy, report_environment
-from poor_bench.reports.number_text import cost_text, time_text
 
 
 def report_to_html(report: EvalSuiteResult, run: StoredRun | None) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from poor_bench import metrics
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.reports.html.charts import heat_step
-from poor_bench.reports.number_text import count_text, time_text
 from poor_bench.reports.report_data import ReportData
 
 MAX_TESTS = 1000
 MAX_CHARACTERS = 6_000_000
 _PROMPT, _RESPONSE, _THINKING, _DETAILS = 4000, 4000, 1500, 2000
+_FACTS = (metrics.MEAN_TIME, metrics.FIRST_TOKEN, metrics.COMPLETION_TOKENS)
 CUT = "\n[... shortened]"
 LEFT_OUT = "[left out of this page: see the CSV or JSON report]"
 
@@ -151,15 +152,13 @@ def _answer(result: Result, data: ReportData, budget: _Budget) -> Answer:
 
 def _facts(result: Result) -> list[tuple[str, str]]:
     """Return what else is known, names first."""
-    strict = "" if result.strict_score is None else f"{result.strict_score:.2f}"
     found = [
         ("expected", result.expected[:200]),
         ("got", result.got[:200]),
         ("found", result.found),
-        ("strict score", strict),
+        (metrics.STRICT_SCORE.label, metrics.STRICT_SCORE.show_trial(result)),
         ("finished", result.finish_reason),
-        ("marks", ", ".join(result.marks)),
-        ("time", time_text(result.execution_time_ms)),
-        ("tokens", count_text(result.completion_tokens)),
+        ("flags", ", ".join(result.marks)),
+        *((metric.label, metric.show_trial(result)) for metric in _FACTS),
     ]
     return [(name, value) for name, value in found if value]

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from poor_bench import metrics
 from poor_bench.messages import counted
-from poor_bench.reports.number_text import count_text, memory_text, time_text
+from poor_bench.metrics import interval_text, score_text, time_text
 from poor_bench.reports.report_data import ReportData
-from poor_bench.statistics.effort import Effort, TimeParts
-from poor_bench.statistics.summary import GroupBy
+from poor_bench.statistics.summary import GroupBy, Summary
 
 _ENOUGH_TICKS = 3
 HEAT_STEPS = 20
@@ -109,7 +109,7 @@ def heat_map(data: ReportData) -> list[HeatRow]:
             if part is None or score is None:
                 cells.append(HeatCell(class_id, None, "", "nothing scored"))
                 continue
-            title = f"{score.low:.2f} to {score.high:.2f}, {counted(score.n, 'test')}"
+            title = f"{interval_text(score.low, score.high)}, {counted(score.n, 'test')}"
             cells.append(HeatCell(class_id, heat_step(score.value), f"{score.value:.2f}", title))
         rows.append(HeatRow(llm_id, data.name(llm_id), cells))
     return rows
@@ -206,10 +206,9 @@ class _Frame:
 
 
 def _llms_of(data: ReportData) -> list[_Llm]:
-    medians = {effort.llm_id: effort.median_ms for effort in data.efforts}
     found = []
     for summary in data.summaries():
-        median = medians.get(summary.group.llm_id)
+        median = metrics.MEDIAN_TIME.value(summary)
         if summary.score is not None and median:
             score = summary.score
             name = data.name(summary.group.llm_id)
@@ -231,7 +230,7 @@ def _point(llm: _Llm, frame: _Frame, label_y: float, *, is_front: bool) -> Point
     times = f"{time_text(llm.median_ms)} median"
     return Point(
         label=f"{llm.name[: _LABEL_LENGTH - 1]}…" if len(llm.name) > _LABEL_LENGTH else llm.name,
-        title=f"{llm.name}: {llm.score:.3f} ({llm.low:.2f} to {llm.high:.2f}), {times}",
+        title=f"{llm.name}: {score_text(llm.score)} ({interval_text(llm.low, llm.high)}), {times}",
         x=frame.x(llm.median_ms),
         y=frame.y(llm.score),
         y_low=frame.y(llm.low),
@@ -260,64 +259,29 @@ class Segment(NamedTuple):
 
 
 class TimeBar(NamedTuple):
-    """One LLM; texts are empty where nothing is known."""
+    """One model."""
 
     name: str
+    summary: Summary
     segments: list[Segment]
     total_text: str
-    p95_text: str
-    load_text: str
-    n_text: str
-    """How many trials the mean and its parts are over."""
-    read_speed_text: str
-    write_speed_text: str
-    memory_text: str
-    tokens: list[str]
-    """Sums of prompt, of them cached, generated, and of them thinking."""
 
 
 def time_bars(data: ReportData) -> list[TimeBar]:
-    """Return a bar for every LLM whose server tells the phases, best score first."""
-    efforts = {effort.llm_id: effort for effort in data.efforts}
-    ordered = [efforts[summary.group.llm_id] for summary in data.summaries()]
-    split = [(effort, effort.parts) for effort in ordered if effort.parts is not None]
-    longest = max((sum(_phases(parts).values()) for _, parts in split), default=0.0)
-    return [_bar(effort, parts, longest, data) for effort, parts in split]
+    """Build a bar for every model whose server reports the phases, best score first."""
+    split = [summary for summary in data.summaries() if summary.parts]
+    longest = max((summary.parts.execution_ms for summary in split if summary.parts), default=0.0)
+    return [_bar(summary, longest, data) for summary in split]
 
 
-def _phases(parts: TimeParts) -> dict[str, float]:
-    return {
-        "queue": parts.queue_ms,
-        "prefill": parts.prefill_ms,
-        "thinking": parts.thinking_ms,
-        "answer": parts.answer_ms,
-        "other": parts.other_ms,
-    }
-
-
-def _bar(effort: Effort, parts: TimeParts, longest: float, data: ReportData) -> TimeBar:
+def _bar(summary: Summary, longest: float, data: ReportData) -> TimeBar:
     segments = []
     start = 0.0
-    for kind, milliseconds in _phases(parts).items():
+    for metric in metrics.PHASES:
+        milliseconds = metric.value(summary) or 0.0
         if milliseconds > 0:
             place, width = percent(start / longest), percent(milliseconds / longest)
-            segments.append(Segment(kind, place, width, f"{kind}: {time_text(milliseconds)}"))
+            title = f"{metric.label}: {metric.show(summary)}"
+            segments.append(Segment(metric.name.removesuffix("_ms"), place, width, title))
             start += milliseconds
-    load = f"{time_text(effort.mean_load_ms)} x {effort.n_loads}" if effort.n_loads else ""
-    return TimeBar(
-        name=data.name(effort.llm_id),
-        segments=segments,
-        total_text=time_text(start),
-        p95_text=time_text(effort.p95_ms),
-        load_text=load,
-        n_text=str(parts.n),
-        read_speed_text=count_text(effort.prefill_tokens_per_s),
-        write_speed_text=count_text(effort.decode_tokens_per_s),
-        memory_text=memory_text(effort.memory_bytes, effort.gpu_share),
-        tokens=[
-            count_text(effort.prompt_tokens),
-            count_text(effort.cached_tokens),
-            count_text(effort.completion_tokens),
-            count_text(effort.thinking_tokens),
-        ],
-    )
+    return TimeBar(data.name(summary.group.llm_id), summary, segments, time_text(start))

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from poor_bench import __version__
+from poor_bench import __version__, metrics
 from poor_bench.comparison.times import machine_problem, machine_text
 from poor_bench.messages import counted
 from poor_bench.reports.findings import findings
@@ -80,13 +80,21 @@ def _hash_source(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
+_USAGE = tuple(metric for metric in metrics.USAGE if metric not in metrics.PHASES)
+"""Columns beside the bar of phases."""
+
+
 def _content(data: ReportData) -> dict[str, Any]:
+    summaries = data.summaries()
     return {
         "data": data,
         "version": __version__,
         "n_llms": len({result.llm_id for result in data.results}),
         "n_tests": len({result.test_id for result in data.results}),
         "findings": list(findings(data, str)),
+        "metrics": metrics,
+        "figures": [item for item in metrics.LEADERBOARD[1:] if item.is_shown(summaries)],
+        "usage": [item for item in _USAGE if item.is_shown(summaries)],
         "leaders": leaderboard(data),
         "heat_rows": heat_map(data),
         "scatter": scatter(data),

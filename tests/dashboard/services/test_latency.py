@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from poor_bench import metrics
 from poor_bench.dashboard.services.services import Services
-from poor_bench.dashboard.services.time_split import time_split
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
+from poor_bench.statistics.summary import GroupBy, Summary
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of
 
@@ -22,29 +23,20 @@ def result(test_id: str, **fields: float) -> Result:
     return Result(llm_id="a:b", test_id=test_id, score=1.0, **fields)  # type: ignore[arg-type]
 
 
+def summary_of(services: Services) -> Summary:
+    [row] = services.results.summaries(GroupBy.LLM, ["a:b"])
+    return row
+
+
 def test_the_time_is_split_into_means(workspace_files: WorkspaceFiles) -> None:
-    split = services_over(
+    services = services_over(
         workspace_files,
         result("one", execution_time_ms=100, prefill_ms=20, decode_ms=60, load_ms=900),
         result("two", execution_time_ms=200, prefill_ms=40, decode_ms=100, queue_ms=20),
-    ).results.times("a:b")
-    assert split is not None
-    assert (split.prefill_ms, split.decode_ms, split.queue_ms) == (30, 80, 10)
-    assert split.other_ms == pytest.approx(30)
-    assert split.load_ms == 900
-
-
-def test_trials_that_do_not_tell_are_left_out(workspace_files: WorkspaceFiles) -> None:
-    failure = Failure(kind=FailureKind.TIMEOUT, message="")
-    services = services_over(
-        workspace_files,
-        result("one", execution_time_ms=100),
-        Result(llm_id="a:b", test_id="two", failure=failure),
     )
-    times = services.results.times("a:b")
-    assert times is not None
-    assert times.n == 0
-    assert services.results.times("nobody") is None
+    values = [metric.value(summary_of(services)) for metric in metrics.LATENCY]
+    assert values == [10, 30, 80, pytest.approx(30)]
+    assert metrics.LOAD.value(summary_of(services)) == 900
 
 
 def test_trials_without_server_timings_do_not_dilute_the_parts(
@@ -52,21 +44,17 @@ def test_trials_without_server_timings_do_not_dilute_the_parts(
 ) -> None:
     told = result("told", execution_time_ms=1000, prefill_ms=160, decode_ms=800, load_ms=8000)
     silent = [result(f"silent {n}", execution_time_ms=10_000) for n in range(4)]
-    services = services_over(workspace_files, told, *silent)
-    split = time_split(services.results.table(), "a:b")
-    assert split is not None
-    assert (split.n, split.prefill_ms, split.decode_ms, split.other_ms) == (1, 160, 800, 40)
-    assert (split.n_timed, split.mean_ms) == (5, 8200)
-    assert (split.n_loads, split.load_ms) == (1, 8000)
-    latency = services.results.times("a:b")
-    assert latency is not None
-    assert (latency.n, latency.decode_ms, latency.other_ms) == (1, 800, 40)
+    failed = Result(
+        llm_id="a:b", test_id="two", failure=Failure(kind=FailureKind.TIMEOUT, message="")
+    )
+    row = summary_of(services_over(workspace_files, told, *silent, failed))
+    assert metrics.latency_text(row) == (
+        "mean of 5 trials: 8.20 s; parts, mean of 1 trial: prompt processing 160 ms, "
+        "generation 800 ms, other 40.0 ms; model load (not included), mean of 1 trial: 8.00 s"
+    )
 
 
-def test_where_no_trial_tells_parts_all_of_the_time_is_other(
-    workspace_files: WorkspaceFiles,
-) -> None:
-    services = services_over(workspace_files, result("one", execution_time_ms=100))
-    split = time_split(services.results.table(), "a:b")
-    assert split is not None
-    assert (split.n, split.decode_ms, split.other_ms, split.load_ms) == (0, 0, 100, None)
+def test_where_no_trial_reports_parts_there_are_none(workspace_files: WorkspaceFiles) -> None:
+    row = summary_of(services_over(workspace_files, result("one", execution_time_ms=100)))
+    assert row.parts is None
+    assert metrics.latency_text(row) == "mean of 1 trial: 100 ms"

@@ -28,7 +28,6 @@ from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, listed_tests, pa
 from poor_bench.dashboard.services.compared_tests import compared_tests
 from poor_bench.dashboard.services.comparisons import against_base, class_scores
 from poor_bench.dashboard.services.grid_filter import Show, of_interest, ordered
-from poor_bench.dashboard.services.time_split import time_split
 from poor_bench.messages import counted
 from poor_bench.reports.csv_table import csv_text
 from poor_bench.statistics.ranking import tie_letters
@@ -58,7 +57,7 @@ class CompareView:
 
     def strip_lines(self, comparison: Comparison | None) -> list[StripLine]:
         """Return what the lines of the LLMs show; `comparison` is None while it is computed."""
-        table, names = self._results.table(), self._name
+        names = self._name
         summaries = self._compare.summaries(self.columns)
         against = against_base(comparison, self.columns[0]) if comparison else {}
         letters = tie_letters(comparison.groups) if comparison else {}
@@ -70,7 +69,6 @@ class CompareView:
                 summary=summaries.get(llm_id),
                 against=against.get(llm_id),
                 letters=letters.get(llm_id, ""),
-                time=time_split(table, llm_id),
             )
             for number, llm_id in enumerate(self.columns)
         ]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
 
+from poor_bench import metrics
 from poor_bench.dashboard.components.badges import llm_mark
 from poor_bench.dashboard.components.blocks import aria
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
-from poor_bench.dashboard.text.formatting import milliseconds_text
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import counted
 
@@ -20,32 +20,24 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.comparisons import Against, ClassScore
-    from poor_bench.dashboard.services.time_split import TimeSplit
     from poor_bench.statistics.intervals import Estimate
     from poor_bench.statistics.summary import Summary
 
 
+_FIGURES = (
+    metrics.FORMAT_TAX, metrics.MEAN_TIME, metrics.THROUGHPUT, metrics.GENERATION_SPEED,
+)  # fmt: skip
 _HEADINGS = (
     ("Model", ""),
-    ("Score", "Mean over tests, with its 95 % CI"),
+    (metrics.SCORE.label, metrics.SCORE.meaning),
     ("Difference", "Mean difference from the baseline on common tests, with its 95 % CI"),
     ("Won, tied, lost", "Tests scored higher, equal and lower than the baseline"),
     ("Tie group", "Models that share a letter do not differ significantly"),
-    ("Format tax", "Score lost by correct answers in the wrong format"),
-    ("Time", "Mean time per trial: queue, prompt processing, generation, other"),
-    ("Tokens/s", "Throughput: generated tokens per second of execution time"),
-    (
-        "Generation tokens/s",
-        "Generated tokens per second of generation time, reported by the server",
-    ),
+    *((metric.label, metric.meaning) for metric in _FIGURES),
     ("Flags", "Trials that failed to run, were truncated, or contain no answer"),
 )
-_OPTIONAL = ("Format tax", "Tokens/s", "Generation tokens/s", "Flags")
+_OPTIONAL = (*(metric.label for metric in _FIGURES if metric.is_optional), "Flags")
 """Columns that are hidden if no model has a value."""
-_PARTS = (
-    ("queue_ms", "queue"), ("prefill_ms", "prompt processing"), ("decode_ms", "generation"),
-    ("other_ms", "other"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +53,6 @@ class StripLine:
     against: Against | None
     """None for the base, while it is computed, and without common tests."""
     letters: str
-    time: TimeSplit | None
 
 
 def strip(lines: Sequence[StripLine], url: CompareUrl, *, is_ready: bool) -> Component:
@@ -73,7 +64,7 @@ def strip(lines: Sequence[StripLine], url: CompareUrl, *, is_ready: bool) -> Com
         is_ready: Whether the differences are computed.
     """
     scale = _scale([line.against.difference for line in lines if line.against])
-    slowest = max((line.time.execution_ms for line in lines if line.time), default=0.0)
+    slowest = max((metrics.MEAN_TIME.value(line.summary) or 0.0 for line in lines), default=0.0)
     cells = [_cells(line, scale, slowest, is_ready=is_ready) for line in lines]
     shown = [
         (text, title)
@@ -101,14 +92,13 @@ def _cells(
     summary = line.summary
     difference, record = _against(line, scale, is_ready=is_ready)
     return {
-        "Score": _score(summary.score if summary else None),
+        metrics.SCORE.label: _score(summary.score if summary else None),
         "Difference": difference,
         "Won, tied, lost": record,
         "Tie group": html.Span(line.letters or "-", className="tie-letters"),
-        "Format tax": _format_gap(summary),
-        "Time": _time(line.time, slowest),
-        "Tokens/s": _speed(summary.tokens_per_s if summary else None),
-        "Generation tokens/s": _speed(summary.generation_tokens_per_s if summary else None),
+        **{metric.label: metric.show(summary) or None for metric in _FIGURES},
+        metrics.FORMAT_TAX.label: _format_gap(summary),
+        metrics.MEAN_TIME.label: _time(summary, slowest),
         "Flags": _badges(summary),
     }
 
@@ -194,52 +184,38 @@ def _record(against: Against) -> Component:
 
 
 def _format_gap(summary: Summary | None) -> Component | None:
-    if summary is None or summary.score is None or summary.strict_score is None:
+    tax = metrics.FORMAT_TAX.value(summary)
+    if tax is None:
         return None
-    gap = summary.score.value - summary.strict_score
-    if gap < 0.0005:
+    if tax < 0.0005:
         return html.Span(
             "no loss", className="quiet", title="Every right answer is in the right form"
         )
-    return html.Span(f"-{gap:.3f}", className="is-tax", title=f"strict {summary.strict_score:.3f}")
+    strict = f"{metrics.STRICT_SCORE.label.lower()} {metrics.STRICT_SCORE.show(summary)}"
+    return html.Span(f"-{metrics.FORMAT_TAX.show(summary)}", className="is-tax", title=strict)
 
 
-def _time(split: TimeSplit | None, slowest: float) -> Component | None:
-    if split is None:
+def _time(summary: Summary | None, slowest: float) -> Component | None:
+    if summary is None or summary.time is None:
         return None
-    parts = {name: getattr(split, field) for field, name in _PARTS}
+    parts = {metric: metric.value(summary) or 0.0 for metric in metrics.LATENCY}
+    if summary.parts is None:
+        parts = {metrics.OTHER: summary.time.mean_ms}
     bar = [
         html.Span(
-            className=f"time-part is-{name.split()[0]}",
+            className=f"time-part is-{metric.label.split()[0].lower()}",
             style={"width": f"{share / slowest:.1%}" if slowest else "0"},
         )
-        for name, share in parts.items()
+        for metric, share in parts.items()
     ]
     return html.Div(
         [
-            html.Span(milliseconds_text(split.mean_ms), className="strip-figure"),
+            html.Span(metrics.MEAN_TIME.show(summary), className="strip-figure"),
             html.Span(bar, className="time-bar", **aria(hidden="true")),
         ],
         className="strip-pair",
-        title=_time_in_words(split),
+        title=metrics.latency_text(summary),
     )
-
-
-def _speed(tokens_per_s: float | None) -> str | None:
-    return f"{tokens_per_s:.1f}" if tokens_per_s else None
-
-
-def _time_in_words(split: TimeSplit) -> str:
-    """Return each mean with the number of trials that it is over."""
-    said = [f"mean of {counted(split.n_timed, 'trial')}: {milliseconds_text(split.mean_ms)}"]
-    if split.n:
-        parts = [(name, getattr(split, field)) for field, name in _PARTS]
-        told = ", ".join(f"{name} {milliseconds_text(ms)}" for name, ms in parts if ms)
-        said.append(f"parts, mean of {counted(split.n, 'trial')}: {told}")
-    if split.load_ms is not None:
-        load = milliseconds_text(split.load_ms)
-        said.append(f"model load, mean of {counted(split.n_loads, 'trial')}: {load}")
-    return "; ".join(said)
 
 
 def _badges(summary: Summary | None) -> Component | None:
@@ -303,8 +279,8 @@ def _strip_row(line: StripLine) -> dict[str, Any]:
         row |= {"difference": seen.value, "difference_low": seen.low, "difference_high": seen.high}
         row |= {"won": against.n_won, "tied": against.n_tied, "lost": against.n_lost}
         row |= {"p_adjusted": against.p_adjusted, "is_real": against.is_real}
-    if line.time is not None:
-        row["execution_time_ms"] = line.time.mean_ms
+    if line.summary is not None:
+        row["execution_time_ms"] = metrics.MEAN_TIME.value(line.summary)
     return row
 
 

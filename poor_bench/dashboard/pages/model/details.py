@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import dash_mantine_components as dmc
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
+from poor_bench import metrics
 from poor_bench.dashboard.components.badges import score_badge, weak_sandbox_badge
 from poor_bench.dashboard.components.texts import difference, folded, plain_text
 from poor_bench.dashboard.page import ShellIds, bind_script
 from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, selected_key, sorted_as
 from poor_bench.dashboard.text.differences import compare_texts
-from poor_bench.dashboard.text.formatting import dollars_text, milliseconds_text, think_to_text
+from poor_bench.dashboard.text.formatting import think_to_text
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
 from poor_bench.messages import counted
 from poor_bench.scoring.verdict import MAX_DETAILS
@@ -125,17 +126,7 @@ def _prompt(details: ResultDetails) -> Component | None:
 
 def _figures(result: Result) -> Component:
     figures = {
-        "Execution time": milliseconds_text(result.execution_time_ms),
-        "Time to first token": milliseconds_text(result.first_token_ms),
-        "Model load": milliseconds_text(result.load_ms),
-        "Queue": milliseconds_text(result.queue_ms),
-        "Prompt processing": milliseconds_text(result.prefill_ms),
-        "Generation": milliseconds_text(result.decode_ms),
-        "Prompt tokens": _count(result.prompt_tokens),
-        "Completion tokens": _count(result.completion_tokens),
-        "Thinking tokens": _count(result.thinking_tokens),
-        "Cost": dollars_text(result.cost_usd),
-        "Judge cost": dollars_text(result.judge_cost_usd),
+        **{metric.label: metric.show_trial(result) for metric in metrics.TRIAL},
         "Finish reason": result.finish_reason or "-",
         "Answer format": result.found or "-",
         "Sandbox": result.sandbox or "-",
@@ -148,10 +139,6 @@ def _figures(result: Result) -> Component:
         [html.Div([html.Dt(name), html.Dd(text)]) for name, text in known.items()],
         className="figures",
     )
-
-
-def _count(number: int | None) -> str:
-    return "-" if number is None else f"{number:,}"
 
 
 def _section(title: str, *children: Component) -> Component:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
+from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import (
     aria,
     card,
@@ -24,7 +25,7 @@ from poor_bench.dashboard.components.tables import paged_table
 from poor_bench.dashboard.services.result_order import SortKey
 from poor_bench.dashboard.services.result_query import Outcome, ResultQuery
 from poor_bench.dashboard.services.result_table import TrialKey
-from poor_bench.dashboard.text.formatting import dollars_text, milliseconds_text, size_text
+from poor_bench.dashboard.text.formatting import size_text
 from poor_bench.dashboard.url_state import UrlState, query_field
 from poor_bench.messages import counted
 
@@ -381,41 +382,39 @@ def model_tiles(
         llm: Its entry in llms.json, if it still has one.
         repeated: What several trials of its tests show, if there are some.
     """
-    time = summary.time
     shown = [
-        tile("Average score", _value(summary.score, 1), _interval_text(summary.score, 1)),
-        tile("Pass rate", _percent(summary.pass_rate), _interval_text(summary.pass_rate, 100)),
-        tile("Tests", f"{summary.n_tests:,}", f"{counted(summary.n_scored, 'trial')} scored"),
-        tile(
-            "Failed to run",
-            f"{summary.n_failed:,}",
-            _failure_note(summary),
-            is_warning=summary.n_failed > 0,
-        ),
-        tile(
-            "Median time",
-            milliseconds_text(time.median_ms if time else None),
-            f"p95 {milliseconds_text(time.p95_ms)}" if time else "",
+        _tile(metrics.SCORE, summary, _interval(metrics.SCORE, summary)),
+        _tile(metrics.PASS_RATE, summary, _interval(metrics.PASS_RATE, summary)),
+        _tile(metrics.N_TESTS, summary, f"{counted(summary.n_scored, 'trial')} scored"),
+        _tile(metrics.N_FAILED, summary, _failure_note(summary), is_warning=summary.n_failed > 0),
+        _tile(
+            metrics.MEDIAN_TIME,
+            summary,
+            f"{metrics.P95_TIME.label} {metrics.P95_TIME.show(summary)}" if summary.time else "",
         ),
     ]
-    if _costs_format(summary):
-        shown.insert(2, tile("Strict score", f"{summary.strict_score:.3f}", "with format rules"))
+    if metrics.STRICT_SCORE.is_shown([summary]):
+        shown.insert(2, _tile(metrics.STRICT_SCORE, summary, "with format rules"))
     if repeated is not None:
         shown += _reliability_tiles(repeated)
-    if summary.tokens_per_s:
-        shown.append(tile("Throughput", f"{summary.tokens_per_s:,.0f}", "tokens/s"))
-    if summary.generation_tokens_per_s:
-        speed = f"{summary.generation_tokens_per_s:,.0f}"
-        shown.append(tile("Generation", speed, "tokens/s, by the server"))
-    if summary.cost_usd is not None:
-        shown.append(tile("Cost", dollars_text(summary.cost_usd), "of all results"))
-    if summary.judge_cost_usd is not None:
-        shown.append(
-            tile("Judge cost", dollars_text(summary.judge_cost_usd), "not included in cost")
-        )
+    shown += [
+        _tile(metric, summary, note)
+        for metric, note in _FURTHER
+        if metric.value(summary) is not None
+    ]
     if llm is not None and llm.size:
         shown.append(tile("Size", size_text(llm.size), "parameters"))
     return tiles(*shown)
+
+
+_FURTHER = (
+    (metrics.FIRST_TOKEN, "median"),
+    (metrics.THROUGHPUT, "of execution time"),
+    (metrics.GENERATION_SPEED, "by the server"),
+    (metrics.COST, "of all results"),
+    (metrics.JUDGE_COST, "not included in cost"),
+)
+"""Figures that not every model has, and what stands below them."""
 
 
 def _reliability_tiles(repeated: Reliability) -> list[Component]:
@@ -439,13 +438,16 @@ def _failure_note(summary: Summary) -> str:
     return ", ".join(kinds)
 
 
-def _costs_format(summary: Summary) -> bool:
-    score, strict = summary.score, summary.strict_score
-    return score is not None and strict is not None and strict < score.value - 1e-9
+def _tile(
+    metric: metrics.Metric, summary: Summary, note: str, *, is_warning: bool = False
+) -> Component:
+    figure = metric.show(summary, "-")
+    return tile(metric.label, figure, note, title=metric.meaning, is_warning=is_warning)
 
 
-def _value(estimate: Estimate | None, scale: float) -> str:
-    return f"{estimate.value * scale:.3f}" if estimate else "-"
+def _interval(metric: metrics.Metric, summary: Summary) -> str:
+    interval = metric.show_interval(summary)
+    return f"95 % CI {interval}" if interval else ""
 
 
 def _percent(estimate: Estimate | None) -> str:

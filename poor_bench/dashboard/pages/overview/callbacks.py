@@ -55,7 +55,6 @@ def leaderboard_rows(services: Services) -> list[dict[str, Any]]:
         services.results.summaries(GroupBy.LLM),
         services.files.workspace().llms_by_id,
         services.llms.name,
-        services.results.times,
         services.results.coverages(),
     )
 

@@ -6,32 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
 
+from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import aria
-from poor_bench.dashboard.text.formatting import milliseconds_text
 from poor_bench.dashboard.url_state import model_link
-from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.time_split import TimeSplit
+    from poor_bench.metrics import Metric
     from poor_bench.models.llm import LLM
     from poor_bench.statistics.scores import Coverage
     from poor_bench.statistics.summary import Group, Summary
 
 
-def _format(specifier: str) -> dict[str, str]:
-    return {"function": f"params.value == null ? '-' : d3.format('{specifier}')(params.value)"}
-
-
-def _number(field: str, heading: str, digits: int = 0, **further: Any) -> dict[str, Any]:
+def _metric(field: str, metric: Metric, **further: Any) -> dict[str, Any]:
+    """Define the column of a metric: sorted by its value, written as everywhere."""
     return {
         "field": field,
-        "headerName": heading,
+        "headerName": metric.title,
+        "headerTooltip": metric.meaning,
         "type": "rightAligned",
-        "valueFormatter": _format(f",.{digits}f"),
+        "valueFormatter": {"function": f"params.data.texts['{field}'] || '-'"},
         "sortingOrder": ["desc", "asc"],
         "minWidth": 68,
         "flex": 1,
@@ -39,6 +36,35 @@ def _number(field: str, heading: str, digits: int = 0, **further: Any) -> dict[s
     }
 
 
+_FIGURES = {
+    "total_tests": metrics.N_TESTS,
+    "average_score": metrics.SCORE,
+    "pass_rate": metrics.PASS_RATE,
+    "mean_s": metrics.MEAN_TIME,
+    "failed": metrics.N_FAILED,
+    "newer_failed": metrics.N_NEWER_FAILED,
+    "median_s": metrics.MEDIAN_TIME,
+    "p95_s": metrics.P95_TIME,
+    "first_token_s": metrics.FIRST_TOKEN,
+    "tokens_per_s": metrics.THROUGHPUT,
+    "generation_tokens_per_s": metrics.GENERATION_SPEED,
+    "cost_usd": metrics.COST,
+    "judge_cost_usd": metrics.JUDGE_COST,
+}
+"""Field of the table to metric."""
+_WIDE: dict[str, dict[str, Any]] = {
+    "average_score": {
+        "cellRenderer": "ScoreBar", "sort": "desc", "minWidth": 140, "flex": 2, "type": "",
+    },
+    "total_tests": {"minWidth": 62},
+    "mean_s": {"minWidth": 86},
+    "p95_s": {"minWidth": 84},
+    "generation_tokens_per_s": {"minWidth": 92},
+    "failed": {"cellClassRules": {"is-warning": "params.value > 0"}},
+}  # fmt: skip
+_COLUMN_OF = {
+    field: _metric(field, metric, **_WIDE.get(field, {})) for field, metric in _FIGURES.items()
+}
 COLUMNS: tuple[dict[str, Any], ...] = (
     {
         "field": "model",
@@ -50,32 +76,22 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "flex": 4,
         "tooltipField": "id",
     },
-    _number("total_tests", "Total Tests", 0, minWidth=62, headerTooltip="Tests with a score"),
+    _COLUMN_OF.pop("total_tests"),
+    _COLUMN_OF.pop("average_score"),
+    _COLUMN_OF.pop("pass_rate"),
+    _COLUMN_OF.pop("mean_s"),
     {
-        "field": "average_score",
-        "headerName": "Average Score",
-        "cellRenderer": "ScoreBar",
-        "sort": "desc",
+        "field": "size",
+        "headerName": "Size (B)",
+        "headerTooltip": "Billions of parameters",
+        "type": "rightAligned",
+        "valueFormatter": {
+            "function": "params.value == null ? '-' : d3.format('.3~r')(params.value)"
+        },
         "sortingOrder": ["desc", "asc"],
-        "minWidth": 140,
-        "flex": 2,
-        "headerTooltip": "Mean over tests, with its 95 % CI",
+        "minWidth": 60,
+        "flex": 1,
     },
-    _number("pass_rate", "Pass Rate (%)", 1, headerTooltip="Share of trials with full score"),
-    _number(
-        "mean_s",
-        "Average Execution Time (s)",
-        2,
-        minWidth=86,
-        headerTooltip="Mean per trial, without model load",
-    ),
-    _number(
-        "size",
-        "Size (B)",
-        minWidth=60,
-        valueFormatter=_format(".3~r"),
-        headerTooltip="Billions of parameters",
-    ),
     {
         "field": "coverage",
         "headerName": "Coverage",
@@ -86,23 +102,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "headerTooltip": "Tests with a score, of all tests scored for any model",
         "cellClassRules": {"is-warning": "!params.data.is_comparable"},
     },
-    _number(
-        "failed",
-        "Failed To Run",
-        0,
-        headerTooltip="Trials that failed to run and have no score",
-        cellClassRules={"is-warning": "params.value > 0"},
-    ),
-    _number(
-        "newer_failed",
-        "Newer Attempt Failed",
-        0,
-        headerTooltip="Scored trials with a failed newer attempt; the stored score counts",
-    ),
-    _number("median_s", "Median (s)", 2),
-    _number(
-        "p95_s", "p95 (s)", 2, minWidth=84, headerTooltip="95 % of trials took at most this long"
-    ),
+    *(_COLUMN_OF.pop(field) for field in ("failed", "newer_failed", "median_s", "p95_s")),
     {
         "field": "latency_ms",
         "headerName": "Latency Split",
@@ -110,28 +110,9 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "sortingOrder": ["asc", "desc"],
         "minWidth": 90,
         "flex": 1,
-        "headerTooltip": "Mean time: queue, prompt processing, generation, other",
+        "headerTooltip": f"Mean time: {', '.join(m.label.lower() for m in metrics.LATENCY)}",
     },
-    _number(
-        "tokens_per_s",
-        "Tokens/s",
-        0,
-        headerTooltip="Throughput: generated tokens per second of execution time",
-    ),
-    _number(
-        "generation_tokens_per_s",
-        "Generation tokens/s",
-        0,
-        minWidth=92,
-        headerTooltip="Generated tokens per second of generation time, reported by the server",
-    ),
-    _number("cost_usd", "Cost ($)", 4),
-    _number(
-        "judge_cost_usd",
-        "Judge ($)",
-        4,
-        headerTooltip="Cost of judging the responses, not included in Cost",
-    ),
+    *_COLUMN_OF.values(),
 )
 """The columns that the specification names first, and the others behind them."""
 _LETTER = 7.2
@@ -139,16 +120,7 @@ _LETTER = 7.2
 _NARROWEST = 930
 """Width of the table in the narrowest window, in pixels."""
 _OPTIONAL = frozenset(
-    {
-        "coverage",
-        "failed",
-        "newer_failed",
-        "latency_ms",
-        "tokens_per_s",
-        "generation_tokens_per_s",
-        "cost_usd",
-        "judge_cost_usd",
-    }
+    {"coverage", "latency_ms", *(name for name, m in _FIGURES.items() if m.is_optional)}
 )
 
 
@@ -156,7 +128,6 @@ def rows_of(
     summaries: Sequence[Summary],
     llms: Mapping[str, LLM],
     name_of: Callable[[str], str],
-    latency_of: Callable[[str], TimeSplit | None],
     coverage: Mapping[str, Coverage],
 ) -> list[dict[str, Any]]:
     """Return a row for each LLM, best score first; figures that are not known are None.
@@ -172,7 +143,7 @@ def rows_of(
     return [
         _row(summary, llms.get(summary.group.llm_id), name_of)
         | _coverage(coverage[summary.group.llm_id])
-        | _latency(latency_of(summary.group.llm_id))
+        | _latency(summary)
         for summary in ordered
     ]
 
@@ -199,27 +170,23 @@ def columns_for(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _row(summary: Summary, llm: LLM | None, name_of: Callable[[str], str]) -> dict[str, Any]:
-    score, passed, time = summary.score, summary.pass_rate, summary.time
+    score = summary.score
     return {
         "id": summary.group.llm_id,
         "model": name_of(summary.group.llm_id),
         "is_configured": llm is not None,
-        "average_score": score.value if score else None,
         "low": score.low if score else None,
         "high": score.high if score else None,
-        "pass_rate": passed.value * 100 if passed else None,
-        "total_tests": summary.n_tests,
-        "failed": summary.n_failed,
-        "newer_failed": summary.n_newer_failed,
-        "mean_s": time.mean_ms / 1000 if time else None,
-        "median_s": time.median_ms / 1000 if time else None,
-        "p95_s": time.p95_ms / 1000 if time else None,
-        "tokens_per_s": summary.tokens_per_s,
-        "generation_tokens_per_s": summary.generation_tokens_per_s,
-        "cost_usd": summary.cost_usd,
-        "judge_cost_usd": summary.judge_cost_usd,
         "size": llm.size if llm else None,
+        **{field: _scaled(metric, summary) for field, metric in _FIGURES.items()},
+        "texts": {field: metric.show(summary) for field, metric in _FIGURES.items()},
     }
+
+
+def _scaled(metric: Metric, summary: Summary) -> float | None:
+    """Value in the unit that the heading names."""
+    value = metric.value(summary)
+    return None if value is None else value * metric.scale
 
 
 def _coverage(coverage: Coverage) -> dict[str, Any]:
@@ -230,24 +197,16 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
     }
 
 
-def _latency(split: TimeSplit | None) -> dict[str, Any]:
-    if split is None or not split.n:
+def _latency(summary: Summary) -> dict[str, Any]:
+    parts = summary.parts
+    if parts is None:
         return {"latency_ms": None}
-    parts = {
-        "queue": split.queue_ms,
-        "prompt processing": split.prefill_ms,
-        "generation": split.decode_ms,
-        "other": split.other_ms,
-    }
-    told = [f"{name} {milliseconds_text(ms)}" for name, ms in parts.items() if ms]
-    if split.load_ms:
-        told.append(f"model load (not included) {milliseconds_text(split.load_ms)}")
-    told.append(f"mean of {counted(split.n, 'trial')}")
-    total = sum(parts.values())
+    values = [metric.value(summary) or 0.0 for metric in metrics.LATENCY]
+    total = sum(values)
     return {
         "latency_ms": total,
-        "latency_parts": [ms / total for ms in parts.values()] if total else [],
-        "latency_text": ", ".join(told),
+        "latency_parts": [ms / total for ms in values] if total else [],
+        "latency_text": metrics.latency_text(summary),
     }
 
 

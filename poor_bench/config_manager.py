@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from poor_bench.calls.clock import SystemClock
+from poor_bench.calls.caller import SystemClock
 from poor_bench.config.document import Document, open_document
 from poor_bench.config.json_document import parse_json
 from poor_bench.config.load import TEST_CLASSES_FILE, TESTS_FILE, llms_file, load_llms, raise_errors

@@ -12,10 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 from poor_bench.calls.budget import Budget
-from poor_bench.calls.caller import Caller
-from poor_bench.calls.clock import SystemClock
-from poor_bench.calls.endpoint_gate import EndpointGate
-from poor_bench.calls.retry import RetryPolicy
+from poor_bench.calls.caller import Caller, RetryPolicy, SystemClock
+from poor_bench.calls.rate_limiter import RateLimiter
 from poor_bench.errors import PoorBenchError, ProviderError
 from poor_bench.models.completion import ChatRequest, Completion, Message
 from poor_bench.models.failure import FailureScope
@@ -65,7 +63,7 @@ class LLMManager:
         self.budget = budget
         self._callers: dict[str, list[Caller]] = {}
         """By LLM id; several where one is asked with different settings, as by a judge."""
-        self._gates: dict[str, EndpointGate] = {}
+        self._limiters: dict[str, RateLimiter] = {}
         self._lock = threading.Lock()
         self._rng = random.Random()
 
@@ -76,7 +74,7 @@ class LLMManager:
         cancelled: Callable[[], bool] = lambda: False,
         parameters: Mapping[str, Any] | None = None,
     ) -> Completion:
-        """Return what `llm` answers, after retries where they can help.
+        """Ask `llm`, with retries where they can help.
 
         Args:
             llm: Whom to ask.
@@ -88,7 +86,7 @@ class LLMManager:
             ConfigError: If the LLM's settings cannot be used.
             ProviderError: If there is no answer to be had.
             RunCancelledError: If `cancelled()` turned true.
-            CostLimitError: If the budget does not do for it.
+            CostLimitError: If the remaining budget is too small.
         """
         sent = llm.parameters if parameters is None else parameters
         request = ChatRequest(messages=messages, parameters=sent)
@@ -138,7 +136,7 @@ class LLMManager:
             return None
 
     def without_key(self, llm: LLM, text: str) -> str:
-        """Return text of or for an LLM without its key, to be stored."""
+        """Remove an LLM's key from text that is to be stored."""
         return hide_key_in_answer(text, known_key(llm, self._services.environ))
 
     def unload(self, llm: LLM) -> None:
@@ -153,7 +151,7 @@ class LLMManager:
             return Reachability(reachable=False, message=str(error))
 
     def discover(self, endpoint: str = "") -> list[dict[str, Any]]:
-        """Return an entry for llms.json for every model that an Ollama server can chat with.
+        """Make an entry for llms.json for every model that an Ollama server can chat with.
 
         Args:
             endpoint: Base URL; the default server where empty.
@@ -167,33 +165,33 @@ class LLMManager:
         return discover(endpoint, self._services)
 
     def endpoint_key(self, llm: LLM) -> str:
-        """Return the same text for LLMs that share one server."""
+        """Name the server of an LLM: the same text for all LLMs that share it."""
         if llm.provider in self._own_providers:
             return llm.provider
         return endpoint_key(llm, self._services.environ)
 
     def is_local(self, llm: LLM) -> bool:
-        """Return whether an LLM runs on this machine or in its network."""
+        """True if an LLM runs on this machine or in its network."""
         return llm.provider in self._own_providers or is_local(llm, self._services.environ)
 
     def concurrency(self, llm: LLM) -> int:
-        """Return how many requests the LLM's endpoint gets at once while it refuses none."""
-        return self._caller(llm).gate.most
+        """Requests that the LLM's endpoint gets at once while it refuses none."""
+        return self._caller(llm).limiter.full_concurrency
 
     def n_waiting(self, llm: LLM) -> int:
-        """Return how many of the LLM's requests wait just now to be sent again."""
+        """The LLM's requests that wait just now to be sent again."""
         return self._caller(llm).n_waiting
 
     def endpoint_failure(self, llm: LLM) -> ProviderError | None:
-        """Return why the LLM's endpoint was given up; None while it was not."""
-        return self._caller(llm).gate.closed_by
+        """Why the LLM's endpoint was given up; None while it was not."""
+        return self._caller(llm).limiter.closed_by
 
     def close(self) -> None:
         """Close all providers; the manager opens them anew when it is asked again."""
         with self._lock:
             callers = [caller for same_id in self._callers.values() for caller in same_id]
             self._callers.clear()
-            self._gates.clear()
+            self._limiters.clear()
         for caller in callers:
             caller.provider.close()
 
@@ -213,17 +211,17 @@ class LLMManager:
             provider = KeyHiding(make_own(llm), llm, self._services.environ)
         else:
             provider = self._create(llm, self._services)
-        gate = self._gate(llm)
-        return Caller(llm, provider, gate, self.clock, self._policy, self._rng)
+        limiter = self._limiter(llm)
+        return Caller(llm, provider, limiter, self.clock, self._policy, self._rng)
 
-    def _gate(self, llm: LLM) -> EndpointGate:
+    def _limiter(self, llm: LLM) -> RateLimiter:
         key = self.endpoint_key(llm)
-        if key not in self._gates:
+        if key not in self._limiters:
             default = LOCAL_CONCURRENCY if self.is_local(llm) else HOSTED_CONCURRENCY
-            self._gates[key] = EndpointGate(default, self.clock)
-        gate = self._gates[key]
-        gate.apply_limits(llm.concurrency, llm.requests_per_minute)
-        return gate
+            self._limiters[key] = RateLimiter(default, self.clock)
+        limiter = self._limiters[key]
+        limiter.apply_limits(llm.concurrency, llm.requests_per_minute)
+        return limiter
 
 
 def _limit_of(parameters: Mapping[str, Any]) -> int | None:

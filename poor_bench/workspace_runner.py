@@ -18,17 +18,16 @@ from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
 from poor_bench.ports import Listener
 from poor_bench.resolver import ResultSetResolver
-from poor_bench.runner.cost_estimate import (
+from poor_bench.runner.events import RunFinished
+from poor_bench.runner.jobs import (
     CostEstimate,
+    JudgeItem,
+    TrialJobs,
     costs_of,
     estimate_cost,
     estimate_judging,
 )
-from poor_bench.runner.events import RunFinished
-from poor_bench.runner.identity import WorkspaceFingerprints
-from poor_bench.runner.jobs import JudgeItem, TrialJobs
-from poor_bench.runner.machine_facts import machine_facts
-from poor_bench.runner.plan import Plan, WorkItem, make_plan
+from poor_bench.runner.plan import Plan, TrialStates, WorkItem, make_plan
 from poor_bench.runner.rescore import (
     Rescored,
     RescorePlan,
@@ -38,10 +37,9 @@ from poor_bench.runner.rescore import (
     to_rescore,
     undoing,
 )
-from poor_bench.runner.run import Run
-from poor_bench.runner.scorer import Scorer
+from poor_bench.runner.run import Run, machine_facts
+from poor_bench.runner.scorer import Scorer, WorkspaceFingerprints
 from poor_bench.runner.selection import Selection, select
-from poor_bench.runner.states import TrialStates
 from poor_bench.runs.history import UNDO, new_run_id
 from poor_bench.sandbox import SandboxTerms, accept_level, parse_level, sandbox_terms
 
@@ -79,7 +77,7 @@ class WorkspaceRunner:
         self.scorer = Scorer(self.workspace, evaluators, self._fingerprints, self._judging)
 
     def states(self, selection: Selection, stored_llms: Iterable[str] = ()) -> TrialStates:
-        """Return how far each selected trial is.
+        """Determine how far each selected trial is.
 
         Args:
             selection: Which trials.
@@ -97,7 +95,7 @@ class WorkspaceRunner:
         return states
 
     def plan(self, selection: Selection | None = None) -> Plan:
-        """Return what a run would do.
+        """Plan a run.
 
         Raises:
             ConfigError: If a filter matches nothing, or there is no test or no enabled LLM.
@@ -118,7 +116,7 @@ class WorkspaceRunner:
         return costs_of(item, self.workspace, self.scorer, self._judging.judges)
 
     def estimate_cost(self, plan: Plan) -> CostEstimate:
-        """Return about what a plan will cost; nobody is asked.
+        """Estimate what a plan will cost, without requests.
 
         Raises:
             ConfigError: If a judge or a rubric cannot be used.
@@ -135,7 +133,7 @@ class WorkspaceRunner:
 
         Raises:
             ConfigError: If a judge, its key or a rubric is missing, or the sandbox is weaker than
-                what was accepted; nobody was asked then.
+                what was accepted; nothing was asked then.
             StoreError: If a result could not be stored; all that was stored before is kept.
         """
         self.scorer.require_judges(plan.tests())
@@ -145,7 +143,7 @@ class WorkspaceRunner:
         return run.run(listener, control or RunControl())
 
     def sandbox_terms(self, tests: Iterable[Test]) -> SandboxTerms | None:
-        """Return how well code of models is locked in; None where no test runs such code.
+        """Describe the sandbox for code of models; None if no test runs such code.
 
         Raises:
             SandboxError: If processes cannot be started.
@@ -182,7 +180,7 @@ class WorkspaceRunner:
         return result
 
     def plan_rescore(self, selection: Selection) -> RescorePlan:
-        """Return which stored responses `rescore` scores again, and which of them LLMs judge.
+        """Find the stored responses that `rescore` scores again, and which of them LLMs judge.
 
         Raises:
             ConfigError: If a filter matches nothing.
@@ -201,7 +199,7 @@ class WorkspaceRunner:
         Those that LLMs judge come last, as each of them is judged.
 
         Raises:
-            ConfigError: If a judge, its key or a rubric is missing; nobody was asked then.
+            ConfigError: If a judge, its key or a rubric is missing; nothing was asked then.
             StoreError: If the stored results cannot be read.
         """
         self.scorer.require_judges(item.test for item in plan.judged)
@@ -212,7 +210,7 @@ class WorkspaceRunner:
         yield from rescore_by_judges(plan.judged, self.scorer, self.manager)
 
     def estimate_rescore(self, plan: RescorePlan) -> CostEstimate:
-        """Return about what judging stored responses again will cost; nobody is asked.
+        """Estimate what judging stored responses again will cost, without requests.
 
         Raises:
             ConfigError: If a judge or a rubric cannot be used.
@@ -246,7 +244,7 @@ class WorkspaceRunner:
             run.close()
 
     def plan_undo(self, selection: Selection | None = None) -> list[Rescored]:
-        """Return the earlier scores of the newest rescoring that was not undone, as `new`.
+        """Find the earlier scores of the newest rescoring that was not undone, as `new`.
 
         Trials that were asked again since are left out.
 

@@ -1,4 +1,4 @@
-"""Money that may be spent on LLMs: nothing new is asked once it would not do."""
+"""Money that may be spent on LLMs: nothing new is asked once the limit would be exceeded."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Budget:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is a limit at all."""
+        """True if there is a limit at all."""
         return self.limit_usd < math.inf
 
     @property
@@ -73,12 +73,12 @@ class Budget:
 
     @property
     def is_reached(self) -> bool:
-        """Whether something was not asked for want of money."""
+        """True if the limit kept something from being asked."""
         return self._n_refused > 0
 
     @property
     def n_refused(self) -> int:
-        """Requests and pieces of work that were not begun for want of money."""
+        """Requests and pieces of work that the limit kept from being started."""
         return self._n_refused
 
     def __str__(self) -> str:

@@ -1,20 +1,103 @@
-"""Ask one provider until it answers, within the limits of its endpoint."""
+"""Ask one provider until it answers: the clock, when to try again, the limits of its endpoint."""
 
 from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TypeVar
 
-from poor_bench.calls.endpoint_gate import EndpointGate
-from poor_bench.calls.retry import RetryPolicy, next_wait
+from poor_bench.calls.rate_limiter import RateLimiter
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.completion import ChatRequest, Completion
 from poor_bench.models.failure import FailureKind, FailureScope
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Clock, Provider
+
+_SLICE_S = 0.1
+
+
+class SystemClock:
+    """Time as the machine tells it; see `poor_bench.ports.Clock`."""
+
+    def monotonic(self) -> float:
+        """Seconds since some fixed moment."""
+        return time.monotonic()
+
+    def now_iso(self) -> str:
+        """The present moment as ISO 8601 with milliseconds, UTC."""
+        return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+    def wait(self, seconds: float, cancelled: Callable[[], bool]) -> None:
+        """Wait `seconds`, or until within a tenth of a second of `cancelled()` turning true."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0 and not cancelled():
+            time.sleep(min(left, _SLICE_S))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """How often and how patiently a request is repeated."""
+
+    max_attempts: Mapping[FailureKind, int] = field(
+        default_factory=lambda: {
+            FailureKind.RATE_LIMITED: 8,
+            FailureKind.SERVER_ERROR: 5,
+            FailureKind.CONNECTION: 4,
+            FailureKind.TIMEOUT: 2,
+            FailureKind.MALFORMED_REPLY: 2,
+        }
+    )
+    """Requests in all for each kind of failure; kinds that are not named are not repeated."""
+    first_wait_s: float = 0.5
+    longest_wait_s: float = 30.0
+    """Longest wait that we choose ourselves."""
+    longest_retry_after_s: float = 120.0
+    """A server that asks for more is not asked again."""
+
+    def for_loading(self) -> RetryPolicy:
+        """Make the policy for loading a model ahead: less patient, as requests load it, too."""
+        most = self.max_attempts.get(FailureKind.SERVER_ERROR, 1)
+        fewer = {
+            FailureKind.SERVER_ERROR: min(3, most),
+            FailureKind.TIMEOUT: 1,
+            FailureKind.MALFORMED_REPLY: 1,
+        }
+        return replace(self, max_attempts={**self.max_attempts, **fewer})
+
+
+def next_wait(
+    policy: RetryPolicy, error: ProviderError, attempt: int, jitter: float
+) -> float | None:
+    """Compute how many seconds to wait before the request is sent again.
+
+    Args:
+        policy: The limits.
+        error: What the last attempt ended with.
+        attempt: How many attempts were made, at least 1.
+        jitter: A random number in [0, 1), so that many requests do not come back together.
+
+    Returns:
+        Seconds, at least 0; None if the request must not be sent again.
+
+    Example:
+        >>> error = ProviderError("busy", kind=FailureKind.SERVER_ERROR)
+        >>> next_wait(RetryPolicy(), error, attempt=3, jitter=0.0)
+        1.0
+    """
+    if attempt >= policy.max_attempts.get(error.kind, 1):
+        return None
+    if error.retry_after_s is not None:
+        if error.retry_after_s > policy.longest_retry_after_s:
+            return None
+        return max(0.0, error.retry_after_s) * (1 + 0.1 * jitter)
+    doubled = policy.first_wait_s * 2.0 ** (attempt - 1)
+    return min(doubled, policy.longest_wait_s) * (0.5 + 0.5 * jitter)
+
 
 Answer = TypeVar("Answer")
 
@@ -26,14 +109,14 @@ class Caller:
         self,
         llm: LLM,
         provider: Provider,
-        gate: EndpointGate,
+        limiter: RateLimiter,
         clock: Clock,
         policy: RetryPolicy,
         rng: random.Random,
     ) -> None:
         self.llm = llm
         self.provider = provider
-        self.gate = gate
+        self.limiter = limiter
         self._clock = clock
         self._policy = policy
         self._rng = rng
@@ -46,11 +129,11 @@ class Caller:
         return self._n_waiting
 
     def complete(self, request: ChatRequest, cancelled: Callable[[], bool]) -> Completion:
-        """Return the LLM's completion.
+        """Ask until there is a completion.
 
         Raises:
             ProviderError: If it cannot be had; `attempts` says how often it was tried. An error
-                that concerns the whole endpoint has closed its gate.
+                that concerns the whole endpoint has closed its limiter.
             RunCancelledError: If `cancelled()` turned true.
         """
         control = CallControl(timeouts=self.llm.timeouts, cancelled=cancelled)
@@ -76,12 +159,12 @@ class Caller:
         while True:
             attempt += 1
             try:
-                with self.gate.permit(cancelled):
+                with self.limiter.permit(cancelled):
                     answer = ask()
             except ProviderError as error:
                 self._wait_or_give_up(error, attempt, cancelled, policy or self._policy)
             else:
-                self.gate.succeeded()
+                self.limiter.succeeded()
                 return answer
 
     def _wait_or_give_up(
@@ -91,18 +174,18 @@ class Caller:
         cancelled: Callable[[], bool],
         policy: RetryPolicy,
     ) -> None:
-        if error is self.gate.closed_by:
+        if error is self.limiter.closed_by:
             raise error
         if error.kind is FailureKind.RATE_LIMITED:
-            self.gate.rate_limited()
+            self.limiter.rate_limited()
         wait_s = next_wait(policy, error, attempt, self._rng.random())
         if wait_s is None:
             error.attempts = attempt
             if error.kind.scope is FailureScope.ENDPOINT:
-                self.gate.close(error)
+                self.limiter.close(error)
             raise error
         with self._counted_as_waiting():
-            self._clock.wait(wait_s, lambda: cancelled() or self.gate.closed_by is not None)
+            self._clock.wait(wait_s, lambda: cancelled() or self.limiter.closed_by is not None)
         if cancelled():
             raise RunCancelledError("the run was stopped")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from poor_bench.comparison.compared_tests import Mismatch
     from poor_bench.llm_manager import LLMManager
     from poor_bench.models.llm import LLM
-    from poor_bench.runner.cost_estimate import CostEstimate
+    from poor_bench.runner.jobs import CostEstimate
     from poor_bench.runner.selection import Selection
     from poor_bench.tuning.stopping import StopReason
 

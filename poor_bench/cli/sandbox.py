@@ -155,7 +155,7 @@ def agree_on_sandbox(app: AppContext, tests: Iterable[Test]) -> None:
 
 
 def _run_code(app: AppContext, tests: Iterable[Test]) -> bool:
-    from poor_bench.runner.identity import spec_of
+    from poor_bench.runner.scorer import spec_of
 
     specs = (spec_of(app.workspace, test) for test in tests)
     return any(app.evaluators.get(spec.name).runs_code(spec.parameters) for spec in specs)

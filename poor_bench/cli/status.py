@@ -14,8 +14,8 @@ from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted, removed_tests_text
 
 if TYPE_CHECKING:
+    from poor_bench.runner.plan import TrialStates
     from poor_bench.runner.selection import Selection
-    from poor_bench.runner.states import TrialStates
 
 _EPILOG = examples(
     """

@@ -1,15 +1,17 @@
-"""The jobs of a run: one trial from prompt to result, and one stored response to be judged."""
+"""The jobs of a run: ask and score one trial, judge one response; and about what they will cost."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from poor_bench.config.load import Workspace
 from poor_bench.errors import PluginError, PoorBenchError, RecordedError, RunCancelledError
 from poor_bench.judge.judgement import JudgeError
+from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.llm_manager import LLMManager
 from poor_bench.messages import bounded_text
 from poor_bench.models.completion import Completion
@@ -19,9 +21,9 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.pool.pool import Work
 from poor_bench.prompts.request import build_request
-from poor_bench.runner.plan import WorkItem
+from poor_bench.runner.plan import Plan, WorkItem
 from poor_bench.runner.scorer import Scorer
-from poor_bench.scoring.cost import cost_usd
+from poor_bench.scoring.cost import cost_usd, estimated_cost_usd
 from poor_bench.scoring.fingerprint import request_fingerprint
 from poor_bench.scoring.verdict import KEY_HIDDEN, PROMPT_TRUNCATED
 
@@ -42,7 +44,7 @@ class TrialJobs:
         *,
         judge_later: bool = False,
     ) -> None:
-        """Ask nobody yet.
+        """Prepare to ask.
 
         Args:
             workspace: The test classes.
@@ -209,3 +211,68 @@ def _locate(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}: {str(error)[:_LONGEST_ERROR]}{place}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostEstimate:
+    """About what a run will cost; prompts are counted by their length, replies by experience."""
+
+    usd: float
+    """Of all LLMs and judges together whose prices are known."""
+    unpriced: tuple[LLM, ...]
+    """LLMs and judges whose prices are not known, as of all local ones."""
+
+
+def estimate_cost(
+    plan: Plan, workspace: Workspace, scorer: Scorer, judges: WorkspaceJudges
+) -> CostEstimate:
+    """Estimate what a plan will cost, without requests.
+
+    Raises:
+        ConfigError: If a judge or a rubric cannot be used.
+    """
+    items = (item for work in plan.works for item in work.items())
+    return _summed(cost for item in items for cost in costs_of(item, workspace, scorer, judges))
+
+
+def estimate_judging(
+    waiting: Iterable[JudgeItem], scorer: Scorer, judges: WorkspaceJudges
+) -> CostEstimate:
+    """Estimate what judging stored responses will cost, without requests.
+
+    Raises:
+        ConfigError: If a judge or a rubric cannot be used.
+    """
+    return _summed(
+        (judges.llm_of(question), judges.estimated_cost_usd(question, item.result.prompt))
+        for item in waiting
+        for question in scorer.questions(item.test)
+    )
+
+
+def _summed(costs: Iterable[tuple[LLM, float | None]]) -> CostEstimate:
+    totals: defaultdict[str, float] = defaultdict(float)
+    llms: dict[str, LLM] = {}
+    for llm, usd in costs:
+        llms[llm.id] = llm
+        if usd is not None:
+            totals[llm.id] += usd
+    unpriced = tuple(llm for llm_id, llm in llms.items() if llm_id not in totals)
+    return CostEstimate(usd=sum(totals.values()), unpriced=unpriced)
+
+
+def costs_of(
+    item: WorkItem, workspace: Workspace, scorer: Scorer, judges: WorkspaceJudges
+) -> Iterator[tuple[LLM, float | None]]:
+    """Yield the LLM of a trial, then its judges, each with US dollars or None without a price.
+
+    Raises:
+        ConfigError: If a judge or a rubric cannot be used.
+    """
+    request = build_request(item.llm, workspace.test_classes[item.test.class_id], item.test)
+    limit = request.parameters.get("max_tokens")
+    max_tokens = limit if isinstance(limit, int) else None
+    yield item.llm, estimated_cost_usd(item.llm.prices, request.messages, max_tokens)
+    for question in scorer.questions(item.test):
+        prompt = request.messages[-1].content
+        yield judges.llm_of(question), judges.estimated_cost_usd(question, prompt)

@@ -1,15 +1,206 @@
-"""What a run will do, known before it begins: pure."""
+"""What a run will do: how far each trial is, and which of them it asks; pure.
+
+The state of a trial takes one byte, whatever is stored of it.
+"""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from enum import IntEnum
+from typing import NamedTuple, Protocol
 
 from poor_bench.models.llm import LLM
+from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.runner.states import TrialName, TrialState, TrialStates
+
+
+class TrialState(IntEnum):
+    """How far a trial is."""
+
+    PENDING = 0
+    FAILED = 1
+    """It failed to run; a run tries it again."""
+    STALE_REQUEST = 2
+    """It was asked with another prompt or other parameters; a run asks again."""
+    STALE_SCORE = 3
+    """Its evaluator changed; a run scores the stored response again without asking."""
+    DONE = 4
+
+    @property
+    def must_be_asked(self) -> bool:
+        """True if a run asks the LLM for it."""
+        return self <= TrialState.STALE_REQUEST
+
+
+_STATE, _SCORED, _HAS_FAILURE = 0x0F, 0x10, 0x20
+"""Parts of the byte of a trial: its state, whether it has a score, whether it has a failure."""
+_STATES_ALONE = bytes(value & _STATE for value in range(256))
+
+
+class LLMStanding(NamedTuple):
+    """How far the trials of an LLM are, each counted once.
+
+    A trial with a stored score is done or stale, even if a newer attempt failed: the same counting
+    as `poor_bench.statistics.summary.TrialCounts`.
+    """
+
+    done: int
+    pending: int
+    """No attempt is stored."""
+    failed: int
+    """Without a score; the newest attempt failed."""
+    stale_request: int
+    """Scored, but asked with another prompt or other parameters."""
+    stale_score: int
+    """Scored by another evaluator than today's."""
+    newer_failed: int
+    """Of the done and stale ones: a newer attempt failed."""
+
+
+class TrialName(NamedTuple):
+    """Which trial of a workspace."""
+
+    llm_id: str
+    test_id: str
+    number: int
+    """Counted from 1."""
+
+
+class Fingerprints(Protocol):
+    """Present fingerprints of what would be asked and how it would be scored."""
+
+    def of_request(self, llm: LLM, test: Test) -> str:
+        """Fingerprint of what would be asked."""
+
+    def of_evaluator(self, test: Test) -> str:
+        """Fingerprint of how it would be scored."""
+
+
+class TrialStates:
+    """States of all trials of some LLMs x tests."""
+
+    def __init__(self, llms: Sequence[LLM], tests: Sequence[Test], trials: int) -> None:
+        self.llms = llms
+        self.tests = tests
+        self.trials = trials
+        self._llm_index = {llm.id: index for index, llm in enumerate(llms)}
+        self._test_index = {test.test_id: index for index, test in enumerate(tests)}
+        self._states = bytearray(len(llms) * len(tests) * trials)
+        self.n_removed = 0
+        """Results of these LLMs that belong to removed tests; they count in no state."""
+
+    def note_all(
+        self,
+        results: Iterable[Result],
+        fingerprints: Fingerprints,
+        known_tests: Container[str] | None = None,
+    ) -> None:
+        """Take the newest score and the newest unsettled failure of every trial, in any order.
+
+        Args:
+            results: The stored results.
+            fingerprints: Of today's requests and evaluators.
+            known_tests: Ids of all tests of the workspace; results of others are counted in
+                `n_removed`. None for no such count.
+        """
+        for result in results:
+            slot = self._slot(result)
+            if slot is None:
+                self.n_removed += (
+                    known_tests is not None
+                    and result.test_id not in known_tests
+                    and result.llm_id in self._llm_index
+                )
+            else:
+                known = self._states[slot]
+                state = max(known & _STATE, _state_of(result, self, fingerprints))
+                kind = _SCORED if result.failure is None else _HAS_FAILURE
+                self._states[slot] = state | known & ~_STATE | kind
+
+    def state(self, llm_index: int, test_index: int, trial: int) -> TrialState:
+        """State of one trial; `trial` counts from 1."""
+        return TrialState(self._states[self._position(llm_index, test_index, trial)] & _STATE)
+
+    def of_llm(self, llm_index: int) -> Iterator[tuple[int, TrialState]]:
+        """Yield the number of each trial of an LLM within that LLM, and its state."""
+        start = llm_index * len(self.tests) * self.trials
+        for offset in range(len(self.tests) * self.trials):
+            yield offset, TrialState(self._states[start + offset] & _STATE)
+
+    def name(self, llm_index: int, offset: int) -> TrialName:
+        """Name the trial that has a number within an LLM."""
+        test_index, trial = divmod(offset, self.trials)
+        return TrialName(self.llms[llm_index].id, self.tests[test_index].test_id, trial + 1)
+
+    def count(self, llm_index: int) -> dict[TrialState, int]:
+        """Count the trials of an LLM in each state."""
+        part = self._part(llm_index).translate(_STATES_ALONE)
+        return {state: part.count(state) for state in TrialState}
+
+    def standing(self, llm_index: int) -> LLMStanding:
+        """Count how far the trials of an LLM are, each trial once."""
+        counts = Counter(self._part(llm_index))
+
+        def scored(*states: TrialState) -> int:
+            return sum(
+                counts[state | _SCORED] + counts[state | _SCORED | _HAS_FAILURE] for state in states
+            )
+
+        return LLMStanding(
+            done=scored(TrialState.DONE),
+            pending=counts[0],
+            failed=sum(counts[state | _HAS_FAILURE] for state in TrialState),
+            stale_request=scored(TrialState.STALE_REQUEST),
+            stale_score=scored(TrialState.STALE_SCORE),
+            newer_failed=sum(counts[state | _SCORED | _HAS_FAILURE] for state in TrialState),
+        )
+
+    def llm_of(self, result: Result) -> LLM:
+        """Find the LLM of a result that is among the trials."""
+        return self.llms[self._llm_index[result.llm_id]]
+
+    def test_of(self, result: Result) -> Test:
+        """Find the test of a result that is among the trials."""
+        return self.tests[self._test_index[result.test_id]]
+
+    def state_of(self, result: Result) -> TrialState | None:
+        """State of a result's trial; None if it is not among the trials."""
+        slot = self._slot(result)
+        return None if slot is None else TrialState(self._states[slot] & _STATE)
+
+    def _part(self, llm_index: int) -> bytearray:
+        size = len(self.tests) * self.trials
+        return self._states[llm_index * size : (llm_index + 1) * size]
+
+    def _slot(self, result: Result) -> int | None:
+        llm_index = self._llm_index.get(result.llm_id)
+        test_index = self._test_index.get(result.test_id)
+        if llm_index is None or test_index is None or not 1 <= result.trial <= self.trials:
+            return None
+        return self._position(llm_index, test_index, result.trial)
+
+    def _position(self, llm_index: int, test_index: int, trial: int) -> int:
+        return (llm_index * len(self.tests) + test_index) * self.trials + trial - 1
+
+
+def _state_of(result: Result, states: TrialStates, fingerprints: Fingerprints) -> TrialState:
+    """State that a stored result gives its trial; older files have no fingerprints."""
+    llm, test = states.llm_of(result), states.test_of(result)
+    asked, scored = result.request_fingerprint, result.evaluator_fingerprint
+    asked_otherwise = bool(asked) and asked != fingerprints.of_request(llm, test)
+    if result.failure is not None:
+        only_unscored = result.can_be_scored
+        return (
+            TrialState.STALE_SCORE if only_unscored and not asked_otherwise else TrialState.FAILED
+        )
+    if asked_otherwise:
+        return TrialState.STALE_REQUEST
+    if scored and scored != fingerprints.of_evaluator(test):
+        return TrialState.STALE_SCORE
+    return TrialState.DONE
 
 
 class WorkItem(NamedTuple):
@@ -48,7 +239,7 @@ class Plan:
     """LLMs that have something to be asked."""
     states: TrialStates
     rescore: bool
-    """Whether some stored responses are to be scored again first."""
+    """True if some stored responses are to be scored again first."""
 
     @property
     def n_items(self) -> int:
@@ -72,18 +263,18 @@ class Plan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is pending."""
+        """True if nothing is pending."""
         return self.n_items == 0 and self.n_stale_scores == 0
 
 
 def make_plan(
     states: TrialStates, *, force: bool = False, only: Collection[TrialName] | None = None
 ) -> Plan:
-    """Return the plan that brings all trials up to date.
+    """Plan what brings all trials up to date.
 
     Args:
         states: How far each trial is.
-        force: Ask again also what is done.
+        force: Run completed trials again.
         only: Ask these trials and no others, also where they are done; None for no such limit.
     """
     works = []

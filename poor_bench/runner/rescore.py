@@ -54,13 +54,13 @@ class Rescored(NamedTuple):
         return self.new or replace(self.old, score=None, failure=self.failure)
 
     def move(self) -> Move:
-        """Return the earlier and the new score."""
+        """Compare the earlier and the new score."""
         old = self.old
         return Move(old.llm_id, old.test_id, old.trial, old.score, self.outcome.score)
 
     @property
     def is_changed(self) -> bool:
-        """Whether score or details differ, or there was no score before."""
+        """True if score or details differ, or there was no score before."""
         if self.new is None:
             return False
         before = (self.old.score, self.old.strict_score, self.old.details)
@@ -170,12 +170,12 @@ class RescoreRun:
 
 
 def new_run_ids(store: ResultStore, started: str, *, rescores: bool = True) -> tuple[str, str]:
-    """Return an id for the earlier scores, and one for the run that replaces them.
+    """Make an id for the earlier scores, and one for the run that replaces them.
 
     Args:
         store: Its newest run comes before both.
         started: The present moment, ISO 8601.
-        rescores: Whether the run replaces scores; else the first id is not needed, and the second
+        rescores: True if the run replaces scores; else the first id is not needed, and the second
             one leaves no second free for it.
     """
     newest = store.newest_run_id()
@@ -186,7 +186,7 @@ def new_run_ids(store: ResultStore, started: str, *, rescores: bool = True) -> t
 def undoing(
     rescorings: Iterable[tuple[str, Sequence[Result]]], present: Mapping[_Key, Result]
 ) -> list[Rescored]:
-    """Return the earlier scores that the newest rescoring replaced, as `new`.
+    """Find the earlier scores that the newest rescoring replaced, as `new`.
 
     What was undone before is skipped, and so are trials that were asked again since.
 

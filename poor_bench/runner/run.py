@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from poor_bench import __version__
@@ -27,11 +31,9 @@ from poor_bench.runner.events import (
     TrialRescored,
 )
 from poor_bench.runner.jobs import JudgeItem, TrialJobs, group_by_judge, score_again
-from poor_bench.runner.machine_facts import machine_facts
-from poor_bench.runner.plan import Plan, WorkItem
+from poor_bench.runner.plan import Plan, TrialState, WorkItem
 from poor_bench.runner.rescore import new_run_ids, rescore, to_rescore
 from poor_bench.runner.scorer import Scorer
-from poor_bench.runner.states import TrialState
 from poor_bench.scoring.fingerprint import llm_fingerprint
 
 _Key = tuple[str, str, int]
@@ -252,7 +254,7 @@ def _tell_of_judge(event: LLMUnavailable) -> JudgeUnavailable:
 
 
 def _header(plan: Plan, started: str) -> dict[str, Any]:
-    """Return what is to be known of a run as a whole."""
+    """Describe the run as a whole."""
     return {
         "started": started,
         "poor_bench": __version__,
@@ -268,3 +270,74 @@ def _header(plan: Plan, started: str) -> dict[str, Any]:
 def _started(run_id: str, plan: Plan) -> RunStarted:
     n_by_llm = {work.llm.id: len(work) for work in plan.works}
     return RunStarted(run_id=run_id, n_items=plan.n_items, n_by_llm=n_by_llm)
+
+
+_BYTES_PER_GB = 1024**3
+_ASKING_S = 2.0
+
+
+def machine_facts() -> dict[str, Any]:
+    """Describe this machine: system, architecture, processor, cores and memory.
+
+    Returns:
+        `cores` is how many logical cores this process may use; `memory_gb` is rounded to whole
+        gibibytes. What the system does not tell is None or empty.
+    """
+    return {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "cpu": _cpu_model(),
+        "cores": _usable_cores(),
+        "memory_gb": _memory_gb(),
+    }
+
+
+def cpu_model_in(cpuinfo: str) -> str:
+    r"""Find the processor's name in the text of Linux's `/proc/cpuinfo`; empty if it is missing.
+
+    Example:
+        >>> cpu_model_in("processor : 0\nmodel name\t: Some CPU @ 2.0GHz\n")
+        'Some CPU @ 2.0GHz'
+    """
+    for line in cpuinfo.splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() in {"model name", "Model", "Hardware"}:
+            return value.strip()
+    return ""
+
+
+def _cpu_model() -> str:
+    system = platform.system()
+    if system == "Linux":
+        try:
+            return cpu_model_in(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+        except OSError:
+            return ""
+    if system == "Darwin":
+        return _answer_of(["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"])
+    return platform.processor()
+
+
+def _answer_of(command: list[str]) -> str:
+    try:
+        ended = subprocess.run(
+            command, capture_output=True, text=True, timeout=_ASKING_S, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return ended.stdout.strip()
+
+
+def _usable_cores() -> int | None:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count()
+
+
+def _memory_gb() -> int | None:
+    try:
+        n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+    return round(n_bytes / _BYTES_PER_GB)

@@ -1,4 +1,4 @@
-"""From a stored response to a score: used by a run and by rescoring alike."""
+"""From a stored response to a score, and the fingerprints that tell when a score is out of date."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from dataclasses import replace
 
 from poor_bench.config.load import Workspace
 from poor_bench.extraction.thinking import split_thinking
-from poor_bench.judge.response_judging import ResponseJudging
+from poor_bench.judge.response_judging import ResponseJudging, WorkspaceJudges
 from poor_bench.models.completion import FinishReason
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
-from poor_bench.models.test import Test
+from poor_bench.models.test import EvaluatorSpec, Test, merge_specs
 from poor_bench.plugins import EvaluatorRegistry
-from poor_bench.runner.identity import spec_of
-from poor_bench.runner.states import Fingerprints
+from poor_bench.prompts.request import build_request
+from poor_bench.runner.plan import Fingerprints
 from poor_bench.sandbox import Level, noting_levels
+from poor_bench.scoring.fingerprint import evaluator_fingerprint, request_fingerprint
 from poor_bench.scoring.judging import JudgeQuestion
 from poor_bench.scoring.verdict import (
     KEY_HIDDEN,
@@ -24,6 +25,39 @@ from poor_bench.scoring.verdict import (
     marks_of,
     no_answer_verdict,
 )
+
+
+class WorkspaceFingerprints:
+    """Fingerprints of a workspace as it stands; see `poor_bench.runner.plan.Fingerprints`."""
+
+    def __init__(
+        self, workspace: Workspace, evaluators: EvaluatorRegistry, judges: WorkspaceJudges
+    ) -> None:
+        self._workspace = workspace
+        self._evaluators = evaluators
+        self._judges = judges
+        self._of_evaluator: dict[str, str] = {}
+
+    def of_request(self, llm: LLM, test: Test) -> str:
+        """Fingerprint of what would be asked."""
+        test_class = self._workspace.test_classes[test.class_id]
+        return request_fingerprint(llm, build_request(llm, test_class, test))
+
+    def of_evaluator(self, test: Test) -> str:
+        """Fingerprint of how it would be scored."""
+        known = self._of_evaluator.get(test.test_id)
+        if known is None:
+            spec = spec_of(self._workspace, test)
+            evaluator = self._evaluators.get(spec.name)
+            judge = self._judges.fingerprint(evaluator.questions(spec.parameters))
+            code = evaluator.code_digest_for(spec.parameters) + judge
+            known = self._of_evaluator[test.test_id] = evaluator_fingerprint(spec, code)
+        return known
+
+
+def spec_of(workspace: Workspace, test: Test) -> EvaluatorSpec:
+    """Find the evaluator of a test, with its merged parameters."""
+    return merge_specs(workspace.test_classes[test.class_id].evaluator, test.evaluator)
 
 
 class Scorer:
@@ -42,12 +76,12 @@ class Scorer:
         self._judging = judging
 
     def questions(self, test: Test) -> tuple[JudgeQuestion, ...]:
-        """Return what judges are asked about the responses to a test; nothing for most tests."""
+        """List what judges are asked about the responses to a test; nothing for most tests."""
         spec = spec_of(self._workspace, test)
         return self._evaluators.get(spec.name).questions(spec.parameters)
 
     def is_judged(self, test: Test) -> bool:
-        """Return whether an LLM judges the responses to a test."""
+        """True if an LLM judges the responses to a test."""
         return bool(self.questions(test))
 
     def runs_code(self, tests: Iterable[Test]) -> bool:
@@ -56,7 +90,7 @@ class Scorer:
         return any(self._evaluators.get(spec.name).runs_code(spec.parameters) for spec in specs)
 
     def judge_of(self, test: Test) -> LLM:
-        """Return the LLM that judges a test; the first one, where there are several.
+        """Find the LLM that judges a test; the first one if there are several.
 
         Raises:
             ConfigError: If it cannot be used.
@@ -73,18 +107,18 @@ class Scorer:
             self._judging.judges.require(question)
 
     def needs_judge(self, result: Result, test: Test) -> bool:
-        """Return whether a response can be scored only by asking an LLM."""
+        """True if a response can be scored only by asking an LLM."""
         return self.is_judged(test) and bool(split_thinking(result.response).answer.strip())
 
     def is_up_to_date(self, result: Result, test: Test) -> bool:
-        """Return whether a result has a score by today's evaluator, parameters and judge."""
+        """True if a result has a score by today's evaluator, parameters and judge."""
         current = self._fingerprints.of_evaluator(test)
         return result.failure is None and result.evaluator_fingerprint == current
 
     def scored(
         self, result: Result, test: Test, cancelled: Callable[[], bool] = lambda: False
     ) -> Result:
-        """Return `result` with the score of its response.
+        """Score the response of a result.
 
         Args:
             result: Holds the response.
@@ -135,7 +169,7 @@ class Scorer:
 
 
 def _details(details: str, result: Result) -> str:
-    """Return the details of a verdict, with what was changed in the response before."""
+    """Details of a verdict, with what was changed in the response before."""
     if KEY_HIDDEN not in result.marks:
         return details
     return f"{details}\n\nThe response held the key of its LLM; `[key]` stands in its place."

@@ -13,7 +13,7 @@ from poor_bench.config.nearest_name import names_hint
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
-from poor_bench.runner.states import TrialName
+from poor_bench.runner.plan import TrialName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Selected(NamedTuple):
 
 
 def select(workspace: Workspace, selection: Selection, stored_llms: Iterable[str] = ()) -> Selected:
-    """Return the LLMs and tests that a selection chooses.
+    """Choose the LLMs and tests of a selection.
 
     An LLM that is not enabled is chosen only by a filter that names it.
 

@@ -12,14 +12,11 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
 from poor_bench.ports import Listener
-from poor_bench.runner.cost_estimate import estimate_cost
 from poor_bench.runner.events import RunFinished
-from poor_bench.runner.identity import WorkspaceFingerprints
-from poor_bench.runner.jobs import TrialJobs
-from poor_bench.runner.plan import Plan, WorkItem, make_plan
+from poor_bench.runner.jobs import TrialJobs, estimate_cost
+from poor_bench.runner.plan import Plan, TrialStates, WorkItem, make_plan
 from poor_bench.runner.run import Run
-from poor_bench.runner.scorer import Scorer
-from poor_bench.runner.states import TrialStates
+from poor_bench.runner.scorer import Scorer, WorkspaceFingerprints
 from poor_bench.workspace_folder import WorkspaceFolder
 
 

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from poor_bench.calls.caller import Caller
-from poor_bench.calls.endpoint_gate import EndpointGate
-from poor_bench.calls.retry import RetryPolicy
+from poor_bench.calls.caller import Caller, RetryPolicy
+from poor_bench.calls.rate_limiter import RateLimiter
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.completion import ChatRequest, Completion, Message, Timing
 from poor_bench.models.failure import FailureKind
@@ -33,8 +32,8 @@ class ListedProvider(IdleProvider):
 
 def _caller(provider: ListedProvider, clock: FakeClock) -> Caller:
     llm = LLM(id="x:y", provider="x", name="y")
-    gate = EndpointGate(4, clock)
-    return Caller(llm, provider, gate, clock, RetryPolicy(), random.Random(1))
+    limiter = RateLimiter(4, clock)
+    return Caller(llm, provider, limiter, clock, RetryPolicy(), random.Random(1))
 
 
 def _error(kind: FailureKind, **fields: float) -> ProviderError:
@@ -68,7 +67,7 @@ def test_unreachable_endpoint_is_given_up_for_everybody() -> None:
     with pytest.raises(ProviderError) as raised:
         caller.complete(REQUEST, never)
     assert raised.value.attempts == 4
-    assert caller.gate.closed_by is raised.value
+    assert caller.limiter.closed_by is raised.value
     waited = clock.seconds
     with pytest.raises(ProviderError):
         caller.complete(REQUEST, never)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.calls.retry import RetryPolicy, next_wait
+from poor_bench.calls.caller import RetryPolicy, next_wait
 from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.calls.clock import SystemClock
+from poor_bench.calls.caller import SystemClock
 from poor_bench.errors import AgentError, RunCancelledError
 from poor_bench.evaluation.agent import AgentOutcome, AgentServices, AgentTask, Step, TrialControl
 from poor_bench.evaluation.http_agent import HttpAgent

@@ -11,7 +11,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from poor_bench.calls.clock import SystemClock
+from poor_bench.calls.caller import SystemClock
 from poor_bench.errors import RunCancelledError
 from poor_bench.models.completion import Completion, FinishReason
 from poor_bench.models.failure import FailureKind

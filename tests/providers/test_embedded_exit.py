@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 BEGINNING = f"""
 import atexit, contextlib, os, signal, sys, threading
 sys.path.insert(0, {str(ROOT)!r})
-from poor_bench.calls.clock import SystemClock
+from poor_bench.calls.caller import SystemClock
 from poor_bench.errors import RunCancelledError
 from poor_bench.models.completion import ChatRequest, Message
 from poor_bench.models.llm import LLM, Timeouts

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from poor_bench.runner.machine_facts import cpu_model_in, machine_facts
+from poor_bench.runner.run import cpu_model_in, machine_facts
 from poor_bench.runs.history import kept_runs
 from poor_bench.scoring.fingerprint import llm_fingerprint
 from tests.conftest import WorkspaceFiles

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poor_bench.runner.states import TrialName
+from poor_bench.runner.plan import TrialName
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.result_table import ResultTable

@@ -15,7 +15,7 @@ from poor_bench.issues.detector import Issue
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.prompts.request import build_messages
-from poor_bench.runner.identity import spec_of
+from poor_bench.runner.scorer import spec_of
 
 _SEARCHED_CHARACTERS = 100_000
 

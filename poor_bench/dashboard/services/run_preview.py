@@ -11,8 +11,7 @@ from poor_bench.dashboard.services.class_means import ClassMeans
 from poor_bench.dashboard.services.cost_preview import CostsOf, preview_cost
 from poor_bench.errors import PoorBenchError
 from poor_bench.pool.pool import group_by_endpoint
-from poor_bench.runner.plan import make_plan
-from poor_bench.runner.states import TrialState
+from poor_bench.runner.plan import TrialState, make_plan
 from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import LLMUnavailable
 from poor_bench.runner.events import RunEvent, TrialFinished
-from poor_bench.runner.plan import Plan, make_plan
-from poor_bench.runner.states import TrialState, TrialStates
+from poor_bench.runner.plan import Plan, TrialState, TrialStates, make_plan
 from poor_bench.tuning.assembly import Assembly
 from poor_bench.tuning.params.variants import Variant
 from poor_bench.tuning.result_cost import n_calls_of, result_cost_usd

@@ -17,7 +17,7 @@ from poor_bench.models.test import EvaluatorSpec, Test, TestClass
 from poor_bench.plugins.registry import LoadedEvaluator
 from poor_bench.prompts.render import placeholders_of
 from poor_bench.prompts.request import template_for
-from poor_bench.runner.identity import spec_of
+from poor_bench.runner.scorer import spec_of
 from poor_bench.scoring.fingerprint import llm_fingerprint
 from poor_bench.scoring.verdict import MAX_DETAILS
 from poor_bench.tuning.assembly import Assembly

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.calls.clock import SystemClock
+from poor_bench.calls.caller import SystemClock
 from poor_bench.errors import (
     AgentError,
     ConfigError,

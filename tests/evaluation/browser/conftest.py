@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.calls.clock import SystemClock
+from poor_bench.calls.caller import SystemClock
 from poor_bench.evaluation.agent import AgentOutcome, AgentServices, AgentTask, Step, TrialControl
 from poor_bench.evaluation.browser.agent import BrowserAgent
 from poor_bench.evaluation.browser.safety.network import Network

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from poor_bench.calls.clock import SystemClock
+from poor_bench.calls.caller import SystemClock
 from poor_bench.evaluation.agent import AgentTask, TrialControl
 from poor_bench.evaluation.browser.session.opening import open_session
 

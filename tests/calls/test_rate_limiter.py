@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from poor_bench.calls.endpoint_gate import EndpointGate
+from poor_bench.calls.rate_limiter import RateLimiter
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.failure import FailureKind
 from tests.providers.fake_clock import FakeClock
@@ -15,13 +15,13 @@ def never() -> bool:
 
 
 def test_no_more_than_the_limit_are_inside_at_once() -> None:
-    gate = EndpointGate(3, FakeClock())
+    limiter = RateLimiter(3, FakeClock())
     lock, inside, most = threading.Lock(), 0, 0
     everyone = threading.Barrier(3, timeout=10)
 
     def enter() -> None:
         nonlocal inside, most
-        with gate.permit(never):
+        with limiter.permit(never):
             with lock:
                 inside += 1
                 most = max(most, inside)
@@ -37,94 +37,94 @@ def test_no_more_than_the_limit_are_inside_at_once() -> None:
     assert (inside, most) == (0, 3)
 
 
-def _answer(gate: EndpointGate, *, n_refused: int, of: int) -> None:
+def _answer(limiter: RateLimiter, *, n_refused: int, of: int) -> None:
     for number in range(of):
         if number < n_refused:
-            gate.rate_limited()
+            limiter.rate_limited()
         else:
-            gate.succeeded()
+            limiter.succeeded()
 
 
 def test_limit_falls_by_half_the_share_of_refusals_and_rises_again() -> None:
-    gate = EndpointGate(10, FakeClock())
-    _answer(gate, n_refused=20, of=20)
-    assert gate.limit == 5
-    _answer(gate, n_refused=4, of=10)
-    assert gate.limit == 4
-    _answer(gate, n_refused=0, of=100)
-    assert (gate.limit, gate.most) == (10, 10)
+    limiter = RateLimiter(10, FakeClock())
+    _answer(limiter, n_refused=20, of=20)
+    assert limiter.concurrency == 5
+    _answer(limiter, n_refused=4, of=10)
+    assert limiter.concurrency == 4
+    _answer(limiter, n_refused=0, of=100)
+    assert (limiter.concurrency, limiter.full_concurrency) == (10, 10)
 
 
 def test_few_refusals_cost_no_speed() -> None:
-    gate = EndpointGate(32, FakeClock())
+    limiter = RateLimiter(32, FakeClock())
     for _ in range(10):
-        _answer(gate, n_refused=1, of=10)
-    assert gate.limit == 32
+        _answer(limiter, n_refused=1, of=10)
+    assert limiter.concurrency == 32
 
 
 def test_one_refusal_among_few_answers_is_no_reason_to_slow_down() -> None:
-    gate = EndpointGate(2, FakeClock())
-    gate.rate_limited()
-    assert gate.limit == 2
+    limiter = RateLimiter(2, FakeClock())
+    limiter.rate_limited()
+    assert limiter.concurrency == 2
 
 
 def test_limit_never_falls_below_one() -> None:
-    gate = EndpointGate(2, FakeClock())
-    _answer(gate, n_refused=200, of=200)
-    assert gate.limit == 1
-    with gate.permit(never):
+    limiter = RateLimiter(2, FakeClock())
+    _answer(limiter, n_refused=200, of=200)
+    assert limiter.concurrency == 1
+    with limiter.permit(never):
         pass
 
 
 def test_requests_per_minute_space_the_starts() -> None:
     clock = FakeClock()
-    gate = EndpointGate(8, clock)
-    gate.apply_limits(None, 30)
+    limiter = RateLimiter(8, clock)
+    limiter.apply_limits(None, 30)
     starts = []
     for _ in range(4):
-        with gate.permit(never):
+        with limiter.permit(never):
             starts.append(clock.seconds)
     assert starts == [0, 2, 4, 6]
 
 
 def test_strictest_limit_of_an_endpoint_counts() -> None:
-    gate = EndpointGate(4, FakeClock())
-    gate.apply_limits(16, None)
-    assert gate.limit == 16
-    gate.apply_limits(2, None)
-    gate.apply_limits(8, None)
-    assert gate.limit == 2
+    limiter = RateLimiter(4, FakeClock())
+    limiter.apply_limits(16, None)
+    assert limiter.concurrency == 16
+    limiter.apply_limits(2, None)
+    limiter.apply_limits(8, None)
+    assert limiter.concurrency == 2
 
 
-def test_closed_gate_lets_nobody_in_and_says_why() -> None:
-    gate = EndpointGate(1, FakeClock())
+def test_closed_limiter_lets_nobody_in_and_says_why() -> None:
+    limiter = RateLimiter(1, FakeClock())
     reason = ProviderError("refused", kind=FailureKind.CONNECTION)
-    gate.close(reason)
-    with pytest.raises(ProviderError) as raised, gate.permit(never):
+    limiter.close(reason)
+    with pytest.raises(ProviderError) as raised, limiter.permit(never):
         pass
     assert raised.value is reason
 
 
 def test_closing_wakes_those_who_wait() -> None:
-    gate = EndpointGate(1, FakeClock())
+    limiter = RateLimiter(1, FakeClock())
     outcomes: list[str] = []
 
     def enter() -> None:
         try:
-            with gate.permit(never):
+            with limiter.permit(never):
                 outcomes.append("in")
         except ProviderError:
             outcomes.append("refused")
 
-    with gate.permit(never):
+    with limiter.permit(never):
         thread = threading.Thread(target=enter)
         thread.start()
-        gate.close(ProviderError("refused", kind=FailureKind.CONNECTION))
+        limiter.close(ProviderError("refused", kind=FailureKind.CONNECTION))
         thread.join(timeout=10)
     assert outcomes == ["refused"]
 
 
 def test_cancelled_wait_raises() -> None:
-    gate = EndpointGate(1, FakeClock())
-    with gate.permit(never), pytest.raises(RunCancelledError), gate.permit(lambda: True):
+    limiter = RateLimiter(1, FakeClock())
+    with limiter.permit(never), pytest.raises(RunCancelledError), limiter.permit(lambda: True):
         pass

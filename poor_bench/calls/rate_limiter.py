@@ -15,8 +15,8 @@ _SHORTEST_ROUND = 8
 _CHECK_S = 0.1
 
 
-class EndpointGate:
-    """Lets at most `limit` requests through at a time, fewer while the endpoint answers 429.
+class RateLimiter:
+    """Lets at most `concurrency` requests through at a time, fewer while the endpoint answers 429.
 
     Answers are judged in rounds of twice the limit. A round with too many refusals cuts the limit
     by half their share, any other round raises it by one. So an endpoint that refuses at random
@@ -26,16 +26,16 @@ class EndpointGate:
         The cut by half the marked share is that of DCTCP, Alizadeh et al. 2010.
     """
 
-    def __init__(self, limit: int, clock: Clock) -> None:
-        """Open the gate.
+    def __init__(self, concurrency: int, clock: Clock) -> None:
+        """Begin with nobody inside.
 
         Args:
-            limit: Requests at once while nobody asks for another limit, at least 1.
+            concurrency: Requests at once unless a model asks for another limit, at least 1.
             clock: Tells the time and waits.
         """
-        self._most = limit
+        self._full = concurrency
         self._asked: int | None = None
-        self._limit = float(limit)
+        self._present = float(concurrency)
         self._clock = clock
         self._spacing_s = 0.0
         self._next_start = clock.monotonic()
@@ -46,14 +46,14 @@ class EndpointGate:
         self._closed: ProviderError | None = None
 
     @property
-    def limit(self) -> int:
+    def concurrency(self) -> int:
         """Requests that are let through at once just now."""
-        return int(self._limit)
+        return int(self._present)
 
     @property
-    def most(self) -> int:
+    def full_concurrency(self) -> int:
         """Requests that are let through at once while the endpoint refuses none."""
-        return self._most
+        return self._full
 
     def apply_limits(self, concurrency: int | None, requests_per_minute: float | None) -> None:
         """Keep to the limits that one more LLM of this endpoint asks for.
@@ -67,13 +67,13 @@ class EndpointGate:
         with self._condition:
             if concurrency is not None:
                 self._asked = min(self._asked or concurrency, concurrency)
-                self._most = self._asked
-                self._limit = float(self._most)
+                self._full = self._asked
+                self._present = float(self._full)
             if requests_per_minute:
                 self._spacing_s = max(self._spacing_s, 60.0 / requests_per_minute)
 
     def close(self, reason: ProviderError) -> None:
-        """Let nobody in any more: the endpoint is dead."""
+        """Refuse all requests from now on: the endpoint is dead."""
         with self._condition:
             self._closed = self._closed or reason
             self._condition.notify_all()
@@ -114,20 +114,20 @@ class EndpointGate:
         with self._condition:
             self._n_answers += 1
             self._n_refused += n_refused
-            if self._n_answers >= max(_SHORTEST_ROUND, 2 * int(self._limit)):
+            if self._n_answers >= max(_SHORTEST_ROUND, 2 * int(self._present)):
                 self._adapt(self._n_refused / self._n_answers)
                 self._n_answers = self._n_refused = 0
 
     def _adapt(self, refused_share: float) -> None:
         if refused_share > _TOLERATED_SHARE:
-            self._limit = max(1.0, self._limit * (1 - refused_share / 2))
-        elif self._limit < self._most:
-            self._limit = min(self._limit + 1, float(self._most))
+            self._present = max(1.0, self._present * (1 - refused_share / 2))
+        elif self._present < self._full:
+            self._present = min(self._present + 1, float(self._full))
             self._condition.notify()
 
     def _enter(self, cancelled: Callable[[], bool]) -> None:
         with self._condition:
-            while self._closed is None and self._inside >= int(self._limit):
+            while self._closed is None and self._inside >= int(self._present):
                 if cancelled():
                     raise RunCancelledError("the run was stopped")
                 self._condition.wait(_CHECK_S)

@@ -35,7 +35,7 @@ def test_the_prompt_is_changed_and_every_other_byte_stays(folder: Path) -> None:
 
 def test_an_agent_without_id_is_named_by_its_file(folder: Path) -> None:
     change_agent_prompt(folder, "other", "New")
-    assert (folder / "agents" / "other.yaml").read_text() == 'system_prompt: "New"\n'
+    assert (folder / "agents" / "other.yaml").read_text() == "system_prompt: New\n"
 
 
 def test_an_unknown_agent_is_refused(folder: Path) -> None:

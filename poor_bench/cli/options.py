@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from poor_bench.models.llm import LLM
     from poor_bench.runner.jobs import CostEstimate
     from poor_bench.runner.selection import Selection
-    from poor_bench.tuning.stopping import StopReason
+    from poor_bench.tuning.searches import StopReason
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _CHANGES = ("prompt", "parameters", "model", "evaluator")
@@ -236,7 +236,7 @@ def read_value(text: str, option: str) -> Any:
 
 def search_exit_code(reason: StopReason) -> int:
     """Map the end of a search to an exit code."""
-    from poor_bench.tuning.stopping import StopReason
+    from poor_bench.tuning.searches import StopReason
 
     return {StopReason.LLM_FAILED: 3, StopReason.CANCELLED: 130}.get(reason, 0)
 

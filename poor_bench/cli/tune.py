@@ -14,7 +14,7 @@ from poor_bench.cli.tune_prompt import tune_prompt
 from poor_bench.command_line import examples, next_command
 
 if TYPE_CHECKING:
-    from poor_bench.tuning.kept_searches import KeptSearch
+    from poor_bench.tuning.searches import KeptSearch
 
 
 _EPILOG = examples(
@@ -41,7 +41,7 @@ def command() -> None:
 @pass_app
 def list_searches(app: AppContext, /, as_json: bool) -> int:
     """List the searches of the workspace, newest last."""
-    from poor_bench.tuning.kept_searches import kept_searches
+    from poor_bench.tuning.searches import kept_searches
 
     rows = [_row(search) for search in kept_searches(app.data_dir)]
     if as_json:
@@ -66,7 +66,7 @@ def show(app: AppContext, /, run: str, as_json: bool) -> int:
 
     RUN is its id, the start of it, or `last`.
     """
-    from poor_bench.tuning.kept_searches import find_search
+    from poor_bench.tuning.searches import find_search
 
     search = find_search(app.data_dir, run)
     if as_json:
@@ -80,7 +80,7 @@ def print_search(search: KeptSearch) -> None:
     """Print the result of a search."""
     from poor_bench.cli.tune_params import print_sweep_report
     from poor_bench.cli.tune_prompt import print_prompt_report
-    from poor_bench.tuning.params.report import kept_report as kept_sweep
+    from poor_bench.tuning.params.ranking import kept_report as kept_sweep
     from poor_bench.tuning.prompt.report import kept_report
 
     if search.kind == "params":
@@ -91,7 +91,7 @@ def print_search(search: KeptSearch) -> None:
 
 def search_to_json(search: KeptSearch) -> dict[str, Any]:
     """Build the JSON output of a search."""
-    from poor_bench.tuning.params.report import kept_report as kept_sweep
+    from poor_bench.tuning.params.ranking import kept_report as kept_sweep
     from poor_bench.tuning.prompt.report import kept_report
 
     report = kept_sweep(search) if search.kind == "params" else kept_report(search)
@@ -135,7 +135,7 @@ def accept(app: AppContext, /, run: str, choice: str, yes: bool, force: bool, as
     variant of a model becomes an entry of llms.json and keeps its results.
     """
     from poor_bench.tuning.accepting import accept_prompt, accept_variant
-    from poor_bench.tuning.kept_searches import find_search
+    from poor_bench.tuning.searches import find_search
 
     search = find_search(app.data_dir, run)
     if not yes:

@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from poor_bench.models.llm import LLM
     from poor_bench.models.test import Test
     from poor_bench.runner.events import RunEvent
-    from poor_bench.tuning.params.axes import Axis
-    from poor_bench.tuning.params.report import ParamsReport
-    from poor_bench.tuning.params.standing import Standing
+    from poor_bench.tuning.params.ranking import ParamsReport, Standing
     from poor_bench.tuning.params.tune_params import ParamsTask
+    from poor_bench.tuning.params.variants import Axis
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
@@ -278,7 +277,7 @@ def axes_in(texts: Iterable[str], llm: LLM) -> list[Axis]:
     Raises:
         click.UsageError: If an option is malformed, or has no effect with the model's provider.
     """
-    from poor_bench.tuning.params.axes import axis_of
+    from poor_bench.tuning.params.variants import axis_of
 
     values: dict[str, list[Any]] = {}
     for text in texts:
@@ -315,7 +314,7 @@ def _plain(name: str, text: str) -> Any:
 
 def _require_effect(names: Iterable[str], llm: LLM) -> None:
     from poor_bench.providers.parameters import ignored_parameters, unknown_parameters
-    from poor_bench.tuning.params.axes import SYSTEM_PROMPT
+    from poor_bench.tuning.params.variants import SYSTEM_PROMPT
 
     parameters = {name: None for name in names if name != SYSTEM_PROMPT}
     unknown = unknown_parameters(llm.provider, parameters)

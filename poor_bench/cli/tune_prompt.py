@@ -18,10 +18,10 @@ from poor_bench.messages import counted
 
 if TYPE_CHECKING:
     from poor_bench.llm_manager import LLMManager
+    from poor_bench.tuning.prompt.cases import Split
     from poor_bench.tuning.prompt.report import PromptReport
-    from poor_bench.tuning.prompt.split import Split
+    from poor_bench.tuning.prompt.session import PromptProgress, PromptTask
     from poor_bench.tuning.prompt.subjects import Named
-    from poor_bench.tuning.prompt.task import PromptProgress, PromptTask
 
 
 _EPILOG = examples(
@@ -119,10 +119,10 @@ def _task(
     **options: Any,
 ) -> PromptTask:
     from poor_bench.config import llm_names
-    from poor_bench.tuning.prompt.ideas import IdeaSource
+    from poor_bench.tuning.prompt.cases import Shares
+    from poor_bench.tuning.prompt.edits import IdeaSource
     from poor_bench.tuning.prompt.search import Effort
-    from poor_bench.tuning.prompt.split import Shares
-    from poor_bench.tuning.prompt.task import PromptTask
+    from poor_bench.tuning.prompt.session import PromptTask
     from poor_bench.tuning.spending import Limits
 
     named = _named(app, manager, **options)
@@ -173,10 +173,9 @@ def _run(
     app: AppContext, manager: LLMManager, task: PromptTask, resume: str | None, *, quiet: bool
 ) -> PromptReport:
     from poor_bench.pool.control import RunControl
-    from poor_bench.tuning.kept_searches import find_search
-    from poor_bench.tuning.prompt.split import kept_split
-    from poor_bench.tuning.prompt.task import Surroundings
-    from poor_bench.tuning.prompt.tune_prompt import PromptTuner, split_of
+    from poor_bench.tuning.prompt.cases import kept_split
+    from poor_bench.tuning.prompt.session import PromptTuner, Surroundings, split_of
+    from poor_bench.tuning.searches import find_search
 
     search = find_search(app.data_dir, resume, kind="prompt") if resume else None
     split = split_of(task) if search is None else kept_split(search.header)
@@ -225,7 +224,7 @@ def open_view(
 
 def print_prompt_report(report: PromptReport) -> None:
     """Print the result and the next step."""
-    from poor_bench.tuning.prompt.split import kept_split
+    from poor_bench.tuning.prompt.cases import kept_split
 
     print_table(
         {
@@ -250,7 +249,7 @@ def print_prompt_report(report: PromptReport) -> None:
 
 def _parts_text(split: Split) -> str:
     """Describe the split of the tests, and warn if it is too small."""
-    from poor_bench.tuning.prompt.proof import LEAST_TO_PROVE
+    from poor_bench.tuning.prompt.report import LEAST_TO_PROVE
 
     n_held_out = len(split.held_out)
     text = (
@@ -266,7 +265,7 @@ def _parts_text(split: Split) -> str:
 
 
 def _who(task: PromptTask) -> str:
-    from poor_bench.tuning.prompt.ideas import IdeaSource
+    from poor_bench.tuning.prompt.edits import IdeaSource
 
     writer = f"{harmless(task.reflection_llm.id)} writes prompts"
     return {
@@ -298,7 +297,7 @@ def _next_step(report: PromptReport) -> str:
 
 def _way_on(report: PromptReport) -> str:
     """Describe how to continue the search; empty if it is finished."""
-    from poor_bench.tuning.stopping import StopReason
+    from poor_bench.tuning.searches import StopReason
 
     reason = report.end.reason
     if report.proof is not None or not reason.can_go_on:
@@ -311,7 +310,7 @@ def _way_on(report: PromptReport) -> str:
 
 
 def _ending(report: PromptReport) -> str:
-    from poor_bench.tuning.stopping import StopReason
+    from poor_bench.tuning.searches import StopReason
 
     words = {
         StopReason.THRESHOLD: "The target score is reached.",

@@ -1,4 +1,4 @@
-"""Run and score a workspace with other prompts or models than its files."""
+"""Run and score a workspace with other prompts or models than its files; cost of its results."""
 
 from __future__ import annotations
 
@@ -18,6 +18,17 @@ from poor_bench.runner.plan import Plan, TrialStates, WorkItem, make_plan
 from poor_bench.runner.run import Run
 from poor_bench.runner.scorer import Scorer, WorkspaceFingerprints
 from poor_bench.workspace_folder import WorkspaceFolder
+
+
+def result_cost_usd(result: Result) -> float | None:
+    """Cost of answer and judge in US dollars; None if neither has a price."""
+    known = [cost for cost in (result.cost_usd, result.judge_cost_usd) if cost is not None]
+    return sum(known) if known else None
+
+
+def n_calls_of(result: Result) -> int:
+    """Number of requests for a result: one, and one per judge."""
+    return 1 if result.judgement is None else 2
 
 
 class Assembly:

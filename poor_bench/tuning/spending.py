@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from poor_bench.calls.budget import Budget, require_prices
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
-from poor_bench.tuning.stopping import SearchStoppedError, StopReason
+from poor_bench.tuning.searches import SearchStoppedError, StopReason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from poor_bench.llm_manager import LLMManager
-from poor_bench.tuning.prompt.class_prompt import ClassPrompt
 from poor_bench.tuning.prompt.search import Effort
-from poor_bench.tuning.prompt.task import PromptTask, Surroundings
-from poor_bench.tuning.prompt.tune_prompt import PromptTuner
+from poor_bench.tuning.prompt.session import PromptTask, PromptTuner, Surroundings
+from poor_bench.tuning.prompt.subjects import ClassPrompt
 from poor_bench.tuning.spending import Limits
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles

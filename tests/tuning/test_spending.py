@@ -5,8 +5,8 @@ import pytest
 from poor_bench.errors import ConfigError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM, Prices
+from poor_bench.tuning.searches import SearchStoppedError, StopReason
 from poor_bench.tuning.spending import Limits, Spending, limit_money
-from poor_bench.tuning.stopping import SearchStoppedError, StopReason
 
 
 def test_calls_beyond_the_budget_are_not_allowed() -> None:

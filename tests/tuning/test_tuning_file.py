@@ -5,8 +5,13 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import ConfigError, StoreError
-from poor_bench.tuning.kept_searches import find_search, kept_searches, read_search
-from poor_bench.tuning.tuning_file import TuningFile, tuning_folder
+from poor_bench.tuning.searches import (
+    TuningFile,
+    find_search,
+    kept_searches,
+    read_search,
+    tuning_folder,
+)
 
 
 def write(folder: Path, run_id: str, kind: str = "prompt") -> Path:

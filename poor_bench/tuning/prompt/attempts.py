@@ -8,9 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from poor_bench.models.failure import FailureScope
 from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError, Subject, attempt_of
+from poor_bench.tuning.searches import SearchStoppedError, StopReason, TuningFile, TuningLine
 from poor_bench.tuning.spending import Spending
-from poor_bench.tuning.stopping import SearchStoppedError, StopReason
-from poor_bench.tuning.tuning_file import TuningFile, TuningLine
 
 MOST_FAILED_IN_A_ROW = 3
 """Batches in a row in which a case could not be tried, before the search is given up."""

@@ -1,24 +1,111 @@
-"""One search: from the current prompt to the final test of a better one."""
+"""Tune a prompt: search from the current prompt, then test the best one on held-out cases."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
-from poor_bench.errors import CostLimitError, RunCancelledError
-from poor_bench.tuning.kept_searches import KeptSearch
+from poor_bench.errors import ConfigError, CostLimitError, RunCancelledError
+from poor_bench.llm_manager import LLMManager
+from poor_bench.models.llm import LLM
+from poor_bench.runs.history import new_run_id
 from poor_bench.tuning.prompt.attempts import Attempts
-from poor_bench.tuning.prompt.cases import CaseFailedError, Ideas
-from poor_bench.tuning.prompt.editor import Editor
-from poor_bench.tuning.prompt.gepa_adapter import GepaAdapter
-from poor_bench.tuning.prompt.ideas import IdeaSource, TakingTurns
-from poor_bench.tuning.prompt.proposer import Proposer
-from poor_bench.tuning.prompt.report import spent
-from poor_bench.tuning.prompt.search import Candidate, PromptSearch, SearchEnd
-from poor_bench.tuning.prompt.split import Split, proof_calls
-from poor_bench.tuning.prompt.task import PromptProgress, PromptTask, Surroundings
-from poor_bench.tuning.spending import Spending
-from poor_bench.tuning.stopping import SearchStoppedError, StopReason
-from poor_bench.tuning.tuning_file import TuningFile
+from poor_bench.tuning.prompt.cases import (
+    CaseFailedError,
+    Ideas,
+    Shares,
+    Split,
+    Subject,
+    kept_split,
+    proof_calls,
+    split_cases,
+)
+from poor_bench.tuning.prompt.edits import Editor, IdeaSource, TakingTurns
+from poor_bench.tuning.prompt.report import PromptReport, kept_report, spent
+from poor_bench.tuning.prompt.search import (
+    Candidate,
+    Effort,
+    GepaAdapter,
+    PromptSearch,
+    SearchEnd,
+    require_gepa,
+)
+from poor_bench.tuning.prompt.writer import Proposer
+from poor_bench.tuning.searches import (
+    KeptSearch,
+    SearchStoppedError,
+    StopReason,
+    TuningFile,
+    read_search,
+    tuning_folder,
+)
+from poor_bench.tuning.spending import Limits, Spending, limit_money
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptProgress:
+    """Progress of a search."""
+
+    n_calls: int
+    n_candidates: int
+    base_score: float | None
+    """Mean of the prompt in use on the validation cases; None until it is known."""
+    best_score: float | None
+    is_writing: bool = False
+    """True while a prompt is being written, which may take minutes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptTask:
+    """Subject, models and limits of a search."""
+
+    subject: Subject
+    llm: LLM
+    """The model that the prompt is for."""
+    reflection_llm: LLM
+    """The model that writes prompts, if any."""
+    ideas: IdeaSource = IdeaSource.BOTH
+    limits: Limits
+    effort: Effort = field(default_factory=Effort)
+    shares: Shares = field(default_factory=Shares)
+
+    @property
+    def asked(self) -> tuple[LLM, ...]:
+        """Everybody whom the search may ask."""
+        writes = self.ideas is not IdeaSource.EDITS
+        return (*self.subject.llms, *((self.reflection_llm,) if writes else ()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """Components of a search."""
+
+    manager: LLMManager
+    cancelled: Callable[[], bool] = lambda: False
+    """Asked again and again; true ends the search."""
+    tell: Callable[[PromptProgress], None] = lambda _progress: None
+
+
+def header_of(task: PromptTask, split: Split) -> dict[str, Any]:
+    """Build the header of a search's file."""
+    subject = task.subject
+    return {
+        "kind": "prompt",
+        "name": subject.name,
+        "subject": subject.reference,
+        "llm": task.llm.id,
+        "reflection_llm": task.reflection_llm.id,
+        "ideas": task.ideas.value,
+        "base_text": subject.base_text,
+        "fingerprint": subject.fingerprint,
+        "n_calls_per_case": subject.n_calls_per_case,
+        "effort": asdict(task.effort),
+        "limits": asdict(task.limits),
+        "split": {part: list(ids) for part, ids in asdict(split).items()},
+    }
+
 
 MONEY_FOR_PROOF = 0.3
 """Share of the money that is kept for trying the best prompt on the held-out cases."""
@@ -163,4 +250,89 @@ class PromptSession:
                 best_score=max(scores, default=None),
                 is_writing=is_writing,
             )
+        )
+
+
+class PromptTuner:
+    """Runs one search and stores it in a file of the workspace."""
+
+    def __init__(self, surroundings: Surroundings, data_dir: Path) -> None:
+        self._surroundings = surroundings
+        self._data_dir = data_dir
+
+    def run(self, task: PromptTask) -> PromptReport:
+        """Start a search; blocks until it ends.
+
+        Raises:
+            ConfigError: If there are too few tests or calls, or a limit cannot be kept.
+            ProviderError: If the LLM cannot be loaded.
+            StoreError: If the search cannot be kept.
+            MissingExtraError: If GEPA is not installed.
+        """
+        self._check(task)
+        started = self._surroundings.manager.clock.now_iso()
+        run_id = new_run_id(started)
+        split = split_of(task)
+        _require_calls(task, split)
+        header = {"run_id": run_id, "started": started, **header_of(task, split)}
+        path = tuning_folder(self._data_dir) / f"{run_id}.jsonl"
+        return self._search(task, TuningFile(path, header), split)
+
+    def resume(self, task: PromptTask, search: KeptSearch) -> PromptReport:
+        """Continue a search; stored answers are reused.
+
+        Raises:
+            ConfigError: If the workspace changed since, so that scores would not compare.
+            ProviderError: If the LLM cannot be loaded.
+            StoreError: If the search cannot be kept.
+            MissingExtraError: If GEPA is not installed.
+        """
+        self._check(task, spent(search)["cost_usd"])
+        header = search.header
+        now = task.subject.base_text, task.subject.fingerprint
+        if now != (header.get("base_text"), header.get("fingerprint")):
+            raise ConfigError(
+                f"cannot resume {search.run_id}: its prompt, tests, evaluators or model changed",
+                hint="Start a new search without --resume.",
+            )
+        return self._search(task, TuningFile(search.path), kept_split(header), search)
+
+    def _check(self, task: PromptTask, spent_usd: float = 0.0) -> None:
+        require_gepa()
+        manager = self._surroundings.manager
+        limit_money(task.limits, manager, task.asked, spent_usd)
+        manager.preload(task.llm, self._surroundings.cancelled)
+
+    def _search(
+        self, task: PromptTask, file: TuningFile, split: Split, known: KeptSearch | None = None
+    ) -> PromptReport:
+        try:
+            PromptSession(self._surroundings, task, file, split, known).run()
+        finally:
+            file.close()
+        return kept_report(read_search(file.path))
+
+
+def split_of(task: PromptTask) -> Split:
+    """Split the cases of a new search.
+
+    Raises:
+        ConfigError: If there are too few cases, or a share is too small.
+    """
+    try:
+        return split_cases(task.subject.cases, task.shares, task.effort.seed)
+    except ValueError as error:
+        raise ConfigError(f"{task.subject.name}: {error}") from error
+
+
+def _require_calls(task: PromptTask, split: Split) -> None:
+    """Refuse a budget too small for the current prompt and the final test."""
+    per_case = task.subject.n_calls_per_case
+    n_first, n_proof = len(split.validation) * per_case, proof_calls(split, per_case)
+    most = task.limits.n_calls
+    if most is not None and most < n_first + n_proof:
+        raise ConfigError(
+            f"{most} calls are too few: the current prompt needs {n_first}, "
+            f"the final test {n_proof}",
+            hint=f"Give --budget-calls {3 * n_first + n_proof} or more, or use fewer tests.",
         )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.tuning.params.axes import axis_of, grid
+from poor_bench.tuning.params.variants import axis_of, grid
 
 
 def test_a_grid_has_every_combination_once() -> None:

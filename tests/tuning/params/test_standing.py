@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.tuning.params.standing import standings, verdict_on
+from poor_bench.tuning.params.ranking import standings, verdict_on
 
 BASE = "base"
 

@@ -10,12 +10,11 @@ from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.pool.control import RunControl
 from poor_bench.runner.events import TrialFinished
-from poor_bench.tuning.kept_searches import kept_searches
-from poor_bench.tuning.params.axes import Axis, axis_of
-from poor_bench.tuning.params.report import ParamsReport
+from poor_bench.tuning.params.ranking import ParamsReport
 from poor_bench.tuning.params.tune_params import ParamsTask, tune_params
+from poor_bench.tuning.params.variants import Axis, axis_of
+from poor_bench.tuning.searches import StopReason, kept_searches
 from poor_bench.tuning.spending import Limits
-from poor_bench.tuning.stopping import StopReason
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.providers.fake_clock import FakeClock

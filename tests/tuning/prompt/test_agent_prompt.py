@@ -15,8 +15,8 @@ from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl
 from poor_bench.providers.registry import create_provider
 from poor_bench.providers.services import ProviderServices
-from poor_bench.tuning.prompt.agent_prompt import AgentPrompt
 from poor_bench.tuning.prompt.cases import CaseFailedError
+from poor_bench.tuning.prompt.subjects import AgentPrompt
 from tests.judge.agent_workspace import VERDICT, write_workspace
 from tests.providers.fake_clock import FakeClock
 

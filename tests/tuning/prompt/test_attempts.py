@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 
 from poor_bench.models.failure import Failure, FailureKind
-from poor_bench.tuning.kept_searches import read_search
 from poor_bench.tuning.prompt.attempts import MOST_FAILED_IN_A_ROW, Attempts
 from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError
+from poor_bench.tuning.searches import SearchStoppedError, StopReason, TuningFile, read_search
 from poor_bench.tuning.spending import Limits, Spending
-from poor_bench.tuning.stopping import SearchStoppedError, StopReason
-from poor_bench.tuning.tuning_file import TuningFile
 
 
 class FakeSubject:

@@ -9,7 +9,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import FailureKind
 from poor_bench.tuning.prompt.cases import CaseFailedError
-from poor_bench.tuning.prompt.class_prompt import ClassPart, ClassPrompt
+from poor_bench.tuning.prompt.subjects import ClassPart, ClassPrompt
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.providers.fake_clock import FakeClock

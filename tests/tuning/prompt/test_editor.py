@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from poor_bench.tuning.prompt.cases import Attempt, Idea, Solved
-from poor_bench.tuning.prompt.editor import LONGEST, Editor
-from poor_bench.tuning.prompt.ideas import TakingTurns
+from poor_bench.tuning.prompt.edits import LONGEST, Editor, TakingTurns
 
 BASE = "Be brief.\nSolve: {problem}"
 

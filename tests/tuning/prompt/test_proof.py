@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.tuning.prompt.proof import LEAST_TO_PROVE, prove
+from poor_bench.tuning.prompt.report import LEAST_TO_PROVE, prove
 
 PERCENT = st.integers(0, 100)
 SCORES = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=40)

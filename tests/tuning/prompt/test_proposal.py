@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from poor_bench.models.test import Test
 from poor_bench.prompts.render import placeholders_of, render_prompt
-from poor_bench.tuning.prompt.proposal import (
+from poor_bench.tuning.prompt.writer import (
     MOST_CHARACTERS,
     is_usable,
     proposal_in,

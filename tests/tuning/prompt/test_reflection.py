@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from poor_bench.tuning.prompt.cases import Attempt
-from poor_bench.tuning.prompt.reflection import MOST_SHOWN, example_of, reflection_messages
+from poor_bench.tuning.prompt.writer import MOST_SHOWN, example_of, reflection_messages
 
 
 def attempt(**fields: str) -> Attempt:

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.tuning.prompt.cases import Case
-from poor_bench.tuning.prompt.split import Shares, split_cases
+from poor_bench.tuning.prompt.cases import Case, Shares, split_cases
 
 LEVELS = st.lists(st.integers(1, 5), min_size=10, max_size=200)
 

@@ -9,11 +9,10 @@ import pytest
 
 from poor_bench.config.load import Workspace
 from poor_bench.errors import ConfigError, MissingExtraError
-from poor_bench.tuning.kept_searches import find_search, kept_searches
-from poor_bench.tuning.prompt.ideas import IdeaSource
-from poor_bench.tuning.prompt.task import PromptProgress
+from poor_bench.tuning.prompt.edits import IdeaSource
+from poor_bench.tuning.prompt.session import PromptProgress
+from poor_bench.tuning.searches import StopReason, find_search, kept_searches
 from poor_bench.tuning.spending import Limits
-from poor_bench.tuning.stopping import StopReason
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.tuning.prompt_searches import BETTER, marked, open_search, write_workspace

@@ -1,0 +1,307 @@
+"""Standings of the variants of a sweep: who is dropped early, who is better, the report: pure.
+
+All variants run the same tests in the same order, so that they can be compared test by test. A
+variant is dropped as soon as the best one so far is better beyond chance on the tests that both
+have done. Looking several times raises the chance of dropping a good one somewhat above 5 %; what
+is claimed in the end rests on the variants that ran all tests.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from poor_bench.messages import counted
+from poor_bench.models.result import Result
+from poor_bench.statistics.intervals import Estimate, mean_score, paired_interval, percentile
+from poor_bench.statistics.significance import holm, sign_flip_p_values
+from poor_bench.tuning.assembly import result_cost_usd
+from poor_bench.tuning.searches import KeptSearch, StopReason
+
+Scores = Mapping[str, Mapping[str, float]]
+"""Variant id to test id to score."""
+
+LEAST_TESTS = 4
+"""Lowest number of tests before a variant is dropped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """A dropped variant."""
+
+    variant_id: str
+    leader_id: str
+    behind: Estimate
+    """Mean of leader minus variant on their common tests, with its 95 % interval, above 0."""
+
+
+def losers(scores: Scores, kept: Collection[str] = ()) -> list[Dropped]:
+    """Find variants that are significantly behind the best one.
+
+    Args:
+        scores: Of the variants that are still in the race.
+        kept: Ids that are never dropped.
+
+    Source:
+        The rule is that of Hoeffding races (Maron and Moore 1994, "Hoeffding Races: Accelerating
+        Model Selection Search for Classification and Function Approximation", NIPS 6) with the
+        paired interval of `poor_bench.statistics` in the place of Hoeffding's bound.
+
+    Example:
+        >>> tests = [str(n) for n in range(8)]
+        >>> [loser] = losers({"good": dict.fromkeys(tests, 1.0), "bad": dict.fromkeys(tests, 0.0)})
+        >>> loser.variant_id, loser.behind.value
+        ('bad', 1.0)
+    """
+    leader = best_of(scores)
+    if leader is None:
+        return []
+    found = []
+    for variant_id, own in scores.items():
+        if variant_id == leader or variant_id in kept:
+            continue
+        behind = lead(scores[leader], own)
+        if behind is not None and behind.n >= LEAST_TESTS and behind.low > 0:
+            found.append(Dropped(variant_id=variant_id, leader_id=leader, behind=behind))
+    return found
+
+
+def best_of(scores: Scores) -> str | None:
+    """Choose the variant with the highest mean score among those with most tests, or None."""
+    ran = {variant_id: own for variant_id, own in scores.items() if own}
+    most = max((len(own) for own in ran.values()), default=0)
+    full = {variant_id: mean(own) for variant_id, own in ran.items() if len(own) == most}
+    return max(full, key=lambda variant_id: full[variant_id], default=None)
+
+
+def lead(one: Mapping[str, float], other: Mapping[str, float]) -> Estimate | None:
+    """Mean of `one` minus `other` on common tests; None without any."""
+    differences = [score - other[test_id] for test_id, score in one.items() if test_id in other]
+    return paired_interval(differences) if differences else None
+
+
+def mean(scores: Mapping[str, float]) -> float:
+    """Mean of at least one score."""
+    return math.fsum(scores.values()) / len(scores)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Measurements of one variant."""
+
+    variant_id: str
+    score: Estimate | None
+    """None where nothing was scored."""
+    gain: Estimate | None
+    """Mean of its score minus the base's on their common tests; None for the base itself."""
+    p_adjusted: float | None
+    """Of that difference, valid for all variants of the sweep together (Holm)."""
+    n_failed: int
+    """Tests that failed to run; they are no zeros."""
+    median_ms: float | None
+    median_tokens: float | None
+    """Generated tokens."""
+    cost_usd: float | None
+    is_complete: bool
+    """True if every test of the sweep has a score."""
+    is_on_frontier: bool
+    """True if no other complete variant is at least as good and faster, or better and as fast."""
+
+    @property
+    def is_better(self) -> bool:
+        """True if the gain is significant, corrected for all variants."""
+        return (
+            self.gain is not None
+            and self.gain.value > 0
+            and self.p_adjusted is not None
+            and self.p_adjusted < 0.05
+        )
+
+
+def standings(
+    results: Mapping[str, Sequence[Result]], base_id: str, n_tests: int
+) -> list[Standing]:
+    """Rank all variants: complete ones first, then by mean score.
+
+    Args:
+        results: Variant id to its results, one for each test; the base's among them.
+        base_id: The variant without changes.
+        n_tests: Tests of the sweep.
+
+    Source:
+        `sign_flip_p_values` and `holm` over all variants that are compared with the base.
+    """
+    scores = {
+        variant_id: {item.test_id: item.score for item in own if item.score is not None}
+        for variant_id, own in results.items()
+    }
+    p_values = _p_values(scores, base_id)
+    complete = {variant_id for variant_id, own in scores.items() if len(own) == n_tests}
+    frontier = _frontier(
+        {variant_id: _speed(results[variant_id], scores[variant_id]) for variant_id in complete}
+    )
+    rows = [
+        Standing(
+            variant_id=variant_id,
+            score=mean_score(list(scores[variant_id].values())) if scores[variant_id] else None,
+            gain=None if variant_id == base_id else lead(scores[variant_id], scores[base_id]),
+            p_adjusted=p_values.get(variant_id),
+            n_failed=sum(item.failure is not None for item in own),
+            median_ms=_median([item.execution_time_ms for item in own if item.failure is None]),
+            median_tokens=_median([item.completion_tokens for item in own]),
+            cost_usd=_cost(own),
+            is_complete=variant_id in complete,
+            is_on_frontier=variant_id in frontier,
+        )
+        for variant_id, own in results.items()
+    ]
+    return sorted(
+        rows, key=lambda row: (not row.is_complete, -(row.score.value if row.score else -1))
+    )
+
+
+def verdict_on(rows: Sequence[Standing], base_id: str) -> str:
+    """Say whether the best variant is significantly better than the baseline."""
+    complete = [row for row in rows if row.is_complete]
+    best = complete[0] if complete else None
+    base = next((row for row in complete if row.variant_id == base_id), None)
+    if best is None or base is None:
+        return "Too few tests were run to choose a variant."
+    if best.gain is None or base.score == best.score:
+        return "No variant that completed all tests scores higher than the current parameters."
+    gain = best.gain
+    figures = (
+        f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f}) on {counted(gain.n, 'test')}"
+    )
+    if best.is_better:
+        return f"{best.variant_id} is significantly better than the current parameters: {figures}."
+    return (
+        f"{best.variant_id} scores highest, but the difference from the current parameters is not "
+        f"significant after correction for {counted(len(rows) - 1, 'variant')}: {figures}."
+    )
+
+
+def _p_values(scores: Mapping[str, Mapping[str, float]], base_id: str) -> dict[str, float]:
+    base = scores[base_id]
+    others = [name for name in scores if name != base_id and scores[name].keys() & base.keys()]
+    if not others:
+        return {}
+    columns = [
+        [
+            scores[name][test_id] - base[test_id] if test_id in scores[name] else 0.0
+            for name in others
+        ]
+        for test_id in base
+    ]
+    return dict(zip(others, holm(sign_flip_p_values(columns).tolist()), strict=True))
+
+
+def _speed(own: Sequence[Result], scores: Mapping[str, float]) -> tuple[float, float]:
+    """Median time and negative mean score; lower is better."""
+    times = [item.execution_time_ms for item in own if item.failure is None]
+    median = _median(times)
+    return (median if median is not None else float("inf"), -sum(scores.values()) / len(scores))
+
+
+def _frontier(points: Mapping[str, tuple[float, float]]) -> set[str]:
+    return {
+        name
+        for name, own in points.items()
+        if not any(
+            other != own and other[0] <= own[0] and other[1] <= own[1] for other in points.values()
+        )
+    }
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = sorted(value for value in values if value is not None)
+    return percentile(known, 0.5) if known else None
+
+
+def _cost(own: Sequence[Result]) -> float | None:
+    costs = [cost for cost in map(result_cost_usd, own) if cost is not None]
+    return sum(costs) if costs else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParamsReport:
+    """One sweep as a screen shows it."""
+
+    run_id: str
+    header: Mapping[str, Any]
+    standings: tuple[Standing, ...]
+    """Best first."""
+    dropped: Mapping[str, str]
+    """Variant that was dropped early to the one that beat it."""
+    reason: StopReason
+    message: str
+    n_calls: int
+    cost_usd: float
+    accepted: str = ""
+    """Id of the variant that was added to llms.json; empty where none was."""
+
+    @property
+    def base_id(self) -> str:
+        """Id of the baseline model."""
+        return str(self.header["llm"])
+
+    @property
+    def verdict(self) -> str:
+        """Statement on the significance of the best variant."""
+        return verdict_on(self.standings, self.base_id)
+
+    @property
+    def best(self) -> Standing | None:
+        """The best complete variant, if it scores above the baseline."""
+        first = next(iter(self.standings), None)
+        is_above = first is not None and first.gain is not None and first.gain.value > 0
+        return first if first is not None and first.is_complete and is_above else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert the report to JSON values."""
+        return {
+            "run_id": self.run_id,
+            "llm": self.base_id,
+            "classes": self.header["name"],
+            "n_tests": len(self.header["tests"]),
+            "stopped": self.reason.value,
+            "message": self.message,
+            "n_calls": self.n_calls,
+            "cost_usd": self.cost_usd,
+            "verdict": self.verdict,
+            "best": self.best.variant_id if self.best else None,
+            "is_better": self.best is not None and self.best.is_better,
+            "variants": [
+                {
+                    **asdict(row),
+                    "is_better": row.is_better,
+                    "dropped_for": self.dropped.get(row.variant_id),
+                }
+                for row in self.standings
+            ],
+            "accepted": self.accepted or None,
+        }
+
+
+def kept_report(search: KeptSearch) -> ParamsReport:
+    """Read the report of a sweep from its file."""
+    end = search.last("end") or {}
+    accepted = search.last("accepted") or {}
+    return ParamsReport(
+        run_id=search.run_id,
+        header=search.header,
+        standings=tuple(_standing(row) for row in end.get("standings", ())),
+        dropped={record["id"]: record["leader"] for record in search.of_kind("dropped")},
+        reason=StopReason(end.get("reason", StopReason.CANCELLED)),
+        message=str(end.get("message", "" if end else "the process ended")),
+        n_calls=int(end.get("n_calls", 0)),
+        cost_usd=float(end.get("cost_usd", 0.0)),
+        accepted=str(accepted.get("key", "")),
+    )
+
+
+def _standing(row: Mapping[str, Any]) -> Standing:
+    estimates = {name: row[name] and Estimate(**row[name]) for name in ("score", "gain")}
+    return Standing(**{**row, **estimates})

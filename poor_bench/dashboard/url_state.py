@@ -28,7 +28,7 @@ def query_field(name: str, default: Any = "", *, kind: type | None = None) -> An
     return field(default=default, metadata={"name": name, "kind": kind})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class UrlState:
     """The state of one page; subclasses declare its fields, with types and defaults.
 
@@ -36,8 +36,6 @@ class UrlState:
     read as the default.
     """
 
-    STAYS_ON_PAGE: ClassVar[frozenset[str]] = frozenset({"page", "test", "left", "right"})
-    """Fields that change without going back to the first page of a list."""
     LLM_FIELDS: ClassVar[tuple[str, ...]] = ("llm_ids",)
     """Fields whose values name models."""
 
@@ -76,11 +74,7 @@ class UrlState:
         )
 
     def changed(self, **changes: Any) -> Self:
-        """Copy the state with other values; other filters begin at the first page."""
-        if changes.keys() - self.STAYS_ON_PAGE and any(
-            each.name == "page" for each in fields(self)
-        ):
-            changes.setdefault("page", 1)
+        """Copy the state with other values."""
         return replace(self, **changes)
 
     def toggled(self, name: str, value: Any) -> Self:
@@ -102,6 +96,25 @@ class UrlState:
                 is_one = isinstance(value, str)
                 found[name] = find_id(value) if is_one else tuple(map(find_id, value))
         return replace(self, **found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListUrl(UrlState):
+    """The state of a page with a list of tests and a panel beside it."""
+
+    STAYS_ON_PAGE: ClassVar[frozenset[str]] = frozenset({"page", "test"})
+    """Fields that change without going back to the first page of the list."""
+    classes: tuple[str, ...] = query_field("class", ())
+    text: str = ""
+    page: int = 1
+    test: str = ""
+    """The test that is open; may be empty."""
+
+    def changed(self, **changes: Any) -> Self:
+        """Copy the state with other values; other filters begin at the first page."""
+        if changes.keys() - self.STAYS_ON_PAGE:
+            changes.setdefault("page", 1)
+        return replace(self, **changes)
 
 
 def write_query(pairs: Iterable[tuple[str, str]]) -> str:

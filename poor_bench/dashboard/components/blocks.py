@@ -11,13 +11,15 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
-from dash import html
+from dash import dcc, html
 
+from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import ConfigError, PoorBenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    import plotly.graph_objects as go
     from dash.development.base_component import Component
 
 
@@ -210,3 +212,30 @@ def error_banner(error: PoorBenchError) -> Component:
         className="error-banner",
         role="alert",
     )
+
+
+def chart(figure: go.Figure, label: str, *, class_name: str = "") -> Component:
+    """Build a chart.
+
+    Args:
+        figure: What it draws.
+        label: The same in words, for screen readers.
+        class_name: CSS class of its frame.
+    """
+    graph = dcc.Graph(figure=figure, config=graph_config(), className="chart")
+    return html.Div(graph, role="figure", className=class_name or None, **aria(label=label))
+
+
+def figures_list(figures: Mapping[str, str]) -> Component:
+    """Build a list of named figures; those that are not known are left out."""
+    known = {name: text for name, text in figures.items() if text not in {"-", ""}}
+    return html.Dl(
+        [html.Div([html.Dt(name), html.Dd(text)]) for name, text in known.items()],
+        className="figures",
+    )
+
+
+def no_results(text: str) -> Component:
+    """Build what a page shows before the first run."""
+    link = dcc.Link("Run tests", href="/run", className="button-link")
+    return empty_state("No results yet", text, link)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
+    from poor_bench.dashboard.url_state import ListUrl
+
 
 def options_of(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     """Return the options of a select box.
@@ -243,3 +245,60 @@ def chip_row(label: str, chips: Sequence[Component]) -> Component:
         role="group",
         **aria(label=label),
     )
+
+
+def page_steps(
+    links: StayLinks, url: ListUrl, n_items: int, page_size: int, *, label: str
+) -> Component | None:
+    """Build the links to the pages before and after; None for a single page.
+
+    Args:
+        links: Of the page.
+        url: Its state.
+        n_items: Items on all pages of the list.
+        page_size: Items of one page.
+        label: Its name for screen readers.
+    """
+    if n_items <= page_size:
+        return None
+    page = url.page
+    first, last = (page - 1) * page_size + 1, min(page * page_size, n_items)
+
+    def step(text: str, to: int) -> Component:
+        if 1 <= to <= -(-n_items // page_size):
+            return links.link(text, url.changed(page=to).search, className="page-step")
+        return html.Span(text, className="page-step is-off", **aria(disabled="true"))
+
+    shown = html.Span(f"{first:,} to {last:,} of {n_items:,}", className="quiet")
+    return html.Nav(
+        [step("Previous", page - 1), shown, step("Next", page + 1)],
+        className="page-steps",
+        **aria(label=label),
+    )
+
+
+def class_link(links: StayLinks, url: ListUrl, class_id: str, text: str) -> Component:
+    """Build a link that filters by a test class, or removes that filter."""
+    is_chosen = class_id in url.classes
+    return links.link(
+        text,
+        url.toggled("classes", class_id).changed(test="").search,
+        className="class-link is-active" if is_chosen else "class-link",
+        title="Show all classes" if is_chosen else "Show the tests of this class only",
+        **aria(current="true" if is_chosen else "false"),
+    )
+
+
+def search_box(box_id: str, label: str, placeholder: str, value: str) -> Component:
+    """Build a box that takes words to look for, once typing pauses."""
+    box: Component = dmc.TextInput(
+        id=box_id,
+        value=value,
+        placeholder=placeholder,
+        leftSection=icon("search"),
+        debounce=100,
+        size="xs",
+        className="filter-wide",
+        **aria(label=label),
+    )
+    return box

@@ -7,6 +7,7 @@ ours, `assets/still.js`, from a tree of plain lists: tag, attributes, children.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import dash_ag_grid as dag
@@ -162,3 +163,65 @@ def _tree(component: Any) -> Tree:
     if is_link:
         attributes |= data(page_link="")
     return ["a" if is_link else told["type"].lower(), attributes, *_children(children)]
+
+
+def sheet(
+    heads: Iterable[Any],
+    rows: Iterable[Component],
+    *,
+    label: str = "",
+    kind: str = "sheet",
+    above: Any = None,
+) -> Component:
+    """Build a plain table that scrolls sideways.
+
+    Args:
+        heads: Headings: a text, a text with its hint, or a component.
+        rows: From `row`.
+        label: Its name for screen readers.
+        kind: CSS classes; the first one plus `-frame` is that of the frame.
+        above: Stands in the frame, above the table.
+    """
+    table = html.Table(
+        [html.Thead(html.Tr([_head(head) for head in heads])), html.Tbody(list(rows))],
+        className=kind,
+    )
+    named = {"role": "region", **aria(label=label)} if label else {}
+    return html.Div(
+        [above, table] if above is not None else table,
+        className=f"{kind.split(maxsplit=1)[0]}-frame",
+        tabIndex="0",
+        **named,
+    )
+
+
+def row(head: Any, *cells: Any, is_open: bool = False, class_name: str = "") -> Component:
+    """Build a row of a `sheet`.
+
+    Args:
+        head: What names the row: the heading cell, or its content.
+        cells: Cells, or their contents.
+        is_open: True for the row whose details are open.
+        class_name: Further CSS class.
+    """
+    first = head if isinstance(head, html.Th) else html.Th(head, scope="row")
+    others = [cell if isinstance(cell, html.Td) else html.Td(cell) for cell in cells]
+    classes = f"{'is-open ' if is_open else ''}{class_name}".strip()
+    return html.Tr([first, *others], className=classes or None)
+
+
+def number(text: str) -> Component:
+    """Build a cell with a figure."""
+    return html.Td(text, className="number")
+
+
+def quiet(content: Any, class_name: str = "") -> Component:
+    """Build a cell with what matters less."""
+    return html.Td(content, className=f"quiet {class_name}".strip())
+
+
+def _head(head: Any) -> Component:
+    if isinstance(head, html.Th):
+        return head
+    text, hint = head if isinstance(head, tuple) else (head, None)
+    return html.Th(text, scope="col", title=hint or None)

@@ -57,7 +57,8 @@ def test_what_judging_cost_stands_apart(workspace_files: WorkspaceFiles) -> None
 def test_before_the_first_run_the_page_says_what_to_do(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(1)
     services = services_of(workspace_files.write())
-    part = layout.nothing_yet()
+    part, is_empty = callbacks.nothing_yet(services)
+    assert is_empty
     assert "No results yet" in text_of(part)
     assert [link.href for link in of_type(part, "Link")] == ["/run"]
     assert callbacks.note(services).startswith("0 results")

@@ -6,20 +6,24 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import (
     aria,
     card,
     empty_state,
-    icon,
     loading_state,
     page_head,
 )
-from poor_bench.dashboard.components.controls import StayLinks, chip_row, csv_button, multi_choice
+from poor_bench.dashboard.components.controls import (
+    StayLinks,
+    chip_row,
+    csv_button,
+    multi_choice,
+    search_box,
+)
 from poor_bench.dashboard.services.grid_filter import GridFilter, GridOrder, Show
-from poor_bench.dashboard.url_state import UrlState, query_field
+from poor_bench.dashboard.url_state import ListUrl, query_field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,24 +53,20 @@ class CompareIds(StrEnum):
 DEFAULT_LLMS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareUrl(UrlState):
+@dataclass(frozen=True, kw_only=True)
+class CompareUrl(ListUrl):
     """The state of the page."""
 
     LLM_FIELDS = ("llm_ids", "base", "left", "right")
+    STAYS_ON_PAGE = frozenset({"page", "test", "left", "right"})
 
     llm_ids: tuple[str, ...] = query_field("llm", ())
     """Compared LLMs; none means the best ones."""
     base: str = ""
     """What the others are compared with; empty means the first."""
     show: Show = Show.ALL
-    classes: tuple[str, ...] = query_field("class", ())
     levels: tuple[int, ...] = query_field("level", (), kind=int)
-    text: str = ""
     order: GridOrder = GridOrder.FILE
-    page: int = 1
-    test: str = ""
-    """The test that is open beside the list; may be empty."""
     left: str = ""
     """LLM on the left of the difference of answers; empty means the base."""
     right: str = ""
@@ -149,15 +149,8 @@ def layout(url: CompareUrl) -> Component:
 
 
 def _tests_card(url: CompareUrl) -> Component:
-    search_box = dmc.TextInput(
-        id=CompareIds.TEXT,
-        value=url.text,
-        placeholder="Search tests and responses",
-        leftSection=icon("search"),
-        debounce=100,
-        size="xs",
-        className="filter-wide",
-        **aria(label="Search in tests and responses"),
+    words = search_box(
+        CompareIds.TEXT, "Search in tests and responses", "Search tests and responses", url.text
     )
     return html.Div(
         [
@@ -166,7 +159,7 @@ def _tests_card(url: CompareUrl) -> Component:
                 html.Div(id=CompareIds.CHIPS, className="chip-rows"),
                 html.Div(loading_state(6), id=CompareIds.TESTS),
                 note="Choose a test to read and compare the answers.",
-                tools=[search_box, csv_button(CompareIds.TESTS_CSV, "these tests")],
+                tools=[words, csv_button(CompareIds.TESTS_CSV, "these tests")],
                 class_name="if-filled",
             ),
             html.Aside(id=CompareIds.DETAILS, className="details", **aria(label="Test")),

@@ -10,6 +10,8 @@ from dash import dcc, html
 from poor_bench import metrics
 from poor_bench.dashboard.components.badges import llm_mark
 from poor_bench.dashboard.components.blocks import aria
+from poor_bench.dashboard.components.controls import class_link
+from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import counted
@@ -56,12 +58,12 @@ class StripLine:
 
 
 def strip(lines: Sequence[StripLine], url: CompareUrl, *, is_ready: bool) -> Component:
-    """Return the table of the compared LLMs.
+    """Build the table of the compared models.
 
     Args:
         lines: One for each LLM, the base first.
         url: State of the page, for links to other states.
-        is_ready: Whether the differences are computed.
+        is_ready: True once the differences are computed.
     """
     scale = _scale([line.against.difference for line in lines if line.against])
     slowest = max((metrics.MEAN_TIME.value(line.summary) or 0.0 for line in lines), default=0.0)
@@ -69,20 +71,13 @@ def strip(lines: Sequence[StripLine], url: CompareUrl, *, is_ready: bool) -> Com
     shown = [
         (text, title)
         for text, title in _HEADINGS
-        if text not in _OPTIONAL or any(row[text] is not None for row in cells)
+        if text not in _OPTIONAL or any(each[text] is not None for each in cells)
     ]
-    head = html.Tr([html.Th(text, scope="col", title=title) for text, title in shown])
     rows = [
-        html.Tr([_name(line, url), *(html.Td(_or_dash(row[text])) for text, _ in shown[1:])])
-        for line, row in zip(lines, cells, strict=True)
+        row(_name(line, url), *(_or_dash(each[text]) for text, _ in shown[1:]))
+        for line, each in zip(lines, cells, strict=True)
     ]
-    return html.Div(
-        html.Table([html.Thead(head), html.Tbody(rows)], className="sheet strip"),
-        className="sheet-frame",
-        tabIndex="0",
-        role="region",
-        **aria(label="Compared models"),
-    )
+    return sheet(shown, rows, label="Compared models", kind="sheet strip")
 
 
 def _cells(
@@ -285,54 +280,26 @@ def _strip_row(line: StripLine) -> dict[str, Any]:
 
 
 def class_map(
-    scores: Mapping[str, Sequence[ClassScore]],
-    names: Sequence[str],
-    url: CompareUrl,
+    scores: Mapping[str, Sequence[ClassScore]], names: Sequence[str], url: CompareUrl
 ) -> Component:
-    """Return the table of classes.
+    """Build the table of classes; a cell limits the list of tests to its class.
 
     Args:
         scores: Class id to one entry per LLM, the base first.
         names: What screens call the LLMs.
         url: State of the page, for links to other states.
     """
-    head = html.Tr(
-        [html.Th("Model", scope="col"), *(_class_head(class_id, url) for class_id in scores)]
-    )
-    body = [
-        html.Tr(
-            [
-                html.Th(
-                    html.Div([llm_mark(number), html.Span(name)], className="class-map-name"),
-                    scope="row",
-                ),
-                *(
-                    _cell(class_id, of_class[number], name, url)
-                    for class_id, of_class in scores.items()
-                ),
-            ]
+    rows = [
+        row(
+            html.Div([llm_mark(index), html.Span(name)], className="class-map-name"),
+            *(_cell(class_id, of_class[index], name, url) for class_id, of_class in scores.items()),
         )
-        for number, name in enumerate(names)
+        for index, name in enumerate(names)
     ]
-    return html.Div(
-        html.Table([html.Thead(head), html.Tbody(body)], className="heat-map class-map"),
-        className="heat-map-frame",
-        tabIndex="0",
-        role="region",
-        **aria(label="Scores by model and class"),
+    links = (class_link(LINKS, url, class_id, _class_name(class_id)) for class_id in scores)
+    return sheet(
+        ["Model", *links], rows, label="Scores by model and class", kind="heat-map class-map"
     )
-
-
-def _class_head(class_id: str, url: CompareUrl) -> Component:
-    is_chosen = class_id in url.classes
-    link = LINKS.link(
-        _class_name(class_id),
-        _search(class_id, url),
-        className="class-link is-active" if is_chosen else "class-link",
-        title="Show all classes" if is_chosen else "Show the tests of this class only",
-        **aria(current="true" if is_chosen else "false"),
-    )
-    return html.Th(link, scope="col")
 
 
 def _cell(class_id: str, score: ClassScore, name: str, url: CompareUrl) -> Component:
@@ -348,16 +315,12 @@ def _cell(class_id: str, score: ClassScore, name: str, url: CompareUrl) -> Compo
                 if against is not None
                 else None,
             ],
-            _search(class_id, url),
+            url.toggled("classes", class_id).changed(test="").search,
             className="heat-cell",
             title=_told(score),
             style={"--score": f"{score.score:.3f}"},
         )
     )
-
-
-def _search(class_id: str, url: CompareUrl) -> str:
-    return url.toggled("classes", class_id).changed(test="").search
 
 
 def _class_name(class_id: str) -> str:

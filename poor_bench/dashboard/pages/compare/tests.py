@@ -8,7 +8,7 @@ from dash import dcc, html
 
 from poor_bench.dashboard.components.badges import llm_mark, score_badge, weak_sandbox_badge
 from poor_bench.dashboard.components.blocks import aria, empty_state, icon
-from poor_bench.dashboard.components.controls import chip_row
+from poor_bench.dashboard.components.controls import chip_row, page_steps
 from poor_bench.dashboard.components.texts import answer_difference, folded, plain_text
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.text.formatting import milliseconds_text
@@ -39,7 +39,7 @@ def listed_tests(
     url: CompareUrl,
     n_tests: int,
 ) -> Component:
-    """Return one page of the tests.
+    """Build one page of the tests.
 
     Args:
         rows: The tests of the page.
@@ -51,16 +51,12 @@ def listed_tests(
         return empty_state(
             "No tests", "No test matches these filters. Remove a filter to see more."
         )
-    return html.Div(
-        [
-            html.Ol(
-                [_test_row(row, name_of, url) for row in rows],
-                className="test-list",
-                start=str((url.page - 1) * PAGE_SIZE + 1),
-            ),
-            _pages(url, n_tests),
-        ]
+    tests = html.Ol(
+        [_test_row(row, name_of, url) for row in rows],
+        className="test-list",
+        start=str((url.page - 1) * PAGE_SIZE + 1),
     )
+    return html.Div([tests, page_steps(LINKS, url, n_tests, PAGE_SIZE, label="Pages of tests")])
 
 
 def _test_row(row: ComparedTest, name_of: Callable[[str], str], url: CompareUrl) -> Component:
@@ -140,26 +136,6 @@ def _test_text(test: Test | None) -> str:
         return ""
     text = " ".join((test.text or " | ".join(test.texts or ())).split())
     return text if len(text) <= _SHOWN_TEXT else f"{text[: _SHOWN_TEXT - 1]}…"
-
-
-def _pages(url: CompareUrl, n_tests: int) -> Component | None:
-    n_pages = -(-n_tests // PAGE_SIZE)
-    if n_pages <= 1:
-        return None
-    start = (url.page - 1) * PAGE_SIZE
-    steps = [("Previous", url.page - 1), ("Next", url.page + 1)]
-    links = [
-        LINKS.link(text, url.changed(page=page).search, className="page-step")
-        if 1 <= page <= n_pages
-        else html.Span(text, className="page-step is-off", **aria(disabled="true"))
-        for text, page in steps
-    ]
-    shown = f"{start + 1:,} to {min(start + PAGE_SIZE, n_tests):,} of {n_tests:,}"
-    return html.Nav(
-        [links[0], html.Span(shown, className="quiet"), links[1]],
-        className="page-steps",
-        **aria(label="Pages of tests"),
-    )
 
 
 def panel(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from dash import dcc, html
 
 from poor_bench.command_line import next_command
-from poor_bench.dashboard.components.blocks import aria, empty_state
+from poor_bench.dashboard.components.blocks import aria, empty_state, no_results
+from poor_bench.dashboard.components.tables import number, quiet, row, sheet
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import counted
 
@@ -35,11 +36,7 @@ def issue_groups(
         n_results: Trials that were looked at, with and without findings.
     """
     if not n_results:
-        return empty_state(
-            "No results yet",
-            "Run the tests first. Issues are then listed by cause.",
-            dcc.Link("Run tests", href="/run", className="button-link"),
-        )
+        return no_results("Run the tests first. Issues are then listed by cause.")
     if not groups:
         return empty_state("No issues", "No issues match these filters.")
     return html.Div(
@@ -172,31 +169,18 @@ def tax_table(rows: Sequence[FormatTax], name_of: Callable[[str], str]) -> Compo
             "No correct answer lost score for its format. Rescore results of older tools to "
             f"compute it: {next_command('rescore')}",
         )
-    heads = [html.Th(name, scope="col", title=_MEANINGS.get(name, "")) for name in _TAX_HEADINGS]
-    return html.Div(
-        html.Table(
-            [
-                html.Thead(html.Tr(heads)),
-                html.Tbody([_tax_row(row, name_of) for row in rows[:_SHOWN_ROWS]]),
-            ],
-            className="sheet",
-        ),
-        className="sheet-frame",
-        tabIndex="0",
-    )
+    heads = [(name, _MEANINGS.get(name, "")) for name in _TAX_HEADINGS]
+    return sheet(heads, [_tax_row(each, name_of) for each in rows[:_SHOWN_ROWS]])
 
 
-def _tax_row(row: FormatTax, name_of: Callable[[str], str]) -> Component:
-    ways = ", ".join(f"{way or 'unknown'} {count}x" for way, count in row.n_by_found.items())
-    href = model_link(row.llm_id, classes=[row.class_id] if row.class_id else [])
-    return html.Tr(
-        [
-            html.Th(dcc.Link(name_of(row.llm_id), href=href), scope="row"),
-            html.Td(row.class_id or "unknown"),
-            html.Td(f"{row.score:.3f}", className="number"),
-            html.Td(f"{row.strict_score:.3f}", className="number"),
-            html.Td(f"{row.tax:.3f}", className="number is-tax"),
-            html.Td(ways),
-            html.Td(row.mend, className="quiet"),
-        ]
+def _tax_row(tax: FormatTax, name_of: Callable[[str], str]) -> Component:
+    href = model_link(tax.llm_id, classes=[tax.class_id] if tax.class_id else [])
+    return row(
+        dcc.Link(name_of(tax.llm_id), href=href),
+        tax.class_id or "unknown",
+        number(f"{tax.score:.3f}"),
+        number(f"{tax.strict_score:.3f}"),
+        html.Td(f"{tax.tax:.3f}", className="number is-tax"),
+        ", ".join(f"{way or 'unknown'} {count}x" for way, count in tax.n_by_found.items()),
+        quiet(tax.mend),
     )

@@ -38,7 +38,7 @@ class IssuesIds(StrEnum):
     DOWNLOAD = "issues-file-download"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class IssueUrl(UrlState):
     """Filters of the page; an empty one lets everything through."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash import Dash, Input, Output, State, html, no_update
 
-from poor_bench.dashboard.components.blocks import aria, error_banner
+from poor_bench.dashboard.components.blocks import chart, error_banner
 from poor_bench.dashboard.components.controls import image_buttons
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.history import judge_history, judge_radar
@@ -43,7 +43,6 @@ from poor_bench.dashboard.pages.judge.sheets import (
     trust_sheet,
 )
 from poor_bench.dashboard.text.formatting import error_text
-from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import PoorBenchError, RunRefusedError
 from poor_bench.judge.judged_run import OVERALL, RunSummary
 
@@ -142,13 +141,8 @@ def _described(series: Sequence[tuple[str, Any]]) -> str:
 
 
 def _graph(title: str, figure: Figure, label: str) -> Component:
-    graph = dcc.Graph(figure=figure, config=graph_config(), className="chart")
-    return html.Div(
-        [
-            html.Div(image_buttons(title), className="chart-tools"),
-            html.Div(graph, role="figure", **aria(label=label)),
-        ]
-    )
+    buttons = html.Div(image_buttons(title), className="chart-tools")
+    return html.Div([buttons, chart(figure, label)])
 
 
 def register(app: Dash, services: Services) -> None:

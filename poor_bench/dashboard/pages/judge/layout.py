@@ -95,7 +95,7 @@ class StartIds(StrEnum):
     CLOCK = "judge-clock-interval"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeUrl(UrlState):
     """The state of the page; what is empty is chosen by the page."""
 

@@ -9,6 +9,7 @@ from dash import html
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import card, empty_state, tile, tiles
 from poor_bench.dashboard.components.controls import chip_row
+from poor_bench.dashboard.components.tables import number, quiet, row, sheet
 from poor_bench.dashboard.pages.judge.layout import LINKS, JudgeUrl
 from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.judge.prompt import LARGEST_SCORE
@@ -35,22 +36,6 @@ if TYPE_CHECKING:
     from poor_bench.judge.labels import Label
     from poor_bench.judge.panel import Spread
     from poor_bench.judge.run_comparison import RunComparison, ScoreChange
-
-
-def sheet(heads: Sequence[str], rows: Sequence[Component]) -> Component:
-    """Build a table that scrolls sideways."""
-    head = html.Thead(html.Tr([html.Th(text, scope="col") for text in heads]))
-    table = html.Table([head, html.Tbody(list(rows))], className="sheet")
-    return html.Div(table, className="sheet-frame", tabIndex="0")
-
-
-def row(head: str, *cells: str, class_name: str = "") -> Component:
-    """Build a row; figures are aligned right."""
-    shown = [
-        html.Td(cell, className="number" if cell.lstrip("+-")[:1].isdigit() else None)
-        for cell in cells
-    ]
-    return html.Tr([html.Th(head, scope="row"), *shown], className=class_name or None)
 
 
 def agent_chips(agents: Mapping[str, str], chosen: str) -> Component | None:
@@ -120,7 +105,7 @@ def dimension_sheet(summary: RunSummary) -> Component:
         weight = summary.run.header.weights.get(name, 0.0)
         spreads = [member.dimensions.get(name) for member in summary.panel.voters]
         texts = ["-" if item is None else _spread(item) for item in spreads]
-        rows.append(row(name.replace("_", " "), f"{weight:g} %", f"{score:.2f}", *texts))
+        rows.append(_figures_row(name.replace("_", " "), f"{weight:g} %", f"{score:.2f}", *texts))
     return sheet(heads, rows)
 
 
@@ -145,7 +130,7 @@ def change_sheet(comparison: RunComparison) -> Component:
 def _change_row(comparison: RunComparison, change: ScoreChange) -> Component:
     floor = "unknown" if change.floor is None else f"{change.floor:.2f}"
     is_said = comparison.is_comparable(change) and not change.is_noise
-    return row(
+    return _figures_row(
         change.name.replace("_", " "),
         f"{change.before:.2f}",
         f"{change.after:.2f}",
@@ -167,17 +152,17 @@ def case_sheet(
     for case in cases:
         talk = case.conversation
         search = url.changed(run=run_id, case=talk.case_id).search
-        passed = f"{case.n_passed} of {len(case.feedback)}" if case.feedback else "-"
-        why = (
-            talk.failure.message if talk.failure else case.feedback[0].text if case.feedback else ""
+        first = case.feedback[0].text if case.feedback else ""
+        rows.append(
+            row(
+                LINKS.link(talk.case_id, search),
+                number("not judged" if case.score is None else f"{case.score:.2f}"),
+                number(f"{case.n_passed} of {len(case.feedback)}" if case.feedback else "-"),
+                {True: "met", False: "broken", None: "-"}[talk.passed],
+                quiet(talk.failure.message if talk.failure else first, "judge-why"),
+                is_open=talk.case_id == open_case,
+            )
         )
-        rules = {True: "met", False: "broken", None: "-"}[talk.passed]
-        score = "not judged" if case.score is None else f"{case.score:.2f}"
-        cells = [html.Td(score, className="number"), html.Td(passed, className="number")]
-        cells += [html.Td(rules), html.Td(why, className="quiet judge-why")]
-        head = html.Th(LINKS.link(talk.case_id, search), scope="row")
-        is_open = "is-open" if talk.case_id == open_case else None
-        rows.append(html.Tr([head, *cells], className=is_open))
     return sheet(["Case", "Score", "Passed", "Rules", "Feedback"], rows)
 
 
@@ -186,8 +171,8 @@ def run_sheet(summaries: Sequence[RunSummary], url: JudgeUrl, open_run: str) -> 
 
     Args:
         summaries: Oldest first.
-        url: What the page shows now.
-        open_run: The run that is looked into.
+        url: State of the page.
+        open_run: Id of the run that is shown.
     """
     rows = []
     for summary in reversed(summaries[-_SHOWN_RUNS:]):
@@ -197,18 +182,18 @@ def run_sheet(summaries: Sequence[RunSummary], url: JudgeUrl, open_run: str) -> 
         base = url.changed(run=open_run, base="" if is_base else run_id).search
         score = summary.panel.overall_score
         compare = LINKS.link("clear baseline" if is_base else "set as baseline", base)
-        cells = [
-            html.Th(
-                LINKS.link(header.started[:16].replace("T", " "), look, title=run_id), scope="row"
-            ),
-            html.Td(header.agent_name),
-            html.Td(header.llm_id),
-            html.Td(", ".join(header.judges)),
-            html.Td("-" if score is None else f"{score:.2f}", className="number"),
-            html.Td(verdict_text(summary).partition(":")[0]),
-            html.Td(None if run_id == open_run else compare),
-        ]
-        rows.append(html.Tr(cells, className="is-open" if run_id == open_run else None))
+        rows.append(
+            row(
+                LINKS.link(header.started[:16].replace("T", " "), look, title=run_id),
+                header.agent_name,
+                header.llm_id,
+                ", ".join(header.judges),
+                number("-" if score is None else f"{score:.2f}"),
+                verdict_text(summary).partition(":")[0],
+                None if run_id == open_run else compare,
+                is_open=run_id == open_run,
+            )
+        )
     return sheet(["Run", "Agent", "Model", "Judges", "Score", "Verdict", "Compare"], rows)
 
 
@@ -221,7 +206,7 @@ _HEADS = (
 def trust_sheet(measured: Mapping[str, Agreement]) -> Component:
     """Build the table of the judges' agreement with people."""
     rows = [
-        row(
+        _figures_row(
             judge,
             str(item.n),
             figure_text(item.alpha),
@@ -300,3 +285,9 @@ def _labels(labels: Sequence[Label]) -> Iterator[Component]:
         ending = ": " if label.note else ""
         who = html.Span(f" {label.who}{ending}", className="quiet")
         yield html.P([score, who, label.note], className="judge-feedback")
+
+
+def _figures_row(head: str, *texts: str, class_name: str = "") -> Component:
+    """Build a row of texts; those that begin with a digit are aligned as figures."""
+    cells = [number(text) if text.lstrip("+-")[:1].isdigit() else text for text in texts]
+    return row(head, *cells, class_name=class_name)

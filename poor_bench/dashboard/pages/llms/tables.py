@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
 
-from poor_bench.dashboard.components.blocks import aria, empty_state, ticked_text
+from poor_bench.dashboard.components.blocks import empty_state, figures_list, ticked_text
 from poor_bench.dashboard.components.controls import choose_button
+from poor_bench.dashboard.components.tables import number, quiet, row, sheet
 from poor_bench.dashboard.components.texts import folded, plain_text
 from poor_bench.dashboard.pages.llms.layout import LLMsIds
 from poor_bench.dashboard.text.formatting import milliseconds_text, setting_text, size_text
@@ -31,64 +32,29 @@ _SHARED = 3
 
 
 def listed_llms(llms: Sequence[LLM], checks: Mapping[str, Reachability] | None) -> Component:
-    """Return the table of the configured LLMs.
+    """Build the table of the configured models.
 
     Args:
         llms: In the order of the file.
-        checks: LLM id to whether it can be asked; None while the endpoints are asked.
+        checks: LLM id to its reachability; None while the endpoints are asked.
     """
     if not llms:
         return empty_state(
             "No models yet", "Add a model below. A local Ollama server is the easiest way."
         )
     messages = Counter(check.message for check in (checks or {}).values() if check.message)
-    shared = {message: number for message, number in messages.items() if number >= _SHARED}
-    heads = [html.Th(heading, scope="col") for heading in _HEADINGS]
-    heads.append(html.Th(html.Span("Actions", className="only-heard"), scope="col"))
-    return html.Div(
-        [
-            html.Ul([_shared(*each) for each in shared.items()], className="shared-messages"),
-            html.Table(
-                [
-                    html.Thead(html.Tr(heads)),
-                    html.Tbody([_row(llm, checks, shared) for llm in llms]),
-                ],
-                className="sheet llm-table",
-            ),
-        ],
-        className="sheet-frame",
-        tabIndex="0",
-        role="region",
-        **aria(label="Configured models"),
+    shared = {message: n for message, n in messages.items() if n >= _SHARED}
+    return sheet(
+        [*_HEADINGS, html.Span("Actions", className="only-heard")],
+        [_llm_row(llm, checks, shared) for llm in llms],
+        label="Configured models",
+        kind="sheet llm-table",
+        above=html.Ul([_shared(*each) for each in shared.items()], className="shared-messages"),
     )
 
 
 def _shared(message: str, number: int) -> Component:
     return html.Li([html.Strong(f"{counted(number, 'model')}: "), *ticked_text(message)])
-
-
-def _row(llm: LLM, checks: Mapping[str, Reachability] | None, shared: Collection[str]) -> Component:
-    parameters = ", ".join(setting_text(*each) for each in llm.parameters.items())
-    other = "Disable" if llm.enabled else "Enable"
-    switch = choose_button(other, LLMsIds.SWITCHED, llm.id, label=f"{other} {llm.id}")
-    edit = choose_button("Edit", LLMsIds.EDITED, llm.id, label=f"Edit {llm.id}")
-    return html.Tr(
-        [
-            html.Th(
-                [
-                    dcc.Link(llm.label or llm.id, href=model_link(llm.id), className="strip-name"),
-                    html.Div(llm.id, className="quiet") if llm.label else None,
-                ],
-                scope="row",
-            ),
-            html.Td(_reachable((checks or {}).get(llm.id), shared)),
-            html.Td(size_text(llm.size) or "-", className="number"),
-            html.Td(llm.endpoint or "default of the provider", className="quiet"),
-            html.Td(parameters[:120] or "-", className="quiet"),
-            html.Td(html.Div([edit, switch], className="row-buttons")),
-        ],
-        className="" if llm.enabled else "is-off",
-    )
 
 
 def _reachable(check: Reachability | None, shared: Collection[str]) -> Component:
@@ -145,15 +111,32 @@ def tried_answer(completion: Completion) -> Component:
         "Completion tokens": str(usage.completion_tokens or "-"),
         "Finish reason": completion.finish_reason.value,
     }
-    known = {name: text for name, text in figures.items() if text != "-"}
     return html.Div(
         [
             plain_text(completion.text or "The answer is empty."),
             folded("Thinking", plain_text(completion.thinking)) if completion.thinking else None,
-            html.Dl(
-                [html.Div([html.Dt(name), html.Dd(text)]) for name, text in known.items()],
-                className="figures",
-            ),
+            figures_list(figures),
             *(html.P(note, className="quiet") for note in completion.notes),
         ]
+    )
+
+
+def _llm_row(
+    llm: LLM, checks: Mapping[str, Reachability] | None, shared: Collection[str]
+) -> Component:
+    parameters = ", ".join(setting_text(*each) for each in llm.parameters.items())
+    other = "Disable" if llm.enabled else "Enable"
+    switch = choose_button(other, LLMsIds.SWITCHED, llm.id, label=f"{other} {llm.id}")
+    edit = choose_button("Edit", LLMsIds.EDITED, llm.id, label=f"Edit {llm.id}")
+    return row(
+        [
+            dcc.Link(llm.label or llm.id, href=model_link(llm.id), className="strip-name"),
+            html.Div(llm.id, className="quiet") if llm.label else None,
+        ],
+        _reachable((checks or {}).get(llm.id), shared),
+        number(size_text(llm.size) or "-"),
+        quiet(llm.endpoint or "default of the provider"),
+        quiet(parameters[:120] or "-"),
+        html.Div([edit, switch], className="row-buttons"),
+        class_name="" if llm.enabled else "is-off",
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
 from poor_bench.dashboard.components.badges import issue_list
-from poor_bench.dashboard.components.blocks import empty_state
+from poor_bench.dashboard.components.blocks import empty_state, no_results
 from poor_bench.dashboard.components.controls import llm_options
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.score_bars import score_bars_figure
@@ -40,15 +40,6 @@ def start(services: Services, url: ModelUrl) -> ModelUrl:
         return url.changed(llm_id=next(iter(services.results.stored().llm_ids), ""))
     except PoorBenchError:
         return url
-
-
-def no_results() -> Component:
-    """Return what stands on the page before the first run."""
-    return empty_state(
-        "No results yet",
-        "Run the tests to read every result here.",
-        dcc.Link("Run tests", href="/run", className="button-link"),
-    )
 
 
 def filter_options(services: Services) -> tuple[Options, Options, Options]:
@@ -93,7 +84,9 @@ def _register_filters(app: Dash, services: Services) -> None:
     )
     def _show_empty(version: str | None) -> Any:
         is_empty = version is not None and not services.results.stored().llm_ids
-        return no_results() if is_empty else None, is_empty
+        return no_results(
+            "Run the tests to read every result here."
+        ) if is_empty else None, is_empty
 
     @app.callback(
         Output(ModelIds.CLASSES, "value"),

@@ -9,6 +9,7 @@ from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.badges import score_badge, weak_sandbox_badge
+from poor_bench.dashboard.components.blocks import figures_list
 from poor_bench.dashboard.components.texts import difference, folded, plain_text
 from poor_bench.dashboard.page import ShellIds, bind_script
 from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, selected_key, sorted_as
@@ -134,11 +135,7 @@ def _figures(result: Result) -> Component:
         "Time of request": result.timestamp[:19].replace("T", " "),
         "Run": result.run_id or "-",
     }
-    known = {name: text for name, text in figures.items() if text not in {"-", ""}}
-    return html.Dl(
-        [html.Div([html.Dt(name), html.Dd(text)]) for name, text in known.items()],
-        className="figures",
-    )
+    return figures_list(figures)
 
 
 def _section(title: str, *children: Component) -> Component:

@@ -20,7 +20,7 @@ from poor_bench.dashboard.components.blocks import (
     tile,
     tiles,
 )
-from poor_bench.dashboard.components.controls import csv_button, image_buttons
+from poor_bench.dashboard.components.controls import csv_button, image_buttons, search_box
 from poor_bench.dashboard.components.tables import paged_table
 from poor_bench.dashboard.services.result_order import SortKey
 from poor_bench.dashboard.services.result_query import Outcome, ResultQuery
@@ -94,7 +94,7 @@ _SORT_KEYS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelUrl(UrlState):
     """Filters of the page, and the trial that is open; `assets/model.js` writes the same."""
 
@@ -277,15 +277,11 @@ def _filters(url: ModelUrl) -> Component:
                 size="xs",
                 **aria(label="Outcome"),
             ),
-            dmc.TextInput(
-                id=ModelIds.TEXT,
-                value=url.text,
-                placeholder="Search ids, details, responses",
-                leftSection=icon("search"),
-                debounce=100,
-                size="xs",
-                className="filter-wide",
-                **aria(label="Search in test ids, details and responses"),
+            search_box(
+                ModelIds.TEXT,
+                "Search in test ids, details and responses",
+                "Search ids, details, responses",
+                url.text,
             ),
             html.Div(id=ModelIds.ISSUE_CHIP),
             dmc.Button("Clear", id=ModelIds.CLEAR, size="xs", variant="subtle", color="gray"),

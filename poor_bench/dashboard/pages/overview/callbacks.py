@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
+from poor_bench.dashboard.components.blocks import no_results
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.frontier import Point
 from poor_bench.dashboard.page import ShellIds, bind_file, text_file
@@ -118,6 +119,13 @@ def heat_map_csv(services: Services, detail: str) -> dict[str, Any]:
     return text_file("scores_by_class.csv", table_csv(rows))
 
 
+def nothing_yet(services: Services) -> tuple[Component | None, bool]:
+    """Say what to do before the first run, and whether the rest of the page is hidden."""
+    if services.results.table().llm_ids:
+        return None, False
+    return no_results("Run the tests to compare models here."), True
+
+
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
 
@@ -137,8 +145,7 @@ def register(app: Dash, services: Services) -> None:
         Input(ShellIds.VERSION, "data"),
     )
     def _show_empty(version: str | None) -> Any:
-        is_empty = version is not None and not services.results.table().llm_ids
-        return layout.nothing_yet() if is_empty else None, is_empty
+        return (no_update, no_update) if version is None else nothing_yet(services)
 
     @app.callback(
         Output(Ids.CHANGES, "children"),

@@ -12,6 +12,7 @@ from poor_bench.comparison.compared_tests import ScoreChange
 from poor_bench.dashboard.components.blocks import (
     aria,
     card,
+    chart,
     data,
     empty_state,
     loading_state,
@@ -21,7 +22,6 @@ from poor_bench.dashboard.components.controls import csv_button, image_buttons
 from poor_bench.dashboard.components.tables import small_table
 from poor_bench.dashboard.figures.frontier import Point, frontier_figure
 from poor_bench.dashboard.pages.overview.tables import COLUMNS
-from poor_bench.dashboard.theme import graph_config
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import counted
 
@@ -125,15 +125,6 @@ def leaderboard(
     return html.Div([warnings, table])
 
 
-def nothing_yet() -> Component:
-    """Return what stands in the place of the table before the first run."""
-    return empty_state(
-        "No results yet",
-        "Run the tests to compare models here.",
-        dcc.Link("Run tests", href="/run", className="button-link"),
-    )
-
-
 def charts(by_size: Sequence[Point], by_time: Sequence[Point], n_apart: int = 0) -> list[Component]:
     """Return score against size and against time; `n_apart` models are left out of both."""
     apart = f" {counted(n_apart, 'model')} excluded: not comparable." if n_apart else ""
@@ -160,20 +151,11 @@ def _chart(
 ) -> Component:
     return card(
         title,
-        _graph(title, points, x_title) if points else empty_state("No data", missing),
+        chart(frontier_figure(points, x_title), _description(title, points), class_name="frontier")
+        if points
+        else empty_state("No data", missing),
         note=f"Diamonds mark the efficient frontier: no model to the left scores as high.{apart}",
         tools=image_buttons(title) if points else None,
-    )
-
-
-def _graph(title: str, points: Sequence[Point], x_title: str) -> Component:
-    graph = dcc.Graph(
-        figure=frontier_figure(points, x_title),
-        config=graph_config(),
-        className="chart",
-    )
-    return html.Div(
-        graph, className="frontier", role="figure", **aria(label=_description(title, points))
     )
 
 

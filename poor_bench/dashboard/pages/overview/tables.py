@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from poor_bench import metrics
-from poor_bench.dashboard.components.blocks import aria
+from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.url_state import model_link
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def columns_of(summaries: Sequence[Summary]) -> list[Column]:
 def heat_map(
     summaries: Sequence[Summary], llm_ids: Sequence[str], name_of: Callable[[str], str]
 ) -> Component:
-    """Return a table with a coloured cell for each LLM and class (or class and level).
+    """Build a table with a coloured cell for each LLM and class (or class and level).
 
     Args:
         summaries: Rows by LLM and class, or by LLM, class and level.
@@ -233,23 +233,15 @@ def heat_map(
     """
     columns = columns_of(summaries)
     by_group = {_key(summary.group): summary for summary in summaries}
-    head = html.Tr([html.Th("Model", scope="col"), *(_column_head(column) for column in columns)])
-    body = [
-        html.Tr(
-            [
-                html.Th(dcc.Link(name_of(llm_id), href=model_link(llm_id)), scope="row"),
-                *(_cell(llm_id, column, by_group) for column in columns),
-            ]
+    rows = [
+        row(
+            dcc.Link(name_of(llm_id), href=model_link(llm_id)),
+            *(_cell(llm_id, column, by_group) for column in columns),
         )
         for llm_id in llm_ids
     ]
-    return html.Div(
-        html.Table([html.Thead(head), html.Tbody(body)], className="heat-map"),
-        className="heat-map-frame",
-        tabIndex="0",
-        role="region",
-        **aria(label="Scores by model and class"),
-    )
+    heads = ["Model", *(_column_head(column) for column in columns)]
+    return sheet(heads, rows, label="Scores by model and class", kind="heat-map")
 
 
 def _key(group: Group) -> tuple[str, str, int | None]:

@@ -62,7 +62,7 @@ class RunIds(StrEnum):
 MOST_TRIALS = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class RunUrl(UrlState):
     """What the controls choose when the page opens."""
 

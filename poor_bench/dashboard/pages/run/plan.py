@@ -14,6 +14,7 @@ from poor_bench.dashboard.components.blocks import (
     tiles,
     warning_banner,
 )
+from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.text.formatting import dollars_text, seconds_text
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import counted
@@ -41,9 +42,8 @@ def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
             "Change the selection, enable a model, or re-run completed tests.",
         )
     cells = [_cells(llm, name_of(llm.llm_id)) for llm in planned.llms]
-    shown = [column for column in range(len(_HEADS)) if any(row[column] for row in cells)]
-    head = html.Tr([html.Th(_HEADS[column], scope="col") for column in shown])
-    rows = [_row([row[column] for column in shown]) for row in cells]
+    shown = [column for column in range(len(_HEADS)) if any(each[column] for each in cells)]
+    rows = [row(*(each[column] for column in shown)) for each in cells]
     return html.Div(
         [
             tiles(
@@ -51,10 +51,7 @@ def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
                 tile("Estimated time", *_total_time(planned)),
                 tile("Estimated cost", *_total_cost(planned)),
             ),
-            html.Div(
-                html.Table([html.Thead(head), html.Tbody(rows)], className="run-table"),
-                className="run-table-frame",
-            ),
+            sheet([_HEADS[column] for column in shown], rows, kind="run-table"),
         ],
         className="page-body",
     )
@@ -113,11 +110,6 @@ def _cells(llm: LLMPreview, name: str) -> tuple[str, ...]:
     )
 
 
-def _row(cells: Sequence[str]) -> Component:
-    name, *figures = cells
-    return html.Tr([html.Th(name, scope="row"), *(html.Td(figure) for figure in figures)])
-
-
 def _rescored_note(n_rescored: int) -> str:
     return f"and {counted(n_rescored, 'response')} to rescore" if n_rescored else "to run"
 
@@ -160,19 +152,17 @@ def failures_head(groups: Sequence[FailureGroup]) -> list[Component]:
 
 
 def failures_table(groups: Sequence[FailureGroup], name_of: Callable[[str], str]) -> Component:
-    """Return what failed to run, by LLM and reason."""
-    heads = ("Model", "Reason", "Trials", "First message")
-    rows = [_failure_row(group, name_of(group.llm_id)) for group in groups[:_SHOWN]]
-    return html.Div(
-        html.Table(
-            [
-                html.Thead(html.Tr([html.Th(name, scope="col") for name in heads])),
-                html.Tbody(rows),
-            ],
-            className="run-table is-text",
-        ),
-        className="run-table-frame",
-    )
+    """Build the table of what failed to run, by LLM and reason."""
+    rows = [
+        row(
+            dcc.Link(name_of(group.llm_id), href=model_link(group.llm_id, outcome="failed_to_run")),
+            group.kind.value.replace("_", " "),
+            f"{len(group.trials):,}",
+            html.Td(group.message, className="message-cell"),
+        )
+        for group in groups[:_SHOWN]
+    ]
+    return sheet(("Model", "Reason", "Trials", "First message"), rows, kind="run-table is-text")
 
 
 def failure_rows(groups: Sequence[FailureGroup]) -> list[dict[str, Any]]:
@@ -188,16 +178,3 @@ def failure_rows(groups: Sequence[FailureGroup]) -> list[dict[str, Any]]:
         for group in groups
         for trial in group.trials
     ]
-
-
-def _failure_row(group: FailureGroup, name: str) -> Component:
-    return html.Tr(
-        [
-            html.Th(
-                dcc.Link(name, href=model_link(group.llm_id, outcome="failed_to_run")), scope="row"
-            ),
-            html.Td(group.kind.value.replace("_", " ")),
-            html.Td(f"{len(group.trials):,}"),
-            html.Td(group.message, className="message-cell"),
-        ]
-    )

@@ -9,6 +9,7 @@ from dash import dcc, html
 
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import ABSENT, aria, live_head, ticked_text
+from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.services.run_state import (
     LLMProgress,
     RunError,
@@ -127,34 +128,24 @@ def _overall(state: RunState) -> Component:
 
 
 def _llms(state: RunState, name_of: Callable[[str], str]) -> Component:
-    head = html.Tr([html.Th(name, scope="col") for name in _STATE_HEADS])
     rows = [_llm(llm, name_of(llm.llm_id), is_active=state.is_active) for llm in state.llms]
-    return html.Div(
-        html.Table([html.Thead(head), html.Tbody(rows)], className="run-table"),
-        className="run-table-frame",
-    )
+    return sheet(_STATE_HEADS, rows, kind="run-table")
 
 
 def _llm(llm: LLMProgress, name: str, *, is_active: bool) -> Component:
     share = 100 * llm.n_done / llm.n_items if llm.n_items else 100
     left = llm.seconds_left if is_active else None
-    bar = dmc.Progress(value=share, size="sm", w=160, **aria(label=f"Progress of {name}"))
-    return html.Tr(
+    return row(
         [
-            html.Th(
-                [
-                    dcc.Link(name, href=model_link(llm.llm_id)),
-                    html.Span(llm.phase.value, className=f"phase phase-{llm.phase.value}"),
-                ],
-                scope="row",
-            ),
-            html.Td(bar),
-            html.Td(f"{llm.n_done:,} / {llm.n_items:,}"),
-            html.Td("-" if llm.score is None else f"{llm.score:.3f}"),
-            html.Td("-" if llm.tokens_per_s is None else f"{llm.tokens_per_s:,.0f}"),
-            html.Td(f"{llm.n_failed:,}" if llm.n_failed else "", className="is-warning"),
-            html.Td(duration_text(left) if left else ""),
-        ]
+            dcc.Link(name, href=model_link(llm.llm_id)),
+            html.Span(llm.phase.value, className=f"phase phase-{llm.phase.value}"),
+        ],
+        dmc.Progress(value=share, size="sm", w=160, **aria(label=f"Progress of {name}")),
+        f"{llm.n_done:,} / {llm.n_items:,}",
+        "-" if llm.score is None else f"{llm.score:.3f}",
+        "-" if llm.tokens_per_s is None else f"{llm.tokens_per_s:,.0f}",
+        html.Td(f"{llm.n_failed:,}" if llm.n_failed else "", className="is-warning"),
+        duration_text(left) if left else "",
     )
 
 

@@ -42,7 +42,7 @@ class SuitesIds(StrEnum):
     DOWNLOAD = "suites-file-download"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SuiteUrl(UrlState):
     """State of the page; the page selects what is empty."""
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dash import dcc, html
+from dash import html
 
-from poor_bench.dashboard.components.blocks import aria, card, tile, tiles
+from poor_bench.dashboard.components.blocks import aria, card, chart, tile, tiles
 from poor_bench.dashboard.components.controls import image_buttons
+from poor_bench.dashboard.components.tables import number, quiet, row, sheet
 from poor_bench.dashboard.figures.history import suite_trends
 from poor_bench.dashboard.pages.suites.layout import LINKS, SuiteUrl
 from poor_bench.dashboard.text.formatting import dollars_text, milliseconds_text
-from poor_bench.dashboard.theme import graph_config
 from poor_bench.evaluation.rates import RATES
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def case_table(report: EvalSuiteResult, url: SuiteUrl, open_case: str) -> Compon
     rows = [
         _case_row(case, report, url, is_open=case.id == open_case) for case in report.case_results
     ]
-    return _sheet(_CASE_HEADS, rows)
+    return sheet(_CASE_HEADS, rows)
 
 
 def run_table(reports: Sequence[EvalSuiteResult], url: SuiteUrl, open_run: str) -> Component:
@@ -88,41 +88,25 @@ def run_table(reports: Sequence[EvalSuiteResult], url: SuiteUrl, open_run: str) 
         _run_row(report, url, is_open=report.run_id == open_run)
         for report in reversed(reports[-_SHOWN_RUNS:])
     ]
-    return _sheet(_RUN_HEADS, rows)
+    return sheet(_RUN_HEADS, rows)
 
 
 def tag_card(report: EvalSuiteResult) -> Component | None:
     """Results by tag; None where no case has a tag."""
     if not report.tag_results:
         return None
-    sheet = _sheet(_TAG_HEADS, [_tag_row(tag) for tag in report.tag_results])
-    return card("Tags", sheet, note="A case with several tags counts in each.")
+    table = sheet(_TAG_HEADS, [_tag_row(tag) for tag in report.tag_results])
+    return card("Tags", table, note="A case with several tags counts in each.")
 
 
 def _tag_row(tag: EvalTagResult) -> Component:
     interval = tag.pass_interval
-    return html.Tr(
-        [
-            html.Th(tag.tag, scope="row"),
-            html.Td(f"{tag.passed} of {tag.total}", className="number"),
-            html.Td(_percent(tag.pass_rate if tag.total else None), className="number"),
-            html.Td(f"{interval[0]:.2f} to {interval[1]:.2f}" if interval else "-"),
-            html.Td(f"{tag.not_run} not run" if tag.not_run else "", className="quiet"),
-        ]
-    )
-
-
-def _sheet(heads: Sequence[str], rows: Sequence[Component]) -> Component:
-    return html.Div(
-        html.Table(
-            [
-                html.Thead(html.Tr([html.Th(head, scope="col") for head in heads])),
-                html.Tbody(list(rows)),
-            ],
-            className="sheet",
-        ),
-        className="sheet-frame",
-        tabIndex="0",
+    return row(
+        tag.tag,
+        number(f"{tag.passed} of {tag.total}"),
+        number(_percent(tag.pass_rate if tag.total else None)),
+        f"{interval[0]:.2f} to {interval[1]:.2f}" if interval else "-",
+        quiet(f"{tag.not_run} not run" if tag.not_run else ""),
     )
 
 
@@ -132,21 +116,17 @@ def _case_row(
     search = url.changed(run=report.run_id, case=case.id, trial=0).search
     n_passed = sum(trial.passed for trial in case.trial_results)
     reasons = (*case.reasons, *case.read_errors)
-    return html.Tr(
-        [
-            html.Th(LINKS.link(case.id, search), scope="row"),
-            html.Td(verdict(case.status.value)),
-            html.Td(case.mode or ""),
-            html.Td(f"{n_passed} of {case.trials_run}", className="number"),
-            html.Td(milliseconds_text(case.avg_duration_ms), className="number"),
-            html.Td(milliseconds_text(case.p95_duration_ms), className="number"),
-            html.Td(str(case.actions) if case.trials_run else "-", className="number"),
-            html.Td(
-                _cost(case.avg_estimated_cost_usd) if case.trials_run else "-", className="number"
-            ),
-            html.Td(reasons[0] if reasons else "", className="quiet suite-why"),
-        ],
-        className="is-open" if is_open else None,
+    return row(
+        LINKS.link(case.id, search),
+        verdict(case.status.value),
+        case.mode or "",
+        number(f"{n_passed} of {case.trials_run}"),
+        number(milliseconds_text(case.avg_duration_ms)),
+        number(milliseconds_text(case.p95_duration_ms)),
+        number(str(case.actions) if case.trials_run else "-"),
+        number(_cost(case.avg_estimated_cost_usd) if case.trials_run else "-"),
+        quiet(reasons[0] if reasons else "", "suite-why"),
+        is_open=is_open,
     )
 
 
@@ -155,19 +135,17 @@ def _run_row(report: EvalSuiteResult, url: SuiteUrl, *, is_open: bool) -> Compon
     when = report.started[:16].replace("T", " ")
     words = [f"{report.not_run} not run"] if report.not_run else []
     words += ["stopped or running"] if report.cancelled else []
-    return html.Tr(
-        [
-            html.Th(LINKS.link(when or report.run_id, search, title=report.run_id), scope="row"),
-            html.Td(f"{report.passed} of {report.total}", className="number"),
-            html.Td(_pass_bar(report)),
-            html.Td(milliseconds_text(report.p95_duration_ms), className="number"),
-            html.Td(_cost(report.avg_estimated_cost_usd), className="number"),
-            html.Td(_percent(report.deterministic_hit_rate), className="number"),
-            html.Td(_percent(report.handoff_rate), className="number"),
-            html.Td(report.models, className="quiet"),
-            html.Td(", ".join(words), className="quiet"),
-        ],
-        className="is-open" if is_open else None,
+    return row(
+        LINKS.link(when or report.run_id, search, title=report.run_id),
+        number(f"{report.passed} of {report.total}"),
+        _pass_bar(report),
+        number(milliseconds_text(report.p95_duration_ms)),
+        number(_cost(report.avg_estimated_cost_usd)),
+        number(_percent(report.deterministic_hit_rate)),
+        number(_percent(report.handoff_rate)),
+        quiet(report.models),
+        quiet(", ".join(words)),
+        is_open=is_open,
     )
 
 
@@ -207,11 +185,9 @@ def trend_card(reports: Sequence[EvalSuiteResult]) -> Component | None:
     shown = [report for report in reports if report.total][-_MOST_RUNS:]
     if len(shown) < 2:
         return None
-    graph = dcc.Graph(figure=suite_trends(shown), config=graph_config(), className="chart")
-    described = html.Div(graph, role="figure", className="suite-trends", **aria(label=_told(shown)))
     return card(
         _TITLE,
-        described,
+        chart(suite_trends(shown), _told(shown), class_name="suite-trends"),
         note="All runs of this suite by time, whatever their cases and models.",
         tools=image_buttons(_TITLE),
     )

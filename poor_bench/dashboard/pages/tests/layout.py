@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-import dash_mantine_components as dmc
 from dash import dcc, html
 
-from poor_bench.dashboard.components.blocks import aria, card, icon, loading_state, page_head
-from poor_bench.dashboard.components.controls import StayLinks, csv_button
-from poor_bench.dashboard.url_state import UrlState, query_field
+from poor_bench.dashboard.components.blocks import aria, card, loading_state, page_head
+from poor_bench.dashboard.components.controls import StayLinks, csv_button, search_box
+from poor_bench.dashboard.url_state import ListUrl, query_field
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -55,16 +54,11 @@ def form_id(kind: FormIds, test_id: str) -> dict[str, str]:
     return {"type": kind, "index": test_id}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestUrl(UrlState):
+@dataclass(frozen=True, kw_only=True)
+class TestUrl(ListUrl):
     """The state of the page."""
 
-    classes: tuple[str, ...] = query_field("class", ())
-    text: str = ""
     only_suspicious: bool = query_field("suspicious", False)
-    page: int = 1
-    test: str = ""
-    """The test that is open; may be empty."""
 
 
 def chosen_tests(tests: Iterable[Test], url: TestUrl, suspicious: Collection[str]) -> list[Test]:
@@ -96,15 +90,7 @@ LINKS = StayLinks(TestsIds.SEARCH)
 
 def layout(url: TestUrl) -> Component:
     """Return the page without data, its filters set as the address says."""
-    search_box = dmc.TextInput(
-        id=TestsIds.TEXT,
-        value=url.text,
-        placeholder="Search ids and texts",
-        leftSection=icon("search"),
-        debounce=100,
-        size="xs",
-        **aria(label="Search in ids and texts"),
-    )
+    words = search_box(TestsIds.TEXT, "Search in ids and texts", "Search ids and texts", url.text)
     return html.Div(
         [
             page_head("Tests", html.Span(id=TestsIds.NOTE)),
@@ -121,7 +107,7 @@ def layout(url: TestUrl) -> Component:
                         html.Div(id=TestsIds.CHIPS, className="chip-rows"),
                         html.Div(loading_state(6), id=TestsIds.LISTED),
                         note="Choose a test to read its prompt or edit it.",
-                        tools=[search_box, csv_button(TestsIds.CSV, "these tests")],
+                        tools=[words, csv_button(TestsIds.CSV, "these tests")],
                     ),
                     html.Aside(id=TestsIds.DETAILS, className="details", **aria(label="Test")),
                 ],

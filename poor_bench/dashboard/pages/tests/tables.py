@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from dash import html
 
 from poor_bench.dashboard.components.badges import score_badge
-from poor_bench.dashboard.components.blocks import aria, empty_state, ticked_text
+from poor_bench.dashboard.components.blocks import empty_state, ticked_text
+from poor_bench.dashboard.components.controls import class_link, page_steps
+from poor_bench.dashboard.components.tables import quiet, row, sheet
 from poor_bench.dashboard.pages.tests.layout import LINKS, TestUrl
 from poor_bench.statistics.levels import LevelOrder, LevelVerdict
 
@@ -59,40 +62,27 @@ def listed_classes(
     faults: FoundFaults | None,
     url: TestUrl,
 ) -> Component:
-    """Return the table of the classes.
+    """Build the table of the classes.
 
     Args:
         classes: By id.
         tests: All tests.
-        orders: Class id to whether hardness follows the levels; None while it is computed.
-        faults: What is wrong; None while it is looked for.
+        orders: Class id to the order of its levels; None while it is computed.
+        faults: Problems; None while they are looked for.
         url: State of the page.
     """
+    n_tests = Counter(test.class_id for test in tests)
     rows = [
-        html.Tr(
-            [
-                html.Th(_class_link(class_id, url), scope="row"),
-                html.Td(str(sum(test.class_id == class_id for test in tests))),
-                html.Td(
-                    test_class.evaluator.name if test_class.evaluator else "-", className="quiet"
-                ),
-                html.Td(_hardness(orders, class_id)),
-                html.Td(_problems(faults.by_class.get(class_id, ()) if faults else (), class_id)),
-            ]
+        row(
+            class_link(LINKS, url, class_id, class_id),
+            str(n_tests[class_id]),
+            quiet(test_class.evaluator.name if test_class.evaluator else "-"),
+            _hardness(orders, class_id),
+            _problems(faults.by_class.get(class_id, ()) if faults else (), class_id),
         )
         for class_id, test_class in classes.items()
     ]
-    return _sheet("Table of classes", _CLASS_HEADINGS, rows)
-
-
-def _class_link(class_id: str, url: TestUrl) -> Component:
-    is_chosen = class_id in url.classes
-    return LINKS.link(
-        class_id,
-        url.toggled("classes", class_id).changed(test="").search,
-        className="class-link is-active" if is_chosen else "class-link",
-        **aria(current="true" if is_chosen else "false"),
-    )
+    return sheet(_CLASS_HEADINGS, rows, label="Table of classes")
 
 
 def _hardness(orders: Mapping[str, LevelOrder] | None, class_id: str) -> Component:
@@ -112,12 +102,12 @@ def listed_tests(
     faults: FoundFaults | None,
     url: TestUrl,
 ) -> Component:
-    """Return one page of the tests.
+    """Build one page of the tests.
 
     Args:
         tests: All tests that the filters find.
         items: Test id to what the results say.
-        faults: What is wrong; None while it is looked for.
+        faults: Problems; None while they are looked for.
         url: State of the page.
     """
     if not tests:
@@ -130,7 +120,12 @@ def listed_tests(
         _test_row(test, items.get(test.test_id), by_test.get(test.test_id, ()), url)
         for test in tests[start : start + PAGE_SIZE]
     ]
-    return html.Div([_sheet("Table of tests", _TEST_HEADINGS, rows), _steps(url, len(tests))])
+    return html.Div(
+        [
+            sheet(_TEST_HEADINGS, rows, label="Table of tests"),
+            page_steps(LINKS, url, len(tests), PAGE_SIZE, label="Pages of tests"),
+        ]
+    )
 
 
 def _test_row(
@@ -141,19 +136,14 @@ def _test_row(
     text = " ".join((test.text or " | ".join(test.texts or ())).split())
     apart = item.discrimination if item else None
     against = [item.suspicion] if item and item.suspicion else []
-    return html.Tr(
-        [
-            html.Th(LINKS.link(test.test_id, search, className="strip-name"), scope="row"),
-            html.Td(str(test.level)),
-            html.Td(score_badge(item.mean_score) if item else "-"),
-            html.Td(
-                "-" if apart is None else f"{apart.value:+.2f}",
-                title=_TEST_HEADINGS[3][1],
-            ),
-            html.Td(text[:140], className="quiet test-asks"),
-            html.Td(_problems(problems, test.test_id, against)),
-        ],
-        className="is-open" if is_open else "",
+    return row(
+        LINKS.link(test.test_id, search, className="strip-name"),
+        str(test.level),
+        score_badge(item.mean_score) if item else "-",
+        html.Td("-" if apart is None else f"{apart.value:+.2f}", title=_TEST_HEADINGS[3][1]),
+        quiet(text[:140], "test-asks"),
+        _problems(problems, test.test_id, against),
+        is_open=is_open,
     )
 
 
@@ -165,33 +155,6 @@ def _problems(
     if not texts:
         return None
     return html.Ul([html.Li(ticked_text(text[:200])) for text in texts], className="problem-list")
-
-
-def _steps(url: TestUrl, n_tests: int) -> Component | None:
-    n_pages = -(-n_tests // PAGE_SIZE)
-    if n_pages <= 1:
-        return None
-    links = [
-        LINKS.link(text, url.changed(page=page).search, className="page-step")
-        if 1 <= page <= n_pages
-        else html.Span(text, className="page-step is-off", **aria(disabled="true"))
-        for text, page in (("Previous", url.page - 1), ("Next", url.page + 1))
-    ]
-    shown = html.Span(f"page {url.page:,} of {n_pages:,}", className="quiet")
-    return html.Nav(
-        [links[0], shown, links[1]], className="page-steps", **aria(label="Pages of tests")
-    )
-
-
-def _sheet(label: str, headings: Sequence[tuple[str, str]], rows: Sequence[Component]) -> Component:
-    head = html.Tr([html.Th(name, scope="col", title=hint) for name, hint in headings])
-    return html.Div(
-        html.Table([html.Thead(head), html.Tbody(rows)], className="sheet"),
-        className="sheet-frame",
-        tabIndex="0",
-        role="region",
-        **aria(label=label),
-    )
 
 
 def message_about(problem: Problem, of: str) -> str:

@@ -178,7 +178,7 @@ class ReportGenerator:
     def _json(self, by: GroupBy) -> str:
         from poor_bench.reports.json_report import report_to_json
 
-        headers = {run.run_id: run.header for run in self._opener.kept_runs}
+        headers = {run.run_id: run.header for run in self._opener.stored_runs}
         return report_to_json(self.data, by, headers)
 
     def _junit(self, _by: GroupBy) -> str:

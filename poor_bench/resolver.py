@@ -20,10 +20,10 @@ from poor_bench.runs.history import (
     LAST,
     PREVIOUS,
     UNDO,
-    KeptRun,
+    StoredRun,
     find_run,
-    kept_runs,
     run_names,
+    stored_runs,
 )
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class ResultSetResolver:
         return list(self._config.store.results())
 
     @cached_property
-    def kept_runs(self) -> list[KeptRun]:
+    def stored_runs(self) -> list[StoredRun]:
         """The kept runs, oldest first; runs that were killed are settled before.
 
         Where that cannot be written, such as on a read-only disk, they stand among the others as
@@ -102,8 +102,8 @@ class ResultSetResolver:
         try:
             store.merge()
         except StoreError:
-            return kept_runs([*store.paths.runs(), *store.paths.journals()])
-        return kept_runs(store.paths.runs())
+            return stored_runs([*store.paths.runs(), *store.paths.journals()])
+        return stored_runs(store.paths.runs())
 
     def rescorings(self) -> Iterator[tuple[str, list[Result]]]:
         """Yield what rescorings replaced and what undoing them restored, oldest first.
@@ -114,7 +114,7 @@ class ResultSetResolver:
         Raises:
             StoreError: If a kept run cannot be read.
         """
-        for run in self.kept_runs:
+        for run in self.stored_runs:
             if run.kind in {EARLIER, UNDO}:
                 results = read_results_file(run.path, self._resolve).results
                 yield run.kind, [result for result in results if result.failure is None]
@@ -132,7 +132,7 @@ class ResultSetResolver:
 
     def run_facts(self) -> dict[str, RunFacts]:
         """Return what is known of every kept run."""
-        return {run.run_id: read_run_facts(run.header) for run in self.kept_runs}
+        return {run.run_id: read_run_facts(run.header) for run in self.stored_runs}
 
     def _side(
         self,
@@ -163,7 +163,7 @@ class ResultSetResolver:
         run = self._run(reference)
         if run is None:
             raise self._unknown(reference)
-        earlier = self.kept_runs[: self.kept_runs.index(run)]
+        earlier = self.stored_runs[: self.stored_runs.index(run)]
         if not earlier:
             raise ConfigError(
                 f"no run before {run.run_id} is stored",
@@ -171,10 +171,10 @@ class ResultSetResolver:
             )
         return self._side(f"the results before run {run.run_id}", self._results_of(earlier))
 
-    def _run(self, reference: str) -> KeptRun | None:
-        return find_run(self.kept_runs, reference)
+    def _run(self, reference: str) -> StoredRun | None:
+        return find_run(self.stored_runs, reference)
 
-    def _results_of(self, runs: Sequence[KeptRun]) -> list[Result]:
+    def _results_of(self, runs: Sequence[StoredRun]) -> list[Result]:
         return newest_of_trials(
             result for run in runs for result in read_results_file(run.path, self._resolve).results
         )
@@ -191,7 +191,9 @@ class ResultSetResolver:
         llms = names_of(self._config.workspace.llms)
         nearest = nearest_name(reference, [NOW, LAST, PREVIOUS, *llms])
         hint = f"did you mean `{nearest}`? " if nearest else ""
-        hint += f"runs: {run_names(self.kept_runs)}" if self.kept_runs else "no runs are stored yet"
+        hint += (
+            f"runs: {run_names(self.stored_runs)}" if self.stored_runs else "no runs are stored yet"
+        )
         return ConfigError(f"{reference!r} is not a model, a run or a file of results", hint=hint)
 
 

@@ -75,7 +75,7 @@ def agents(app: AppContext, /, as_json: bool) -> int:
     """List the agents of the workspace, and check their files."""
     from poor_bench.judge.agent_registry import load_agent_registry, rubric_of
 
-    shelf = load_agent_registry(app.data_dir)
+    registry = load_agent_registry(app.data_dir)
     rows: list[dict[str, Any]] = [
         {
             "agent_id": agent.id,
@@ -85,12 +85,12 @@ def agents(app: AppContext, /, as_json: bool) -> int:
             "rubric": rubric_of(agent)[0].name,
             "dimensions": list(rubric_of(agent)[0].names),
         }
-        for agent in shelf.agents.values()
+        for agent in registry.agents.values()
     ]
     if as_json:
-        print_json({"agents": rows, "problems": problems_to_json(shelf.problems)})
-        return 2 if shelf.broken else 0
-    print_problems(shelf.problems, limit=50)
+        print_json({"agents": rows, "problems": problems_to_json(registry.problems)})
+        return 2 if registry.broken else 0
+    print_problems(registry.problems, limit=50)
     print_table(
         {
             "Agent": row["agent_id"],
@@ -102,7 +102,7 @@ def agents(app: AppContext, /, as_json: bool) -> int:
         for row in rows
     )
     click.echo(f"{counted(len(rows), 'agent')} in {app.data_dir / 'agents'}")
-    return 2 if shelf.broken else 0
+    return 2 if registry.broken else 0
 
 
 @command.command("list", epilog=_LIST_EXAMPLES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,18 +9,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.options import cost_options, format_highest_cost, judge_options
+from poor_bench.cli.options import (
+    beside_option,
+    cost_options,
+    format_highest_cost,
+    judge_options,
+    resume_option,
+)
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
-    from poor_bench.judge.judge import Judge
     from poor_bench.judge.judged_run import JudgeRun
-    from poor_bench.judge.pairwise import PairwiseRun
     from poor_bench.judge.pairwise_results import PairComparison, PairwiseTally, PanelPreferences
+    from poor_bench.judge.pairwise_run import PairwiseRun
     from poor_bench.judge.storage import StoredPairwise
-    from poor_bench.llm_manager import LLMManager
 
 
 _EPILOG = examples(
@@ -42,6 +45,8 @@ _MOST_RUNS = 2
 @click.argument("references", metavar="[A B]", nargs=-1)
 @judge_options
 @cost_options
+@resume_option
+@beside_option
 @json_option
 @pass_app
 def pairwise(
@@ -50,115 +55,72 @@ def pairwise(
     references: tuple[str, ...],
     judge: str | None,
     panel: tuple[str, ...],
-    max_cost: float | None,
-    dry_run: bool,
-    as_json: bool,
+    resume: str | None,
+    **options: Any,
 ) -> int:
     """Compare the conversations of two runs, case by case.
 
-    With one name, that of a comparison or `last`, show it again. Without names, list all.
+    With one name, that of a comparison or `last`, show it again. Without names, list all. With
+    --resume, go on with a comparison: with what is missing, and with what failed.
     """
-    if not references:
+    as_json = options["as_json"]
+    if resume and references:
+        raise click.UsageError("--resume takes the runs of the comparison; leave out A and B")
+    if not references and not resume:
         return list_pairwise(app.data_dir, as_json=as_json)
     if len(references) == 1:
         return show_pairwise(app.data_dir, references[0], as_json=as_json)
     if len(references) > _MOST_RUNS:
         raise click.UsageError("give two runs, A and B")
-    return _compete(
-        app, references, tuple(filter(None, (judge, *panel))), max_cost, dry_run, as_json
-    )
+    judges = tuple(filter(None, (judge, *panel)))
+    return _compare(app, references, judges, resume, **options)
 
 
-def _compete(
+def _compare(
     app: AppContext,
     references: tuple[str, ...],
     judges: tuple[str, ...],
+    resume: str | None,
+    *,
     max_cost: float | None,
     dry_run: bool,
+    beside: bool,
     as_json: bool,
 ) -> int:
     from contextlib import closing
 
     from poor_bench.judge.pairwise_results import PairOutcome, combine_judges
-    from poor_bench.judge.storage import JudgementStore
-    from poor_bench.llm_manager import LLMManager
+    from poor_bench.judge.pairwise_run import PairwiseRunner
 
-    store = JudgementStore(app.data_dir)
-    a, b = (store.find(reference) for reference in references)
-    with closing(LLMManager(app.data_dir)) as manager:
-        contest = _contest(app, a, b, judges, manager)
-        if contest.left_out and not as_json:
-            names = ", ".join(contest.left_out)
-            say(f"Skipped, because only one run has them: {names}", err=True)
+    with closing(PairwiseRunner(app.data_dir)) as runner:
+        run = runner.resume(resume, judges) if resume else runner.plan(references, judges)
+        if run.left_out and not as_json:
+            say(f"Skipped, because only one run has them: {', '.join(run.left_out)}", err=True)
         if dry_run:
-            return _tell_plan(contest, as_json=as_json)
-        _limit(contest, max_cost)
-        if not as_json and (most_usd := contest.estimated_cost_usd()):
+            return _tell_plan(run, as_json=as_json)
+        if not beside:
+            runner.require_idle(run)
+        runner.limit_cost(run, max_cost)
+        if not as_json and (most_usd := run.estimated_cost_usd()):
             click.echo(f"Cost: {format_highest_cost(most_usd)}", err=True)
-        duels = _hold(app, contest, quiet=as_json)
-    show_comparisons(combine_judges(duels), (a, b), as_json=as_json)
-    if contest.budget.n_refused:
+        comparisons = list(run.made)
+        for made in runner.run(run):
+            comparisons.append(made)
+            if not as_json:
+                say(f"{made.judge}, {made.case_id}: {made.outcome}", err=True)
+    show_comparisons(combine_judges(comparisons), (run.a, run.b), as_json=as_json)
+    if run.budget.n_refused:
         from poor_bench.metrics import cost_text
 
-        text = f"{counted(contest.budget.n_refused, 'pair')} might have exceeded --max-cost"
+        text = f"{counted(run.budget.n_refused, 'pair')} might have exceeded --max-cost"
         click.echo(f"{text} {cost_text(max_cost)} and were skipped.", err=True)
-    is_whole = not contest.budget.n_refused
-    return 0 if is_whole and all(duel.outcome is not PairOutcome.FAILED for duel in duels) else 3
+    has_failed = any(made.outcome is PairOutcome.FAILED for made in comparisons)
+    return 3 if run.budget.n_refused or has_failed else 0
 
 
-def _contest(
-    app: AppContext, a: JudgeRun, b: JudgeRun, judges: tuple[str, ...], manager: LLMManager
-) -> PairwiseRun:
-    from poor_bench.errors import ConfigError
-    from poor_bench.judge.pairwise import PairwiseRun
-
-    contest = PairwiseRun(a, b, _judges(app, a, judges, manager), manager)
-    if not contest.pairs:
-        raise ConfigError(f"{a.run_id} and {b.run_id} share no case")
-    return contest
-
-
-def _judges(
-    app: AppContext, run: JudgeRun, names: tuple[str, ...], manager: LLMManager
-) -> list[Judge]:
-    from poor_bench.config.judge_settings import load_judge_settings
-    from poor_bench.judge.agent_registry import load_agent_registry, rubric_of
-    from poor_bench.judge.judge import Judge
-    from poor_bench.judge.run_plan import judges_of
-
-    shelf = load_agent_registry(app.data_dir)
-    settings = load_judge_settings(app.data_dir)
-    rubric, _ = rubric_of(shelf.agent(run.header.agent_id))
-    return [Judge(llm, manager, rubric) for llm in judges_of(names, shelf, settings, os.environ)]
-
-
-def _limit(contest: PairwiseRun, max_cost: float | None) -> None:
-    from poor_bench.calls.budget import Budget, require_prices
-
-    if max_cost is not None:
-        require_prices((judge.llm for judge in contest.judges), contest.manager.is_local)
-        contest.budget = Budget(max_cost)
-
-
-def _hold(app: AppContext, contest: PairwiseRun, *, quiet: bool) -> list[PairComparison]:
-    from poor_bench.judge.storage import store_comparisons
-    from poor_bench.runs.history import new_run_id
-
-    run_id = new_run_id(contest.manager.clock.now_iso())
-    duels = []
-    runs = contest.a.run_id, contest.b.run_id
-    with store_comparisons(app.data_dir, run_id, *runs, contest.n_comparisons) as keep:
-        for duel in contest.duels():
-            keep(duel)
-            duels.append(duel)
-            if not quiet:
-                say(f"{duel.judge}, {duel.case_id}: {duel.outcome}", err=True)
-    return duels
-
-
-def _tell_plan(contest: PairwiseRun, *, as_json: bool) -> int:
-    n_comparisons, judges = len(contest.pairs), [judge.llm.id for judge in contest.judges]
-    most_usd = contest.estimated_cost_usd()
+def _tell_plan(run: PairwiseRun, *, as_json: bool) -> int:
+    n_comparisons, judges = len(run.pairs), [judge.llm.id for judge in run.judges]
+    most_usd = run.estimated_cost_usd()
     if as_json:
         print_json({"duels": n_comparisons, "judges": judges, "most_usd": most_usd})
         return 0
@@ -178,11 +140,11 @@ def show_comparisons(
     if as_json:
         print_json(decisions_to_json(decisions, a.run_id, b.run_id))
         return
-    for judge, duels in decisions.by_judge.items():
+    for judge, comparisons in decisions.by_judge.items():
         if decisions.is_panel:
             say(judge)
-        print_table(_row(duel) for duel in duels.duels)
-        for sentence in tally_text(duels):
+        print_table(_row(comparison) for comparison in comparisons.comparisons)
+        for sentence in tally_text(comparisons):
             click.echo(sentence)
         click.echo("")
     if decisions.is_panel:
@@ -200,30 +162,32 @@ def show_pairwise(data_dir: Path, reference: str, *, as_json: bool) -> int:
         ConfigError: If there is none, or its runs are gone.
     """
     from poor_bench.judge.pairwise_results import combine_judges
-    from poor_bench.judge.storage import JudgementStore, find_pairwise
+    from poor_bench.judge.storage import JudgementStore, PairwiseStore
 
-    contest = find_pairwise(data_dir, reference)
+    pairwise = PairwiseStore(data_dir).find(reference)
     store = JudgementStore(data_dir)
-    runs = store.find(contest.a_run_id), store.find(contest.b_run_id)
-    show_comparisons(combine_judges(contest.duels), runs, as_json=as_json)
-    if contest.n_planned > len(contest.duels) and not as_json:
-        again = next_command(f"judge pairwise {contest.a_run_id} {contest.b_run_id}")
-        click.echo(f"Incomplete: {_share_judged(contest)}. Compare again: {again}")
+    runs = store.find(pairwise.a_run_id), store.find(pairwise.b_run_id)
+    show_comparisons(combine_judges(pairwise.comparisons), runs, as_json=as_json)
+    if pairwise.n_planned > len(pairwise.comparisons) and not as_json:
+        go_on = next_command(f"judge pairwise --resume {pairwise.run_id}")
+        click.echo(f"Incomplete: {_share_judged(pairwise)}. Resume: {go_on}")
     return 0
 
 
 def list_pairwise(data_dir: Path, *, as_json: bool) -> int:
     """Print the stored comparisons, newest last."""
     from poor_bench.judge.pairwise_results import combine_judges
-    from poor_bench.judge.storage import stored_pairwise_runs
+    from poor_bench.judge.storage import PairwiseStore
 
-    kept = stored_pairwise_runs(data_dir)
+    kept = PairwiseStore(data_dir).runs()
     if as_json:
         print_json(
             {
                 "comparisons": [
                     {"run_id": item.run_id, "n_planned": item.n_planned}
-                    | decisions_to_json(combine_judges(item.duels), item.a_run_id, item.b_run_id)
+                    | decisions_to_json(
+                        combine_judges(item.comparisons), item.a_run_id, item.b_run_id
+                    )
                     for item in kept
                 ]
             }
@@ -244,51 +208,61 @@ def decisions_to_json(decisions: PanelPreferences, a_run_id: str, b_run_id: str)
         "cases": {case_id: outcome.value for case_id, outcome in decisions.by_case.items()},
         "share_of_a": None if share is None else asdict(share),
         "n_unanimous": decisions.n_unanimous if decisions.is_panel else None,
-        "judges": {judge: _duels_json(duels) for judge, duels in decisions.by_judge.items()},
+        "judges": {
+            judge: _tally_to_json(comparisons) for judge, comparisons in decisions.by_judge.items()
+        },
     }
 
 
-def _duels_json(duels: PairwiseTally) -> dict[str, Any]:
+def _tally_to_json(comparisons: PairwiseTally) -> dict[str, Any]:
     from poor_bench.judge.pairwise_results import PairOutcome
 
     estimates = {
-        "share_of_a": duels.share_of_a,
-        "position_bias": duels.position_bias,
-        "first_preference": duels.first_preference,
+        "share_of_a": comparisons.share_of_a,
+        "position_bias": comparisons.position_bias,
+        "first_preference": comparisons.first_preference,
     }
     return {
-        "counts": {outcome.value: duels.count(outcome) for outcome in PairOutcome},
+        "counts": {outcome.value: comparisons.count(outcome) for outcome in PairOutcome},
         **{name: None if item is None else asdict(item) for name, item in estimates.items()},
-        "duels": [{**asdict(duel), "outcome": duel.outcome.value} for duel in duels.duels],
+        "duels": [
+            {**asdict(comparison), "outcome": comparison.outcome.value}
+            for comparison in comparisons.comparisons
+        ],
     }
 
 
-def _share_judged(contest: StoredPairwise) -> str:
-    return f"{len(contest.duels)} of {counted(contest.n_planned, 'pair')} judged"
+def _share_judged(pairwise: StoredPairwise) -> str:
+    return f"{len(pairwise.comparisons)} of {counted(pairwise.n_planned, 'pair')} judged"
 
 
-def _row(duel: PairComparison) -> dict[str, str]:
+def _row(comparison: PairComparison) -> dict[str, str]:
     return {
-        "Case": duel.case_id,
-        "Better": duel.outcome.value,
-        "A first": duel.a_first.value if duel.a_first else "-",
-        "B first": duel.b_first.value if duel.b_first else "-",
-        "Why": duel.error or " / ".join(" ".join(reason.split()) for reason in duel.reasons),
+        "Case": comparison.case_id,
+        "Better": comparison.outcome.value,
+        "A first": comparison.a_first.value if comparison.a_first else "-",
+        "B first": comparison.b_first.value if comparison.b_first else "-",
+        "Why": comparison.error
+        or " / ".join(" ".join(reason.split()) for reason in comparison.reasons),
     }
 
 
-def _list_comparison(contest: StoredPairwise) -> dict[str, str]:
+def _list_comparison(pairwise: StoredPairwise) -> dict[str, str]:
     from poor_bench.judge.pairwise_results import PairOutcome, combine_judges
     from poor_bench.metrics import cost_text
 
-    decisions = combine_judges(contest.duels)
+    decisions = combine_judges(pairwise.comparisons)
     said = list(decisions.by_case.values())
-    is_whole = contest.n_planned <= len(contest.duels)
-    known = [duel.cost_usd for duel in contest.duels if duel.cost_usd is not None]
+    is_whole = pairwise.n_planned <= len(pairwise.comparisons)
+    known = [
+        comparison.cost_usd
+        for comparison in pairwise.comparisons
+        if comparison.cost_usd is not None
+    ]
     return {
-        "Comparison": contest.run_id,
-        "A": contest.a_run_id,
-        "B": contest.b_run_id,
+        "Comparison": pairwise.run_id,
+        "A": pairwise.a_run_id,
+        "B": pairwise.b_run_id,
         "Judges": ", ".join(decisions.by_judge),
         ">Cases": str(len(said)) if is_whole else f"{len(said)}, incomplete",
         ">A better": str(said.count(PairOutcome.A)),

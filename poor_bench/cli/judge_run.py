@@ -13,11 +13,13 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import (
+    beside_option,
     cost_options,
     count_option,
     format_highest_cost,
     html_option,
     judge_options,
+    resume_option,
 )
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples
@@ -26,6 +28,7 @@ from poor_bench.messages import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from poor_bench.judge.agent_run import JudgeRunner
     from poor_bench.judge.judged_run import AgentEvent, CaseSummary, RunSummary
     from poor_bench.judge.run_plan import JudgePlan, JudgeRequest
     from poor_bench.judge.storage import JudgementStore
@@ -39,6 +42,7 @@ _EPILOG = examples(
   {program} judge run support_desk --conversations last --judge claude-opus-4-20250514
   {program} judge run support_desk --dry-run            plan and cost
   {program} judge run support_desk --max-cost 0.50
+  {program} judge run support_desk --resume last        finish an interrupted run
   {program} judge run support_desk --gate --html report.html
 
 \b
@@ -70,6 +74,8 @@ Exit codes:
     help="Judge the conversations of an earlier run again.",
 )
 @cost_options
+@resume_option
+@beside_option
 @click.option(
     "--gate", is_flag=True, help="Exit with 1 if the agent is not approved or a case broke a rule."
 )
@@ -82,25 +88,31 @@ def run(
     agent_id: str,
     max_cost: float | None,
     dry_run: bool,
+    beside: bool,
     gate: bool,
     html: Path | None,
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Talk to AGENT, have the conversations judged, store and show everything."""
+    """Talk to AGENT, have the conversations judged, store and show everything.
+
+    With --resume, go on with a stored run: with what is missing, and with what failed.
+    """
     from poor_bench.judge.agent_run import JudgeRunner
     from poor_bench.judge.judged_run import summarise_run
 
     limit = math.inf if max_cost is None else max_cost
     runner = JudgeRunner(app.data_dir, max_cost_usd=limit)
     with closing(runner):
-        plan = runner.plan(_request(agent_id, runner.store, options))
+        plan = _plan(runner, agent_id, options)
         for note in plan.notes:
             say(f"Warning: {note}", err=True)
         for problem in plan.skipped:
             say(f"Skipped: {problem}", err=True)
         if dry_run:
             return _tell_plan(plan, as_json=as_json)
+        if not beside:
+            runner.require_idle(plan)
         if not as_json:
             _tell_cost(plan)
         with judge_progress(plan, quiet=as_json) as listener:
@@ -112,6 +124,12 @@ def run(
         text = f"{runner.budget.n_refused} conversations and judgements might have exceeded"
         click.echo(f"{text} --max-cost {cost_text(max_cost)} and were skipped.", err=True)
     return _exit_code(summary, gate=gate) or (2 if plan.skipped else 0)
+
+
+def _plan(runner: JudgeRunner, agent_id: str, options: dict[str, Any]) -> JudgePlan:
+    if options["resume"]:
+        return runner.plan_resume(options["resume"], agent_id)
+    return runner.plan(_request(agent_id, runner.store, options))
 
 
 def _request(agent_id: str, store: JudgementStore, options: dict[str, Any]) -> JudgeRequest:

@@ -95,6 +95,14 @@ max_cost_option = click.option(
     help="Stop before total cost exceeds this amount in US dollars.",
 )
 cost_options = combine(max_cost_option, dry_run_option)
+resume_option = click.option(
+    "--resume",
+    metavar="RUN",
+    help="Go on with a stored run: its id, or `last`. What failed is tried again.",
+)
+beside_option = click.option(
+    "--beside", is_flag=True, help="Start even if another process is running the same."
+)
 selection_options = combine(
     click.option("--llm", "llms", multiple=True, metavar="ID", help="Model id, label or glob."),
     click.option("--class", "classes", multiple=True, metavar="ID", help="Test class id or glob."),

@@ -30,7 +30,7 @@ from poor_bench.errors import ConfigError, PoorBenchError
 
 if TYPE_CHECKING:
     from poor_bench.evaluation.models import EvalSuiteResult
-    from poor_bench.evaluation.stored_run import StoredRun
+    from poor_bench.evaluation.stored_run import SuiteRun
 
 
 _EPILOG = examples(
@@ -62,11 +62,11 @@ _NEWEST = 10
 @pass_app
 def list_suites(app: AppContext, /, as_json: bool = False) -> int:
     """List suites that can be run by name, and the newest runs."""
-    from poor_bench.evaluation.stored_run import stored_runs
+    from poor_bench.evaluation.stored_run import stored_suite_runs
     from poor_bench.evaluation.suite_files import suite_files
 
     suites = [_suite_row(path, app.data_dir) for path in suite_files(app.data_dir)]
-    runs = [_run_row(run) for run in reversed(stored_runs(app.data_dir)[-_NEWEST:])]
+    runs = [_run_row(run) for run in reversed(stored_suite_runs(app.data_dir)[-_NEWEST:])]
     if as_json:
         print_json({"suites": suites, "runs": runs})
         return 0
@@ -231,13 +231,13 @@ def report(app: AppContext, /, run: str, as_json: bool, **files: Path | None) ->
     return 0
 
 
-def _open(app: AppContext, path: Path, reference: str) -> tuple[StoredRun | None, EvalSuiteResult]:
-    from poor_bench.evaluation.stored_run import find_run, open_run
+def _open(app: AppContext, path: Path, reference: str) -> tuple[SuiteRun | None, EvalSuiteResult]:
+    from poor_bench.evaluation.stored_run import find_suite_run, open_run
     from poor_bench.evaluation.written_report import read_report
 
     if path.is_file():
         return None, read_report(path)
-    stored = open_run(path) if path.exists() else find_run(app.data_dir, reference)
+    stored = open_run(path) if path.exists() else find_suite_run(app.data_dir, reference)
     return stored, stored.report()
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         EvalTagResult,
         EvalTrialResult,
     )
-    from poor_bench.evaluation.stored_run import StoredRun
+    from poor_bench.evaluation.stored_run import SuiteRun
 
 
 report_file_options = combine(
@@ -38,7 +38,7 @@ report_file_options = combine(
 
 
 def write_report_files(
-    report: EvalSuiteResult, run: StoredRun | None, files: dict[str, Path | None]
+    report: EvalSuiteResult, run: SuiteRun | None, files: dict[str, Path | None]
 ) -> None:
     """Write the files that the options name, and list them on standard error."""
     from poor_bench.evaluation.html.page import report_to_html
@@ -188,7 +188,7 @@ def run(
     finished trials are kept, and `suite report` shows them.
     """
     from poor_bench.evaluation.selection import select_cases
-    from poor_bench.evaluation.stored_run import find_run
+    from poor_bench.evaluation.stored_run import find_suite_run
     from poor_bench.evaluation.suite_file import read_suite
     from poor_bench.evaluation.suite_files import find_suite
 
@@ -196,7 +196,7 @@ def run(
     suite = select_cases(suite, case_patterns=cases, tags=tags, trials=trials)
     report = _run(app, suite, quiet=as_json, llm_id=llm_id, parallel=parallel)
     show_report(report, as_json=as_json)
-    write_report_files(report, find_run(app.data_dir, report.run_id), files)
+    write_report_files(report, find_suite_run(app.data_dir, report.run_id), files)
     if llm_id and not report.llms:
         say(_not_used(llm_id), err=True)
     return exit_code(report)

@@ -12,7 +12,7 @@ from poor_bench.evaluation.browser.recording.record import record_playbook
 from poor_bench.evaluation.models import EvalCase, EvalSuite, EvalTrialResult
 from poor_bench.evaluation.playbook_files import SUFFIX
 from poor_bench.evaluation.report import write_file
-from poor_bench.evaluation.stored_run import StoredRun, find_run, stored_runs
+from poor_bench.evaluation.stored_run import SuiteRun, find_suite_run, stored_suite_runs
 
 _BY_AGENT = frozenset({"agent", "handoff"})
 
@@ -21,7 +21,7 @@ _BY_AGENT = frozenset({"agent", "handoff"})
 class Recordable:
     """A trial that an agent passed, with its case."""
 
-    run: StoredRun
+    run: SuiteRun
     case: EvalCase
     trial: EvalTrialResult
 
@@ -37,7 +37,11 @@ def find_recordable(data_dir: Path, case_id: str, run_reference: str | None) -> 
     Raises:
         ConfigError: If there is none.
     """
-    runs = [find_run(data_dir, run_reference)] if run_reference else stored_runs(data_dir)[::-1]
+    runs = (
+        [find_suite_run(data_dir, run_reference)]
+        if run_reference
+        else stored_suite_runs(data_dir)[::-1]
+    )
     known: set[str] = set()
     for run in runs:
         for case in run.report().case_results:

@@ -28,7 +28,7 @@ _LEAST_PREFIX = 4
 
 
 @dataclass(frozen=True)
-class StoredRun:
+class SuiteRun:
     """One stored run of a suite."""
 
     folder: Path
@@ -137,13 +137,13 @@ def report_on(
     return score_suite(suite, [score_case(case, scored[case.id]) for case in cases])
 
 
-def stored_runs(data_dir: Path) -> list[StoredRun]:
+def stored_suite_runs(data_dir: Path) -> list[SuiteRun]:
     """Runs of a workspace, oldest first."""
     paths = runs_folder(data_dir).glob(f"*/{RUN_FILE}")
     return sorted((open_run(path.parent) for path in paths), key=lambda run: run.age)
 
 
-def open_run(folder: Path) -> StoredRun:
+def open_run(folder: Path) -> SuiteRun:
     """Open the run of a folder.
 
     Raises:
@@ -152,10 +152,10 @@ def open_run(folder: Path) -> StoredRun:
     path = folder / RUN_FILE
     if not path.is_file():
         raise ConfigError(f"{folder} is not the folder of a run: {RUN_FILE} is missing")
-    return StoredRun(folder, read_header(path))
+    return SuiteRun(folder, read_header(path))
 
 
-def find_run(data_dir: Path, reference: str) -> StoredRun:
+def find_suite_run(data_dir: Path, reference: str) -> SuiteRun:
     """Find the run that a reference names.
 
     Args:
@@ -165,7 +165,7 @@ def find_run(data_dir: Path, reference: str) -> StoredRun:
     Raises:
         ConfigError: If it names no run, or several.
     """
-    runs = stored_runs(data_dir)
+    runs = stored_suite_runs(data_dir)
     if not runs:
         raise ConfigError("no suite has been run yet", hint=next_command("suite run FILE"))
     if reference == LAST:

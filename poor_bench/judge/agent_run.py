@@ -6,13 +6,13 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from poor_bench.calls.budget import Budget, require_prices
-from poor_bench.errors import RunCancelledError
+from poor_bench.errors import ConfigError, RunCancelledError
 from poor_bench.judge.agent_registry import load_agent_registry
 from poor_bench.judge.conversation import Conversation, ConversationDriver
 from poor_bench.judge.judge import Judge
@@ -29,6 +29,7 @@ from poor_bench.judge.run_plan import (
     conversation_usd,
     judgement_usd,
     prepare_plan,
+    resume_request,
 )
 from poor_bench.judge.storage import JudgementStore, RunWriter
 from poor_bench.llm_manager import LLMManager
@@ -85,16 +86,19 @@ class AgentRunner:
             RunCancelledError: If `stop` was called; what is stored by then is kept.
         """
         self._require_usable(plan)
-        header = plan.header(run_id, self.manager.clock.now_iso())
-        with self.store.writing(header) as writer:
-            conversations = tuple(self._conversations(plan, writer))
+        run = plan.resumed or JudgeRun(header=plan.header(run_id, self.manager.clock.now_iso()))
+        resumes = plan.resumed is not None
+        with self.store.writing(run.header, resumes=resumes) as writer:
+            if resumes:
+                writer.resume(self.manager.clock.now_iso())
+            conversations = (*run.conversations, *self._conversations(plan, writer))
             talked = [talk for talk in conversations if talk.failure is None]
-            judgements = tuple(self._judgements(plan, talked, writer)) if talked else ()
+            judgements = run.judgements
+            if talked:
+                judgements += tuple(self._judgements(plan, talked, writer))
             ended = self.manager.clock.now_iso()
             writer.end(ended)
-        return JudgeRun(
-            header=header, conversations=conversations, judgements=judgements, ended=ended
-        )
+        return replace(run, conversations=conversations, judgements=judgements, ended=ended)
 
     def stop(self) -> None:
         """Stop the run: open requests are cancelled, and `run` raises RunCancelledError."""
@@ -106,16 +110,19 @@ class AgentRunner:
             self.manager.concurrency(llm)
 
     def _conversations(self, plan: JudgePlan, writer: RunWriter) -> Iterator[Conversation]:
-        for conversation in plan.conversations or self._held(plan):
+        for conversation in plan.conversations_left or self._held(plan):
             writer.add_conversation(conversation)
             self.listener(ConversationHeld(conversation))
             yield conversation
 
     def _held(self, plan: JudgePlan) -> Iterator[Conversation]:
+        if not plan.cases_left:
+            return
         llm = plan.llms[plan.agent.llm_id]
-        talker = ConversationDriver(plan.agent, plan.llms, self._ask, self.manager.clock.now_iso)
+        driver = ConversationDriver(plan.agent, plan.llms, self._ask, self.manager.clock.now_iso)
         jobs = [
-            _Job(partial(talker.hold, case), conversation_usd(plan, case)) for case in plan.cases
+            _Job(partial(driver.hold, case), conversation_usd(plan, case))
+            for case in plan.cases_left
         ]
         yield from self._each(llm, jobs)
 
@@ -123,11 +130,11 @@ class AgentRunner:
         self, plan: JudgePlan, conversations: Sequence[Conversation], writer: RunWriter
     ) -> Iterator[Judgement]:
         evidence = plan.evidence(conversations)
-        for llm in plan.judges:
+        for llm in filter(plan.n_judgements_by, plan.judges):
             judge = Judge(llm, self.manager, plan.rubric, threshold=plan.threshold)
             ask = partial(judge.judge, evidence, self.control.cancelled)
             job = _Job(ask, judgement_usd(plan, llm, evidence))
-            for judgement in self._each(llm, [job] * plan.repeat):
+            for judgement in self._each(llm, [job] * plan.n_judgements_by(llm)):
                 writer.add_judgement(judgement)
                 self.listener(JudgementMade(judgement))
                 yield judgement
@@ -189,8 +196,24 @@ class JudgeRunner:
         Raises:
             ConfigError: If there is no such agent, case or judge, or a key is missing.
         """
-        shelf = load_agent_registry(self._data_dir)
-        return prepare_plan(request, shelf, self._data_dir, self._environ)
+        registry = load_agent_registry(self._data_dir)
+        return prepare_plan(request, registry, self._data_dir, self._environ)
+
+    def plan_resume(self, reference: str, agent_id: str = "") -> JudgePlan:
+        """Plan to go on with a stored run: with what is missing, and with what failed.
+
+        Args:
+            reference: The run, as in `JudgementStore.find`.
+            agent_id: The agent it must be of; empty for any.
+
+        Raises:
+            ConfigError: If there is no such run, or its agent or rubric changed since.
+        """
+        run = self.store.find(reference)
+        if agent_id and run.header.agent_id != agent_id:
+            raise ConfigError(f"{run.run_id} is a run of another agent: {run.header.agent_id}")
+        of = run.header.conversations_of
+        return self.plan(resume_request(run, self.store.find(of) if of else None))
 
     def run(
         self, plan: JudgePlan, listener: Callable[[AgentEvent], None] = lambda _event: None
@@ -206,6 +229,14 @@ class JudgeRunner:
             require_prices(plan.asked, self._manager.is_local)
         self._runner.listener = listener
         return self._runner.run(plan, new_run_id(self._manager.clock.now_iso()))
+
+    def require_idle(self, plan: JudgePlan) -> None:
+        """Refuse to judge an agent that another process judges already.
+
+        Raises:
+            RunRefusedError: If a run of the same agent is running.
+        """
+        self.store.history.require_idle(lambda run: run.header.get("agent_id") == plan.agent.id)
 
     def stop(self) -> None:
         """Stop a run and cancel open requests; thread-safe."""

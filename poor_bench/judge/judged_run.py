@@ -34,6 +34,8 @@ class RunHeader:
     """Dimension to percent, in the rubric's order."""
     n_cases: int = 0
     """Number of planned conversations."""
+    case_ids: tuple[str, ...] = ()
+    """Their cases; empty in files of older versions."""
     judges: tuple[str, ...] = ()
     """LLM ids."""
     repeat: int = 1
@@ -52,7 +54,9 @@ class JudgeRun:
     conversations: tuple[Conversation, ...] = ()
     judgements: tuple[Judgement, ...] = ()
     ended: str = ""
-    """ISO 8601, UTC; empty where it is under way, or was broken off."""
+    """ISO 8601, UTC; empty while it is running, or if it was interrupted."""
+    replaced_costs: tuple[float | None, ...] = ()
+    """Costs of failed conversations and judgements that a resumed run made again."""
 
     @property
     def run_id(self) -> str:
@@ -89,7 +93,28 @@ class JudgeRun:
     @property
     def _costs(self) -> list[float | None]:
         costs = [talk.cost_usd for talk in self.conversations]
-        return [*costs, *(judgement.cost_usd for judgement in self.judgements)]
+        costs += [judgement.cost_usd for judgement in self.judgements]
+        return [*costs, *self.replaced_costs]
+
+    def reopen(self) -> JudgeRun:
+        """Drop what a resumed run makes again.
+
+        That is every failed conversation and judgement. Judgements of a part of the conversations
+        go, too: they say nothing about the whole.
+        """
+        conversations = tuple(talk for talk in self.conversations if talk.failure is None)
+        is_whole = len(conversations) >= self.header.n_cases
+        judgements = self.usable_judgements if is_whole else ()
+        kept = {id(item) for item in (*conversations, *judgements)}
+        items: tuple[Conversation | Judgement, ...] = (*self.conversations, *self.judgements)
+        costs = tuple(item.cost_usd for item in items if id(item) not in kept)
+        return replace(
+            self,
+            conversations=conversations,
+            judgements=judgements,
+            ended="",
+            replaced_costs=(*self.replaced_costs, *costs),
+        )
 
     def conversation(self, case_id: str) -> Conversation | None:
         """Find the conversation of a case; None if missing."""
@@ -99,7 +124,12 @@ class JudgeRun:
 def header_to_record(header: RunHeader) -> dict[str, Any]:
     """Convert to the first line of a run's file."""
     plain = asdict(header)
-    return {**plain, "weights": dict(header.weights), "judges": list(header.judges)}
+    return {
+        **plain,
+        "weights": dict(header.weights),
+        "judges": list(header.judges),
+        "case_ids": list(header.case_ids),
+    }
 
 
 def header_from_record(record: Mapping[str, Any]) -> RunHeader:
@@ -111,7 +141,8 @@ def header_from_record(record: Mapping[str, Any]) -> RunHeader:
     names = {item.name for item in fields(RunHeader)}
     values = {key: value for key, value in record.items() if key in names}
     try:
-        return RunHeader(**values | {"judges": tuple(values.get("judges", ()))})
+        lists = {name: tuple(values.get(name, ())) for name in ("judges", "case_ids")}
+        return RunHeader(**values | lists)
     except TypeError as error:
         raise ValueError(f"not a header of a judged run: {error}") from error
 
@@ -128,6 +159,8 @@ def with_record(run: JudgeRun, record: Mapping[str, Any]) -> JudgeRun:
             return replace(run, conversations=held)
         case {"judgement": judgement}:
             return replace(run, judgements=(*run.judgements, judgement_from_dict(judgement)))
+        case {"resumed": _}:
+            return run.reopen()
         case {"ended": ended}:
             return replace(run, ended=str(ended))
     return run

@@ -1,30 +1,22 @@
-"""Prompts of a pairwise comparison; pure."""
+"""Which of two conversations a judge prefers: prompt, reply, and the question in both orders."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from poor_bench.calls.budget import Budget
 from poor_bench.errors import RecordedError
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.judge.conversation import Conversation
 from poor_bench.judge.evidence import JudgedCase, nonce_for, quoted
 from poor_bench.judge.judge import Judge
-from poor_bench.judge.judged_run import JudgeRun
 from poor_bench.judge.pairwise_results import PairComparison, Position
 from poor_bench.judge.prompt import repair_message
 from poor_bench.judge.reply import Object, ObjectSearch, is_signed
 from poor_bench.judge.rubric import Rubric
-from poor_bench.judge.run_plan import FORM_CHARACTERS, request_usd
-from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Message
-from poor_bench.pool.control import RunControl
-from poor_bench.pool.events import JobDone
-from poor_bench.pool.pool import Outcome, Pool, Work
 from poor_bench.scoring.cost import cost_usd
 
 _SYSTEM = """\
@@ -166,7 +158,7 @@ class PairwiseJudge:
     """Common instructions of both agents; empty if they differ."""
     cancelled: Callable[[], bool] = lambda: False
 
-    def duel(self, a: Conversation, b: Conversation) -> PairComparison:
+    def compare(self, a: Conversation, b: Conversation) -> PairComparison:
         """Ask for the judge's preference in both orders.
 
         Raises:
@@ -213,91 +205,3 @@ class PairwiseJudge:
         unknown = asked.cost_usd is None or cost is None
         asked.cost_usd = None if unknown else (asked.cost_usd or 0.0) + (cost or 0.0)
         return completion.text
-
-
-Pair = tuple[Conversation, Conversation]
-
-
-@dataclass(slots=True)
-class PairwiseRun:
-    """Compares the conversations of two runs.
-
-    Attributes:
-        a: The run whose conversations are called A.
-        b: The other one.
-        judges: Who says which one is better, each by itself.
-        manager: Asks them, one LLM after the other.
-        budget: What may be spent; a duel that might exceed it is not begun.
-    """
-
-    a: JudgeRun
-    b: JudgeRun
-    judges: Sequence[Judge]
-    manager: LLMManager
-    budget: Budget = field(default_factory=Budget)
-    _control: RunControl = field(default_factory=RunControl)
-
-    @property
-    def pairs(self) -> list[Pair]:
-        """The conversations about the same case that came to their end in both runs."""
-        talks = [(talk, self.b.conversation(talk.case_id)) for talk in self.a.conversations]
-        return [
-            (first, second)
-            for first, second in talks
-            if second is not None and first.failure is None and second.failure is None
-        ]
-
-    @property
-    def left_out(self) -> list[str]:
-        """Ids of the cases that cannot be compared: only one run has them whole."""
-        talks = (*self.a.conversations, *self.b.conversations)
-        paired = {first.case_id for first, _ in self.pairs}
-        ids = dict.fromkeys(talk.case_id for talk in talks)
-        return [case_id for case_id in ids if case_id not in paired]
-
-    @property
-    def n_comparisons(self) -> int:
-        """Number of comparisons: each pair before each judge."""
-        return len(self.pairs) * len(self.judges)
-
-    def estimated_cost_usd(self) -> float:
-        """Highest cost in US dollars without repairs; 0.0 without prices."""
-        return sum(self._duel_usd(judge, pair) for judge in self.judges for pair in self.pairs)
-
-    def duels(self) -> Iterator[PairComparison]:
-        """Yield each duel as soon as it is over.
-
-        Raises:
-            ConfigError: If the settings of a judge's LLM cannot be used.
-        """
-        pool = Pool(self.manager, self._control, gives_up=False)
-        for judge in self.judges:
-            yield from self._before(judge, pool)
-
-    def _before(self, judge: Judge, pool: Pool) -> Iterator[PairComparison]:
-        arena = PairwiseJudge(judge, self._instructions, self._control.cancelled)
-
-        def hold(pair: Pair) -> Outcome[PairComparison | None]:
-            usd = self._duel_usd(judge, pair)
-            return Outcome(self.budget.run_within(usd, lambda: arena.duel(*pair)))
-
-        pairs = self.pairs
-        at_once = self.manager.concurrency(judge.llm)
-        work = Work(llm=judge.llm, items=pairs, n_items=len(pairs), concurrency=at_once)
-        with closing(pool.run([work], hold)) as events:
-            for event in events:
-                if isinstance(event, JobDone) and event.value is not None:
-                    yield event.value
-
-    def _duel_usd(self, judge: Judge, pair: Pair) -> float:
-        shown = shown_texts(self._instructions, [talk.as_case() for talk in pair])
-        rubric = judge.rubric
-        told = len(rubric.text) + sum(len(item.description) for item in rubric.dimensions)
-        n_characters = told + sum(map(len, shown)) + FORM_CHARACTERS
-        return 2 * request_usd(judge.llm, n_characters)
-
-    @property
-    def _instructions(self) -> str:
-        """Common instructions of both agents; empty if they differ."""
-        orders = self.a.header.system_prompt, self.b.header.system_prompt
-        return orders[0] if orders[0] == orders[1] else ""

@@ -70,36 +70,40 @@ def share_of_a(outcomes: Iterable[PairOutcome]) -> Estimate | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairwiseTally:
-    """All duels of two runs before one judge."""
+    """All comparisons of two runs before one judge."""
 
-    duels: tuple[PairComparison, ...]
+    comparisons: tuple[PairComparison, ...]
 
     def count(self, outcome: PairOutcome) -> int:
         """Number of comparisons with this outcome."""
-        return sum(duel.outcome is outcome for duel in self.duels)
+        return sum(comparison.outcome is outcome for comparison in self.comparisons)
 
     @property
     def share_of_a(self) -> Estimate | None:
         """How often A wins where the judge prefers the same one in both orders; None for never."""
-        return share_of_a(duel.outcome for duel in self.duels)
+        return share_of_a(comparison.outcome for comparison in self.comparisons)
 
     @property
     def position_bias(self) -> Estimate | None:
-        """Share of the duels whose winner changes with the order; None without a whole duel."""
-        n = len(self.duels) - self.count(PairOutcome.FAILED)
+        """Share of the comparisons whose winner changes with the order; None if all failed."""
+        n = len(self.comparisons) - self.count(PairOutcome.FAILED)
         return _share(self.count(PairOutcome.SWAYED), n)
 
     @property
     def first_preference(self) -> Estimate | None:
-        """Among duels that the order decided: how often the first place won, else the second."""
-        swayed = [duel for duel in self.duels if duel.outcome is PairOutcome.SWAYED]
-        n_first = sum(duel.a_first is Position.FIRST for duel in swayed)
+        """How often the first position won where the order decided."""
+        swayed = [
+            comparison
+            for comparison in self.comparisons
+            if comparison.outcome is PairOutcome.SWAYED
+        ]
+        n_first = sum(comparison.a_first is Position.FIRST for comparison in swayed)
         return _share(n_first, len(swayed))
 
 
-def tally_comparisons(duels: Sequence[PairComparison]) -> PairwiseTally:
+def tally_comparisons(comparisons: Sequence[PairComparison]) -> PairwiseTally:
     """Summarise comparisons, with Wilson intervals."""
-    return PairwiseTally(duels=tuple(duels))
+    return PairwiseTally(comparisons=tuple(comparisons))
 
 
 def _share(count: int, n: int) -> Estimate | None:
@@ -131,13 +135,13 @@ class PanelPreferences:
         return len(self.by_judge) > 1
 
 
-def combine_judges(duels: Iterable[PairComparison]) -> PanelPreferences:
+def combine_judges(comparisons: Iterable[PairComparison]) -> PanelPreferences:
     """Combine comparisons by any number of judges."""
     by_judge: dict[str, list[PairComparison]] = {}
     by_case: dict[str, list[PairOutcome]] = {}
-    for duel in duels:
-        by_judge.setdefault(duel.judge, []).append(duel)
-        by_case.setdefault(duel.case_id, []).append(duel.outcome)
+    for comparison in comparisons:
+        by_judge.setdefault(comparison.judge, []).append(comparison)
+        by_case.setdefault(comparison.case_id, []).append(comparison.outcome)
     return PanelPreferences(
         by_judge={judge: tally_comparisons(held) for judge, held in by_judge.items()},
         by_case={case_id: _together(said) for case_id, said in by_case.items()},

@@ -43,6 +43,8 @@ class JudgePlan:
     """Conversations of an earlier run, to be judged instead of new ones."""
     conversations_of: str = ""
     """Id of that run."""
+    resumed: JudgeRun | None = None
+    """The stored run to go on with, without what failed in it."""
     notes: tuple[str, ...] = ()
     """Corrections of the rubric, and keys of agents' files that nothing reads."""
     skipped: tuple[str, ...] = ()
@@ -53,23 +55,45 @@ class JudgePlan:
         """All models of the run: the agent's, its simulated users' and the judges."""
         users = [case.simulated_user for case in self.cases if case.simulated_user is not None]
         ids = dict.fromkeys([self.agent.llm_id, *(user.llm_id for user in users)])
-        talking = () if self.conversations else tuple(self.llms[llm_id] for llm_id in ids)
+        talking = tuple(self.llms[llm_id] for llm_id in ids) if self.n_conversations else ()
         return (*talking, *self.judges)
 
     @property
     def n_steps(self) -> int:
         """Number of conversations and judgements, including those of an earlier run."""
-        return self.n_conversations + len(self.conversations) + self.n_judgements
+        return self.n_conversations + len(self.conversations_left) + self.n_judgements
 
     @property
     def n_conversations(self) -> int:
         """Number of conversations to hold."""
-        return 0 if self.conversations else len(self.cases)
+        return len(self.cases_left)
 
     @property
     def n_judgements(self) -> int:
         """Number of judgements to make."""
-        return len(self.judges) * self.repeat
+        return sum(map(self.n_judgements_by, self.judges))
+
+    def n_judgements_by(self, judge: LLM) -> int:
+        """Number of judgements to make by one judge."""
+        made = self.resumed.usable_judgements if self.resumed else ()
+        return max(0, self.repeat - sum(item.judge == judge.id for item in made))
+
+    @property
+    def cases_left(self) -> tuple[AgentCase, ...]:
+        """Cases whose conversation is to be held."""
+        if self.conversations:
+            return ()
+        return tuple(case for case in self.cases if case.id not in self._held_ids)
+
+    @property
+    def conversations_left(self) -> tuple[Conversation, ...]:
+        """Conversations of an earlier run that are not in this one yet."""
+        return tuple(talk for talk in self.conversations if talk.case_id not in self._held_ids)
+
+    @property
+    def _held_ids(self) -> frozenset[str]:
+        held = self.resumed.conversations if self.resumed else ()
+        return frozenset(talk.case_id for talk in held)
 
     def header(self, run_id: str, started: str) -> RunHeader:
         """Build the header of the run."""
@@ -87,6 +111,8 @@ class JudgePlan:
             rubric_hash=rubric.hash,
             weights={dimension.name: dimension.weight for dimension in rubric.dimensions},
             n_cases=len(self.conversations or self.cases),
+            case_ids=tuple(talk.case_id for talk in self.conversations)
+            or tuple(case.id for case in self.cases),
             judges=tuple(judge.id for judge in self.judges),
             repeat=self.repeat,
             decision=self.decision.value,
@@ -132,10 +158,31 @@ class JudgeRequest:
     decision: Decision = Decision.MEAN
     conversations_of: JudgeRun | None = None
     """A run whose conversations are judged again."""
+    resumed: JudgeRun | None = None
+    """A run to go on with."""
+
+
+def resume_request(run: JudgeRun, conversations_of: JudgeRun | None) -> JudgeRequest:
+    """Build the request that goes on with a stored run.
+
+    Args:
+        run: Interrupted, or with failures.
+        conversations_of: The run that its header names, if it names one.
+    """
+    header = run.header
+    return JudgeRequest(
+        agent_id=header.agent_id,
+        case_ids=header.case_ids,
+        judges=header.judges,
+        repeat=header.repeat,
+        decision=Decision(header.decision),
+        conversations_of=conversations_of,
+        resumed=run,
+    )
 
 
 def prepare_plan(
-    request: JudgeRequest, shelf: AgentRegistry, data_dir: Path, environ: Mapping[str, str]
+    request: JudgeRequest, registry: AgentRegistry, data_dir: Path, environ: Mapping[str, str]
 ) -> JudgePlan:
     """Plan a run without sending requests.
 
@@ -143,30 +190,59 @@ def prepare_plan(
         ConfigError: If there is no such agent, case or judge, a judge is named twice or its key is
             missing, or the earlier run has no conversation that can be judged.
     """
-    agent = shelf.agent(request.agent_id)
+    agent = registry.agent(request.agent_id)
     settings = load_judge_settings(data_dir)
     earlier = request.conversations_of
     rubric, notes = rubric_of(agent)
     cases = choose_cases(agent, request.case_ids) if earlier is None else agent.cases
-    return JudgePlan(
+    plan = JudgePlan(
         agent=agent,
         cases=cases,
-        llms=shelf.llms,
+        llms=registry.llms,
         rubric=rubric,
         threshold=_threshold(agent, settings),
-        judges=judges_of(request.judges, shelf, settings, environ),
+        judges=judges_of(request.judges, registry, settings, environ),
         repeat=request.repeat,
         decision=request.decision,
         conversations=() if earlier is None else _earlier(earlier, request, agent),
         conversations_of="" if earlier is None else earlier.run_id,
-        notes=(*notes, *_ignored_keys(shelf)),
-        skipped=tuple(str(each) for of_file in shelf.broken.values() for each in of_file),
+        resumed=None if request.resumed is None else request.resumed.reopen(),
+        notes=(*notes, *_ignored_keys(registry)),
+        skipped=tuple(str(each) for of_file in registry.broken.values() for each in of_file),
     )
+    if request.resumed is not None:
+        _require_unchanged(plan, request.resumed)
+    return plan
+
+
+def _require_unchanged(plan: JudgePlan, run: JudgeRun) -> None:
+    """Refuse to mix what was judged under different settings.
+
+    Raises:
+        ConfigError: If the run would not be started in the same way today.
+    """
+    before, now = run.header, plan.header(run.run_id, run.header.started)
+    changed = [
+        what
+        for what, is_same in {
+            "model": before.llm_id == now.llm_id,
+            "instructions": before.system_prompt == now.system_prompt,
+            "rubric": before.rubric_hash == now.rubric_hash,
+            "cases": before.case_ids == now.case_ids,
+            "threshold": before.threshold == now.threshold,
+        }.items()
+        if not is_same
+    ]
+    if changed:
+        raise ConfigError(
+            f"cannot resume {run.run_id}: {', '.join(changed)} of {before.agent_id} changed since",
+            hint="Start a new run without --resume.",
+        )
 
 
 def judges_of(
     names: tuple[str, ...],
-    shelf: AgentRegistry,
+    registry: AgentRegistry,
     settings: JudgeSettings,
     environ: Mapping[str, str],
 ) -> tuple[LLM, ...]:
@@ -176,7 +252,7 @@ def judges_of(
         ConfigError: If there is no such LLM, one is named twice, or its key is missing.
     """
     wanted: tuple[str | None, ...] = names or (None,)
-    listed = tuple(shelf.llms.values())
+    listed = tuple(registry.llms.values())
     judges = tuple(
         judge_llm(JudgeOptions(model=name), settings, listed, environ) for name in wanted
     )
@@ -188,9 +264,9 @@ def judges_of(
     return judges
 
 
-def _ignored_keys(shelf: AgentRegistry) -> tuple[str, ...]:
+def _ignored_keys(registry: AgentRegistry) -> tuple[str, ...]:
     """Name keys such as `not_contains`: a rule under a wrong name would guard nothing."""
-    return tuple(str(problem) for problem in shelf.problems if problem.code == "unknown-key")
+    return tuple(str(problem) for problem in registry.problems if problem.code == "unknown-key")
 
 
 def _threshold(agent: Agent, settings: JudgeSettings) -> float:
@@ -250,12 +326,15 @@ def judgement_usd(plan: JudgePlan, judge: LLM, evidence: Evidence) -> float:
 
 def plan_usd(plan: JudgePlan) -> float:
     """Highest cost of a plan in US dollars."""
-    cases = () if plan.conversations else plan.cases
+    cases = plan.cases_left
     total = sum(conversation_usd(plan, case) for case in cases)
-    evidence = plan.evidence(plan.conversations)
-    if not plan.conversations:
-        evidence = replace(evidence, cases=tuple(_longest(plan, case) for case in cases))
-    return total + plan.repeat * sum(judgement_usd(plan, judge, evidence) for judge in plan.judges)
+    held = (*(plan.resumed.conversations if plan.resumed else ()), *plan.conversations_left)
+    evidence = plan.evidence(held)
+    longest = tuple(_longest(plan, case) for case in cases)
+    evidence = replace(evidence, cases=(*evidence.cases, *longest))
+    return total + sum(
+        plan.n_judgements_by(judge) * judgement_usd(plan, judge, evidence) for judge in plan.judges
+    )
 
 
 def request_usd(llm: LLM, n_characters: float) -> float:

@@ -1,12 +1,9 @@
-"""Store of judged runs and of pairwise comparisons: one append-only file per run.
+"""Stored judged runs and pairwise comparisons: two kinds of run, each an append-only journal.
 
 ```
 judgements/<run id>.jsonl             header, then each conversation and judgement as it ends
-judgements/<run id>.lock              held while the run is active
 judgements/pairwise/<run id>.jsonl    header, then each compared pair
 ```
-
-No file is ever rewritten, so any number of processes may run and read at once.
 """
 
 from __future__ import annotations
@@ -18,7 +15,6 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError
 from poor_bench.judge.conversation import Conversation
 from poor_bench.judge.judged_run import (
@@ -29,30 +25,29 @@ from poor_bench.judge.judged_run import (
     with_record,
 )
 from poor_bench.judge.judgement import Judgement
-from poor_bench.judge.pairwise_results import PairComparison, Position
-from poor_bench.runs.journal import (
-    JournalWriter,
-    is_owned,
-    owner_lock_path,
-    read_header,
-    read_journal,
-)
-from poor_bench.safe_files import open_regular, os_errors_told
+from poor_bench.judge.pairwise_results import PairComparison, PairOutcome, Position
+from poor_bench.runs.history import LAST, RunHistory, RunKind, StoredRun
+from poor_bench.runs.journal import JournalWriter
 
 _LOG = logging.getLogger(__name__)
-
-
-JUDGEMENTS_FOLDER = "judgements"
-
-
-_LEAST_PREFIX = 4
-
-
-_NAMED = 5
-
-
-LAST = "last"
-"""Refers to the newest run."""
+JUDGED_RUNS = RunKind(
+    name="judged run",
+    folders=("judgements",),
+    command="judge run AGENT",
+    row_keys=frozenset({"conversation", "judgement"}),
+    count_planned=lambda header: (
+        int(header.get("n_cases", 0)) + len(header.get("judges", ())) * int(header.get("repeat", 1))
+    ),
+    describe=lambda header: str(header.get("agent_id", "")),
+)
+PAIRWISE_RUNS = RunKind(
+    name="comparison",
+    folders=("judgements/pairwise",),
+    command="judge pairwise A B",
+    row_keys=frozenset({"duel"}),
+    count_planned=lambda header: header.get("n_duels"),
+    describe=lambda header: f"{header.get('a', '')} and {header.get('b', '')}",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +72,14 @@ class RunWriter:
         """
         self.journal.append_record({"judgement": judgement.as_dict()})
 
+    def resume(self, now_iso: str) -> None:
+        """Append that the run goes on; what failed before is then tried again.
+
+        Raises:
+            StoreError: If it could not be stored.
+        """
+        self.journal.append_record({"resumed": now_iso})
+
     def end(self, now_iso: str) -> None:
         """Append the end of the run.
 
@@ -87,39 +90,25 @@ class RunWriter:
 
 
 class JudgementStore:
-    """The judged agents of one workspace."""
+    """The judged runs of one workspace."""
 
     def __init__(self, data_dir: Path) -> None:
-        self.folder = data_dir / JUDGEMENTS_FOLDER
+        self.history = RunHistory(data_dir, JUDGED_RUNS)
 
     @contextmanager
-    def writing(self, header: RunHeader) -> Iterator[RunWriter]:
-        """Open the file of a new run for as long as it is under way.
+    def writing(self, header: RunHeader, *, resumes: bool = False) -> Iterator[RunWriter]:
+        """Open the journal of a run while it is running.
+
+        Args:
+            header: Of the run.
+            resumes: True to go on with the stored run of that id.
 
         Raises:
             StoreError: If it cannot be written.
         """
-        path = self.folder / f"{header.run_id}.jsonl"
-        journal = JournalWriter(path, header_to_record(header))
-        try:
+        record = None if resumes else header_to_record(header)
+        with self.history.writing(header.run_id, record) as journal:
             yield RunWriter(journal)
-        finally:
-            journal.close()
-            owner_lock_path(path).unlink(missing_ok=True)
-
-    def headers(self) -> list[RunHeader]:
-        """Read the headers of all runs, oldest first, without results.
-
-        Raises:
-            StoreError: If a file cannot be read.
-        """
-        headers = []
-        for path in self._files():
-            with os_errors_told(path):
-                header = _header(path)
-            if header is not None:
-                headers.append(header)
-        return sorted(headers, key=lambda item: (item.started, item.run_id))
 
     def runs(self, agent_id: str | None = None) -> list[JudgeRun]:
         """Read all runs, or those of one agent, oldest first.
@@ -127,176 +116,158 @@ class JudgementStore:
         Raises:
             StoreError: If a file cannot be read.
         """
-        chosen = (
-            header for header in self.headers() if agent_id is None or header.agent_id == agent_id
+        read = (
+            _read_judged(run)
+            for run in self.history.runs()
+            if agent_id is None or run.header.get("agent_id") == agent_id
         )
-        return [self._read(header) for header in chosen]
+        return [run for run in read if run is not None]
 
     def find(self, reference: str) -> JudgeRun:
         """Find a run by reference.
 
         Args:
-            reference: `last`, an agent's id (its newest run), the id of a run, or at least 4
-                characters of its beginning.
+            reference: An agent's id (its newest run), or as in `RunHistory.find`.
 
         Raises:
             ConfigError: If it stands for no run, or for several.
             StoreError: If a file cannot be read.
         """
-        headers = self.headers()
-        newest = [item for item in headers if reference in {LAST, item.agent_id, item.run_id}]
-        if newest:
-            return self._read(newest[-1])
-        found = [item for item in headers if item.run_id.startswith(reference)]
-        if len(found) == 1 and len(reference) >= _LEAST_PREFIX:
-            return self._read(found[0])
-        what = "matches several runs" if len(found) > 1 else "is not a judged run"
-        known = ", ".join(
-            f"{item.run_id} ({item.agent_id})" for item in headers[: -_NAMED - 1 : -1]
-        )
-        hint = f"newest: {known}" if known else f"start one: {next_command('judge run AGENT')}"
-        raise ConfigError(f"{reference!r} {what}", hint=hint)
+
+        def is_of_agent(run: StoredRun) -> bool:
+            return run.header.get("agent_id") == reference
+
+        if any(map(is_of_agent, self.history.runs())):
+            return _require(_read_judged(self.history.find(LAST, is_of_agent)), reference)
+        found = self.history.find(reference, lambda run: "agent_id" in run.header)
+        return _require(_read_judged(found), reference)
 
     def is_under_way(self, run_id: str) -> bool:
         """True if a process is working on the run."""
-        path = self.folder / f"{run_id}.jsonl"
-        return owner_lock_path(path).exists() and is_owned(path)
+        return self.history.running(lambda run: run.run_id == run_id) is not None
 
     def under_way(self) -> str:
         """Id of a run that a process is working on; empty if none."""
-        locked = (path.stem for path in sorted(self.folder.glob("*.lock")))
-        return next((run_id for run_id in locked if self.is_under_way(run_id)), "")
-
-    def fingerprint(self) -> tuple[tuple[str, int], ...]:
-        """Name and size of every file; changes with every new line."""
-        return tuple((path.name, path.stat().st_size) for path in self._files())
-
-    def _files(self) -> list[Path]:
-        return sorted(self.folder.glob("*.jsonl"))
-
-    def _read(self, header: RunHeader) -> JudgeRun:
-        path = self.folder / f"{header.run_id}.jsonl"
-
-        def tell(line: int) -> None:
-            _LOG.warning("%s:%d cannot be read; the line is skipped", path, line)
-
-        run = JudgeRun(header=header)
-        with os_errors_told(path), open_regular(path) as stream:
-            for line in read_journal(stream, tell):
-                try:
-                    run = with_record(run, line.record)
-                except ValueError as error:
-                    _LOG.warning("%s: a line is skipped: %s", path, error)
-        return run
+        run = self.history.running()
+        return run.run_id if run else ""
 
 
-def _header(path: Path) -> RunHeader | None:
+def _read_judged(stored: StoredRun) -> JudgeRun | None:
     try:
-        return header_from_record(read_header(path))
+        run = JudgeRun(header=header_from_record(stored.header))
     except ValueError as error:
-        _LOG.warning("%s is skipped: %s", path, error)
+        _LOG.warning("%s is skipped: %s", stored.path, error)
         return None
+    for record in stored.records():
+        try:
+            run = with_record(run, record)
+        except ValueError as error:
+            _LOG.warning("%s: a line is skipped: %s", stored.path, error)
+    return run
+
+
+def _require(run: JudgeRun | None, reference: str) -> JudgeRun:
+    if run is None:
+        raise ConfigError(f"{reference!r} is not a judged run: its first line is not readable")
+    return run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredPairwise:
-    """Two runs and the duels of their conversations, as far as they were held."""
+    """Two runs and the comparisons of their conversations, as far as they were made."""
 
     run_id: str
     """Unique; sorts by time."""
     a_run_id: str
     b_run_id: str
-    duels: tuple[PairComparison, ...]
+    comparisons: tuple[PairComparison, ...]
     n_planned: int
-    """Pairs of the whole comparison: more than `duels` if it was interrupted or cost too much."""
+    """Pairs of the whole comparison: more than were made if it was interrupted."""
+    judges: tuple[str, ...] = ()
+    """LLM ids; those of the comparisons in files of older versions."""
+
+    @property
+    def judged(self) -> tuple[PairComparison, ...]:
+        """The comparisons that came to a result; a resumed run makes the others again."""
+        return tuple(
+            comparison
+            for comparison in self.comparisons
+            if comparison.outcome is not PairOutcome.FAILED
+        )
 
 
-@contextmanager
-def store_comparisons(
-    data_dir: Path, run_id: str, a_run_id: str, b_run_id: str, n_planned: int
-) -> Iterator[Callable[[PairComparison], None]]:
-    """Yield what keeps a duel the moment it is over.
+class PairwiseStore:
+    """The pairwise comparisons of one workspace."""
 
-    Args:
-        data_dir: The workspace.
-        run_id: Unique, sorts by time, usable as a file name.
-        a_run_id: The judged run whose conversations are called A.
-        b_run_id: The other one.
-        n_planned: Number of pairs, if all of them are judged.
+    def __init__(self, data_dir: Path) -> None:
+        self.history = RunHistory(data_dir, PAIRWISE_RUNS)
 
-    Raises:
-        StoreError: If it cannot be written.
-    """
-    path = _folder(data_dir) / f"{run_id}.jsonl"
-    journal = JournalWriter(
-        path, {"run_id": run_id, "a": a_run_id, "b": b_run_id, "n_duels": n_planned}
-    )
+    @contextmanager
+    def writing(
+        self, run_id: str, header: Mapping[str, Any] | None
+    ) -> Iterator[Callable[[PairComparison], None]]:
+        """Yield what stores a comparison the moment it is made.
 
-    def keep(duel: PairComparison) -> None:
-        journal.append_record({"duel": {**asdict(duel), "outcome": duel.outcome.value}})
+        Args:
+            run_id: Unique, sorts by time, usable as a file name.
+            header: Ids of the runs `a` and `b`, `judges`, and `n_duels`, the number of planned
+                comparisons; None resumes a stored run.
 
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        record = None if header is None else {"run_id": run_id, **header}
+        with self.history.writing(run_id, record) as journal:
+            yield lambda comparison: journal.append_record(
+                {"duel": {**asdict(comparison), "outcome": comparison.outcome.value}}
+            )
+
+    def runs(self) -> list[StoredPairwise]:
+        """Read all comparisons, oldest first; unreadable ones are skipped.
+
+        Raises:
+            StoreError: If a file cannot be read.
+        """
+        read = map(_read_pairwise, self.history.runs())
+        return [run for run in read if run is not None]
+
+    def find(self, reference: str) -> StoredPairwise:
+        """Find a comparison as `RunHistory.find` does.
+
+        Raises:
+            ConfigError: If there is no such comparison, or there are several.
+            StoreError: If a file cannot be read.
+        """
+        found = _read_pairwise(self.history.find(reference, lambda run: "a" in run.header))
+        if found is None:
+            raise ConfigError(f"the comparison {reference!r} is not readable")
+        return found
+
+
+def _read_pairwise(stored: StoredRun) -> StoredPairwise | None:
+    header = stored.header
     try:
-        yield keep
-    finally:
-        journal.close()
-        owner_lock_path(path).unlink(missing_ok=True)
-
-
-def stored_pairwise_runs(data_dir: Path) -> list[StoredPairwise]:
-    """Read all comparisons, oldest first; invalid files are skipped.
-
-    Raises:
-        StoreError: If a file cannot be read.
-    """
-    read = (_read(path) for path in sorted(_folder(data_dir).glob("*.jsonl")))
-    return [contest for contest in read if contest is not None]
-
-
-def find_pairwise(data_dir: Path, reference: str) -> StoredPairwise:
-    """Find a comparison by id, the start of one, or `last`.
-
-    Raises:
-        ConfigError: If there is no such comparison, or there are several.
-        StoreError: If a file cannot be read.
-    """
-    kept = stored_pairwise_runs(data_dir)
-    if reference == LAST:
-        found = kept[-1:]
-    else:
-        found = [contest for contest in kept if contest.run_id.startswith(reference)]
-    if len(found) != 1:
-        what = "matches several comparisons" if found else "is not a comparison"
-        hint = f"list them: {next_command('judge pairwise')}"
-        raise ConfigError(f"{reference!r} {what}", hint=hint)
-    return found[0]
-
-
-def _folder(data_dir: Path) -> Path:
-    return data_dir / JUDGEMENTS_FOLDER / "pairwise"
-
-
-def _read(path: Path) -> StoredPairwise | None:
-    def tell(line: int) -> None:
-        _LOG.warning("%s:%d cannot be read; the line is skipped", path, line)
-
-    with os_errors_told(path), open_regular(path) as stream:
-        records = [line.record for line in read_journal(stream, tell)]
-    try:
-        header = read_header(path)
-        duels = tuple(_duel_of(record["duel"]) for record in records if "duel" in record)
+        # Of two comparisons of the same pair by the same judge, the later one replaces the other.
+        comparisons = {
+            (comparison.judge, comparison.case_id): comparison
+            for record in stored.records()
+            if "duel" in record
+            for comparison in [_comparison_from_record(record["duel"])]
+        }
         return StoredPairwise(
-            run_id=path.stem,
+            run_id=stored.run_id,
             a_run_id=str(header["a"]),
             b_run_id=str(header["b"]),
-            duels=duels,
-            n_planned=int(header.get("n_duels", len(duels))),
+            comparisons=tuple(comparisons.values()),
+            n_planned=int(header.get("n_duels", len(comparisons))),
+            judges=tuple(header.get("judges") or dict.fromkeys(judge for judge, _ in comparisons)),
         )
     except (KeyError, TypeError, ValueError) as error:
-        _LOG.warning("%s is skipped: %s", path, error)
+        _LOG.warning("%s is skipped: %s", stored.path, error)
         return None
 
 
-def _duel_of(record: Mapping[str, Any]) -> PairComparison:
+def _comparison_from_record(record: Mapping[str, Any]) -> PairComparison:
     names = {item.name for item in fields(PairComparison)}
     values = {name: value for name, value in record.items() if name in names}
     for order in ("a_first", "b_first"):

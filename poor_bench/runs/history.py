@@ -1,35 +1,223 @@
-"""The kept runs of a store: when each was, what it measured, and on which machine."""
+"""Stored runs of every kind: one place to list, find, start, resume and delete them."""
 
 from __future__ import annotations
 
+import logging
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from poor_bench.command_line import next_command
-from poor_bench.errors import ConfigError
+from poor_bench.errors import ConfigError, RunRefusedError
 from poor_bench.messages import counted
-from poor_bench.runs.journal import read_header
+from poor_bench.runs.journal import (
+    JournalWriter,
+    is_owned,
+    owner_lock_path,
+    read_header,
+    read_journal,
+)
+from poor_bench.safe_files import open_regular, os_errors_told
 
+_LOG = logging.getLogger(__name__)
 LAST = "last"
-"""Refers to the newest kept run."""
+"""Refers to the newest run."""
 PREVIOUS = "previous"
-"""Refers to the kept run before the newest one; after a rescoring, to the earlier scores."""
+"""Refers to the run before the newest one; after a rescoring, to the earlier scores."""
 EARLIER = "earlier"
-"""Kind of a kept run that holds results as they were before the next run scored them again."""
+"""Kind of a run of tests that holds results as they were before the next run scored them again."""
 RESCORE = "rescore"
-"""Kind of a run that only scored stored responses again."""
+"""Kind of a run of tests that only scored stored responses again."""
 UNDO = "undo"
-"""Kind of a run that restored earlier scores."""
+"""Kind of a run of tests that restored earlier scores."""
 _LEAST_PREFIX = 4
 _NAMED = 5
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunKind:
+    """One kind of run: where its files stand, what users call it, how its progress is counted."""
+
+    name: str
+    """Such as `judged run`."""
+    folders: tuple[str, ...]
+    """In the workspace; new runs are written to the first one."""
+    command: str
+    """Command that starts a run."""
+    row_keys: frozenset[str]
+    """A journal line with one of these keys is a finished piece of work."""
+    count_planned: Callable[[Mapping[str, Any]], int | None]
+    """Pieces of work of a run by its header; None if unknown."""
+    describe: Callable[[Mapping[str, Any]], str]
+    """What a run is about, by its header."""
+    file: str = ""
+    """Name of the journal where every run has a folder of its own; else the run is one file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRun:
+    """One run on disk, running or not."""
+
+    run_id: str
+    path: Path
+    """Its journal."""
+    header: Mapping[str, Any]
+    """Facts about the whole run; empty if its first line is not readable."""
+
+    @property
+    def kind(self) -> str:
+        """`EARLIER`, `UNDO`, `RESCORE` or `prompt` and the like; empty where one is enough."""
+        return str(self.header.get("kind", ""))
+
+    @property
+    def started(self) -> str:
+        """When it began, ISO 8601; empty where it is not known."""
+        return str(self.header.get("started", ""))
+
+    @property
+    def age(self) -> tuple[str, str, str]:
+        """Sort key by time: ids tell seconds, headers milliseconds."""
+        return self.run_id.partition("-")[0], self.started, self.run_id
+
+    @property
+    def is_running(self) -> bool:
+        """True while a process writes to it."""
+        return owner_lock_path(self.path).exists() and is_owned(self.path)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield the readable lines behind the header; others are logged.
+
+        Raises:
+            StoreError: If the file cannot be read.
+        """
+
+        def warn(line: int) -> None:
+            _LOG.warning("%s:%d cannot be read; the line is skipped", self.path, line)
+
+        with os_errors_told(self.path), open_regular(self.path) as stream:
+            for line in read_journal(stream, warn):
+                yield line.record
+
+
+class RunHistory:
+    """The runs of one kind in one workspace."""
+
+    def __init__(self, data_dir: Path, kind: RunKind) -> None:
+        self.kind = kind
+        self._folders = [data_dir / folder for folder in kind.folders]
+
+    def path(self, run_id: str) -> Path:
+        """Path of the journal of a new run."""
+        folder = self._folders[0]
+        return folder / run_id / self.kind.file if self.kind.file else folder / f"{run_id}.jsonl"
+
+    def files(self) -> list[Path]:
+        """List the journals, sorted by name."""
+        pattern = f"*/{self.kind.file}" if self.kind.file else "*.jsonl"
+        return sorted(path for folder in self._folders for path in folder.glob(pattern))
+
+    def runs(self) -> list[StoredRun]:
+        """Read the headers of all runs, oldest first.
+
+        Raises:
+            StoreError: If a file cannot be read.
+        """
+        return stored_runs(self.files(), in_folders=bool(self.kind.file))
+
+    def find(
+        self, reference: str, matches: Callable[[StoredRun], bool] = lambda _run: True
+    ) -> StoredRun:
+        """Find a run by reference.
+
+        Args:
+            reference: As in `find_run`.
+            matches: Runs for which it is False are passed over.
+
+        Raises:
+            ConfigError: If it names no run, or several; the newest ones are listed.
+            StoreError: If a file cannot be read.
+        """
+        runs = [run for run in self.runs() if matches(run)]
+        name = self.kind.name
+        if not runs:
+            hint = f"start one: {next_command(self.kind.command)}"
+            raise ConfigError(f"{reference!r} is not a {name}: none is stored yet", hint=hint)
+        found = find_run(runs, reference, name)
+        if found is None:
+            newest = [f"{run.run_id} ({self.kind.describe(run.header)})" for run in runs[-_NAMED:]]
+            hint = f"newest: {', '.join(reversed(newest))}"
+            raise ConfigError(f"{reference!r} is not a {name}", hint=hint)
+        return found
+
+    def running(self, matches: Callable[[StoredRun], bool] = lambda _run: True) -> StoredRun | None:
+        """Find the newest run that a process works on; None if there is none."""
+        locked = [path for path in self.files() if owner_lock_path(path).exists()]
+        runs = stored_runs(locked, in_folders=bool(self.kind.file))
+        return next((run for run in reversed(runs) if run.is_running and matches(run)), None)
+
+    def require_idle(self, matches: Callable[[StoredRun], bool] = lambda _run: True) -> None:
+        """Refuse to start what another process does already.
+
+        Raises:
+            RunRefusedError: If a matching run is running.
+        """
+        run = self.running(matches)
+        if run is not None:
+            raise RunRefusedError(
+                f"the {self.kind.name} {run.run_id} is already running",
+                hint="Wait until it ends, or add --beside to start anyway.",
+            )
+
+    @contextmanager
+    def writing(self, run_id: str, header: Mapping[str, Any] | None) -> Iterator[JournalWriter]:
+        """Open the journal of a run while it is running.
+
+        Args:
+            run_id: Unique, sorts by time, usable as a file name.
+            header: Facts about the whole run; None resumes a stored run.
+
+        Raises:
+            StoreError: If it cannot be written, or another process writes to it.
+        """
+        path = self.path(run_id)
+        journal = JournalWriter(path, header)
+        try:
+            yield journal
+        finally:
+            journal.close()
+            owner_lock_path(path).unlink(missing_ok=True)
+
+    def fingerprint(self) -> tuple[tuple[str, int], ...]:
+        """Name and size of every file; changes with every new line."""
+        return tuple(
+            (path.parent.name if self.kind.file else path.stem, path.stat().st_size)
+            for path in self.files()
+        )
+
+    def delete(self, run: StoredRun) -> None:
+        """Delete a run and its files.
+
+        Raises:
+            RunRefusedError: If it is running.
+            StoreError: If the system refuses.
+        """
+        if run.is_running:
+            raise RunRefusedError(f"{run.run_id} is running", hint="Stop it first.")
+        with os_errors_told(run.path):
+            if self.kind.file:
+                shutil.rmtree(run.path.parent)
+                return
+            run.path.unlink()
+            owner_lock_path(run.path).unlink(missing_ok=True)
+
+
 def new_run_id(now_iso: str, newest: str = "") -> str:
-    """Return an id that sorts by time and is unique, such as `20261121T225007-3f2a91`.
+    """Make an id that sorts by time and is unique, such as `20261121T225007-3f2a91`.
 
     Args:
         now_iso: The present moment, ISO 8601.
@@ -45,43 +233,35 @@ def new_run_id(now_iso: str, newest: str = "") -> str:
     return f"{moment:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptRun:
-    """One run that is over; `read_results_file(path)` returns its results."""
+def stored_runs(files: Iterable[Path], *, in_folders: bool = False) -> list[StoredRun]:
+    """Read the headers of the runs in these files, oldest first.
 
-    run_id: str
-    path: Path
-    header: Mapping[str, Any]
-    """What is known of the run as a whole; empty where its first line is not readable."""
+    Args:
+        files: Journals.
+        in_folders: True if each stands in a folder that has the name of its run.
 
-    @property
-    def kind(self) -> str:
-        """`EARLIER`, `UNDO`, `RESCORE`, or empty for a run that asked LLMs."""
-        return str(self.header.get("kind", ""))
-
-    @property
-    def started(self) -> str:
-        """When it began, ISO 8601; empty where it is not known."""
-        return str(self.header.get("started", ""))
-
-    @property
-    def age(self) -> tuple[str, str, str]:
-        """What sorts runs by time: ids tell seconds, headers milliseconds."""
-        return self.run_id.partition("-")[0], self.started, self.run_id
-
-
-def kept_runs(files: Iterable[Path]) -> list[KeptRun]:
-    """List the runs that stand in these files, oldest first."""
-    runs = [KeptRun(run_id=path.stem, path=path, header=read_header(path)) for path in files]
+    Raises:
+        StoreError: If a file cannot be read.
+    """
+    runs = []
+    for path in files:
+        with os_errors_told(path):
+            header = read_header(path)
+        run_id = path.parent.name if in_folders else path.stem
+        runs.append(StoredRun(run_id=run_id, path=path, header=header))
     return sorted(runs, key=lambda run: run.age)
 
 
-def find_run(runs: Sequence[KeptRun], reference: str) -> KeptRun | None:
-    """Return the run that a reference stands for, or None where it is no run's.
+def find_run(
+    runs: Sequence[StoredRun], reference: str, name: str = "run", command: str = "run"
+) -> StoredRun | None:
+    """Find the run that a reference names, or None if it names none.
 
     Args:
         runs: Oldest first.
         reference: `last`, `previous`, or the id of a run or at least 4 characters of its beginning.
+        name: What messages call a run of this kind.
+        command: Command that starts one.
 
     Raises:
         ConfigError: If there is no last or previous run, or several runs begin like that.
@@ -90,19 +270,20 @@ def find_run(runs: Sequence[KeptRun], reference: str) -> KeptRun | None:
         newest = max((place for place, run in enumerate(runs) if run.kind != EARLIER), default=-1)
         position = newest if reference == LAST else newest - 1
         if position < 0:
-            message = f"no {reference} run: this workspace has {counted(len(runs), 'run')}"
+            message = f"no {reference} {name}: this workspace has {counted(len(runs), name)}"
             raise ConfigError(
-                message, hint=f"every `{next_command('run')}` that sends requests makes one"
+                message, hint=f"every `{next_command(command)}` that sends requests makes one"
             )
         return runs[position]
     found = [run for run in runs if run.run_id.startswith(reference)]
+    exact = [run for run in found if run.run_id == reference]
+    if exact or (len(found) == 1 and len(reference) >= _LEAST_PREFIX):
+        return (exact or found)[0]
     if len(reference) < _LEAST_PREFIX or not found:
         return None
-    if len(found) > 1:
-        raise ConfigError(f"{reference!r} is the beginning of several runs", hint=run_names(found))
-    return found[0]
+    raise ConfigError(f"{reference!r} matches several runs", hint=run_names(found))
 
 
-def run_names(runs: Sequence[KeptRun]) -> str:
-    """Return the ids of the newest runs, the newest first."""
+def run_names(runs: Sequence[StoredRun]) -> str:
+    """List the ids of the newest runs, the newest first."""
     return ", ".join(run.run_id for run in reversed(runs[-_NAMED:]))

@@ -28,6 +28,9 @@ from poor_bench.errors import StoreError
 from poor_bench.models.result import Result, result_to_record
 from poor_bench.safe_files import open_regular
 
+_HEADER_KEYS = ("run", "tuning")
+"""Key of a header; the second is that of searches which older versions wrote."""
+
 
 class JournalLine(NamedTuple):
     """One readable line of a journal."""
@@ -43,11 +46,16 @@ class JournalWriter:
     def __init__(
         self,
         path: Path,
-        header: Mapping[str, Any],
+        header: Mapping[str, Any] | None,
         *,
         fsync_interval_s: float = 1.0,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
+        """Start a journal, or go on with the one there is where no header is given.
+
+        Raises:
+            StoreError: If it cannot be written, or another process writes to it.
+        """
         self.path = path
         self._fsync_interval_s = fsync_interval_s
         self._monotonic = monotonic
@@ -57,12 +65,14 @@ class JournalWriter:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._owner.acquire(timeout=0)
-            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+            created = os.O_APPEND if header is None else os.O_APPEND | os.O_CREAT | os.O_EXCL
+            self._fd = os.open(path, os.O_RDWR | created, 0o644)
+            self._size = 0 if header is not None else _cut_torn_line(self._fd)
         except (OSError, Timeout) as error:
             self._owner.release()
             raise _cannot_write(path, error) from error
-        self._size = 0
-        self._write(stamped(dump_record({"run": dict(header)})) + b"\n")
+        if header is not None:
+            self._write(stamped(dump_record({"run": dict(header)})) + b"\n")
 
     def append(self, result: Result) -> None:
         """Store one result so that it survives the end of the process.
@@ -122,6 +132,19 @@ class JournalWriter:
             return
 
 
+def _cut_torn_line(fd: int) -> int:
+    """Remove the line that a killed process left half-written; return the size of the rest."""
+    size = os.fstat(fd).st_size
+    with open(fd, "rb", closefd=False) as stream:
+        end = 0
+        for line in stream:
+            if line.endswith(b"\n"):
+                end += len(line)
+    if end < size:
+        os.ftruncate(fd, end)
+    return end
+
+
 def read_journal(stream: BinaryIO, report_damage: Callable[[int], None]) -> Iterator[JournalLine]:
     """Yield the result lines of a journal, without its header.
 
@@ -136,7 +159,7 @@ def read_journal(stream: BinaryIO, report_damage: Callable[[int], None]) -> Iter
         if record is None:
             if _is_damaged(line):
                 report_damage(number)
-        elif "run" not in record:
+        elif record.keys().isdisjoint(_HEADER_KEYS):
             yield JournalLine(offset, record)
         offset += len(line)
 
@@ -150,8 +173,8 @@ def read_header(path: Path) -> dict[str, Any]:
     """Return the header of a journal, or an empty mapping where it is unreadable."""
     with open_regular(path) as stream:
         first = _parse(stream.readline())
-    header = (first or {}).get("run")
-    return header if isinstance(header, dict) else {}
+    headers = ((first or {}).get(key) for key in _HEADER_KEYS)
+    return next((header for header in headers if isinstance(header, dict)), {})
 
 
 def read_record_at(stream: BinaryIO, offset: int) -> dict[str, Any]:

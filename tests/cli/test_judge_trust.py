@@ -208,7 +208,11 @@ def test_pairwise_tells_its_cost_before_and_keeps_to_the_limit(
     pair = ("pairwise", two_runs(folder), "last", "--judge", "scripted:costly")
     capsys.readouterr()
     assert call(folder, *pair, "--dry-run", "--json") == 0
-    assert printed_json(capsys) == {"duels": 2, "judges": ["scripted:costly"], "most_usd": 16.0}
+    assert printed_json(capsys) == {
+        "duels": 2,
+        "judges": ["scripted:costly"],
+        "most_usd": 16.0,
+    }
     assert call(folder, *pair, "--max-cost", "1") == 3
     told = capsys.readouterr().err
     assert "Cost: at most about $16.00" in told

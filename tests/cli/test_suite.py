@@ -12,7 +12,7 @@ from xml.etree.ElementTree import parse
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.evaluation.stored_run import find_run
+from poor_bench.evaluation.stored_run import find_suite_run
 from poor_bench.evaluation.suite_file import read_suite
 from tests.conftest import WorkspaceFiles
 
@@ -198,7 +198,7 @@ def test_run_that_is_stopped_from_outside_keeps_what_is_finished(
     process.send_signal(number)
     process.communicate(timeout=180)
     assert process.returncode == code
-    stored = find_run(tmp_path, "last")
+    stored = find_suite_run(tmp_path, "last")
     assert not stored.is_going_on
     report = stored.report()
     assert (report.passed, report.not_run, report.cancelled) == (1, 1, True)

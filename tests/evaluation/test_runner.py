@@ -22,7 +22,7 @@ from poor_bench.evaluation.events import (
 )
 from poor_bench.evaluation.models import CaseStatus, EvalSuite, EvalSuiteResult
 from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
-from poor_bench.evaluation.stored_run import find_run, stored_runs
+from poor_bench.evaluation.stored_run import find_suite_run, stored_suite_runs
 from poor_bench.evaluation.trial_run import _told
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Prices
@@ -53,7 +53,7 @@ def test_every_trial_is_run_judged_and_stored(tmp_path: Path) -> None:
     assert report.case_results[1].failed_checks == (
         "trial 2: must_succeed: the agent did not succeed: unlucky",
     )
-    stored = find_run(tmp_path, "last")
+    stored = find_suite_run(tmp_path, "last")
     assert stored.report() == report
     (step,) = stored.steps(report.case_results[0].trial_results[1])
     assert (step.text, step.screenshot) == ("opened", "step-1.png")
@@ -130,7 +130,7 @@ def test_a_crash_of_the_agent_under_test_is_its_failure_and_counts(
     broken = report.case_results[0]
     assert (broken.status, report.pass_rate) == (CaseStatus.FAILED, 0.5)
     assert words in broken.error
-    assert find_run(tmp_path, "last").report() == report
+    assert find_suite_run(tmp_path, "last").report() == report
 
 
 def test_traceback_of_a_crash_is_kept(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_null_and_whole_numbers_with_a_point_are_accepted(tmp_path: Path) -> Non
     report = run(suite_of(case_of("loose")), tmp_path)
     (trial,) = report.case_results[0].trial_results
     assert (trial.passed, trial.actions, trial.input_tokens) == (True, 2, 0)
-    assert find_run(tmp_path, "last").report() == report
+    assert find_suite_run(tmp_path, "last").report() == report
 
 
 def test_reason_of_a_broken_playbook_is_told(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_cost_is_that_of_the_case_else_of_the_llm_else_unknown(
     )
     assert report.case_results[0].avg_estimated_cost_usd == cost
     assert report.avg_estimated_cost_usd is None, "echo reports no tokens"
-    assert find_run(tmp_path, "last").report() == report
+    assert find_suite_run(tmp_path, "last").report() == report
 
 
 def test_runs_of_older_versions_are_read(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_runs_of_older_versions_are_read(tmp_path: Path) -> None:
         for name in ("trial_index", "traceback", "read_errors"):
             del line["trial_result"][name]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in (first, *lines)))
-    read = find_run(tmp_path, "last").report()
+    read = find_suite_run(tmp_path, "last").report()
     assert [trial.trial_index for trial in read.case_results[0].trial_results] == [0, 1]
     assert read.passed == 1
 
@@ -236,7 +236,7 @@ def test_data_that_are_not_plain_are_stored_as_they_are_reported(tmp_path: Path)
     (trial,) = report.case_results[0].trial_results
     assert trial.data["thing"] == "Thing([SHOP_PASSWORD])"
     assert trial.data["tuple"] == [1, 2]
-    assert find_run(tmp_path, "last").report() == report
+    assert find_suite_run(tmp_path, "last").report() == report
 
 
 def test_step_that_could_not_be_stored_stops_the_run_whatever_the_agent_does(
@@ -274,7 +274,7 @@ def test_cancelled_run_keeps_what_is_finished(tmp_path: Path) -> None:
     assert report.cancelled
     statuses = [case.status for case in report.case_results]
     assert statuses == [CaseStatus.PASSED, CaseStatus.NOT_RUN, CaseStatus.NOT_RUN]
-    assert find_run(tmp_path, "last").report() == report
+    assert find_suite_run(tmp_path, "last").report() == report
 
 
 def test_error_of_the_listener_stops_the_run_and_is_raised(tmp_path: Path) -> None:
@@ -295,7 +295,7 @@ def test_run_that_was_killed_is_read_as_far_as_it_came(tmp_path: Path) -> None:
     path = Path(report.folder) / "run.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:2]) + lines[2][:40])
-    read = find_run(tmp_path, report.run_id[:12]).report()
+    read = find_suite_run(tmp_path, report.run_id[:12]).report()
     assert [case.status for case in read.case_results] == [CaseStatus.PASSED, CaseStatus.NOT_RUN]
     assert read.cancelled
 
@@ -307,7 +307,7 @@ def test_two_runs_at_once_do_not_meet(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    reports = [stored.report() for stored in stored_runs(tmp_path)]
+    reports = [stored.report() for stored in stored_suite_runs(tmp_path)]
     assert [report.case_results[0].trials_run for report in reports] == [5, 5]
 
 
@@ -316,10 +316,10 @@ def test_reference_that_means_no_run_names_those_there_are(
     tmp_path: Path, reference: str, words: str
 ) -> None:
     with pytest.raises(ConfigError, match="no suite has been run yet"):
-        find_run(tmp_path, "last")
+        find_suite_run(tmp_path, "last")
     ids = [run(suite_of(case_of("echo")), tmp_path).run_id for _ in range(2)]
     with pytest.raises(ConfigError, match=words) as caught:
-        find_run(tmp_path, reference)
+        find_suite_run(tmp_path, reference)
     assert ids[0] in caught.value.hint
 
 
@@ -399,4 +399,4 @@ def test_cancelling_the_task_stops_the_run(tmp_path: Path) -> None:
             await task
 
     asyncio.run(cancel_in_the_middle())
-    assert not find_run(tmp_path, "last").is_going_on
+    assert not find_suite_run(tmp_path, "last").is_going_on

@@ -18,7 +18,7 @@ import pytest
 from poor_bench.cli.main import main
 from poor_bench.dashboard.pages.run import callbacks
 from poor_bench.dashboard.services.run_state import RunPhase
-from poor_bench.judge.storage import find_pairwise, stored_pairwise_runs
+from poor_bench.judge.storage import PairwiseStore
 from poor_bench.models.result import Result
 from poor_bench.runner.selection import Selection
 from poor_bench.workspace_folder import WorkspaceFolder
@@ -133,17 +133,19 @@ def test_a_killed_comparison_says_that_it_is_incomplete(tmp_path: Path, capsys: 
     [a, b] = sorted(path.stem for path in (folder / "judgements").glob("*.jsonl"))
     pair = (*data, "pairwise", a, b, "--judge", "scripted:duellist")
     kill_at_line(2, CONSOLE, *pair)
-    kept = find_pairwise(folder, "last")
-    assert (len(kept.duels), kept.n_planned) == (1, 2)
+    kept = PairwiseStore(folder).find("last")
+    assert (len(kept.comparisons), kept.n_planned) == (1, 2)
     capsys.readouterr()
     assert main([*data, "pairwise", "last"]) == 0
     shown = capsys.readouterr().out
     assert "Incomplete: 1 of 2 pairs judged." in shown
-    assert f"judge pairwise {a} {b}" in shown
+    assert f"judge pairwise --resume {kept.run_id}" in shown
     assert main([*data, "pairwise"]) == 0
     assert "incomplete" in capsys.readouterr().out
-    assert main(list(pair)) == 0
-    [whole] = (other for other in stored_pairwise_runs(folder) if other.run_id != kept.run_id)
+    assert main([*data, "pairwise", "--resume", "last"]) == 0
+    [whole] = PairwiseStore(folder).runs()
+    assert len(whole.comparisons) == 2
+    assert whole.comparisons[: len(kept.comparisons)] == kept.comparisons
     capsys.readouterr()
-    assert main([*data, "pairwise", whole.run_id]) == 0
+    assert main([*data, "pairwise", "last"]) == 0
     assert "Incomplete" not in capsys.readouterr().out

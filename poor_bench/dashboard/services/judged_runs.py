@@ -41,7 +41,9 @@ class JudgedRuns:
         """Version text that changes with every new run, label or end of a run."""
         labels = self._data_dir() / LABELS_FILE
         size = labels.stat().st_size if labels.exists() else 0
-        return f"{hash((self._store().fingerprint(), size, self.under_way())) & 0xFFFFFFFF:x}"
+        return (
+            f"{hash((self._store().history.fingerprint(), size, self.under_way())) & 0xFFFFFFFF:x}"
+        )
 
     def summaries(self) -> tuple[RunSummary, ...]:
         """Summarise all runs, oldest first.
@@ -50,7 +52,7 @@ class JudgedRuns:
             StoreError: If a file cannot be read.
         """
         store = self._store()
-        key = store.folder, store.fingerprint()
+        key = self._data_dir(), store.history.fingerprint()
         with self._lock:
             if self._kept is None or self._kept[0] != key:
                 self._kept = key, tuple(summarise_run(run) for run in store.runs())

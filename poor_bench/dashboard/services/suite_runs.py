@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from poor_bench.errors import PoorBenchError
 from poor_bench.evaluation.run_folder import RUN_FILE, artifacts_of, runs_folder
 from poor_bench.evaluation.screenshots import Image, read_screenshot
-from poor_bench.evaluation.stored_run import StoredRun, open_run
+from poor_bench.evaluation.stored_run import SuiteRun, open_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ class SuiteRuns:
     def _files(self) -> list[Path]:
         return sorted(runs_folder(self._data_dir()).glob(f"*/{RUN_FILE}"))
 
-    def _run(self, run_id: str) -> StoredRun | None:
+    def _run(self, run_id: str) -> SuiteRun | None:
         path = next((path for path in self._files() if path.parent.name == run_id), None)
         return open_run(path.parent) if path else None
 

@@ -10,13 +10,13 @@ from poor_bench import __version__
 from poor_bench.evaluation.html.replay import Replays
 from poor_bench.evaluation.models import EvalSuiteResult
 from poor_bench.evaluation.rates import RATES
-from poor_bench.evaluation.stored_run import StoredRun
+from poor_bench.evaluation.stored_run import SuiteRun
 from poor_bench.metrics import cost_text, time_text
 from poor_bench.reports.html.charts import HEAT_STEPS
 from poor_bench.reports.html.page import content_security_policy, report_environment
 
 
-def report_to_html(report: EvalSuiteResult, run: StoredRun | None) -> str:
+def report_to_html(report: EvalSuiteResult, run: SuiteRun | None) -> str:
     """Convert a report to one HTML page.
 
     Args:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from poor_bench.evaluation.agent import Step
 from poor_bench.evaluation.models import EvalTrialResult
 from poor_bench.evaluation.screenshots import read_screenshot
-from poor_bench.evaluation.stored_run import StoredRun
+from poor_bench.evaluation.stored_run import SuiteRun
 
 _ROOM_BYTES = 24_000_000
 """Limit for all screenshots together: a larger page is slow to open and to mail."""
@@ -26,7 +26,7 @@ class ShownStep:
 class Replays:
     """Adds images to steps until the size limit is reached."""
 
-    def __init__(self, run: StoredRun | None) -> None:
+    def __init__(self, run: SuiteRun | None) -> None:
         self._run = run
         self._left = _ROOM_BYTES
         self.n_omitted = 0
@@ -39,7 +39,7 @@ class Replays:
             ShownStep(step, self._image(self._run, trial, step)) for step in self._run.steps(trial)
         ]
 
-    def _image(self, run: StoredRun, trial: EvalTrialResult, step: Step) -> str:
+    def _image(self, run: SuiteRun, trial: EvalTrialResult, step: Step) -> str:
         image = read_screenshot(run.folder, trial.artifacts, step.screenshot)
         if image is None:
             return ""

@@ -65,7 +65,7 @@ def test_a_run_is_previewed_without_asking_anybody(folder: Path) -> None:
     planned = service_over(folder).preview(REQUEST)
     assert (planned.plan.n_conversations, planned.plan.n_judgements) == (2, 1)
     assert planned.most_usd > 0
-    assert JudgementStore(folder).headers() == []
+    assert JudgementStore(folder).runs() == []
 
 
 def test_a_run_is_held_judged_and_kept(folder: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.evaluation.stored_run import find_run
+from poor_bench.evaluation.stored_run import find_suite_run
 from poor_bench.evaluation.suite_file import read_suite
 
 PROJECT = Path(__file__).parents[3]
@@ -23,7 +23,7 @@ def test_all_cases_pass_and_every_step_has_its_screenshot(
     command = ["--data", str(tmp_path), "suite", "run", str(EXAMPLE), "--parallel", "2"]
     html = tmp_path / "report.html"
     assert main([*command, "--html", str(html)]) == 0
-    run = find_run(tmp_path, "last")
+    run = find_suite_run(tmp_path, "last")
     report = run.report()
     assert report.total == len(read_suite(EXAMPLE).cases)
     assert (report.failed, report.not_run, report.handoff_rescue_rate) == (0, 0, 1.0)

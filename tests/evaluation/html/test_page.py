@@ -11,7 +11,7 @@ from poor_bench.evaluation.html.page import report_to_html
 from poor_bench.evaluation.models import EvalSuite
 from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
 from poor_bench.evaluation.scoring import score_case, score_suite
-from poor_bench.evaluation.stored_run import find_run
+from poor_bench.evaluation.stored_run import find_suite_run
 from tests.evaluation.builders import make_case
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
@@ -33,7 +33,7 @@ class Tags(HTMLParser):
 def page_of(folder: Path, *cases: Any) -> str:
     suite = EvalSuite(name="demo <suite>", cases=cases)
     report = run_suite_now(suite, SuiteOptions(data_dir=folder))
-    return report_to_html(report, find_run(folder, report.run_id))
+    return report_to_html(report, find_suite_run(folder, report.run_id))
 
 
 def test_page_shows_cases_checks_and_steps(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_embedded_model_talks_is_judged_and_competes_for_real(tmp_path: Path) ->
     try:
         run = AgentRunner(manager, JudgementStore(tmp_path)).run(plan, "run-1")
         [talk] = run.conversations
-        duel = PairwiseJudge(Judge(judge, manager, rubric)).duel(talk, talk)
+        duel = PairwiseJudge(Judge(judge, manager, rubric)).compare(talk, talk)
     finally:
         manager.close()
     assert talk.turns[1].text

@@ -42,7 +42,7 @@ def test_each_thing_is_there_the_moment_it_exists(store: JudgementStore) -> None
 
 def test_torn_line_costs_nothing_but_itself(store: JudgementStore) -> None:
     write(store)
-    path = store.folder / "20261122T010000-aa.jsonl"
+    path = store.history.path("20261122T010000-aa")
     path.write_bytes(path.read_bytes() + b'{"judgement": {"overall')
     assert len(store.runs()[0].judgements) == 1
 
@@ -51,9 +51,9 @@ def test_unreadable_line_is_left_out_and_told(
     store: JudgementStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     write(store)
-    path = store.folder / "20261122T010000-aa.jsonl"
+    path = store.history.path("20261122T010000-aa")
     path.write_bytes(path.read_bytes() + b'{"judgement": {"nonsense": 1}}\n')
-    (store.folder / "20261122T020000-bb.jsonl").write_text('{"run": {"run_id": 1}}\n')
+    store.history.path("20261122T020000-bb").write_text('{"run": {"run_id": 1}}\n')
     with caplog.at_level(logging.WARNING):
         assert len(store.runs()[0].judgements) == 1
     assert "a line is skipped" in caplog.text
@@ -114,11 +114,11 @@ def test_unknown_run_is_an_error_that_names_the_newest(store: JudgementStore) ->
 
 
 def test_fingerprint_changes_with_every_line(store: JudgementStore) -> None:
-    before = store.fingerprint()
+    before = store.history.fingerprint()
     with store.writing(header_of()) as writer:
-        opened = store.fingerprint()
+        opened = store.history.fingerprint()
         writer.add_judgement(judgement_of(7))
-    assert len({before, opened, store.fingerprint()}) == 3
+    assert len({before, opened, store.history.fingerprint()}) == 3
 
 
 def test_run_is_complete_once_every_judge_has_spoken_of_every_case() -> None:

@@ -20,36 +20,36 @@ def prefer(winner: str, **fields: str) -> str:
     return json.dumps({"reason": "because", "winner": winner, **fields})
 
 
-def arena(responses: Any) -> PairwiseJudge:
+def judging(responses: Any) -> PairwiseJudge:
     llm = LLM(id="judge", provider="scripted", name="judge", parameters={"responses": responses})
     return PairwiseJudge(Judge(llm, LLMManager(Path())), "Be kind.")
 
 
-def duel(responses: Any) -> PairComparison:
-    return arena(responses).duel(GOOD, BAD)
+def comparison(responses: Any) -> PairComparison:
+    return judging(responses).compare(GOOD, BAD)
 
 
 def test_judge_that_knows_the_better_one_says_so_in_both_orders() -> None:
     good_first = r"/(?s)GOOD answer.*bad answer/"
-    found = duel({good_first: prefer("1"), "": prefer("2")})
+    found = comparison({good_first: prefer("1"), "": prefer("2")})
     assert (found.a_first, found.b_first) == (Position.FIRST, Position.SECOND)
     assert found.outcome is PairOutcome.A
     assert found.reasons == ("because", "because")
 
 
 def test_judge_that_likes_the_first_place_is_swayed() -> None:
-    assert duel(prefer("1")).outcome is PairOutcome.SWAYED
+    assert comparison(prefer("1")).outcome is PairOutcome.SWAYED
 
 
 def test_reply_that_cannot_be_used_gets_a_second_chance() -> None:
-    assert duel(["I like both.", prefer("tie"), prefer("tie")]).outcome is PairOutcome.TIE
-    failed = duel("I like both.")
+    assert comparison(["I like both.", prefer("tie"), prefer("tie")]).outcome is PairOutcome.TIE
+    failed = comparison("I like both.")
     assert failed.outcome is PairOutcome.FAILED
     assert "is not valid" in failed.error
 
 
 def test_judge_that_cannot_be_asked_is_no_verdict() -> None:
-    failed = duel([{"failure": "auth", "times": 9}])
+    failed = comparison([{"failure": "auth", "times": 9}])
     assert failed.outcome is PairOutcome.FAILED
     assert failed.error
 

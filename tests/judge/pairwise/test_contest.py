@@ -9,10 +9,10 @@ import pytest
 from poor_bench.calls.budget import Budget
 from poor_bench.errors import ConfigError
 from poor_bench.judge.judge import Judge
-from poor_bench.judge.pairwise import PairwiseRun
 from poor_bench.judge.pairwise_results import PairComparison, PairOutcome, Position, combine_judges
+from poor_bench.judge.pairwise_run import PairwiseRun
 from poor_bench.judge.report_text import panel_text
-from poor_bench.judge.storage import find_pairwise, store_comparisons, stored_pairwise_runs
+from poor_bench.judge.storage import PairwiseStore
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.llm import LLM, Prices
@@ -32,7 +32,7 @@ def judge(name: str, replies: Any, prices: Prices = PRICED) -> Judge:
     return Judge(llm, LLMManager(Path()))
 
 
-def contest(*judges: Judge, n_cases: int = 3) -> PairwiseRun:
+def run(*judges: Judge, n_cases: int = 3) -> PairwiseRun:
     a = [conversation_of(f"case {number}", "Hi", "GOOD") for number in range(n_cases)]
     b = [conversation_of(f"case {number}", "Hi", "bad") for number in range(n_cases)]
     manager = LLMManager(Path())
@@ -41,7 +41,7 @@ def contest(*judges: Judge, n_cases: int = 3) -> PairwiseRun:
     )
 
 
-def duel(judge: str, case_id: str, outcome: PairOutcome) -> PairComparison:
+def comparison(judge: str, case_id: str, outcome: PairOutcome) -> PairComparison:
     orders = {
         PairOutcome.A: (Position.FIRST, Position.SECOND),
         PairOutcome.B: (Position.SECOND, Position.FIRST),
@@ -65,26 +65,26 @@ def test_cases_that_one_run_lacks_are_named() -> None:
     assert PairwiseRun(a, a, held.judges, held.manager).left_out == []
 
 
-def test_only_cases_that_both_runs_have_compete() -> None:
+def test_only_cases_that_both_runs_have_compare() -> None:
     broken = conversation_of("y", "Hi", failure=Failure(kind=FailureKind.TIMEOUT, message="late"))
     good = conversation_of("x", "Hi", "GOOD")
     a = run_of(conversations=(good, conversation_of("y", "Hi", "Yo"), conversation_of("z", "Hi")))
     b = run_of(conversations=(good, broken))
-    found = PairwiseRun(a, b, [judge("j", prefer("1"))], LLMManager(Path())).duels()
+    found = PairwiseRun(a, b, [judge("j", prefer("1"))], LLMManager(Path())).compare()
     assert [item.case_id for item in found] == ["x"]
 
 
 def test_every_judge_of_a_panel_says_what_it_prefers() -> None:
-    found = list(contest(judge("one", prefer("1")), judge("two", prefer("tie"))).duels())
+    found = list(run(judge("one", prefer("1")), judge("two", prefer("tie"))).compare())
     assert [item.judge for item in found] == ["one"] * 3 + ["two"] * 3
 
 
 def test_a_duel_that_might_cost_too_much_is_not_begun() -> None:
-    # A duel costs at most twice 200 tokens, 0.4 $, and in truth 0.2 $.
-    held = contest(judge("one", prefer("1")))
+    # A comparison costs at most twice 200 tokens, 0.4 $, and in truth 0.2 $.
+    held = run(judge("one", prefer("1")))
     assert held.estimated_cost_usd() == pytest.approx(1.2)
     held.budget = Budget(0.5)
-    assert len(list(held.duels())) == 1
+    assert len(list(held.compare())) == 1
     assert held.budget.n_refused == 2
     assert held.budget.spent_usd == pytest.approx(0.2)
 
@@ -97,7 +97,7 @@ def test_several_judges_decide_by_the_greater_number() -> None:
         "u": (PairOutcome.FAILED, PairOutcome.FAILED, PairOutcome.FAILED),
     }
     decisions = combine_judges(
-        duel(name, case_id, outcome)
+        comparison(name, case_id, outcome)
         for case_id, outcomes in said.items()
         for name, outcome in zip("abc", outcomes, strict=True)
     )
@@ -112,22 +112,23 @@ def test_several_judges_decide_by_the_greater_number() -> None:
 
 
 def test_duels_are_kept_and_found_again(tmp_path: Path) -> None:
-    held = [duel("j", "x", PairOutcome.A), duel("j", "y", PairOutcome.FAILED)]
+    held = [comparison("j", "x", PairOutcome.A), comparison("j", "y", PairOutcome.FAILED)]
     for run_id in ("20261122T01", "20261122T02"):
-        with store_comparisons(tmp_path, run_id, "a", "b", 2) as keep:
+        header = {"a": "a", "b": "b", "judges": ["j"], "n_duels": 2}
+        with PairwiseStore(tmp_path).writing(run_id, header) as keep:
             for item in held:
                 keep(item)
-    assert [item.run_id for item in stored_pairwise_runs(tmp_path)] == [
+    assert [item.run_id for item in PairwiseStore(tmp_path).runs()] == [
         "20261122T01",
         "20261122T02",
     ]
-    newest = find_pairwise(tmp_path, "last")
+    newest = PairwiseStore(tmp_path).find("last")
     assert (newest.run_id, newest.a_run_id, newest.b_run_id) == ("20261122T02", "a", "b")
-    assert (newest.duels, newest.n_planned) == (tuple(held), 2)
+    assert (newest.comparisons, newest.n_planned) == (tuple(held), 2)
     with pytest.raises(ConfigError, match="matches several"):
-        find_pairwise(tmp_path, "20261122")
+        PairwiseStore(tmp_path).find("20261122")
     with pytest.raises(ConfigError, match="is not a comparison"):
-        find_pairwise(tmp_path, "2025")
+        PairwiseStore(tmp_path).find("2025")
 
 
 def test_a_file_that_is_no_comparison_is_left_out(tmp_path: Path) -> None:
@@ -135,4 +136,4 @@ def test_a_file_that_is_no_comparison_is_left_out(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "20261122T03.jsonl").write_text('{"run": {"a": 1}}\n')
     (folder / "20261122T04.jsonl").write_text("not json\n")
-    assert stored_pairwise_runs(tmp_path) == []
+    assert PairwiseStore(tmp_path).runs() == []

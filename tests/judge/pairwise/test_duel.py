@@ -13,11 +13,11 @@ from poor_bench.judge.report_text import tally_text
 FIRST, SECOND, NEITHER = Position.FIRST, Position.SECOND, Position.NEITHER
 
 
-def duel(a_first: Position | None, b_first: Position | None) -> PairComparison:
+def comparison(a_first: Position | None, b_first: Position | None) -> PairComparison:
     return PairComparison(case_id="x", judge="j", a_first=a_first, b_first=b_first)
 
 
-A, B, SWAYED = duel(FIRST, SECOND), duel(SECOND, FIRST), duel(FIRST, FIRST)
+A, B, SWAYED = comparison(FIRST, SECOND), comparison(SECOND, FIRST), comparison(FIRST, FIRST)
 
 
 @pytest.mark.parametrize(
@@ -37,19 +37,28 @@ A, B, SWAYED = duel(FIRST, SECOND), duel(SECOND, FIRST), duel(FIRST, FIRST)
 def test_only_a_winner_in_both_orders_wins(
     a_first: Position | None, b_first: Position | None, outcome: PairOutcome
 ) -> None:
-    assert duel(a_first, b_first).outcome is outcome
+    assert comparison(a_first, b_first).outcome is outcome
 
 
 def test_shares_leave_out_what_does_not_belong() -> None:
-    duels = tally_comparisons(
-        [A, A, A, B, SWAYED, duel(SECOND, SECOND), duel(NEITHER, FIRST), duel(None, FIRST)]
+    comparisons = tally_comparisons(
+        [
+            A,
+            A,
+            A,
+            B,
+            SWAYED,
+            comparison(SECOND, SECOND),
+            comparison(NEITHER, FIRST),
+            comparison(None, FIRST),
+        ]
     )
-    assert duels.share_of_a is not None
-    assert (duels.share_of_a.value, duels.share_of_a.n) == (0.75, 4)
-    assert duels.position_bias is not None
-    assert (duels.position_bias.value, duels.position_bias.n) == (2 / 7, 7)
-    assert duels.first_preference is not None
-    assert (duels.first_preference.value, duels.first_preference.n) == (0.5, 2)
+    assert comparisons.share_of_a is not None
+    assert (comparisons.share_of_a.value, comparisons.share_of_a.n) == (0.75, 4)
+    assert comparisons.position_bias is not None
+    assert (comparisons.position_bias.value, comparisons.position_bias.n) == (2 / 7, 7)
+    assert comparisons.first_preference is not None
+    assert (comparisons.first_preference.value, comparisons.first_preference.n) == (0.5, 2)
 
 
 def test_intervals_are_wilsons() -> None:
@@ -59,8 +68,12 @@ def test_intervals_are_wilsons() -> None:
 
 
 def test_nothing_gives_no_figure() -> None:
-    duels = tally_comparisons([duel(None, None)])
-    assert (duels.share_of_a, duels.position_bias, duels.first_preference) == (None, None, None)
+    comparisons = tally_comparisons([comparison(None, None)])
+    assert (comparisons.share_of_a, comparisons.position_bias, comparisons.first_preference) == (
+        None,
+        None,
+        None,
+    )
 
 
 def test_few_duels_name_no_winner() -> None:

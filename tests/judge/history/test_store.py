@@ -142,6 +142,6 @@ def test_cost_of_llms_without_prices_is_left_out_and_told() -> None:
     local, priced = conversation_of("hello", "Hi"), judgement_of(7, cost_usd=0.5)
     run = run_of(priced, conversations=(local,))
     assert (run.cost_usd, run.is_cost_whole) == (0.5, False)
-    assert run_cost_text(run) == "$0.5000, without models that have no prices"
+    assert run_cost_text(run) == "$0.50, without models that have no prices"
     free = run_of(judgement_of(7), conversations=(local,))
     assert (free.cost_usd, run_cost_text(free)) == (None, "")

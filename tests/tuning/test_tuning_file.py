@@ -47,7 +47,7 @@ def test_a_torn_line_costs_only_itself(tmp_path: Path) -> None:
 def test_two_processes_cannot_write_to_one_search(tmp_path: Path) -> None:
     path = write(tmp_path, "20261122T000000-aaaaaa")
     first = TuningFile(path)
-    with pytest.raises(StoreError, match="another process is writing the file"):
+    with pytest.raises(StoreError, match="another process uses it"):
         TuningFile(path)
     first.close()
     TuningFile(path).close()
@@ -70,5 +70,16 @@ def test_searches_are_found_by_beginning_and_last(tmp_path: Path) -> None:
     assert find_search(tmp_path, "20261122T000001").kind == "params"
     with pytest.raises(ConfigError, match="matches several"):
         find_search(tmp_path, "2026")
-    with pytest.raises(ConfigError, match="does not exist"):
+    with pytest.raises(ConfigError, match="is not a search"):
         find_search(tmp_path, "1999")
+
+
+def test_searches_of_older_versions_are_read_and_resumed(tmp_path: Path) -> None:
+    path = tuning_folder(tmp_path) / "20261122T000000-aaaaaa.jsonl"
+    path.parent.mkdir()
+    path.write_text('{"tuning":{"run_id":"a","kind":"params"}}\n{"attempt":{"n":1}}\n{"atte')
+    file = TuningFile(path)
+    file.append("attempt", {"n": 2})
+    file.close()
+    search = find_search(tmp_path, "last", kind="params")
+    assert search.of_kind("attempt") == [{"n": 1}, {"n": 2}]

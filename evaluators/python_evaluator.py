@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from keyword import iskeyword
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -36,10 +36,18 @@ from poor_bench.sandbox import (
     run_cases,
     run_check,
 )
-from poor_bench.sandbox.report import case_report, check_report, load_report, with_output
-from poor_bench.scoring import Verdict
+from poor_bench.sandbox.report import (
+    case_cause,
+    case_report,
+    check_cause,
+    check_report,
+    load_cause,
+    load_report,
+    with_output,
+)
+from poor_bench.scoring import AnswerFormat, Cause, Verdict
 from poor_bench.scoring.same_value import is_same_value
-from poor_bench.scoring.verdict import MAX_SHOWN, AnswerFormat
+from poor_bench.scoring.verdict import MAX_SHOWN
 
 __all__ = ["Parameters", "evaluate", "extract_code_blocks"]
 
@@ -158,12 +166,22 @@ class Parameters(BaseModel):
         return Limits(case_s=self.execution_timeout, total_s=total_s)
 
 
+class _Ended(NamedTuple):
+    """How the code did."""
+
+    score: float
+    details: str
+    cause: str = ""
+
+
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     """Score the share of passed cases; 0.5 if the test has no cases."""
     wanted = Parameters.model_validate(parameters)
     code = extract_code(response, wanted.function_name)
     if code is None:
-        return Verdict(0.0, "no Python code found in the response", found="missing")
+        return Verdict(
+            0.0, "no Python code found in the response", found="missing", cause=Cause.NO_ANSWER
+        )
     program = Program(
         source=code.value,
         function=wanted.function_name or last_function(code.value),
@@ -171,12 +189,18 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
         limits=wanted.limits,
     )
     if wanted.check_source is not None:
-        score, details = _checked(program, wanted.check_source, wanted.setup_code)
+        ended = _checked(program, wanted.check_source, wanted.setup_code)
     elif wanted.test_cases:
-        score, details = _tried(program, wanted)
+        ended = _tried(program, wanted)
     else:
-        score, details = 0.5, "the test has no test cases, so the code was not run"
-    return Verdict(score, details, found=code.found, extracted=code.value[:MAX_SHOWN])
+        ended = _Ended(0.5, "the test has no test cases, so the code was not run")
+    return Verdict(
+        ended.score,
+        ended.details,
+        found=code.found,
+        extracted=code.value[:MAX_SHOWN],
+        cause=ended.cause,
+    )
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
@@ -191,17 +215,18 @@ def _require_literal(name: str, text: str) -> None:
         raise ValueError(f"{name} is not a Python literal: {text!r:.80}") from error
 
 
-def _tried(program: Program, wanted: Parameters) -> tuple[float, str]:
+def _tried(program: Program, wanted: Parameters) -> _Ended:
     outcome = run_cases(program, [case.arguments for case in wanted.test_cases])
     if outcome.load.end is not LoadEnd.LOADED:
         _require_setup(wanted)
         failure = load_report(outcome.load, program.function)
-        return 0.0, with_output(failure, outcome.output)
-    lines, n_passed, output = [], 0, outcome.output
+        return _Ended(0.0, with_output(failure, outcome.output), load_cause(outcome.load))
+    lines, causes, n_passed, output = [], set(), 0, outcome.output
     for number, (case, ended) in enumerate(zip(wanted.test_cases, outcome.cases, strict=True), 1):
         if _passes(ended, case, wanted.exact_types):
             n_passed += 1
             continue
+        causes.add(case_cause(ended))
         output = output or ended.output
         lines.append(
             case_report(
@@ -213,7 +238,8 @@ def _tried(program: Program, wanted: Parameters) -> tuple[float, str]:
         )
     total = len(wanted.test_cases)
     heading = f"{n_passed} of {total} cases passed"
-    return n_passed / total, with_output("\n".join([heading, *lines]), output)
+    cause = next((cause for cause in Cause if cause in causes), "")
+    return _Ended(n_passed / total, with_output("\n".join([heading, *lines]), output), cause)
 
 
 def _require_setup(wanted: Parameters) -> None:
@@ -232,12 +258,15 @@ def _passes(ended: CaseOutcome, case: TestCase, exact_types: bool) -> bool:
     )
 
 
-def _checked(program: Program, source: str, setup: str) -> tuple[float, str]:
+def _checked(program: Program, source: str, setup: str) -> _Ended:
     outcome = run_check(program, Check(source=source, setup=setup))
     if outcome.end is CheckEnd.BROKEN:
         reason = outcome.error.message if outcome.error else outcome.cause
         raise ValueError(f"the test itself cannot be run: {reason}")
     if outcome.end is CheckEnd.NOT_LOADED:
-        return 0.0, with_output(load_report(outcome.load, program.function), outcome.output)
-    score = 1.0 if outcome.end is CheckEnd.PASSED else 0.0
-    return score, with_output(check_report(outcome), outcome.output)
+        details = with_output(load_report(outcome.load, program.function), outcome.output)
+        return _Ended(0.0, details, load_cause(outcome.load))
+    details = with_output(check_report(outcome), outcome.output)
+    if outcome.end is CheckEnd.PASSED:
+        return _Ended(1.0, details)
+    return _Ended(0.0, details, check_cause(outcome))

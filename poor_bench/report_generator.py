@@ -97,7 +97,7 @@ class ReportGenerator:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             results=results,
             tests=self._tests,
-            test_classes=self._config.workspace.test_classes,
+            issue_context=self._config.issue_context,
             llms=self._known_llms,
             base=self._compared(results) if self._base else None,
             n_removed=self._n_removed(),

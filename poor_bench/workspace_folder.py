@@ -16,20 +16,21 @@ from poor_bench.config.load import (
     llms_file,
     load_workspace,
 )
-from poor_bench.errors import ConfigError
+from poor_bench.errors import ConfigError, PluginError
 from poor_bench.evaluator_answers import ParameterChecks, RegistryFacts
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.llm import LLM, resolve_llm_id
 from poor_bench.models.result import Result
-from poor_bench.models.test import Test, TestClass
+from poor_bench.models.test import EvaluatorSpec, Test, TestClass
 from poor_bench.plugins import EvaluatorRegistry, load_evaluators, project_evaluators_folder
 from poor_bench.results.store import ResultStore, open_store
 
 if TYPE_CHECKING:
     from poor_bench.config.add_tests import AddedTests
     from poor_bench.config.llm_entries import IsOwnProvider
-    from poor_bench.issues.detector import Detector
+    from poor_bench.issues.detector import Detector, IssueContext
     from poor_bench.lint.subject import Finding
+    from poor_bench.scoring.verdict import AnswerFormat
 
 
 class WorkspaceFolder:
@@ -65,6 +66,26 @@ class WorkspaceFolder:
         return load_detectors(self.data_dir / "issues")
 
     @cached_property
+    def issue_context(self) -> IssueContext:
+        """Facts about tests and models that detectors of issues need.
+
+        Raises:
+            ConfigError: With every problem of every file.
+        """
+        from poor_bench.issues.detector import build_context
+
+        known = self.workspace
+        return build_context(
+            known.tests_by_id, known.test_classes, known.llms_by_id, self._wanted_format
+        )
+
+    def _wanted_format(self, spec: EvaluatorSpec) -> AnswerFormat | None:
+        try:
+            return self.evaluators.get(spec.name).wants(spec.parameters)
+        except PluginError:
+            return None
+
+    @cached_property
     def workspace(self) -> Workspace:
         """The validated test classes, tests and LLMs.
 
@@ -90,7 +111,7 @@ class WorkspaceFolder:
 
     def reload(self) -> None:
         """Forget everything that was read, so that changed files are read again."""
-        for name in ("evaluators", "detectors", "workspace", "store"):
+        for name in ("evaluators", "detectors", "issue_context", "workspace", "store"):
             self.__dict__.pop(name, None)
 
     def load_test_classes(self) -> list[TestClass]:

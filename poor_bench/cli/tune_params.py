@@ -258,7 +258,7 @@ def sweep_html(config: WorkspaceFolder, report: ParamsReport) -> str:
             created=str(report.header["started"]),
             results=tuple(results),
             tests={test_id: workspace.tests_by_id[test_id] for test_id in test_ids},
-            test_classes=workspace.test_classes,
+            issue_context=config.issue_context,
             llms={
                 variant_id: replace(base, id=variant_id, label=variant_name(variant_id, base.id))
                 for variant_id in variant_ids

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from poor_bench.issues.detector import (
     Among,
-    Background,
     Detector,
+    IssueContext,
     Severity,
     Trial,
     each,
@@ -18,22 +18,22 @@ from poor_bench.issues.detector import (
 )
 
 
-def _regressions(trials: Sequence[Trial], background: Background) -> Iterable[tuple[Trial, str]]:
+def _regressions(trials: Sequence[Trial], context: IssueContext) -> Iterable[tuple[Trial, str]]:
     now: dict[tuple[str, str], list[Trial]] = defaultdict(list)
     for trial in trials:
         key = (trial.result.llm_id, trial.result.test_id)
-        if trial.result.score is not None and key in background.previous_scores:
+        if trial.result.score is not None and key in context.previous_scores:
             now[key].append(trial)
     for key, group in now.items():
-        before = background.previous_scores[key]
+        before = context.previous_scores[key]
         mean = sum(trial.result.score or 0.0 for trial in group) / len(group)
-        if before >= background.pass_score > mean:
+        if before >= context.pass_score > mean:
             worst = min(group, key=lambda trial: trial.result.score or 0.0)
             yield worst, f"scored {before:.2f} before, {mean:.2f} now"
 
 
-def _suspicious_test(trial: Trial, background: Background) -> str | None:
-    return background.suspicious_tests.get(trial.result.test_id)
+def _suspicious_test(trial: Trial, context: IssueContext) -> str | None:
+    return context.suspicious_tests.get(trial.result.test_id)
 
 
 _HISTORY = (
@@ -72,30 +72,30 @@ def _repeated(trials: Sequence[Trial]) -> Iterable[list[Trial]]:
     return (group for group in groups.values() if len(group) > 1)
 
 
-def _unstable(trials: Sequence[Trial], background: Background) -> Iterable[tuple[Trial, str]]:
+def _unstable(trials: Sequence[Trial], context: IssueContext) -> Iterable[tuple[Trial, str]]:
     for group in _repeated(trials):
-        failing = [trial for trial in group if (trial.result.score or 0.0) < background.pass_score]
+        failing = [trial for trial in group if (trial.result.score or 0.0) < context.pass_score]
         if 0 < len(failing) < len(group):
             yield failing[0], f"{len(group) - len(failing)} of {len(group)} trials passed"
 
 
 def _not_deterministic(
-    trials: Sequence[Trial], background: Background
+    trials: Sequence[Trial], context: IssueContext
 ) -> Iterable[tuple[Trial, str]]:
     for group in _repeated(trials):
-        if background.temperatures.get(group[0].result.llm_id) == 0:
+        if context.temperatures.get(group[0].result.llm_id) == 0:
             n_answers = len({trial.result.response for trial in group})
             if n_answers > 1:
                 yield group[0], f"{n_answers} different responses in {len(group)} trials"
 
 
 def _one_answer_for_all(
-    trials: Sequence[Trial], background: Background
+    trials: Sequence[Trial], context: IssueContext
 ) -> Iterable[tuple[Trial, str]]:
     wrong: dict[tuple[str, str], list[Trial]] = defaultdict(list)
     for trial in trials:
         score = trial.result.score
-        if score is not None and score < background.pass_score and trial.answer.strip():
+        if score is not None and score < context.pass_score and trial.answer.strip():
             wrong[trial.result.llm_id, trial.facts.class_id].append(trial)
     for group in wrong.values():
         yield from _alike(group)
@@ -148,7 +148,7 @@ _LEAST_DEVIATIONS = 5.0
 _COLD_MS = 1000.0
 
 
-def _slow_outliers(trials: Sequence[Trial], _: Background) -> Iterable[tuple[Trial, str]]:
+def _slow_outliers(trials: Sequence[Trial], _: IssueContext) -> Iterable[tuple[Trial, str]]:
     """Find times far above those of the same LLM and class, on a logarithmic scale.
 
     Source: modified z-score of Iglewicz and Hoaglin 1993, "How to Detect and Handle Outliers",
@@ -180,7 +180,7 @@ def _median(values: list[float]) -> float:
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
-def _cold_load(trial: Trial, _: Background) -> str | None:
+def _cold_load(trial: Trial, _: IssueContext) -> str | None:
     load_ms = trial.result.load_ms
     if load_ms is None or load_ms < _COLD_MS:
         return None

@@ -7,29 +7,25 @@ from enum import StrEnum
 
 from poor_bench.issues.detector import (
     Among,
-    Background,
     Check,
     Detector,
+    IssueContext,
     Severity,
     Trial,
-    Wanted,
     each,
     quoted,
 )
-from poor_bench.scoring.verdict import MAX_DETAILS
+from poor_bench.issues.older_results import read_cause
+from poor_bench.scoring.verdict import AnswerFormat, Cause
 
 _DEFINED = re.compile(
     r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]{0,8}=[ \t]*lambda\b", re.MULTILINE
 )
 _LONGEST_SEARCH = 100_000
-_OUTPUT = r"^Output:\n(?P<fence>`{3,}+)text\n(?s:.*?)(?:^(?P=fence)$|\Z)"
-_SHOWN_VALUE = r"\b(?:input|expected|got|call|at) (?P<ticks>`++).{0,2000}?(?P=ticks)"
-_FROM_CODE = re.compile(f"{_OUTPUT}|{_SHOWN_VALUE}", re.MULTILINE)
-_QUOTED = re.compile(r"(?<!`)(?P<ticks>`++).{0,2000}?(?P=ticks)")
 
 
 class CodeFault(StrEnum):
-    """Cause of lost score from the evaluator's details; the first that applies."""
+    """Fault of code that lost score."""
 
     CODE_OVERLOOKED = "code_overlooked"
     INVENTED_NAME = "invented_function_name"
@@ -40,49 +36,25 @@ class CodeFault(StrEnum):
     CRASH = "code_crashes"
 
 
-_MISSING = re.compile(
-    r"not found in|not defined in|no function|missing function|does not define|is missing", re.I
-)
-_SAID = {
-    CodeFault.ARGUMENTS: re.compile(
-        r"takes (?:from )?\d[\w ]* positional arguments? but|missing \d+ required"
-        r"|unexpected keyword argument|argument count|arguments? (?:do|does) not fit",
-        re.I,
-    ),
-    CodeFault.MISSING_MODULE: re.compile(r"ModuleNotFoundError|No module named", re.I),
-    CodeFault.SYNTAX: re.compile(r"syntax ?error|IndentationError|does not parse", re.I),
-    CodeFault.SLOW: re.compile(r"timed out|time ?out|time limit|took too long", re.I),
-    CodeFault.CRASH: re.compile(
-        r"EXECUTION ERROR|exception|\braised\b|(?<=\w)Error\b|crashed|\bdied\b", re.I
-    ),
+_FAULTS = {
+    Cause.ARGUMENTS: CodeFault.ARGUMENTS,
+    Cause.MISSING_MODULE: CodeFault.MISSING_MODULE,
+    Cause.SYNTAX: CodeFault.SYNTAX,
+    Cause.TIME_LIMIT: CodeFault.SLOW,
+    Cause.CRASH: CodeFault.CRASH,
 }
-_NEVER_QUOTED = {CodeFault.SYNTAX, CodeFault.SLOW}
-"""Reported in the evaluator's own words; others by the message of an exception."""
 
 
 def code_fault(trial: Trial) -> CodeFault | None:
     """Find why code lost score; None if its result is merely wrong."""
-    if trial.facts.wanted is not Wanted.CODE:
+    if trial.facts.wanted is not AnswerFormat.CODE:
         return None
-    details = trial.result.details[:MAX_DETAILS]
-    name = trial.facts.function_name
-    if trial.is_zero and name and _MISSING.search(details):
-        names = _defined_names(trial)
-        if name in names:
-            return CodeFault.CODE_OVERLOOKED
-        if names:
-            return CodeFault.INVENTED_NAME
-    return next((fault for fault in _SAID if _said(fault, details)), None)
-
-
-def _said(fault: CodeFault, details: str) -> re.Match[str] | None:
-    """Find a fault in details, ignoring output of the code."""
-    own = _blanked(_FROM_CODE, details)
-    return _SAID[fault].search(_blanked(_QUOTED, own) if fault in _NEVER_QUOTED else own)
-
-
-def _blanked(pattern: re.Pattern[str], text: str) -> str:
-    return pattern.sub(lambda match: " " * len(match[0]), text)
+    names = _defined_names(trial) if trial.is_zero and trial.facts.function_name else []
+    cause = trial.result.cause or read_cause(trial.result.details, lacks_function=bool(names))
+    if cause == Cause.MISSING_FUNCTION and names:
+        overlooked = trial.facts.function_name in names
+        return CodeFault.CODE_OVERLOOKED if overlooked else CodeFault.INVENTED_NAME
+    return next((fault for known, fault in _FAULTS.items() if known == cause), None)
 
 
 def _defined_names(trial: Trial) -> list[str]:
@@ -96,13 +68,11 @@ def _evidence(trial: Trial, fault: CodeFault) -> str:
         return f"{trial.facts.function_name} was requested; the code defines {quoted(names)}"
     if fault is CodeFault.CODE_OVERLOOKED:
         return f"{trial.facts.function_name} is in the response: {quoted(trial.answer)!r}"
-    words = _said(fault, trial.result.details[:MAX_DETAILS])
-    start = max(0, words.start() - 60) if words else 0
-    return quoted(trial.result.details[start : start + 200], 160)
+    return quoted(trial.result.details, 200)
 
 
 def _check_of(fault: CodeFault) -> Check:
-    def check(trial: Trial, _: Background) -> str | None:
+    def check(trial: Trial, _: IssueContext) -> str | None:
         return _evidence(trial, fault) if trial.once(code_fault) is fault else None
 
     return check

@@ -14,9 +14,9 @@ from poor_bench.issues.across_trials import DETECTORS as ACROSS_TRIALS
 from poor_bench.issues.code import DETECTORS as CODE
 from poor_bench.issues.detector import (
     Among,
-    Background,
     Detector,
     Issue,
+    IssueContext,
     IssueGroup,
     Severity,
     TestFacts,
@@ -44,12 +44,12 @@ def detectors_with(own: Sequence[Detector]) -> tuple[Detector, ...]:
 
 
 _NO_FACTS = TestFacts()
-_NO_BACKGROUND = Background()
+_NO_BACKGROUND = IssueContext()
 
 
 def detect_issues(
     results: Iterable[Result],
-    background: Background = _NO_BACKGROUND,
+    context: IssueContext = _NO_BACKGROUND,
     *,
     detectors: Sequence[Detector] = DETECTORS,
 ) -> list[Issue]:
@@ -58,7 +58,7 @@ def detect_issues(
     Args:
         results: Scored and failed trials in any order; of a trial with a score, newer failures are
             left out.
-        background: What is known beyond the results. More of it lets more detectors work.
+        context: What is known beyond the results. More of it lets more detectors work.
         detectors: Which detectors to run; their order decides which of several causes a lost
             score is charged to.
 
@@ -71,7 +71,7 @@ def detect_issues(
         >>> [(issue.detector_id, issue.lost_score) for issue in detect_issues([result])]
         [('no_answer', 1.0), ('score_zero', 0.0)]
     """
-    facts = background.facts
+    facts = context.facts
     trials = [
         Trial(result, facts.get(result.test_id, _NO_FACTS)) for result in one_per_trial(results)
     ]
@@ -79,7 +79,7 @@ def detect_issues(
     uncharged = {id(trial): trial.lost_score for trial in trials}
     issues = []
     for detector in detectors:
-        for trial, evidence in detector.find(among[detector.among], background):
+        for trial, evidence in detector.find(among[detector.among], context):
             lost = 0.0
             if detector.explains_loss(trial):
                 lost, uncharged[id(trial)] = uncharged[id(trial)], 0.0

@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 from poor_bench.extraction.found import Extracted
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import ThinkingSplit, split_thinking
+from poor_bench.issues.older_results import guess_format
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass, merge_specs
+from poor_bench.scoring.verdict import AnswerFormat
 
 
 class Severity(StrEnum):
@@ -61,23 +63,13 @@ class IssueGroup:
     """A few findings, of different LLMs as far as possible."""
 
 
-_OF_CODE = ("function_name", "test_cases", "check_source")
-
-
-class Wanted(StrEnum):
-    """Kind of answer that a test requests."""
-
-    OBJECT = "object"
-    LIST = "list"
-    CODE = "code"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestFacts:
     """Known requirements of a test."""
 
     class_id: str = ""
-    wanted: Wanted | None = None
+    wanted: AnswerFormat | None = None
+    """Format that its evaluator wants."""
     n_items: int | None = None
     """Length of the requested list."""
     function_name: str = ""
@@ -85,7 +77,7 @@ class TestFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Background:
+class IssueContext:
     """Context beyond the results; a detector without its facts finds nothing."""
 
     facts: Mapping[str, TestFacts] = field(default_factory=dict)
@@ -100,40 +92,53 @@ class Background:
     """Lowest score that passes a trial."""
 
 
-def background_of(
-    tests: Mapping[str, Test], test_classes: Mapping[str, TestClass], llms: Mapping[str, LLM]
-) -> Background:
+Wants = Callable[[EvaluatorSpec], AnswerFormat | None]
+"""Asks an evaluator which answer format it wants; None where it is silent."""
+
+
+def _is_silent(_: EvaluatorSpec) -> AnswerFormat | None:
+    return None
+
+
+def build_context(
+    tests: Mapping[str, Test],
+    test_classes: Mapping[str, TestClass],
+    llms: Mapping[str, LLM],
+    wants: Wants = _is_silent,
+) -> IssueContext:
     """Collect the context of a workspace; add more with `dataclasses.replace`.
 
     Args:
         tests: By test id; those whose class or evaluator is unknown are left out.
         test_classes: By class id.
         llms: By LLM id.
+        wants: Asks evaluators for the format that they want.
     """
     facts = {}
     for test_id, test in tests.items():
         test_class = test_classes.get(test.class_id)
         if test_class is not None and (test.evaluator or test_class.evaluator):
             spec = merge_specs(test_class.evaluator, test.evaluator)
-            facts[test_id] = facts_of(test.class_id, spec)
+            facts[test_id] = describe_test(test.class_id, spec, wants)
     temperatures = {
         llm_id: float(llm.parameters["temperature"])
         for llm_id, llm in llms.items()
         if isinstance(llm.parameters.get("temperature"), int | float)
     }
-    return Background(facts=facts, temperatures=temperatures)
+    return IssueContext(facts=facts, temperatures=temperatures)
 
 
-def facts_of(class_id: str, evaluator: EvaluatorSpec) -> TestFacts:
+def describe_test(class_id: str, evaluator: EvaluatorSpec, wants: Wants = _is_silent) -> TestFacts:
     """Derive the requirements of a test from its evaluator.
 
     Args:
         class_id: The test's class.
         evaluator: Name and merged parameters, see `merge_specs`.
+        wants: Asks the evaluator for the format that it wants.
 
     Example:
         >>> spec = EvaluatorSpec("sentiment_evaluator", {"expected_sentiments": ["good", "bad"]})
-        >>> facts_of("mood", spec).n_items
+        >>> describe_test("mood", spec).n_items
         2
     """
     parameters = evaluator.parameters
@@ -148,21 +153,10 @@ def facts_of(class_id: str, evaluator: EvaluatorSpec) -> TestFacts:
     )
     return TestFacts(
         class_id=class_id,
-        wanted=_wanted(parameters, is_list=expected is not None),
+        wanted=wants(evaluator) or guess_format(parameters),
         n_items=None if expected is None else len(expected),
         function_name=function_name if isinstance(function_name, str) else "",
     )
-
-
-def _wanted(parameters: Mapping[str, Any], *, is_list: bool) -> Wanted | None:
-    if any(parameters.get(key) is not None for key in _OF_CODE):
-        return Wanted.CODE
-    schema = parameters.get("schema")
-    kind = schema.get("type") if isinstance(schema, Mapping) else None
-    if is_list or kind == "array":
-        return Wanted.LIST
-    is_object = kind == "object" or isinstance(parameters.get("expected"), Mapping)
-    return Wanted.OBJECT if is_object or parameters.get("expected_format") == "json" else None
 
 
 T = TypeVar("T")
@@ -218,10 +212,10 @@ def quoted(text: str, limit: int = 80) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-Check = Callable[[Trial, Background], str | None]
+Check = Callable[[Trial, IssueContext], str | None]
 """Checks one trial; returns evidence, or None."""
 
-Find = Callable[[Sequence[Trial], Background], Iterable[tuple[Trial, str]]]
+Find = Callable[[Sequence[Trial], IssueContext], Iterable[tuple[Trial, str]]]
 """Checks all trials together; yields affected ones with evidence."""
 
 
@@ -273,9 +267,9 @@ class Detector:
 def each(check: Check) -> Find:
     """Build the finder that applies `check` to every trial."""
 
-    def find(trials: Sequence[Trial], background: Background) -> Iterable[tuple[Trial, str]]:
+    def find(trials: Sequence[Trial], context: IssueContext) -> Iterable[tuple[Trial, str]]:
         for trial in trials:
-            evidence = check(trial, background)
+            evidence = check(trial, context)
             if evidence is not None:
                 yield trial, evidence
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from poor_bench.issues.detector import (
     Among,
-    Background,
     Check,
     Detector,
+    IssueContext,
     Severity,
     Trial,
     each,
@@ -105,7 +105,7 @@ _KINDS = {
 
 
 def _check_of(kind: FailureKind) -> Check:
-    def check(trial: Trial, _: Background) -> str | None:
+    def check(trial: Trial, _: IssueContext) -> str | None:
         failure = trial.result.failure
         if failure is None or failure.kind is not kind:
             return None

@@ -9,15 +9,15 @@ from typing import Any
 
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.issues.detector import (
-    Background,
     Check,
     Detector,
+    IssueContext,
     Severity,
     Trial,
-    Wanted,
     each,
     quoted,
 )
+from poor_bench.scoring.verdict import AnswerFormat
 
 _LOOKS_LIKE_JSON = re.compile(r"^\s*(?:`{3,}+[\w`]*\s*)?[\[{]")
 _NO_WORDS = re.compile(r"[\W_]*")
@@ -124,7 +124,11 @@ def _list_fault(value: Any, trial: Trial) -> FormFault | None:
     return None if trial.facts.n_items in {None, len(value)} else FormFault.WRONG_COUNT
 
 
-_READERS = {Wanted.OBJECT: _object_fault, Wanted.LIST: _list_fault}
+_READERS = {
+    AnswerFormat.JSON_OBJECT: _object_fault,
+    AnswerFormat.JSON_LIST: _list_fault,
+    AnswerFormat.LIST: _list_fault,
+}
 _WRAPPINGS: dict[str, FormFault] = {
     Found.FENCED: FormFault.WRAPPED_IN_FENCE,
     Found.IN_PROSE: FormFault.WRAPPED_IN_PROSE,
@@ -136,7 +140,7 @@ _WRAPPINGS: dict[str, FormFault] = {
 
 
 def _check_of(fault: FormFault) -> Check:
-    def check(trial: Trial, _: Background) -> str | None:
+    def check(trial: Trial, _: IssueContext) -> str | None:
         return quoted(trial.answer, 160) if trial.once(form_fault) is fault else None
 
     return check

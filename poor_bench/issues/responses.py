@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from poor_bench.issues.detector import (
     Among,
-    Background,
     Detector,
+    IssueContext,
     Severity,
     Trial,
     each,
@@ -76,20 +76,20 @@ _REFUSAL = re.compile(
 _LONGEST_REFUSAL = 600
 
 
-def _prompt_truncated(trial: Trial, _: Background) -> str | None:
+def _prompt_truncated(trial: Trial, _: IssueContext) -> str | None:
     if "prompt_truncated" not in trial.result.marks:
         return None
     return f"the server counted {trial.result.prompt_tokens} prompt tokens, fewer than sent"
 
 
-def _repetition(trial: Trial, _: Background) -> str | None:
+def _repetition(trial: Trial, _: IssueContext) -> str | None:
     if "loop" in trial.result.marks:
         return "the server stopped a repetition"
     tail = repeated_tail(trial.result.response) or repeated_tail(trial.result.thinking)
     return f"ends in {tail.times} times {quoted(tail.unit)!r}" if tail else None
 
 
-def _thinking_ate_budget(trial: Trial, _: Background) -> str | None:
+def _thinking_ate_budget(trial: Trial, _: IssueContext) -> str | None:
     if not trial.is_cut_off or trial.answer.strip():
         return None
     if not (trial.result.thinking or trial.split.thinking or trial.split.is_unclosed):
@@ -99,17 +99,17 @@ def _thinking_ate_budget(trial: Trial, _: Background) -> str | None:
     return f"{spent} were spent and no answer had begun"
 
 
-def _truncated(trial: Trial, _: Background) -> str | None:
+def _truncated(trial: Trial, _: IssueContext) -> str | None:
     return f"breaks off at {quoted(trial.result.response[-60:])!r}" if trial.is_cut_off else None
 
 
-def _unclosed_thinking(trial: Trial, _: Background) -> str | None:
+def _unclosed_thinking(trial: Trial, _: IssueContext) -> str | None:
     if not trial.split.is_unclosed:
         return None
     return f"thinking breaks off at {quoted(trial.split.thinking[-60:])!r}"
 
 
-def _refusal(trial: Trial, _: Background) -> str | None:
+def _refusal(trial: Trial, _: IssueContext) -> str | None:
     if "refusal" in trial.result.marks:
         return f"the server reports a refusal: {quoted(trial.answer)!r}"
     if not trial.is_zero or len(trial.answer) > _LONGEST_REFUSAL:
@@ -117,7 +117,7 @@ def _refusal(trial: Trial, _: Background) -> str | None:
     return quoted(trial.answer, 160) if _REFUSAL.match(trial.answer) else None
 
 
-def _no_answer(trial: Trial, _: Background) -> str | None:
+def _no_answer(trial: Trial, _: IssueContext) -> str | None:
     if trial.answer.strip():
         return None
     return "the response holds thinking only" if trial.split.thinking else "the response is empty"
@@ -206,7 +206,7 @@ def _scripts(text: str) -> Counter[str]:
     return counts
 
 
-def _wrong_language(trial: Trial, _: Background) -> str | None:
+def _wrong_language(trial: Trial, _: IssueContext) -> str | None:
     prompt = trial.result.prompt
     if not prompt or not _NOT_ASCII.search(trial.answer[:_LONGEST_SEARCH]):
         return None
@@ -240,7 +240,7 @@ _THINKING_ALOUD = re.compile(
 _LEAST_LEAK = 200
 
 
-def _leaked(trial: Trial, _: Background) -> str | None:
+def _leaked(trial: Trial, _: IssueContext) -> str | None:
     if trial.result.score is None or trial.split.is_unclosed:
         return None
     if trial.split.thinking:
@@ -270,11 +270,11 @@ def _evidence(trial: Trial) -> str:
     return quoted(result.details, 160)
 
 
-def _score_zero(trial: Trial, _: Background) -> str | None:
+def _score_zero(trial: Trial, _: IssueContext) -> str | None:
     return _evidence(trial) if trial.is_zero else None
 
 
-def _partly_wrong(trial: Trial, _: Background) -> str | None:
+def _partly_wrong(trial: Trial, _: IssueContext) -> str | None:
     return None if trial.is_zero else _evidence(trial)
 
 

@@ -46,6 +46,8 @@ class Result:
     """The extracted answer, as text."""
     expected: str = ""
     got: str = ""
+    cause: str = ""
+    """Why score was lost, a `Cause` or an id of the evaluator's own; empty in older files."""
     sandbox: str = ""
     """Sandbox level at which code of the response ran; empty if no code ran."""
     finish_reason: str = ""

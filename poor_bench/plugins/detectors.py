@@ -21,8 +21,8 @@ from typing import NamedTuple
 from poor_bench.errors import PluginError, describe_crash
 from poor_bench.issues.detect import detectors_with
 from poor_bench.issues.detector import (
-    Background,
     Detector,
+    IssueContext,
     Severity,
     Trial,
     always,
@@ -144,7 +144,7 @@ def _evidence_of(answer: object, trial: Trial) -> str | None:
 
 
 def _failed(own: Sequence[OwnDetector], problems: Sequence[str]) -> Detector:
-    def find(trials: Sequence[Trial], _: Background) -> Iterable[tuple[Trial, str]]:
+    def find(trials: Sequence[Trial], _: IssueContext) -> Iterable[tuple[Trial, str]]:
         yield from ((trials[0], problem) for problem in problems if trials)
         for detector in own:
             yield from detector.crashes(trials)

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from poor_bench.comparison.compare import LLMComparison
 from poor_bench.comparison.result_set import ResultSet
 from poor_bench.issues.detect import DETECTORS, detect_issues, group_issues
-from poor_bench.issues.detector import Detector, Issue, IssueGroup, background_of
+from poor_bench.issues.detector import Detector, Issue, IssueContext, IssueGroup
 from poor_bench.issues.format_tax import FormatTax, format_tax
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result, one_per_trial
-from poor_bench.models.test import Test, TestClass
+from poor_bench.models.test import Test
 from poor_bench.statistics.comparison import Comparison, compare_llms
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.items import analyse_items
@@ -45,7 +45,6 @@ class ReportData:
     results: Sequence[Result]
     tests: Mapping[str, Test]
     """By id, in the order of their file."""
-    test_classes: Mapping[str, TestClass] = field(default_factory=dict)
     llms: Mapping[str, LLM] = field(default_factory=dict)
     base: BaseComparison | None = None
     machines: Sequence[Mapping[str, object]] = ()
@@ -53,6 +52,8 @@ class ReportData:
     pass_score: float = 1.0
     n_removed: int = 0
     """Results of tests that are not in the workspace any more; they are not among `results`."""
+    issue_context: IssueContext = field(default_factory=IssueContext)
+    """Facts about tests and models that detectors need."""
     detectors: Sequence[Detector] = DETECTORS
     """What looks for issues: the built-in detectors and those of the workspace."""
 
@@ -105,13 +106,13 @@ class ReportData:
     def issues(self) -> list[Issue]:
         """What goes wrong, trial by trial."""
         items = analyse_items(self.results, self.tests, pass_score=self.pass_score)
-        background = replace(
-            background_of(self.tests, self.test_classes, self.llms),
+        context = replace(
+            self.issue_context,
             suspicious_tests={item.test_id: item.suspicion for item in items if item.suspicion},
             previous_scores=self._previous_scores,
             pass_score=self.pass_score,
         )
-        return detect_issues(self.results, background, detectors=self.detectors)
+        return detect_issues(self.results, context, detectors=self.detectors)
 
     @cached_property
     def issue_groups(self) -> list[IssueGroup]:
@@ -121,7 +122,7 @@ class ReportData:
     @cached_property
     def format_taxes(self) -> list[FormatTax]:
         """What format alone costs, by LLM and class; only where it costs something."""
-        facts = background_of(self.tests, self.test_classes, self.llms).facts
+        facts = self.issue_context.facts
         return [row for row in format_tax(self.results, facts) if row.tax > 1e-9]
 
     @cached_property

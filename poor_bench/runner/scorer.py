@@ -153,6 +153,7 @@ class Scorer:
             details=_details(verdict.details, result),
             found=verdict.found,
             extracted=verdict.extracted,
+            cause=verdict.cause,
             expected=verdict.expected,
             got=verdict.got,
             sandbox=min(levels).label if levels else "",

@@ -15,6 +15,7 @@ from poor_bench.sandbox.outcomes import (
     LoadEnd,
     LoadOutcome,
 )
+from poor_bench.scoring.verdict import Cause
 
 _LONGEST_SPAN = 200
 _LONGEST_READ = 4 * _LONGEST_SPAN
@@ -39,6 +40,57 @@ _CHECK_ENDS = {
     CheckEnd.BROKEN: "the test itself cannot be run",
 }
 _BACKTICKS = re.compile("`+")
+
+
+_LOAD_CAUSES = {
+    LoadEnd.MISSING_FUNCTION: Cause.MISSING_FUNCTION,
+    LoadEnd.SYNTAX_ERROR: Cause.SYNTAX,
+    LoadEnd.TIMED_OUT: Cause.TIME_LIMIT,
+    LoadEnd.DIED: Cause.CRASH,
+}
+_CASE_CAUSES = {
+    CaseEnd.TIMED_OUT: Cause.TIME_LIMIT,
+    CaseEnd.NOT_RUN: Cause.TIME_LIMIT,
+    CaseEnd.DIED: Cause.CRASH,
+}
+_CHECK_CAUSES = {CheckEnd.TIMED_OUT: Cause.TIME_LIMIT, CheckEnd.DIED: Cause.CRASH}
+# How CPython words the TypeError of a call that does not fit the function's parameters
+_BAD_CALL = re.compile(
+    r"takes (?:from )?\d[\w ]* positional arguments? but|missing \d+ required"
+    r"|unexpected keyword argument"
+)
+_CAUSE_OF_ERROR = {
+    "ModuleNotFoundError": Cause.MISSING_MODULE,
+    "SyntaxError": Cause.SYNTAX,
+    "IndentationError": Cause.SYNTAX,
+}
+
+
+def load_cause(load: LoadOutcome) -> Cause:
+    """Cause of a program that could not be loaded."""
+    return _error_cause(load.error, _LOAD_CAUSES.get(load.end, Cause.CRASH))
+
+
+def case_cause(ended: CaseOutcome) -> Cause:
+    """Cause of a case that did not pass."""
+    if ended.end is CaseEnd.RAISED:
+        return _error_cause(ended.error, Cause.CRASH)
+    return _CASE_CAUSES.get(ended.end, Cause.WRONG_ANSWER)
+
+
+def check_cause(outcome: CheckOutcome) -> Cause:
+    """Cause of a check that did not pass."""
+    if outcome.end is CheckEnd.RAISED:
+        return _error_cause(outcome.error, Cause.CRASH)
+    return _CHECK_CAUSES.get(outcome.end, Cause.WRONG_ANSWER)
+
+
+def _error_cause(error: ErrorReport | None, otherwise: Cause) -> Cause:
+    if error is None:
+        return otherwise
+    if error.type_name == "TypeError" and _BAD_CALL.search(error.message):
+        return Cause.ARGUMENTS
+    return _CAUSE_OF_ERROR.get(error.type_name, otherwise)
 
 
 def load_report(load: LoadOutcome, function: str | None) -> str:

@@ -31,11 +31,30 @@ class AnswerFormat(StrEnum):
     """Nothing in particular."""
 
 
+class Cause(StrEnum):
+    """Why a response lost score, for machines; of several causes the first one here counts.
+
+    An evaluator that states no cause leaves it empty.
+    """
+
+    NO_ANSWER = "no_answer"
+    TRUNCATED = "truncated"
+    MISSING_FUNCTION = "missing_function"
+    ARGUMENTS = "arguments"
+    """The function cannot be called with the arguments of the test."""
+    MISSING_MODULE = "missing_module"
+    SYNTAX = "syntax"
+    TIME_LIMIT = "time_limit"
+    CRASH = "crash"
+    """An exception, or the end of the process."""
+    WRONG_ANSWER = "wrong_answer"
+
+
 MAX_DETAILS = 20_000
 """Characters of details, and of each other text of a verdict, that are kept."""
 _CUT_MARK = "\n\n[cut: {} characters in all]"
 _LONGEST_MARK = 60
-_TEXTS = ("found", "extracted", "expected", "got")
+_TEXTS = ("found", "extracted", "expected", "got", "cause")
 
 
 class Verdict(tuple[float, str]):
@@ -50,6 +69,7 @@ class Verdict(tuple[float, str]):
         extracted: The answer that was found, as it stands in the response.
         expected: What was expected, as text for a comparison.
         got: What was found, normalised like `expected`.
+        cause: Why score was lost, a `Cause` or an id of the evaluator's own; may be empty.
 
     Example:
         >>> score, details = Verdict(1.0, "right", strict_score=0.0, found="fenced")
@@ -62,6 +82,7 @@ class Verdict(tuple[float, str]):
     extracted: str
     expected: str
     got: str
+    cause: str
 
     def __new__(
         cls,
@@ -73,14 +94,16 @@ class Verdict(tuple[float, str]):
         extracted: str = "",
         expected: str = "",
         got: str = "",
+        cause: str = "",
     ) -> Self:
-        """Return the pair with what else is known."""
+        """Make the pair with what else is known."""
         verdict = super().__new__(cls, (score, details))
         verdict.strict_score = strict_score
         verdict.found = found
         verdict.extracted = extracted
         verdict.expected = expected
         verdict.got = got
+        verdict.cause = cause
         return verdict
 
     @property
@@ -163,6 +186,7 @@ class VerdictFacts(TypedDict, total=False):
     extracted: str
     expected: str
     got: str
+    cause: str
 
 
 def under_format_rule(
@@ -221,7 +245,7 @@ def no_answer_verdict(
     reason = _REASONS.get(finish, "the response is empty")
     if thinking_is_unclosed:
         reason += " while still thinking"
-    return Verdict(0.0, f"No answer: {reason}.")
+    return Verdict(0.0, f"No answer: {reason}.", cause=Cause.NO_ANSWER)
 
 
 def explain_cut_off(verdict: Verdict, finish: FinishReason) -> Verdict:
@@ -234,11 +258,7 @@ def explain_cut_off(verdict: Verdict, finish: FinishReason) -> Verdict:
     return Verdict(
         0.0,
         f"No answer: truncated at the token limit. {verdict.details}",
-        strict_score=verdict.strict_score,
-        found=verdict.found,
-        extracted=verdict.extracted,
-        expected=verdict.expected,
-        got=verdict.got,
+        **{**vars(verdict), "cause": Cause.TRUNCATED},
     )
 
 

@@ -1,13 +1,14 @@
 from typing import Any
 
 from poor_bench.issues.detect import detect_issues
-from poor_bench.issues.detector import Background, TestFacts, Wanted
+from poor_bench.issues.detector import IssueContext, TestFacts
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
+from poor_bench.scoring.verdict import AnswerFormat
 
-LIST_OF_THREE = TestFacts(class_id="mood", wanted=Wanted.LIST, n_items=3)
-OBJECT = TestFacts(class_id="maths", wanted=Wanted.OBJECT)
-CODE = TestFacts(class_id="code", wanted=Wanted.CODE, function_name="double")
+LIST_OF_THREE = TestFacts(class_id="mood", wanted=AnswerFormat.JSON_LIST, n_items=3)
+OBJECT = TestFacts(class_id="maths", wanted=AnswerFormat.JSON_OBJECT)
+CODE = TestFacts(class_id="code", wanted=AnswerFormat.CODE, function_name="double")
 
 
 def scored(score: float = 0.0, **fields: Any) -> Result:
@@ -21,12 +22,12 @@ def failed(kind: FailureKind, message: str = "gone", **fields: Any) -> Result:
     return Result(**{"llm_id": "a", "test_id": "t", "failure": failure, **fields})
 
 
-def ids(results: list[Result], background: Background | None = None) -> list[str]:
+def ids(results: list[Result], context: IssueContext | None = None) -> list[str]:
     """Return the detectors that find something, without the plain wrong answers."""
-    issues = detect_issues(results, background or Background())
+    issues = detect_issues(results, context or IssueContext())
     found = dict.fromkeys(issue.detector_id for issue in issues)
     return [name for name in found if name not in {"score_zero", "partly_wrong"}]
 
 
 def ids_of(result: Result, facts: TestFacts | None = None) -> list[str]:
-    return ids([result], Background(facts={result.test_id: facts} if facts else {}))
+    return ids([result], IssueContext(facts={result.test_id: facts} if facts else {}))

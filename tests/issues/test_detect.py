@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.issues.detect import DETECTORS, detect_issues
-from poor_bench.issues.detector import Background, Detector, Severity, each
+from poor_bench.issues.detector import Detector, IssueContext, Severity, each
 from poor_bench.models.failure import FailureKind
 from tests.issues.builders import CODE, LIST_OF_THREE, OBJECT, failed, ids, scored
 
@@ -95,14 +95,14 @@ def test_evidence_is_short_however_long_the_response() -> None:
     facts=st.sampled_from([LIST_OF_THREE, OBJECT, CODE]),
 )
 def test_no_text_breaks_a_detector(facts, **fields) -> None:
-    issues = detect_issues([scored(**fields)], Background(facts={"t": facts}))
+    issues = detect_issues([scored(**fields)], IssueContext(facts={"t": facts}))
     assert all(0 <= issue.lost_score <= 1 for issue in issues)
 
 
 @given(st.lists(st.sampled_from(["[", "]", "{", "}", '"', "```", "\n", "<think>", "a", ","])))
 def test_no_broken_markup_breaks_a_detector(pieces: list[str]) -> None:
     for facts in (LIST_OF_THREE, OBJECT):
-        detect_issues([scored(response="".join(pieces))], Background(facts={"t": facts}))
+        detect_issues([scored(response="".join(pieces))], IssueContext(facts={"t": facts}))
 
 
 def test_without_facts_no_form_is_demanded() -> None:

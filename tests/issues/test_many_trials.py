@@ -1,7 +1,7 @@
 import pytest
 
 from poor_bench.issues.detect import detect_issues
-from poor_bench.issues.detector import Background
+from poor_bench.issues.detector import IssueContext
 from poor_bench.models.failure import FailureKind
 from tests.issues.builders import failed, ids, scored
 
@@ -48,7 +48,7 @@ def test_different_answers_matter_at_temperature_zero(
     temperature: float, expected: list[str]
 ) -> None:
     trials = [scored(1.0, trial=n, response=f"{n}") for n in (1, 2)]
-    assert ids(trials, Background(temperatures={"a": temperature})) == expected
+    assert ids(trials, IssueContext(temperatures={"a": temperature})) == expected
 
 
 def test_one_answer_to_many_tests_is_suspicious() -> None:
@@ -70,7 +70,7 @@ def test_answers_that_happen_to_agree_are_not_suspicious(responses: list[str]) -
 
 
 def test_what_passed_before_and_fails_now_is_a_regression() -> None:
-    before = Background(previous_scores={("a", "t"): 1.0, ("a", "u"): 0.0, ("a", "gone"): 1.0})
+    before = IssueContext(previous_scores={("a", "t"): 1.0, ("a", "u"): 0.0, ("a", "gone"): 1.0})
     [issue] = [
         issue
         for issue in detect_issues([scored(0.5), scored(0.0, test_id="u")], before)
@@ -80,6 +80,6 @@ def test_what_passed_before_and_fails_now_is_a_regression() -> None:
 
 
 def test_suspicious_tests_are_named_where_they_cost_score() -> None:
-    background = Background(suspicious_tests={"t": "nobody passes"})
-    assert ids([scored(0.0)], background) == ["suspicious_test"]
-    assert ids([scored(1.0)], background) == []
+    context = IssueContext(suspicious_tests={"t": "nobody passes"})
+    assert ids([scored(0.0)], context) == ["suspicious_test"]
+    assert ids([scored(1.0)], context) == []

@@ -17,7 +17,7 @@ from evaluators import (
     sentiment_evaluator,
 )
 from poor_bench.extraction.found import Found
-from poor_bench.issues.detector import facts_of
+from poor_bench.issues.detector import describe_test
 from poor_bench.issues.format_tax import format_tax
 from poor_bench.models.test import EvaluatorSpec
 from tests.issues.builders import ids_of, scored
@@ -50,8 +50,15 @@ def found_by_detectors(evaluator: Any, response: str, parameters: dict[str, Any]
         found=verdict.found,
         expected=verdict.expected,
         got=verdict.got,
+        cause=verdict.cause,
     )
-    return ids_of(result, facts_of("c", EvaluatorSpec(name, parameters)))
+    spec = EvaluatorSpec(name, parameters)
+    facts = describe_test("c", spec, lambda spec: evaluator.wants(spec.parameters))
+    found = ids_of(result, facts)
+    if evaluator is python_evaluator:
+        older = replace(result, cause="")
+        assert ids_of(older, facts) == found, "a row of an older version has another issue"
+    return found
 
 
 @pytest.mark.parametrize("parameters", [DOUBLE, CHECKED], ids=["cases", "check"])

@@ -11,7 +11,7 @@ from cachetools import LRUCache
 
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.issues.detect import detect_issues
-from poor_bench.issues.detector import Background, Detector, Issue, background_of
+from poor_bench.issues.detector import Detector, Issue, IssueContext
 from poor_bench.issues.format_tax import FormatTax, format_tax
 from poor_bench.models.result import Result, record_to_result
 
@@ -75,7 +75,7 @@ class IssueReports:
         with self._lock:  # also while it computes: several parts of a page ask at the same time
             if key not in self._by_llm:
                 results = [_result_of(each) for each in table.records(table.rows_of(llm_id))]
-                facts = _known_facts(workspace)
+                facts = folder.issue_context
                 self._by_llm[key] = tuple(detect_issues(results, facts, detectors=folder.detectors))
             return self._by_llm[key]
 
@@ -107,7 +107,10 @@ class IssueReports:
         table, folder = self._results.table(), self._files.config()
         workspace, detectors = folder.workspace, folder.detectors
         version = (table.version, id(workspace))
-        return self._report.ask("issues", version, lambda: _report_of(table, workspace, detectors))
+        context = folder.issue_context
+        return self._report.ask(
+            "issues", version, lambda: _report_of(table, workspace, context, detectors)
+        )
 
     def finished(self) -> IssueReport:
         """Wait for the report: some seconds with very many results."""
@@ -118,27 +121,25 @@ class IssueReports:
 
 
 def _report_of(
-    table: ResultTable, workspace: Workspace, detectors: Sequence[Detector]
+    table: ResultTable,
+    workspace: Workspace,
+    known: IssueContext,
+    detectors: Sequence[Detector],
 ) -> IssueReport:
     from poor_bench.statistics.items import analyse_items
 
     results = [_result_of(record) for record in table.records(range(len(table)))]
-    known = _known_facts(workspace)
     items = analyse_items(results, workspace.tests_by_id)
     suspicious = {item.test_id: item.suspicion for item in items if item.is_suspicious}
-    background = replace(known, suspicious_tests=suspicious)
+    context = replace(known, suspicious_tests=suspicious)
     return IssueReport(
         n_results=len(results),
-        issues=tuple(detect_issues(results, background, detectors=detectors)),
+        issues=tuple(detect_issues(results, context, detectors=detectors)),
         detectors=detectors,
-        tax=tuple(format_tax(results, background.facts)),
+        tax=tuple(format_tax(results, context.facts)),
         class_of={test_id: test.class_id for test_id, test in workspace.tests_by_id.items()},
     )
 
 
 def _result_of(record: Mapping[str, object]) -> Result:
     return record_to_result(str(record["llm_id"]), record)
-
-
-def _known_facts(workspace: Workspace) -> Background:
-    return background_of(workspace.tests_by_id, workspace.test_classes, workspace.llms_by_id)

@@ -1,36 +1,37 @@
 import pytest
 
-from poor_bench.issues.detector import TestFacts, Wanted, background_of, facts_of
+from poor_bench.issues.detector import TestFacts, build_context, describe_test
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass
+from poor_bench.scoring.verdict import AnswerFormat
 
 
 @pytest.mark.parametrize(
     ("parameters", "facts"),
     [
         ({}, TestFacts(class_id="c")),
-        ({"expected_format": "json"}, TestFacts(class_id="c", wanted=Wanted.OBJECT)),
-        ({"expected": [1, 2]}, TestFacts(class_id="c", wanted=Wanted.LIST, n_items=2)),
-        ({"schema": {"type": "object"}}, TestFacts(class_id="c", wanted=Wanted.OBJECT)),
-        ({"expected": {"age": 3}}, TestFacts(class_id="c", wanted=Wanted.OBJECT)),
-        ({"schema": {"type": "array"}}, TestFacts(class_id="c", wanted=Wanted.LIST)),
+        ({"expected_format": "json"}, TestFacts(class_id="c", wanted=AnswerFormat.JSON_OBJECT)),
+        ({"expected": [1, 2]}, TestFacts(class_id="c", wanted=AnswerFormat.JSON_LIST, n_items=2)),
+        ({"schema": {"type": "object"}}, TestFacts(class_id="c", wanted=AnswerFormat.JSON_OBJECT)),
+        ({"expected": {"age": 3}}, TestFacts(class_id="c", wanted=AnswerFormat.JSON_OBJECT)),
+        ({"schema": {"type": "array"}}, TestFacts(class_id="c", wanted=AnswerFormat.JSON_LIST)),
         ({"schema": "no schema"}, TestFacts(class_id="c")),
-        ({"test_cases": []}, TestFacts(class_id="c", wanted=Wanted.CODE)),
+        ({"test_cases": []}, TestFacts(class_id="c", wanted=AnswerFormat.CODE)),
         (
             {"function_name": "f", "expected_output": [1]},
-            TestFacts(class_id="c", wanted=Wanted.CODE, n_items=1, function_name="f"),
+            TestFacts(class_id="c", wanted=AnswerFormat.CODE, n_items=1, function_name="f"),
         ),
     ],
 )
 def test_parameters_of_the_evaluator_tell_what_is_wanted(
     parameters: dict, facts: TestFacts
 ) -> None:
-    assert facts_of("c", EvaluatorSpec("any", parameters)) == facts
+    assert describe_test("c", EvaluatorSpec("any", parameters)) == facts
 
 
 def test_a_workspace_tells_facts_and_temperatures() -> None:
     json_answer = EvaluatorSpec("math_evaluator", {"expected_format": "json"})
-    background = background_of(
+    context = build_context(
         {
             "t": Test(test_id="t", class_id="maths", level=1, text="1+1"),
             "u": Test(test_id="u", class_id="gone", level=1, text="1+1"),
@@ -41,5 +42,7 @@ def test_a_workspace_tells_facts_and_temperatures() -> None:
             "b": LLM(id="b", provider="ollama", name="b"),
         },
     )
-    assert dict(background.facts) == {"t": TestFacts(class_id="maths", wanted=Wanted.OBJECT)}
-    assert dict(background.temperatures) == {"a": 0.0}
+    assert dict(context.facts) == {
+        "t": TestFacts(class_id="maths", wanted=AnswerFormat.JSON_OBJECT)
+    }
+    assert dict(context.temperatures) == {"a": 0.0}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poor_bench.models.result import Result
+from poor_bench.reports.exports import render_report
 from poor_bench.resolver import ResultSetResolver
 from poor_bench.runner.selection import Selection, select
 from poor_bench.statistics.summary import GroupBy, Summary, summarise
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from poor_bench.comparison.compared_tests import Mismatch
     from poor_bench.reports.report_data import BaseComparison, ReportData
     from poor_bench.workspace_folder import WorkspaceFolder
-
-FORMS = ("csv", "json", "junit", "md", "html")
 
 
 class ReportGenerator:
@@ -101,6 +100,7 @@ class ReportGenerator:
             llms=self._known_llms,
             base=self._compared(results) if self._base else None,
             n_removed=self._n_removed(),
+            runs={run.run_id: run.header for run in self._opener.stored_runs},
             machines=[machine for machine in machines if machine],
             pass_score=self._pass_score,
             detectors=self._config.detectors,
@@ -110,24 +110,15 @@ class ReportGenerator:
         """Return the report as text.
 
         Args:
-            form: One of `FORMS`; `csv` and `junit` have a row for every result.
+            form: One of `EXPORTS`; `csv` and `junit` have a row for every result.
             by: What a row of figures stands for, a `GroupBy`.
 
         Raises:
             ConfigError: If the base refers to nothing.
             StoreError: If results cannot be read.
-            ValueError: If there is no such form.
+            ValueError: If the form is unknown.
         """
-        renderers: Mapping[str, Callable[[GroupBy], str]] = {
-            "csv": self._csv,
-            "json": self._json,
-            "junit": self._junit,
-            "md": self._markdown,
-            "html": self._html,
-        }
-        if form not in renderers:
-            raise ValueError(f"unknown form {form!r}")
-        return renderers[form](GroupBy(by))
+        return render_report(form, self.data, GroupBy(by))
 
     def write(self, path: Path, text: str) -> None:
         """Replace a file atomically.
@@ -169,29 +160,3 @@ class ReportGenerator:
             before, after, tests=known, pass_score=self._pass_score, allowed=self._allowed
         )
         return BaseComparison(before, after, compared)
-
-    def _csv(self, _by: GroupBy) -> str:
-        from poor_bench.reports.csv_table import results_to_csv
-
-        return results_to_csv(self.results(), self._tests)
-
-    def _json(self, by: GroupBy) -> str:
-        from poor_bench.reports.json_report import report_to_json
-
-        headers = {run.run_id: run.header for run in self._opener.stored_runs}
-        return report_to_json(self.data, by, headers)
-
-    def _junit(self, _by: GroupBy) -> str:
-        from poor_bench.reports.junit_report import report_to_junit
-
-        return report_to_junit(self.data)
-
-    def _markdown(self, by: GroupBy) -> str:
-        from poor_bench.reports.markdown_report import report_to_markdown
-
-        return report_to_markdown(self.data, by)
-
-    def _html(self, _by: GroupBy) -> str:
-        from poor_bench.reports.html.page import report_to_html
-
-        return report_to_html(self.data)

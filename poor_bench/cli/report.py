@@ -21,6 +21,7 @@ from poor_bench.cli.options import (
 )
 from poor_bench.cli.output import print_table, say
 from poor_bench.command_line import examples
+from poor_bench.reports.exports import EXPORTS, format_of_ending
 from poor_bench.statistics.summary import Summary
 
 if TYPE_CHECKING:
@@ -41,9 +42,6 @@ _EPILOG = examples(
 )
 _GROUPS = {"llm": "llm", "class": "llm_class", "level": "llm_level", "both": "llm_class_level"}
 _TABLE, _TIMES = "table", "times"
-_FORM_OF_SUFFIX = {
-    ".csv": "csv", ".json": "json", ".xml": "junit", ".md": "md", ".html": "html", ".htm": "html",
-}  # fmt: skip
 
 
 @click.command(epilog=_EPILOG)
@@ -63,7 +61,7 @@ _FORM_OF_SUFFIX = {
 @click.option(
     "--format",
     "form",
-    type=click.Choice([_TABLE, _TIMES, "csv", "json", "junit", "md", "html"]),
+    type=click.Choice([_TABLE, _TIMES, *EXPORTS]),
     help="Format; by default a table, or that of the --output file.",
 )
 @click.option("--json", "form", flag_value="json", help="Same as --format json.")
@@ -119,11 +117,11 @@ def command(
 def _default_form(output: Path | None) -> str:
     if output is None:
         return _TABLE
-    form = _FORM_OF_SUFFIX.get(output.suffix.lower())
+    form = format_of_ending(output.suffix)
     if form is None:
+        endings = [ending for export in EXPORTS.values() for ending in export.endings]
         raise click.BadParameter(
-            f"{output}: the name must end in {one_of(tuple(_FORM_OF_SUFFIX))}; "
-            "or name the format with --format",
+            f"{output}: the name must end in {one_of(endings)}; or name the format with --format",
             param_hint="'--output'",
         )
     return form

@@ -6,10 +6,13 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.models.result import Result, result_to_record
 from poor_bench.models.test import Test
+
+if TYPE_CHECKING:
+    from poor_bench.reports.report_data import ReportData
 
 _SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
 _UNSEEN = r"\s\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff"
@@ -108,3 +111,8 @@ def _row(result: Result, test: Test) -> dict[str, Any]:
         "judge_cost_usd": result.judge_cost_usd,
         "marks": " ".join(result.marks),
     }
+
+
+def report_to_csv(data: ReportData, _by: object = None) -> str:
+    """Write a row for every result of a report."""
+    return results_to_csv(data.results, data.tests)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -22,13 +22,12 @@ from poor_bench.statistics.summary import GroupBy, Summary
 FORMAT = "1.0"
 
 
-def report_to_json(data: ReportData, by: GroupBy, runs: Mapping[str, Any]) -> str:
-    """Return the report as one JSON document.
+def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
+    """Write the report as one JSON document.
 
     Args:
         data: The report.
         by: What a row of figures stands for.
-        runs: Run id to header of the run, so that who compares with this file knows the machines.
     """
     used = {result.run_id for result in data.results}
     document = {
@@ -55,7 +54,7 @@ def report_to_json(data: ReportData, by: GroupBy, runs: Mapping[str, Any]) -> st
         "issues": data.issue_groups,
         "format_tax": data.format_taxes,
         "comparison": _comparison(data),
-        "runs": {run_id: header for run_id, header in runs.items() if run_id in used},
+        "runs": {run_id: header for run_id, header in data.runs.items() if run_id in used},
         "results": _records(data),
     }
     options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS

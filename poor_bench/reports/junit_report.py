@@ -33,8 +33,8 @@ _PROPERTIES = (
 """Figures of a suite, and their decimals."""
 
 
-def report_to_junit(data: ReportData) -> str:
-    """Return the results as JUnit XML: a suite for every LLM, a case for every trial."""
+def report_to_junit(data: ReportData, _by: object = None) -> str:
+    """Write the results as JUnit XML: a suite for every LLM, a case for every trial."""
     root = Element("testsuites", name=xml_text(data.title))
     for summary in data.summaries():
         llm_id = summary.group.llm_id

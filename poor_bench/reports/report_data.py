@@ -47,6 +47,8 @@ class ReportData:
     """By id, in the order of their file."""
     llms: Mapping[str, LLM] = field(default_factory=dict)
     base: BaseComparison | None = None
+    runs: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """Run id to the header of the run."""
     machines: Sequence[Mapping[str, object]] = ()
     """Facts of the machines that times were measured on, where they are known."""
     pass_score: float = 1.0

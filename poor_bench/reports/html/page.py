@@ -46,8 +46,8 @@ def report_environment(package: str = __package__, **filters: Callable[..., str]
     return environment
 
 
-def report_to_html(data: ReportData) -> str:
-    """Return the report as one HTML page."""
+def report_to_html(data: ReportData, _by: object = None) -> str:
+    """Write the report as one HTML page."""
     environment = report_environment()
     style = environment.get_template("report.css").render(heat_steps=HEAT_STEPS).strip()
     script = environment.get_template("report.js").render().strip()

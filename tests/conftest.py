@@ -25,6 +25,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("thorough", settings.get_profile("poor_bench"), max_examples=1000)
+settings.register_profile("quick", settings.get_profile("poor_bench"), max_examples=10)
 settings.load_profile("poor_bench")
 _HAS_LOST_WORKERS = pytest.StashKey[bool]()
 _SLOW_KINDS = {"browser": "drives a real Chromium", "embedded": "runs the real embedded model"}
@@ -65,8 +66,13 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Let a workspace that is asked from this folder take its time; no worker is lost yet."""
+    """Let a workspace that is asked from this folder take its time; no worker is lost yet.
+
+    The loop of a developer tries fewer examples of each property.
+    """
     config.stash[_HAS_LOST_WORKERS] = False
+    if config.option.markexpr == "not slow":
+        settings.load_profile("quick")
     if config.getoption("--poor-bench", None) and config.getoption("timeout", None) is None:
         config.option.timeout = 0.0
 

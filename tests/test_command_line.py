@@ -20,17 +20,20 @@ def started(*command: str, cwd: Path = ROOT) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow(reason="starts Python for each case")
 def test_the_interpreter_and_the_script_stand_as_they_were_typed() -> None:
     shown = started(sys.executable, "main.py", "run", "--data", "absent")
     assert f"`{shlex.quote(sys.executable)} main.py init absent`" in shown
 
 
+@pytest.mark.slow(reason="starts Python for each case")
 def test_a_script_of_another_folder_keeps_its_path(tmp_path: Path) -> None:
     script = str(ROOT / "main.py")
     shown = started(sys.executable, script, "run", "--data", "absent", cwd=tmp_path)
     assert f"{script} init absent`" in shown
 
 
+@pytest.mark.slow(reason="starts Python for each case")
 @pytest.mark.skipif(os.name == "nt", reason="the shells of Windows set variables in other ways")
 def test_the_proposed_test_of_a_new_evaluator_runs_from_another_folder(tmp_path: Path) -> None:
     script = str(ROOT / "main.py")
@@ -47,6 +50,7 @@ def test_the_proposed_test_of_a_new_evaluator_runs_from_another_folder(tmp_path:
     assert "Ran 4 tests" in done.stderr
 
 
+@pytest.mark.slow(reason="starts Python for each case")
 def test_the_module_is_started_as_a_module() -> None:
     shown = started(sys.executable, "-m", "poor_bench", "run", "--data", "absent")
     assert f"{sys.executable} -m poor_bench init absent`" in shown
@@ -96,6 +100,7 @@ def test_examples_name_the_program() -> None:
     assert quoted("plain") == "plain"
 
 
+@pytest.mark.slow(reason="starts Python for each case")
 def test_no_message_names_the_program_itself() -> None:
     allowed = {"command_line.py", "new_workspace.py"}
     literal = [

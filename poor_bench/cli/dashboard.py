@@ -24,10 +24,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind to.")
-@click.option(
-    "--port", type=click.IntRange(1, 65535), default=8050, show_default=True, help="Port."
-)
+@click.option("--host", default="127.0.0.1", help="Address to bind to.")
+@click.option("--port", type=click.IntRange(1, 65535), default=8050, help="Port.")
 @click.option(
     "--results",
     type=_FILE,

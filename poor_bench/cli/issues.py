@@ -43,7 +43,7 @@ def command(
     /,
     cause: str | None,
     name: str | None,
-    base: str,
+    base: str | None,
     shows_all: bool,
     as_json: bool,
     **filters: Any,
@@ -61,7 +61,7 @@ def command(
         raise click.UsageError(f"unexpected argument {name!r}: give one cause")
     from poor_bench.report_generator import ReportGenerator
 
-    data = ReportGenerator(app.config, selection_from(filters), base=base).data
+    data = ReportGenerator(app.config, selection_from(filters), base=base or "").data
     if not data.results:
         click.echo(f"No results yet. Next: {next_step('run')}")
         return 0

@@ -96,7 +96,6 @@ _AGREEMENT_EXAMPLES = examples(
     "--pass-score",
     type=click.FloatRange(0, 10),
     default=APPROVAL_THRESHOLD,
-    show_default=True,
     help="Lowest score that passes, for Cohen's kappa.",
 )
 @click.option(
@@ -130,12 +129,7 @@ def agreement(
 
 
 def _print(measured: dict[str, Agreement]) -> None:
-    from poor_bench.judge.report_text import (
-        biases_of,
-        estimate_text,
-        figure_text,
-        trust_text,
-    )
+    from poor_bench.judge.report_text import biases_of, estimate_text, figure_text, trust_text
 
     rows = [
         ["labelled", *(str(figures.n) for figures in measured.values())],

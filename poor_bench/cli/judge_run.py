@@ -61,7 +61,6 @@ Exit codes:
     "--decision",
     type=click.Choice(["mean", "median", "majority"]),
     default="mean",
-    show_default=True,
     help="How several judges are combined.",
 )
 @click.option(

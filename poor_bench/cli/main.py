@@ -95,7 +95,11 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "show_default": True,
+    },
     epilog=_EPILOG,
 )
 @click.option(
@@ -105,7 +109,6 @@ class LazyGroup(click.Group):
     metavar="DIR",
     envvar="POOR_BENCH_DATA",
     default=DEFAULT_FOLDER,
-    show_default=True,
     help="Workspace folder.",
 )
 @click.version_option(__version__, prog_name="poor_bench")

@@ -140,14 +140,9 @@ _COLUMN_HELP = (
 @count_option("--level", default=None, most=1000, help="Level of all tests.")
 @count_option("--limit", default=None, help="Import only the first N rows.")
 @count_option("--sample", default=None, help="Import only N rows, drawn at random.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Random seed of --sample.")
+@click.option("--seed", type=int, default=0, help="Random seed of --sample.")
 @click.option("--column", "columns", multiple=True, metavar="PART=COLUMN", help=_COLUMN_HELP)
-@click.option(
-    "--evaluator",
-    default="exact_match",
-    show_default=True,
-    help="With --column: evaluator of the tests.",
-)
+@click.option("--evaluator", default="exact_match", help="With --column: evaluator of the tests.")
 @click.option(
     "--parameter",
     "parameters",
@@ -155,9 +150,7 @@ _COLUMN_HELP = (
     metavar="KEY=VALUE",
     help="With --column: parameter of that evaluator, for all rows.",
 )
-@click.option(
-    "--template", default="{text}", show_default=True, help="With --column: prompt template."
-)
+@click.option("--template", default="{text}", help="With --column: prompt template.")
 @click.option("--unproven", is_flag=True, help="Skip scoring the reference responses.")
 @click.option("--dry-run", is_flag=True, help="Show what would be added.")
 @json_option
@@ -238,9 +231,7 @@ _GENERATE_EXAMPLES = examples(
 @click.option(
     "--class", "class_id", metavar="ID", help="Test class. Default: the name of the generator."
 )
-@click.option(
-    "--level", "levels", default="1-5", show_default=True, metavar="N|N-M", help="Levels."
-)
+@click.option("--level", "levels", default="1-5", metavar="N|N-M", help="Levels.")
 @count_option(
     "--count",
     "n_tests",
@@ -248,7 +239,7 @@ _GENERATE_EXAMPLES = examples(
     most=10_000,
     help="Number of tests, spread evenly over the levels.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Random seed.")
 @click.option("--dry-run", is_flag=True, help="Show what would be added.")
 @json_option
 @pass_app

@@ -39,13 +39,7 @@ def count_option(
     help: str,  # noqa: A002 - the word of click
 ) -> Callable[[_Command], _Command]:
     """Build an option that takes a whole number of at least 1."""
-    return click.option(
-        *names,
-        type=click.IntRange(1, most),
-        default=default,
-        show_default=default is not None,
-        help=help,
-    )
+    return click.option(*names, type=click.IntRange(1, most), default=default, help=help)
 
 
 class OutputFile(click.Path):
@@ -115,14 +109,12 @@ pass_mark_option = click.option(
     "--pass-mark",
     type=click.FloatRange(0, 1, min_open=True),
     default=1.0,
-    show_default=True,
     help="Lowest score at which a test passes.",
 )
 baseline_option = click.option(
     "--compare",
     "base",
     metavar="BASE",
-    default="",
     help="Baseline: a run, a file or `previous`; see `compare`.",
 )
 comparison_options = combine(
@@ -148,9 +140,7 @@ judge_options = combine(
 def search_options(default_calls: int) -> Callable[[_Command], _Command]:
     """Build the options `--seed --max-cost --budget-calls --sandbox --json` of a search."""
     return combine(
-        click.option(
-            "--seed", type=int, default=0, show_default=True, help="Seed of all random choices."
-        ),
+        click.option("--seed", type=int, default=0, help="Seed of all random choices."),
         max_cost_option,
         count_option(
             "--budget-calls", default=default_calls, help="Stop after this number of requests."

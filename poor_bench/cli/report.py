@@ -46,13 +46,7 @@ _TABLE, _TIMES = "table", "times"
 
 @click.command(epilog=_EPILOG)
 @selection_options
-@click.option(
-    "--by",
-    type=click.Choice(list(_GROUPS)),
-    default="llm",
-    show_default=True,
-    help="Rows of the table.",
-)
+@click.option("--by", type=click.Choice(list(_GROUPS)), default="llm", help="Rows of the table.")
 @click.option(
     "--stratify",
     type=click.Choice(["tests", "classes"]),
@@ -80,7 +74,7 @@ def command(
     stratify: str | None,
     form: str | None,
     output: Path | None,
-    base: str,
+    base: str | None,
     pass_mark: float,
     allow: tuple[str, ...],
     **filters: Any,
@@ -95,7 +89,7 @@ def command(
     generator = ReportGenerator(
         app.config,
         selection_from(filters),
-        base=base,
+        base=base or "",
         allowed=allowed_changes(allow),
         pass_score=pass_mark,
     )

@@ -170,7 +170,6 @@ def import_suite() -> None:
     "--seeds",
     type=click.IntRange(1, 1000),
     default=1,
-    show_default=True,
     help="Cases per task, each with different content.",
 )
 @click.option(

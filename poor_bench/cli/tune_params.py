@@ -62,7 +62,6 @@ _EPILOG = examples(
     "--search",
     type=click.Choice(["grid", "optuna"]),
     default="grid",
-    show_default=True,
     help="Try all combinations, or let Optuna choose.",
 )
 @count_option("--trials", default=20, help="Number of variants with optuna.")

@@ -47,29 +47,19 @@ _SHARE = click.FloatRange(0.01, 0.98)
     "--ideas",
     type=click.Choice(["both", "writer", "edits"]),
     default="both",
-    show_default=True,
     help="Source of prompts: the reflection model, edits by rule, or both in turn.",
 )
 @click.option(
     "--part",
     type=click.Choice(["template", "system_prompt"]),
     default="template",
-    show_default=True,
     help="Text of the class to tune.",
 )
 @click.option(
     "--judge", metavar="LLM", help="Judge of an agent. Default: the judge of config.yaml."
 )
-@click.option(
-    "--train", type=_SHARE, default=0.35, show_default=True, help="Share of tests for training."
-)
-@click.option(
-    "--validation",
-    type=_SHARE,
-    default=0.3,
-    show_default=True,
-    help="Share of tests for validation.",
-)
+@click.option("--train", type=_SHARE, default=0.35, help="Share of tests for training.")
+@click.option("--validation", type=_SHARE, default=0.3, help="Share of tests for validation.")
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),

@@ -236,6 +236,7 @@ main(sys.argv[2:])
 """
 
 
+@pytest.mark.slow(reason="kills a console at each step")
 @pytest.mark.parametrize(("command", "n_writes"), [("rescore", 2), ("rescore", 3), ("run", 4)])
 def test_nothing_is_lost_when_rescoring_is_killed_between_its_steps(
     folder: Path, command: str, n_writes: int

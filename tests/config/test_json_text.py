@@ -80,6 +80,7 @@ values = st.recursive(
 objects = st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=4), values)
 
 
+@pytest.mark.slow(reason="a long search")
 @given(
     st.lists(objects, min_size=1, max_size=4),
     st.lists(objects, max_size=3),

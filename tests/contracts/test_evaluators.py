@@ -44,6 +44,7 @@ def write_workspace(folder: Path) -> None:
     (folder / "llms.json").write_text(json.dumps({"llms": [llm]}))
 
 
+@pytest.mark.slow(reason="starts Python for each case")
 @pytest.mark.parametrize("place", ["evaluators", "data/evaluators"])
 def test_a_plain_module_works_when_it_is_dropped_in(tmp_path: Path, place: str) -> None:
     (tmp_path / "poor_bench").symlink_to(PROJECT / "poor_bench")

@@ -95,6 +95,7 @@ def test_verdict_on_a_megabyte_is_small(name):
     assert sum(map(len, fields)) < 10_000
 
 
+@pytest.mark.slow(reason="starts Python for each case")
 def test_importing_evaluators_imports_nothing_heavy():
     code = (
         "import sys; from poor_bench.plugins import load_evaluators, project_evaluators_folder\n"

@@ -27,6 +27,7 @@ def test_score_is_the_share_of_passed_cases() -> None:
     assert "case 2, input `[2]`: expected `4`, got `25`" in details
 
 
+@pytest.mark.slow(reason="waits for limits of real processes")
 @pytest.mark.parametrize(
     ("code", "words"),
     [

@@ -32,6 +32,7 @@ def test_equal_texts_are_fully_similar_and_empty_ones_not_at_all(measure):
     assert measure("", "text") == measure("text", "") == 0.0
 
 
+@pytest.mark.slow(reason="a long search")
 @pytest.mark.parametrize("measure", MEASURES, ids=IDS)
 @given(one=hostile_text, other=hostile_text)
 def test_similarity_is_within_bounds(measure, one, other):

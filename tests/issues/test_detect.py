@@ -85,6 +85,7 @@ def test_evidence_is_short_however_long_the_response() -> None:
     assert max(len(issue.evidence) for issue in issues) <= 220
 
 
+@pytest.mark.slow(reason="a long search")
 @given(
     response=st.text(max_size=300),
     thinking=st.text(max_size=50),

@@ -140,6 +140,7 @@ def test_crash_of_the_interpreter_names_the_line_of_the_evaluator(tmp_path: Path
     assert "line 6 in evaluate" in ended.stderr
 
 
+@pytest.mark.slow(reason="starts a run in another process")
 def test_run_goes_on_after_an_evaluator_that_wants_to_end_it(
     workspace_files: WorkspaceFiles,
 ) -> None:

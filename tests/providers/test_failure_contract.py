@@ -310,6 +310,7 @@ def test_a_compressed_reply_is_read(name: str) -> None:
         assert ask(provider_at(name, server)).text == "four"
 
 
+@pytest.mark.slow(reason="unpacks a giant reply")
 @every_provider
 def test_a_small_reply_that_unpacks_to_a_giant_is_given_up(name: str) -> None:
     body = gzip.compress(b"[" * 40_000_000)

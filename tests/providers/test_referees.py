@@ -12,6 +12,8 @@ from tests.providers.asking import MODELS, ask, failure_of, make_provider
 from tests.providers.servers import anthropic_format, ollama_format, openai_format
 from tests.providers.servers.fake_server import FakeServer, in_turn, json_answer, serving
 
+pytestmark = pytest.mark.slow(reason="imports the clients of other firms")
+
 if TYPE_CHECKING:  # each takes a second to import, which runs of other tests need not wait for
     import anthropic
     import ollama

@@ -58,6 +58,7 @@ anything = st.recursive(
 )
 
 
+@pytest.mark.slow(reason="a long search")
 @pytest.mark.parametrize("kind", ["ollama", "openai", "anthropic"])
 @given(values=st.lists(st.dictionaries(st.sampled_from(KEYS), anything, max_size=6), max_size=5))
 def test_no_object_makes_a_reader_raise(kind: str, values: list[dict[str, Any]]) -> None:

@@ -13,6 +13,8 @@ from poor_bench.sandbox.selftest.ground import Ground, prepared_ground
 from poor_bench.sandbox.selftest.run import TRIALS
 from poor_bench.sandbox.selftest.trial import Trial
 
+pytestmark = pytest.mark.slow(reason="real escape attempts, each in a process")
+
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:

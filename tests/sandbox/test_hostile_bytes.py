@@ -55,6 +55,7 @@ def test_bytes_that_are_no_plain_data_are_refused(content: bytes, reason: str) -
         decode(content)
 
 
+@pytest.mark.slow(reason="reads the longest value")
 def test_longest_value_is_read_in_little_time() -> None:
     fullest = b"<" + (MAX_BYTES // 5).to_bytes(4, "little")
     fullest += b"".join(b"i" + number.to_bytes(4, "little") for number in range(MAX_BYTES // 5))

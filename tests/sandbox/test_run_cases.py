@@ -93,6 +93,7 @@ def test_objects_come_back_as_what_they_are(sandbox: Sandbox) -> None:
     assert thing != thing.type_name
 
 
+@pytest.mark.slow(reason="waits for limits of real processes")
 def test_each_case_has_a_verdict_of_its_own(sandbox: Sandbox) -> None:
     source = (
         "import os\ndef f(x):\n    if x == 1: raise KeyError('gone')\n    if x == 2: os._exit(3)\n"
@@ -128,6 +129,7 @@ def test_program_that_does_not_load_says_why(sandbox: Sandbox, source: str, end:
     assert [case.end for case in outcome.cases] == [CaseEnd.NOT_RUN]
 
 
+@pytest.mark.slow(reason="waits for limits of real processes")
 def test_time_in_all_is_kept(sandbox: Sandbox) -> None:
     limits = Limits(case_s=0.3, load_s=20.0, total_s=2.0)
     outcome = run(sandbox, "def f(x):\n    while True: pass", *range(20), limits=limits)
@@ -218,6 +220,7 @@ def test_cpu_time_of_earlier_cases_does_not_count_against_later_ones(sandbox: Sa
     assert [case.value for case in outcome.cases] == inputs
 
 
+@pytest.mark.slow(reason="waits for limits of real processes")
 def test_threads_cannot_use_more_cpu_than_a_case_has(sandbox: Sandbox) -> None:
     source = (
         "import hashlib, threading\ndef burn():\n    while True: hashlib.sha256(bytes(10**7))\n"
@@ -264,6 +267,7 @@ def test_ordinary_programs_run(sandbox: Sandbox, source: str) -> None:
     assert case.value == 1, case
 
 
+@pytest.mark.slow(reason="waits for limits of real processes")
 def test_sets_have_the_same_order_every_time(sandbox: Sandbox) -> None:
     source = "def f(): return list({'apple', 'pear', 'plum', 'fig', 'date'})"
     orders = {tuple(run(sandbox, source, []).cases[0].value) for _ in range(3)}
@@ -277,6 +281,7 @@ def test_changed_arguments_do_not_reach_later_cases(sandbox: Sandbox) -> None:
     assert [case.value for case in outcome.cases] == [[[0], 1]] * 2
 
 
+@pytest.mark.slow(reason="waits for limits of real processes")
 @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="knows the channel by its number")
 def test_program_that_answers_in_advance_and_never_listens_is_ended_in_time(
     sandbox: Sandbox,

@@ -41,6 +41,7 @@ def check(
     )
 
 
+@pytest.mark.slow(reason="waits for limits of real processes")
 @pytest.mark.parametrize(
     ("source", "lines", "end"),
     [
@@ -106,6 +107,7 @@ def test_output_of_the_candidate_is_kept(sandbox: Sandbox) -> None:
     assert outcome.output == "debug 1\n"
 
 
+@pytest.mark.slow(reason="waits for limits of real processes")
 @pytest.mark.parametrize(
     ("source", "end"),
     [
@@ -136,6 +138,7 @@ def test_tests_leave_no_trace_for_the_next_one(sandbox: Sandbox) -> None:
     assert check(sandbox, "def f(x): return x", *clean).end is CheckEnd.PASSED
 
 
+@pytest.mark.slow(reason="waits for limits of real processes")
 @pytest.mark.parametrize(
     "lines",
     [
@@ -187,6 +190,7 @@ def test_candidate_can_be_called_while_the_test_is_loaded(
     assert outcome.end is end, outcome
 
 
+@pytest.mark.slow(reason="waits for limits of real processes")
 def test_threads_of_a_test_get_each_its_own_answers(sandbox: Sandbox) -> None:
     outcome = check(
         sandbox,

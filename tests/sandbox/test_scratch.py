@@ -118,6 +118,7 @@ def test_marks_on_the_folder_itself_are_gone_for_the_next_program() -> None:
     sandbox.close()
 
 
+@pytest.mark.slow(reason="makes a thousand folders")
 @pytest.mark.skipif(sys.platform == "win32", reason="paths of that length do not exist there")
 def test_folders_nested_a_thousand_deep_are_removed() -> None:
     with scratch_folder({Mechanism.BARE_ROOT: "not here"}) as path:

@@ -89,6 +89,7 @@ def sandbox_without(avoided: tuple[Mechanism, ...]) -> Sandbox:
     return Sandbox(partial(ZygoteLauncher, avoided=avoided))
 
 
+@pytest.mark.slow(reason="starts a sandbox for each case")
 def test_limit_is_in_force_in_every_set_up(sandbox: Sandbox) -> None:
     assert Mechanism.TASK_LIMIT not in sandbox.status().missing
 
@@ -127,6 +128,7 @@ def test_checked_program_is_told_as_well(watched: Sandbox) -> None:
     assert watched.run_check(MANY_THREADS, fine).end is CheckEnd.PASSED
 
 
+@pytest.mark.slow(reason="starts a sandbox for each case")
 def test_processes_are_counted_and_gone_where_nothing_else_keeps_them_apart() -> None:
     bare = sandbox_without(WITHOUT["watched, nothing else"])
     [bomb] = bare.run_cases(MANY_PROCESSES, [2 * LIMITS.tasks]).cases
@@ -165,6 +167,7 @@ sandbox.close()
 """
 
 
+@pytest.mark.slow(reason="starts a sandbox for each case")
 def test_limit_holds_where_nobody_may_have_a_user_namespace() -> None:
     """As in a container with one user: the kernel counts all that the user runs."""
     outcome = subprocess.run(

@@ -30,6 +30,7 @@ def test_cached_tokens_have_their_own_price() -> None:
     assert cost_usd(usage, prices) == pytest.approx(800 / 1e6)
 
 
+@pytest.mark.slow(reason="a long search")
 @given(st.text(), st.text())
 def test_a_longer_text_has_no_fewer_tokens(first: str, second: str) -> None:
     assert estimated_tokens(first) <= estimated_tokens(first + second)

@@ -28,6 +28,8 @@ from tests.dashboard.seen_text import text_of
 from tests.judge.agent_workspace import write_workspace
 from tests.runner.test_judged_run import judged_workspace, verdict
 
+pytestmark = pytest.mark.slow(reason="kills whole consoles and dashboards")
+
 ROOT = Path(__file__).parents[2]
 KILLED = """
 import os, signal, sys

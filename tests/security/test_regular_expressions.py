@@ -93,6 +93,7 @@ def test_slow_patterns_are_found_out(source: str, piece: str) -> None:
     assert time_of(pattern, of_length(piece, LONG), 0.5) == NEVER
 
 
+@pytest.mark.slow(reason="reads the whole package")
 def test_patterns_are_found_wherever_they_stand(patterns: list[Found]) -> None:
     places = {item.place.partition(":")[0] for item in patterns}
     assert {

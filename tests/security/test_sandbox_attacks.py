@@ -29,6 +29,8 @@ from poor_bench.sandbox import (
 from poor_bench.sandbox.candidate_session import candidate_session
 from poor_bench.scoring.verdict import MAX_DETAILS, Verdict
 
+pytestmark = pytest.mark.slow(reason="real attacks, each in a process")
+
 CALL = "def check(candidate):\n    assert candidate(1) == 1\n"
 CASES: Mapping[str, Any] = {
     "test_cases": [

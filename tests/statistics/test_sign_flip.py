@@ -17,6 +17,7 @@ def test_fishers_worked_example_is_counted_exactly() -> None:
     assert p_of(DARWIN) == 1726 / 32768
 
 
+@pytest.mark.slow(reason="a long computation")
 def test_drawn_patterns_agree_with_the_exact_count() -> None:
     rng = np.random.default_rng(5)
     values = rng.normal(0.6, 1, 17)

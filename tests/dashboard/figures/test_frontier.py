@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def test_the_frontier_beats_every_other_point(points: list[Point]) -> None:
         )
 
 
+@pytest.mark.slow(reason="a long search")
 @given(POINTS)
 def test_any_points_can_be_drawn(points: list[Point]) -> None:
     figure = frontier_figure(points, "size")

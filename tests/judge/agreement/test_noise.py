@@ -46,6 +46,7 @@ def share_of_twins_beyond(deviation: float, n_repeats: int) -> float:
     return n_beyond / 3000
 
 
+@pytest.mark.slow(reason="a long computation")
 @pytest.mark.parametrize("deviation", [0.3, 0.8, 2.0])
 @pytest.mark.parametrize("n_repeats", [2, 3, 5, 10])
 def test_twins_seldom_differ_by_more_than_the_floor(deviation: float, n_repeats: int) -> None:

@@ -48,6 +48,7 @@ def test_being_done_is_a_choice_only_after_a_step_or_where_there_is_no_other() -
     assert phrases(EMPTY) == ["done"]
 
 
+@pytest.mark.slow(reason="a long search")
 def test_long_names_and_many_elements_stay_short() -> None:
     tree = "\n".join(f'- button "{n} {"x" * 500}" [ref=e{n}]' for n in range(500))
     found = phrases(Observation(url="", title="", tree=tree, text=""))

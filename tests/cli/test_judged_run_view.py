@@ -57,4 +57,4 @@ def test_what_the_judge_cost_stands_beside_what_the_llm_cost(
     assert main(["--data", folder, "report"]) == 0
     told = capsys.readouterr().out
     assert "Judge" in told
-    assert "$0.5000" in told
+    assert "$0.50" in told

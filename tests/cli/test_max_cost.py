@@ -39,7 +39,7 @@ def test_the_machine_is_told_too(folder: Path, capsys: pytest.CaptureFixture[str
 
 def test_the_cost_is_told_before(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(folder, "--dry-run") == 0
-    assert "Estimated cost: $0.4000" in capsys.readouterr().out
+    assert "Estimated cost: $0.40" in capsys.readouterr().out
 
 
 def test_a_limit_is_refused_where_prices_are_not_known(

@@ -144,10 +144,10 @@ def test_workers_of_one_session_ask_once(
 
 WEAK = """
 from functools import partial
-from poor_bench.sandbox import Mechanism, Sandbox, default
-from poor_bench.sandbox.host.zygote_launcher import ZygoteLauncher
+from poor_bench.sandbox import Mechanism, Sandbox, sandbox as module
+from poor_bench.sandbox.host.launchers import ZygoteLauncher
 avoided = (Mechanism.BARE_ROOT, Mechanism.FILE_RULES)
-default._shared.append(Sandbox(partial(ZygoteLauncher, avoided=avoided)))
+module._shared.append(Sandbox(partial(ZygoteLauncher, avoided=avoided)))
 """
 
 

@@ -15,7 +15,7 @@ from poor_bench.messages import counted
 if TYPE_CHECKING:
     from poor_bench.cli.context import AppContext
     from poor_bench.models.test import Test
-    from poor_bench.sandbox.selftest.run import Finding
+    from poor_bench.sandbox.selftest import Finding
 
 
 _EPILOG = examples(
@@ -54,7 +54,7 @@ def selftest(as_json: bool) -> int:
     Exits with 1 if an attempt succeeds that the sandbox level must block.
     """
     from poor_bench.sandbox import sandbox_status, shared_sandbox
-    from poor_bench.sandbox.selftest.run import TRIALS, run_selftest
+    from poor_bench.sandbox.selftest import TRIALS, run_selftest
 
     level = sandbox_status().level
     findings = []

@@ -3,7 +3,29 @@
 What it guarantees, at which level, is in `levels`; `selftest` tries to break it.
 """
 
-from poor_bench.sandbox.default import (
+from poor_bench.sandbox.levels import (
+    Level,
+    Mechanism,
+    SandboxStatus,
+    SandboxTerms,
+    parse_level,
+    weakness_of,
+)
+from poor_bench.sandbox.program import (
+    CaseEnd,
+    CaseOutcome,
+    Check,
+    CheckEnd,
+    CheckOutcome,
+    ErrorReport,
+    Limits,
+    LoadEnd,
+    LoadOutcome,
+    Program,
+    ProgramOutcome,
+)
+from poor_bench.sandbox.sandbox import (
+    Sandbox,
     accept_level,
     noting_levels,
     require_level,
@@ -14,29 +36,7 @@ from poor_bench.sandbox.default import (
     sandbox_terms,
     shared_sandbox,
 )
-from poor_bench.sandbox.describing import describe_value
-from poor_bench.sandbox.levels import (
-    Level,
-    Mechanism,
-    SandboxStatus,
-    SandboxTerms,
-    parse_level,
-    weakness_of,
-)
-from poor_bench.sandbox.limits import Limits
-from poor_bench.sandbox.outcomes import (
-    CaseEnd,
-    CaseOutcome,
-    CheckEnd,
-    CheckOutcome,
-    ErrorReport,
-    LoadEnd,
-    LoadOutcome,
-    ProgramOutcome,
-)
-from poor_bench.sandbox.program import Check, Program
-from poor_bench.sandbox.sandbox import Sandbox
-from poor_bench.sandbox.wire.plain import OpaqueObject
+from poor_bench.sandbox.wire.plain import OpaqueObject, describe_value
 
 __all__ = [
     "CaseEnd",

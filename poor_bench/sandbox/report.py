@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from poor_bench.messages import bounded_text
-from poor_bench.sandbox.describing import describe_value
-from poor_bench.sandbox.outcomes import (
+from poor_bench.sandbox.program import (
     CaseEnd,
     CaseOutcome,
     CheckEnd,
@@ -15,6 +14,7 @@ from poor_bench.sandbox.outcomes import (
     LoadEnd,
     LoadOutcome,
 )
+from poor_bench.sandbox.wire.plain import describe_value
 from poor_bench.scoring.verdict import Cause
 
 _LONGEST_SPAN = 200

@@ -18,8 +18,7 @@ from poor_bench.sandbox.wire.channel import (
     DeadlineError,
     SocketConnection,
 )
-from poor_bench.sandbox.wire.decoding import DecodeError
-from poor_bench.sandbox.wire.encoding import MAX_BYTES
+from poor_bench.sandbox.wire.encoding import MAX_BYTES, DecodeError
 
 sockets_only = pytest.mark.skipif(sys.platform == "win32", reason="channels are pipes there")
 MESSAGES: list[Any] = [("ready",), [1, 2.5, "three"], "x" * 70_000, None, b"\0" * 9]

@@ -8,10 +8,8 @@ import pytest
 
 from poor_bench.errors import ConfigError
 from poor_bench.sandbox import Level, Sandbox, parse_level
-from poor_bench.sandbox.host.pipe_launcher import PipeLauncher
-from poor_bench.sandbox.selftest.ground import Ground, prepared_ground
-from poor_bench.sandbox.selftest.run import TRIALS
-from poor_bench.sandbox.selftest.trial import Trial
+from poor_bench.sandbox.host.launchers import PipeLauncher
+from poor_bench.sandbox.selftest import TRIALS, EscapeFixture, Trial, prepare_fixture
 
 pytestmark = pytest.mark.slow(reason="real escape attempts, each in a process")
 
@@ -32,8 +30,8 @@ def weak_sandbox() -> Iterator[Sandbox]:
 
 
 @pytest.fixture(scope="module")
-def ground() -> Iterator[Ground]:
-    with prepared_ground() as prepared:
+def ground() -> Iterator[EscapeFixture]:
+    with prepare_fixture() as prepared:
         yield prepared
 
 
@@ -42,7 +40,7 @@ def named(name: str) -> Trial:
 
 
 @pytest.mark.parametrize("trial", TRIALS, ids=lambda trial: trial.name)
-def test_escape_is_withstood(trial: Trial, sandbox: Sandbox, ground: Ground) -> None:
+def test_escape_is_withstood(trial: Trial, sandbox: Sandbox, ground: EscapeFixture) -> None:
     level = sandbox.status().level
     evidence = trial.evidence(sandbox, ground)
     if trial.is_promised(sandbox.status()):
@@ -53,7 +51,7 @@ def test_escape_is_withstood(trial: Trial, sandbox: Sandbox, ground: Ground) -> 
 
 @pytest.mark.parametrize("name", ["network of this machine", "reading the workspace"])
 def test_escape_works_where_nothing_holds_it(
-    name: str, weak_sandbox: Sandbox, ground: Ground
+    name: str, weak_sandbox: Sandbox, ground: EscapeFixture
 ) -> None:
     assert any(named(name).evidence(weak_sandbox, ground) for _ in range(3))
 
@@ -63,7 +61,7 @@ def test_escape_works_where_nothing_holds_it(
     ["endless loop", "forged replies", "leaving at once", "leaving politely", "killing itself"],
 )
 def test_verdicts_hold_even_in_a_mere_process(
-    name: str, weak_sandbox: Sandbox, ground: Ground
+    name: str, weak_sandbox: Sandbox, ground: EscapeFixture
 ) -> None:
     assert not named(name).evidence(weak_sandbox, ground)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.sandbox import CaseEnd, Check, CheckEnd, LoadEnd, Program, Sandbox
-from poor_bench.sandbox.host.child_process import ChildProcess
-from poor_bench.sandbox.host.output_file import OutputFile
-from poor_bench.sandbox.host.pipe_launcher import PipeLauncher
-from poor_bench.sandbox.outcomes import Exit
+from poor_bench.sandbox.host.children import ChildProcess, OutputFile
+from poor_bench.sandbox.host.launchers import PipeLauncher
+from poor_bench.sandbox.program import Exit
 from poor_bench.sandbox.wire.channel import Channel, ChannelClosedError
 from poor_bench.sandbox.wire.encoding import encode
 

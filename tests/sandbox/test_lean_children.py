@@ -3,7 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from poor_bench.sandbox.host.interpreter import clean_environment, interpreter_command
+from poor_bench.sandbox.host.children import clean_environment, interpreter_command
 
 _LARGE = {"ast", "dataclasses", "inspect", "logging", "pathlib", "threading", "urllib.parse"}
 

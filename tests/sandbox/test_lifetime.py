@@ -14,10 +14,9 @@ import pytest
 
 from poor_bench.errors import SandboxError
 from poor_bench.sandbox import CaseEnd, Check, CheckEnd, LoadEnd, Program, Sandbox
-from poor_bench.sandbox.candidate_session import candidate_session
-from poor_bench.sandbox.host import zygote_process
-from poor_bench.sandbox.host.zygote_launcher import ZygoteLauncher
-from poor_bench.sandbox.host.zygote_process import ZygoteProcess
+from poor_bench.sandbox.host import launchers
+from poor_bench.sandbox.host.launchers import ZygoteLauncher, ZygoteProcess
+from poor_bench.sandbox.program_runs import candidate_session
 
 ROOT = Path(__file__).parents[2]
 PLUS_ONE = Program(source="def f(x): return x + 1", function="f")
@@ -109,7 +108,7 @@ def test_zygote_that_does_not_start_is_an_error_with_what_it_said(
     def command(*_arguments: str) -> list[str]:
         return [sys.executable, "-c", "raise SystemExit('no such luck')"]
 
-    monkeypatch.setattr(zygote_process, "interpreter_command", command)
+    monkeypatch.setattr(launchers, "interpreter_command", command)
     with pytest.raises(SandboxError, match="no such luck"):
         ZygoteProcess(0, ())
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.sandbox.inside.passing import arguments_of
+from poor_bench.sandbox.inside.candidate import arguments_of
 
 
 def one(numbers: Any) -> None: ...

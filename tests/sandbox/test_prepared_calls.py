@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from poor_bench.sandbox.linux.prepared_calls import PreparedCalls, SystemCall
+from poor_bench.sandbox.linux.system_calls import PreparedCalls, SystemCall
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="system calls of Linux")
 NEVER_OPEN = 1_000_000

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from poor_bench.sandbox import Check, CheckEnd, LoadEnd, Mechanism, Program, Sandbox
-from poor_bench.sandbox.candidate_session import candidate_session
-from poor_bench.sandbox.host import scratch
-from poor_bench.sandbox.host.scratch import scratch_folder
-from poor_bench.sandbox.host.zygote_launcher import ZygoteLauncher
+from poor_bench.sandbox.host import children
+from poor_bench.sandbox.host.children import scratch_folder
+from poor_bench.sandbox.host.launchers import ZygoteLauncher
+from poor_bench.sandbox.program_runs import candidate_session
 from tests.waiting import wait_for
 
 LEAVE_FILES = """
@@ -143,8 +143,8 @@ def test_removing_very_many_folders_keeps_nobody_waiting(monkeypatch: pytest.Mon
         os.rmdir(folder)  # noqa: PTH106 - stands in for the removal of folders by their names
         ended.set()
 
-    monkeypatch.setattr(scratch, "_remove", slow)
-    monkeypatch.setattr(scratch, "_MAX_WAIT_S", 0.0)
+    monkeypatch.setattr(children, "_remove", slow)
+    monkeypatch.setattr(children, "_MAX_WAIT_S", 0.0)
     with scratch_folder({Mechanism.BARE_ROOT: "not here"}) as path:
         pass
     assert Path(path or "").exists(), "it is still being removed"

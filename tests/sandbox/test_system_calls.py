@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.sandbox.linux import syscall_table
+from poor_bench.sandbox.linux import seccomp
 
 FORBIDDEN = """
     socket connect bind listen accept accept4 execve execveat ptrace process_vm_readv
@@ -15,19 +15,19 @@ FORBIDDEN = """
 """
 
 
-@pytest.mark.parametrize("machine", syscall_table.ARCHITECTURES)
+@pytest.mark.parametrize("machine", seccomp.ARCHITECTURES)
 def test_numbers_are_distinct_and_known(machine: str) -> None:
-    numbers = syscall_table.calls_of_forking_process(machine)
+    numbers = seccomp.calls_of_forking_process(machine)
     assert len(numbers) == len(set(numbers)) > 100
     assert numbers == sorted(numbers)
-    assert numbers[-1] <= syscall_table.LAST_KNOWN
+    assert numbers[-1] <= seccomp.LAST_KNOWN
 
 
-@pytest.mark.parametrize("machine", syscall_table.ARCHITECTURES)
+@pytest.mark.parametrize("machine", seccomp.ARCHITECTURES)
 def test_what_forking_takes_is_taken_from_programs(machine: str) -> None:
-    all_calls = set(syscall_table.calls_of_forking_process(machine))
-    only_forking = set(syscall_table.calls_only_of_forking_process(machine))
-    in_part = set(syscall_table.conditional_calls(machine).values())
+    all_calls = set(seccomp.calls_of_forking_process(machine))
+    only_forking = set(seccomp.calls_only_of_forking_process(machine))
+    in_part = set(seccomp.conditional_calls(machine).values())
     assert only_forking < all_calls
     assert in_part < all_calls
     assert not only_forking & in_part
@@ -37,7 +37,7 @@ def test_what_forking_takes_is_taken_from_programs(machine: str) -> None:
 def test_dangerous_calls_are_not_for_programs(name: str) -> None:
     text = "".join(
         value
-        for key, value in vars(syscall_table).items()
+        for key, value in vars(seccomp).items()
         if key.isupper() and isinstance(value, str) and key not in {"_FORKING"}
     )
     assert f" {name}:" not in f" {' '.join(text.split())}"

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from poor_bench.sandbox import CaseEnd, Check, CheckEnd, Limits, Mechanism, Program, Sandbox
-from poor_bench.sandbox.candidate_session import candidate_session
-from poor_bench.sandbox.host.zygote_launcher import ZygoteLauncher
-from poor_bench.sandbox.inside.task_watch import TaskWatch
+from poor_bench.sandbox.host.launchers import ZygoteLauncher
+from poor_bench.sandbox.inside.descendants import TaskCounter
+from poor_bench.sandbox.program_runs import candidate_session
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has these limits")
 
@@ -139,7 +139,7 @@ def test_processes_are_counted_and_gone_where_nothing_else_keeps_them_apart() ->
 
 
 def test_watch_counts_descendants_and_leaves_out_children() -> None:
-    watch = TaskWatch()
+    watch = TaskCounter()
     n_before = watch.n_tasks(1000, ())
     program = "import os\nos.fork() and os.fork()\nos.write(1, b'.')\nos.read(0, 1)"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.sandbox.inside.traces import changes_attributes, reaches_system
+from poor_bench.sandbox.inside.checker import changes_attributes, reaches_system
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.sandbox.wire.decoding import DecodeError, decode
-from poor_bench.sandbox.wire.encoding import encode
+from poor_bench.sandbox.wire.encoding import DecodeError, decode, encode
 from poor_bench.sandbox.wire.plain import EncodeError
 
 _HASHABLE = st.recursive(

@@ -26,7 +26,7 @@ from poor_bench.sandbox import (
     sandbox_status,
     shared_sandbox,
 )
-from poor_bench.sandbox.candidate_session import candidate_session
+from poor_bench.sandbox.program_runs import candidate_session
 from poor_bench.scoring.verdict import MAX_DETAILS, Verdict
 
 pytestmark = pytest.mark.slow(reason="real attacks, each in a process")

@@ -28,12 +28,12 @@ from poor_bench.sandbox import (
     Sandbox,
     SandboxStatus,
     accept_level,
-    default,
     noting_levels,
     run_cases,
     running_own_code,
 )
-from poor_bench.sandbox.host.zygote_launcher import ZygoteLauncher
+from poor_bench.sandbox import sandbox as sandbox_module
+from poor_bench.sandbox.host.launchers import ZygoteLauncher
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 from tests.conftest import WorkspaceFiles
@@ -54,8 +54,8 @@ def weak_sandbox() -> Iterator[Sandbox]:
 
 @pytest.fixture(autouse=True)
 def on_a_weak_machine(weak_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(default, "_shared", [weak_sandbox])
-    monkeypatch.setattr(default, "_accepted", {})
+    monkeypatch.setattr(sandbox_module, "_shared", [weak_sandbox])
+    monkeypatch.setattr(sandbox_module, "_accepted", {})
     monkeypatch.setattr(sys, "stdin", io.StringIO())
 
 
@@ -245,7 +245,7 @@ def test_run_page_is_silent_where_code_is_isolated(
     bench: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     isolated = SandboxStatus(Level.ISOLATED, {Mechanism.BARE_ROOT: "not here"})
-    monkeypatch.setattr(default, "sandbox_status", lambda: isolated)
+    monkeypatch.setattr(sandbox_module, "sandbox_status", lambda: isolated)
     assert run_page.sandbox(services_of(bench)) is None
 
 

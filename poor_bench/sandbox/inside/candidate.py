@@ -7,24 +7,151 @@ worst it can achieve is to send another value, or none: what is right is not kno
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import CodeType, FunctionType, ModuleType, TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
-from poor_bench.sandbox.inside.attempt import Attempt, describe_error
-from poor_bench.sandbox.inside.passing import Arguments, arguments_of
-from poor_bench.sandbox.inside.streams import Output
+from poor_bench.sandbox.inside.descriptors import ChildOutput
 from poor_bench.sandbox.wire.channel import Channel
 from poor_bench.sandbox.wire.encoding import encode_message
-from poor_bench.sandbox.wire.messages import CandidateOrder
+from poor_bench.sandbox.wire.messages import CandidateOrder, is_line
 from poor_bench.sandbox.wire.plain import name_of_type
+
+if TYPE_CHECKING:
+    import inspect
+
+
+_MAX_MESSAGE = 2000
+
+
+class CatchAll:
+    """A context that ends with its body, whatever that raises, and keeps the exception.
+
+    Attributes:
+        error: What was raised; None if nothing was.
+    """
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> bool:
+        self.error = error
+        return True
+
+
+def describe_error(error: BaseException, file: str) -> tuple[str, str, int | None]:
+    """Return type, message and line of an exception, as messages carry it.
+
+    Args:
+        error: Its own methods may be hostile.
+        file: The line is that of the innermost frame in this file.
+    """
+    message, line = "", None
+    with CatchAll():
+        line = _line_in(error.__traceback__, file)
+        message = str(error)[:_MAX_MESSAGE]
+        if isinstance(error, SyntaxError) and error.filename == file:
+            message, line = str(error.msg)[:_MAX_MESSAGE], error.lineno
+    return name_of_type(error), message, line if is_line(line) else None
+
+
+def _line_in(traceback: TracebackType | None, file: str) -> int | None:
+    line = None
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == file:
+            line = traceback.tb_lineno
+        traceback = traceback.tb_next
+    return line
+
+
+Arguments = tuple[Sequence[Any], Mapping[str, Any]]
+_TAKES_ANY_NUMBER, _TAKES_ANY_NAME = 0x04, 0x08
+"""Flags of code with `*args` and `**kwargs`; see `inspect.CO_VARARGS`."""
+
+
+def arguments_of(function: Callable[..., Any], inputs: Sequence[Any]) -> list[Arguments]:
+    """Return the arguments for each input.
+
+    A list is passed as positional arguments, a dict as keyword arguments, anything else as one
+    argument. A list or dict that does not fit the signature that way, but does as one argument,
+    is passed as one. A function gets all its inputs in the same way where that is possible: if
+    only some of them fit as arguments and all of them as one argument, all are passed as one.
+    """
+    spread = [_spread(value) for value in inputs]
+    whole: list[Arguments] = [((value,), {}) for value in inputs]
+    if spread == whole:
+        return whole
+    fits = _fitting(function)
+    if fits is None or all(map(fits, spread)):
+        return spread
+    if all(map(fits, whole)):
+        return whole
+    return [
+        alone if fits(alone) and not fits(apart) else apart
+        for apart, alone in zip(spread, whole, strict=True)
+    ]
+
+
+def _spread(value: Any) -> Arguments:
+    if isinstance(value, list):
+        return value, {}
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return (), value
+    return (value,), {}
+
+
+def _fitting(function: Callable[..., Any]) -> Callable[[Arguments], bool] | None:
+    """Return what says whether arguments fit; None where the function does not tell."""
+    if type(function) is FunctionType and not function.__dict__:
+        return partial(_fits_function, function)
+    import inspect  # costs every fork, if the zygote has it
+
+    with CatchAll():
+        return partial(_fits_signature, inspect.signature(function))
+    return None
+
+
+def _fits_function(function: FunctionType, arguments: Arguments) -> bool:
+    """Return whether a plain function takes arguments, as `inspect` would, but at once."""
+    code, (positional, named) = function.__code__, arguments
+    n_positional = code.co_argcount
+    in_order = code.co_varnames[:n_positional]
+    by_name = code.co_varnames[code.co_posonlyargcount : n_positional + code.co_kwonlyargcount]
+    if len(positional) > n_positional and not code.co_flags & _TAKES_ANY_NUMBER:
+        return False
+    if not named.keys() <= set(by_name) and not code.co_flags & _TAKES_ANY_NAME:
+        return False
+    filled = set(in_order[: len(positional)])
+    given = named.keys() & set(by_name)
+    optional = {*in_order[n_positional - len(function.__defaults__ or ()) :]}
+    optional.update(function.__kwdefaults__ or ())
+    return not filled & given and {*in_order, *by_name} <= filled | given | optional
+
+
+def _fits_signature(signature: inspect.Signature, arguments: Arguments) -> bool:
+    positional, named = arguments
+    try:
+        signature.bind(*positional, **named)
+    except TypeError:
+        return False
+    return True
+
 
 _MODULE = "solution"
 _SETUP_FILE, _FILE = "<setup>", "<solution>"
 _MAX_FUNCTIONS = 20
 
 
-def serve_candidate(channel: Channel, order: CandidateOrder, output: Output) -> None:
+def serve_candidate(channel: Channel, order: CandidateOrder, output: ChildOutput) -> None:
     """Load a program, then answer calls until nobody is there to ask."""
     loaded = _load(order)
     calls: Sequence[Arguments] = ()
@@ -42,14 +169,14 @@ def serve_candidate(channel: Channel, order: CandidateOrder, output: Output) -> 
 def run_code(code: CodeType, module: ModuleType) -> BaseException | None:
     """Run compiled source as the body of a module; return what it raised, if it did."""
     sys.modules[module.__name__] = module
-    with Attempt() as running:
+    with CatchAll() as running:
         FunctionType(code, module.__dict__)()
     return running.error
 
 
 def compile_source(source: str, file: str) -> CodeType | BaseException:
     """Return source as code, or what is wrong with it."""
-    with Attempt() as compiling:
+    with CatchAll() as compiling:
         code: CodeType = compile(source, file, "exec", dont_inherit=True)
     return compiling.error or code
 
@@ -94,10 +221,10 @@ def _requested(message: Any, calls: Sequence[Arguments]) -> Arguments:
 
 def _answer(function: Callable[..., Any], arguments: Arguments) -> bytes:
     positional, named = arguments
-    with Attempt() as calling:
+    with CatchAll() as calling:
         value = function(*positional, **named)
     if calling.error is not None:
         return encode_message("raised", describe_error(calling.error, _FILE))
-    with Attempt() as encoding:
+    with CatchAll() as encoding:
         return encode_message("returned", value)
     return encode_message("unsendable", str(encoding.error) or name_of_type(encoding.error))

@@ -1,32 +1,110 @@
 """A child that carries out tests on candidates, which live in other processes.
 
-Tests come from the workspace and know the answers. What they get as their candidate is a stand-in
-for a function elsewhere: it sends its arguments and gets plain data back, so nothing can be forged.
+Tests come from the workspace and know the answers. What they get as their candidate is a proxy for
+a function elsewhere: it sends its arguments and gets plain data back, so nothing can be forged.
 
 A checker goes on to the next test for as long as tests leave no trace in it that shows.
 """
 
 from __future__ import annotations
 
+import builtins
 import functools
+import os
+import signal
 import socket
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from opcode import opmap
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
-from poor_bench.sandbox.inside.attempt import Attempt, describe_error
-from poor_bench.sandbox.inside.candidate import compile_source, run_code
-from poor_bench.sandbox.inside.stand_in import CheckStoppedError, StandIn
-from poor_bench.sandbox.inside.traces import (
-    changes_attributes,
-    interpreter_state,
-    reaches_system,
-    system_state,
-)
-from poor_bench.sandbox.outcomes import CheckEnd
+from poor_bench.sandbox.inside.candidate import CatchAll, compile_source, describe_error, run_code
+from poor_bench.sandbox.inside.proxy import CandidateProxy, CheckStoppedError
+from poor_bench.sandbox.program import CheckEnd
 from poor_bench.sandbox.wire.channel import Channel, SocketConnection
 from poor_bench.sandbox.wire.messages import CheckerOrder, CheckRequest, message_to_request
+
+_CHANGES_ATTRIBUTES = {opmap["STORE_ATTR"], opmap["DELETE_ATTR"]}
+_HARMLESS_MODULES = {
+    *("abc", "bisect", "collections", "copy", "dataclasses", "decimal", "enum", "fractions"),
+    *("functools", "heapq", "itertools", "math", "operator", "random", "re", "statistics"),
+    *("string", "typing"),
+}
+_REACHES_FURTHER = {
+    *("open", "exec", "eval", "compile", "breakpoint", "input", "globals", "locals", "vars"),
+    *("getattr", "os", "_os", "sys", "_sys"),
+}
+_CHANGE_BY_NAME = {"setattr", "delattr", "patch"}
+
+
+def interpreter_state() -> tuple[object, ...]:
+    """Return what the next test would see of a change of the interpreter itself."""
+    return (
+        dict(vars(builtins)),
+        sys.getrecursionlimit(),
+        sys.get_int_max_str_digits(),
+        len(sys._current_frames()),
+        sys.stdout,
+        sys.stderr,
+        list(sys.path),
+    )
+
+
+def system_state() -> tuple[object, ...]:
+    """Return what the next test would see of a change made through the system.
+
+    Asking for it takes as long as ten calls of a candidate; see `reaches_system`.
+    """
+    return dict(os.environ), _place_and_files(), _alarm()
+
+
+def reaches_system(code: CodeType) -> bool:
+    """Return whether code may have to do with more than numbers, texts and their like."""
+    modules = {name.partition(".")[0] for name in _imported(code)}
+    return (
+        not modules <= _HARMLESS_MODULES
+        or not _REACHES_FURTHER.isdisjoint(code.co_names)
+        or any(name.startswith("__") for name in code.co_names)
+        or any(map(reaches_system, _parts(code)))
+    )
+
+
+def changes_attributes(code: CodeType) -> bool:
+    """Return whether code may change attributes, as those of modules, which others use as well."""
+    return (
+        not _CHANGES_ATTRIBUTES.isdisjoint(code.co_code[::2])
+        or not _CHANGE_BY_NAME.isdisjoint(code.co_names)
+        or any(map(changes_attributes, _parts(code)))
+    )
+
+
+def _imported(code: CodeType) -> Iterator[str]:
+    from dis import get_instructions  # costs every fork, if the zygote has it
+
+    for instruction in get_instructions(code):
+        if instruction.opname == "IMPORT_NAME":
+            yield instruction.argval
+
+
+def _parts(code: CodeType) -> Iterator[CodeType]:
+    return (part for part in code.co_consts if isinstance(part, CodeType))
+
+
+def _place_and_files() -> tuple[str, list[str]] | None:
+    try:
+        with os.scandir() as entries:
+            return os.getcwd(), [entry.name for entry in entries]
+    except OSError:
+        return None  # it went to where it may not look around
+
+
+def _alarm() -> object:
+    if not hasattr(signal, "SIGALRM"):
+        return None
+    return signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
+
 
 _MODULE = "test"
 _SETUP_FILE, _TEST_FILE = "<setup>", "<test>"
@@ -73,8 +151,8 @@ def _carry_out_linked(request: CheckRequest, link: socket.socket) -> tuple[Any, 
 
 def _carry_out(request: CheckRequest, candidate_channel: Channel) -> tuple[Any, ...]:
     """Carry out one test and return the message about it, but for its last word."""
-    candidate = StandIn(candidate_channel, request.function, request.call_s)
-    with Attempt() as checking:
+    candidate = CandidateProxy(candidate_channel, request.function, request.call_s)
+    with CatchAll() as checking:
         _check(request, candidate)
     if candidate.start_failure:
         return "failed", candidate.start_failure
@@ -84,13 +162,13 @@ def _carry_out(request: CheckRequest, candidate_channel: Channel) -> tuple[Any, 
     return "checked", end.value, report, candidate.load_message, last_call
 
 
-def _check(request: CheckRequest, candidate: StandIn) -> None:
+def _check(request: CheckRequest, candidate: CandidateProxy) -> None:
     check = _load_check(request, candidate)
     candidate.wait_until_loaded()
     check(candidate.call)
 
 
-def _load_check(request: CheckRequest, candidate: StandIn) -> Callable[[object], object]:
+def _load_check(request: CheckRequest, candidate: CandidateProxy) -> Callable[[object], object]:
     """Return the test's function `check`."""
     module = ModuleType(_MODULE)
     _run(request.setup, _SETUP_FILE, module, candidate)
@@ -102,7 +180,7 @@ def _load_check(request: CheckRequest, candidate: StandIn) -> Callable[[object],
     raise CheckStoppedError(CheckEnd.BROKEN) from NameError("the test defines no function check")
 
 
-def _run(source: str, file: str, module: ModuleType, candidate: StandIn) -> None:
+def _run(source: str, file: str, module: ModuleType, candidate: CandidateProxy) -> None:
     code = _compiled(source, file).code
     error = code if isinstance(code, BaseException) else run_code(code, module)
     if error is None:
@@ -126,7 +204,9 @@ def _compiled(source: str, file: str) -> _Compiled:
     return _Compiled(code, changes_attributes(code), reaches_system(code))
 
 
-def _report(error: BaseException | None, candidate: StandIn) -> tuple[str, str, int | None] | None:
+def _report(
+    error: BaseException | None, candidate: CandidateProxy
+) -> tuple[str, str, int | None] | None:
     if error is None:
         return None
     if isinstance(error, CheckStoppedError):
@@ -137,7 +217,7 @@ def _report(error: BaseException | None, candidate: StandIn) -> tuple[str, str, 
     return describe_error(error, _TEST_FILE)
 
 
-def _end_of(error: BaseException | None, candidate: StandIn) -> CheckEnd:
+def _end_of(error: BaseException | None, candidate: CandidateProxy) -> CheckEnd:
     if candidate.stopped is not None:
         return candidate.stopped.end
     if error is None:

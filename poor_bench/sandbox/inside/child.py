@@ -1,4 +1,8 @@
-"""A child's life: lock itself in, wait for an order, carry it out, end."""
+"""A child's life: lock itself in, wait for an order, carry it out, end.
+
+A child is forked by the zygote (`live`), or is an interpreter of its own with pipes to us where the
+system cannot fork (`main`). Its stdout and stderr are kept up to a limit and thrown away beyond it.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,20 @@ from typing import NoReturn
 
 from poor_bench.sandbox.inside.candidate import serve_candidate
 from poor_bench.sandbox.inside.checker import serve_checker
-from poor_bench.sandbox.inside.descriptors import CHANNEL
-from poor_bench.sandbox.inside.streams import Output
-from poor_bench.sandbox.inside.walls import Walls
-from poor_bench.sandbox.wire.channel import Channel, SocketConnection
+from poor_bench.sandbox.inside.descriptors import CHANNEL, ChildOutput
+from poor_bench.sandbox.inside.policy import SandboxPolicy
+from poor_bench.sandbox.inside.python_files import forget_project, import_folders
+from poor_bench.sandbox.levels import Mechanism
+from poor_bench.sandbox.wire.channel import Channel, DescriptorConnection, SocketConnection
 from poor_bench.sandbox.wire.encoding import encode
 from poor_bench.sandbox.wire.messages import CandidateOrder, Order, message_to_order
 
 _READY = encode(("ready",))
 
 
-def live(channel: Channel, walls: Walls, output: Output, *, is_apart: bool) -> NoReturn:
+def live(
+    channel: Channel, walls: SandboxPolicy, output: ChildOutput, *, is_apart: bool
+) -> NoReturn:
     """Wait, locked in, for an order over `channel`; carry it out and end this process.
 
     Args:
@@ -34,14 +41,14 @@ def live(channel: Channel, walls: Walls, output: Output, *, is_apart: bool) -> N
         os._exit(0)
 
 
-def serve(channel: Channel, walls: Walls, output: Output, *, is_apart: bool) -> None:
+def serve(channel: Channel, walls: SandboxPolicy, output: ChildOutput, *, is_apart: bool) -> None:
     """Do all that a child does, until nobody is there to ask; see `live`.
 
     Raises:
         ChannelClosedError: When nobody is there any more.
     """
     try:
-        walls.put_up_early(is_apart=is_apart)
+        walls.apply_before_order(is_apart=is_apart)
         early_error = ""
     except OSError as error:
         early_error = str(error)
@@ -54,16 +61,16 @@ def serve(channel: Channel, walls: Walls, output: Output, *, is_apart: bool) -> 
         carry_out(order, channel, output)
 
 
-def _lock_in(order: Order, walls: Walls) -> str:
+def _lock_in(order: Order, walls: SandboxPolicy) -> str:
     """Put up what could not be put up before; return why that failed, or an empty text."""
     try:
-        walls.put_up_rest(order.limits, order.cpu_s, order.scratch)
+        walls.apply_with_order(order.limits, order.cpu_s, order.scratch)
     except OSError as error:
         return str(error)
     return ""
 
 
-def carry_out(order: Order, channel: Channel, output: Output) -> None:
+def carry_out(order: Order, channel: Channel, output: ChildOutput) -> None:
     """Do what an order asks for in this process, which is locked in; raises as `serve` does."""
     output.install(order.limits.output_bytes)
     if order.scratch is not None:
@@ -79,3 +86,13 @@ def _channel_for_sockets() -> Channel:
     """Return a channel over the same descriptor that takes sockets as well."""
     connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=CHANNEL)
     return Channel(SocketConnection(connected))
+
+
+def main() -> None:
+    """Carry out the order that comes over stdin, with stdout for answers and stderr for output."""
+    channel = Channel(DescriptorConnection(os.dup(0), os.dup(1)))
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    forget_project(import_folders())
+    walls = SandboxPolicy(dict.fromkeys(Mechanism, ""), readable=())
+    live(channel, walls, ChildOutput(), is_apart=True)

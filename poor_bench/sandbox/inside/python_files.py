@@ -95,3 +95,9 @@ def _is_within(path: str, folder: str) -> bool:
 
 def _parts(path: str) -> list[str]:
     return path.split(os.sep)
+
+
+def forget_project(folders: list[str]) -> None:
+    """Let programs import from `folders` only."""
+    sys.path[:] = folders
+    sys.path_importer_cache.clear()

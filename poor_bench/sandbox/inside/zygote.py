@@ -28,33 +28,31 @@ from struct import Struct
 from typing import NoReturn
 
 from poor_bench.sandbox.inside.child import live
+from poor_bench.sandbox.inside.descendants import OrphanReaper, TaskCounter
 from poor_bench.sandbox.inside.descriptors import (
     CHANNEL,
     RECEIVED,
+    ChildOutput,
+    detach_from_zygote,
     free_received,
     move_away,
-    part,
     reserve_descriptors,
 )
-from poor_bench.sandbox.inside.orphans import Orphans
-from poor_bench.sandbox.inside.preload import forget_project, freeze, preload
-from poor_bench.sandbox.inside.python_files import import_folders
-from poor_bench.sandbox.inside.rehearsal import rehearse
-from poor_bench.sandbox.inside.streams import Output
-from poor_bench.sandbox.inside.surroundings import (
+from poor_bench.sandbox.inside.policy import SandboxPolicy
+from poor_bench.sandbox.inside.python_files import forget_project, import_folders
+from poor_bench.sandbox.inside.warm_up import freeze, preload, rehearse
+from poor_bench.sandbox.inside.zygote_context import (
     SWITCHED_OFF,
-    Surroundings,
-    enter_surroundings,
+    ZygoteContext,
+    enter_zygote_context,
+    explain_missing_task_limit,
+    find_missing_mechanisms,
 )
-from poor_bench.sandbox.inside.task_watch import TaskWatch
-from poor_bench.sandbox.inside.wall_trial import missing_task_limit, missing_walls
-from poor_bench.sandbox.inside.walls import Walls
 from poor_bench.sandbox.levels import Mechanism
-from poor_bench.sandbox.limits import Limits
-from poor_bench.sandbox.linux.privileges import OtherUser
-from poor_bench.sandbox.outcomes import Exit
+from poor_bench.sandbox.linux.rights import OtherUser
+from poor_bench.sandbox.program import Exit, Limits
 from poor_bench.sandbox.wire.channel import Channel, DescriptorConnection, SocketConnection
-from poor_bench.sandbox.wire.reports import APART, IN_TURN, pack_exit, pack_failure
+from poor_bench.sandbox.wire.messages import APART, IN_TURN, pack_exit, pack_failure
 
 _DESCRIPTORS = Struct(f"@{len(RECEIVED)}ii")
 _MANY = 4096
@@ -77,16 +75,16 @@ def main(link_descriptor: str, processor: str, avoided: str) -> None:
         with suppress(OSError):
             os.sched_setaffinity(0, {int(processor)})
     preload()
-    orphans = Orphans()
-    tasks = TaskWatch()
-    surroundings = enter_surroundings([Mechanism(name) for name in avoided.split(",") if name])
+    orphans = OrphanReaper()
+    tasks = TaskCounter()
+    surroundings = enter_zygote_context([Mechanism(name) for name in avoided.split(",") if name])
     candidates = [mechanism for mechanism in Mechanism if mechanism not in surroundings.missing]
-    missing = surroundings.missing | missing_walls(candidates)
+    missing = surroundings.missing | find_missing_mechanisms(candidates)
     user = _task_user(surroundings, missing)
     tasks_outside = surroundings.tasks_outside if user is None else 0
     is_limited = Mechanism.TASK_LIMIT not in missing and not tasks_outside
     watched_tasks = None if is_limited else _watch_of_tasks(tasks, missing)
-    walls = Walls(missing, surroundings.readable, user, tasks_outside)
+    walls = SandboxPolicy(missing, surroundings.readable, user, tasks_outside)
     walls.prepare()
     zygote = _Zygote(link, surroundings, walls, orphans, watched_tasks)
     forget_project(import_folders())
@@ -94,7 +92,7 @@ def main(link_descriptor: str, processor: str, avoided: str) -> None:
     zygote.serve()
 
 
-def _task_user(surroundings: Surroundings, missing: dict[Mechanism, str]) -> OtherUser | None:
+def _task_user(surroundings: ZygoteContext, missing: dict[Mechanism, str]) -> OtherUser | None:
     """Return whom children must become for the limit on tasks to be kept; None for nobody else.
 
     Where it cannot be kept at all, it is added to what is missing.
@@ -106,7 +104,7 @@ def _task_user(surroundings: Surroundings, missing: dict[Mechanism, str]) -> Oth
     number = surroundings.further_user
     others = [] if number is None else [OtherUser(number), OtherUser(number, reads_all=True)]
     for user in (None, *others):
-        reason = missing_task_limit(user)
+        reason = explain_missing_task_limit(user)
         if not reason:
             missing.pop(Mechanism.TASK_LIMIT, None)
             return user
@@ -114,7 +112,7 @@ def _task_user(surroundings: Surroundings, missing: dict[Mechanism, str]) -> Oth
     return None
 
 
-def _watch_of_tasks(tasks: TaskWatch, missing: dict[Mechanism, str]) -> TaskWatch | None:
+def _watch_of_tasks(tasks: TaskCounter, missing: dict[Mechanism, str]) -> TaskCounter | None:
     """Return what counts the tasks of programs instead of the kernel; None if nothing can.
 
     What is missing no longer holds the limit on tasks then.
@@ -133,10 +131,10 @@ class _Zygote:
     def __init__(
         self,
         link: socket.socket,
-        surroundings: Surroundings,
-        walls: Walls,
-        orphans: Orphans,
-        tasks: TaskWatch | None,
+        surroundings: ZygoteContext,
+        walls: SandboxPolicy,
+        orphans: OrphanReaper,
+        tasks: TaskCounter | None,
     ) -> None:
         self._link = link
         self._renew_processes = surroundings.renew_processes
@@ -157,7 +155,7 @@ class _Zygote:
         self._poll = select.poll()
         self._ended, self._waking = os.pipe()
         self._ancillary_size = socket.CMSG_SPACE(_DESCRIPTORS.size)
-        self._output = Output()
+        self._output = ChildOutput()
         self._channel = Channel(DescriptorConnection(CHANNEL, CHANNEL))
 
     def serve(self) -> NoReturn:
@@ -223,7 +221,7 @@ class _Zygote:
     def _become_child(self, *, is_apart: bool) -> NoReturn:
         signal.set_wakeup_fd(-1)
         if not self._walls.are_prepared:
-            part()
+            detach_from_zygote()
         live(self._channel, self._walls, self._output, is_apart=is_apart)
 
     def _kill(self, control: int) -> None:

@@ -9,8 +9,14 @@ import time
 from struct import Struct
 from typing import Any, Protocol
 
-from poor_bench.sandbox.wire.decoding import DecodeError, decode
-from poor_bench.sandbox.wire.encoding import MAX_BYTES, decode_trusted, encode, encode_exact
+from poor_bench.sandbox.wire.encoding import (
+    MAX_BYTES,
+    DecodeError,
+    decode,
+    decode_trusted,
+    encode,
+    encode_exact,
+)
 
 _SIZE = 4
 """Bytes of a length, the most significant one first."""

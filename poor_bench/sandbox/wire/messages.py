@@ -24,20 +24,22 @@ else than these forms.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from struct import Struct
 from typing import Any, NamedTuple
 
 from poor_bench.messages import bounded_text
-from poor_bench.sandbox.limits import Limits
-from poor_bench.sandbox.outcomes import (
+from poor_bench.sandbox.program import (
     CaseEnd,
     CaseOutcome,
     CheckEnd,
     CheckOutcome,
     ErrorReport,
+    Exit,
+    Limits,
     LoadEnd,
     LoadOutcome,
 )
-from poor_bench.sandbox.wire.decoding import DecodeError
+from poor_bench.sandbox.wire.encoding import DecodeError
 
 _MAX_FUNCTIONS = 20
 _MAX_NAME = 100
@@ -237,3 +239,29 @@ def _load_of_checked(end: str, load_message: Any) -> LoadOutcome:
         return message_to_load(load_message)
     ends = [item for item in LoadEnd if item.value == end]
     return LoadOutcome(end=ends[0] if ends else LoadEnd.LOADED)
+
+
+IN_TURN, APART = b"t", b"a"
+"""Requests for a child that has the scratch folder for its time, or one of its own."""
+_ENDED, _FAILED = b"e", b"f"
+_EXIT = Struct("=id?")
+"""See `Exit`."""
+
+
+def pack_exit(end: Exit) -> bytes:
+    """Return the report of an end."""
+    return _ENDED + _EXIT.pack(*end)
+
+
+def pack_failure(reason: str) -> bytes:
+    """Return the report of a child that could not be started."""
+    return _FAILED + reason.encode()
+
+
+def unpack_report(report: bytes) -> Exit | str:
+    """Return how a child ended, or why nothing is known of it."""
+    if report[:1] == _ENDED and len(report) == 1 + _EXIT.size:
+        return Exit(*_EXIT.unpack_from(report, 1))
+    if report[:1] == _FAILED:
+        return report[1:].decode()
+    return "the process that watches it ended"

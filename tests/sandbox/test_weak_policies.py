@@ -8,10 +8,9 @@ from functools import partial
 import pytest
 
 from poor_bench.sandbox import Level, Mechanism, Program, Sandbox
-from poor_bench.sandbox.host.zygote_launcher import ZygoteLauncher
+from poor_bench.sandbox.host.launchers import ZygoteLauncher
 from poor_bench.sandbox.levels import status_of
-from poor_bench.sandbox.selftest.ground import Ground, prepared_ground
-from poor_bench.sandbox.selftest.run import TRIALS
+from poor_bench.sandbox.selftest import TRIALS, EscapeFixture, prepare_fixture
 
 NAMESPACES = (Mechanism.BARE_ROOT, Mechanism.OWN_NETWORK, Mechanism.OWN_PROCESSES)
 WITHOUT = {
@@ -31,13 +30,15 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 
 @pytest.fixture(scope="module")
-def ground() -> Iterator[Ground]:
-    with prepared_ground() as prepared:
+def ground() -> Iterator[EscapeFixture]:
+    with prepare_fixture() as prepared:
         yield prepared
 
 
 @pytest.mark.slow(reason="attacks the sandbox in every way at each level")
-def test_every_promise_of_the_level_in_force_is_kept(sandbox: Sandbox, ground: Ground) -> None:
+def test_every_promise_of_the_level_in_force_is_kept(
+    sandbox: Sandbox, ground: EscapeFixture
+) -> None:
     status = sandbox.status()
     promised = [trial for trial in TRIALS if trial.is_promised(status)]
     broken = {trial.name: trial.evidence(sandbox, ground) for trial in promised}
@@ -52,7 +53,7 @@ def test_missing_walls_are_named_with_their_reasons(sandbox: Sandbox) -> None:
     assert all(status.missing.values())
 
 
-def test_nothing_survives_that_stayed_in_sight(sandbox: Sandbox, ground: Ground) -> None:
+def test_nothing_survives_that_stayed_in_sight(sandbox: Sandbox, ground: EscapeFixture) -> None:
     daemon = next(trial for trial in TRIALS if trial.name.startswith("daemon"))
     assert not daemon.evidence(sandbox, ground)
 

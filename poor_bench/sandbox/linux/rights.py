@@ -1,6 +1,7 @@
-"""Landlock: a process takes rights to files, TCP and others' sockets and signals from itself.
+"""Give up for good what a process could use against others: privileges, files, TCP, signals.
 
-Works without privileges. Structures and numbers: `include/uapi/linux/landlock.h` of Linux.
+Landlock takes rights to files, TCP and others' sockets and signals from a process. It works without
+privileges. Structures and numbers: `include/uapi/linux/landlock.h` of Linux.
 """
 
 from __future__ import annotations
@@ -9,9 +10,72 @@ import os
 import stat
 from collections.abc import Sequence
 from struct import Struct
+from typing import NamedTuple
 
-from poor_bench.sandbox.linux import libc
-from poor_bench.sandbox.linux.prepared_calls import SystemCall
+from poor_bench.sandbox.linux import system_calls
+from poor_bench.sandbox.linux.system_calls import SystemCall
+
+_CAPABILITIES_HEADER = Struct("=II").pack(0x2008_0522, 0)
+"""Version 3; this process."""
+_CAPABILITIES = Struct("=6I")
+"""Effective, permitted and inheritable ones below 32, then those above."""
+_READ_ALL = 1 << 2
+"""CAP_DAC_READ_SEARCH: the rights of files do not keep this process from reading them."""
+_SIGKILL = 9
+
+
+class OtherUser(NamedTuple):
+    """Whom a process of root becomes.
+
+    The kernel keeps no limit on the tasks of root, even without capabilities.
+    """
+
+    number: int
+    reads_all: bool = False
+    """Keeps root's right to read all files: for a Python that only root may read."""
+
+
+def forbid_new_privileges() -> None:
+    """Make sure that nothing this process or its children start gains privileges.
+
+    They are hidden from debuggers of the same user as well, and leave no core files.
+
+    Raises:
+        OSError: If the kernel does not allow it.
+    """
+    system_calls.system_call("prctl", system_calls.PR_SET_NO_NEW_PRIVS, 1)
+    system_calls.system_call("prctl", system_calls.PR_SET_DUMPABLE, 0)
+
+
+def giving_up_privileges(user: OtherUser | None) -> list[SystemCall]:
+    """Return the calls with which a process gives up all capabilities; see capset(2).
+
+    Args:
+        user: Whom it becomes before; None for who it is.
+    """
+    if user is None:
+        return [_keeping_capabilities(0)]
+    becoming = SystemCall("setresuid", (user.number,) * 3)
+    if not user.reads_all:
+        return [becoming, _keeping_capabilities(0)]
+    keeping = SystemCall("prctl", (system_calls.PR_SET_KEEPCAPS, 1))
+    return [keeping, becoming, _keeping_capabilities(_READ_ALL)]
+
+
+def _keeping_capabilities(kept: int) -> SystemCall:
+    content = _CAPABILITIES.pack(kept, kept, 0, 0, 0, 0)
+    return SystemCall("capset", (_CAPABILITIES_HEADER, content))
+
+
+def die_with_parent() -> None:
+    """Have the kernel kill this process when its parent's thread that started it ends."""
+    system_calls.system_call("prctl", system_calls.PR_SET_PDEATHSIG, _SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of descendants whose own parent ends."""
+    system_calls.system_call("prctl", system_calls.PR_SET_CHILD_SUBREAPER, 1)
+
 
 _RULESET = Struct("=QQQ")
 """struct landlock_ruleset_attr: handled_access_fs, handled_access_net, scoped."""
@@ -48,7 +112,7 @@ def make_ruleset(readable: Sequence[str], usable: Sequence[str]) -> int:
     Raises:
         OSError: If the kernel has no Landlock, or one that does not know truncation.
     """
-    version = libc.system_call("landlock_create_ruleset", None, 0, _ASK_VERSION)
+    version = system_calls.system_call("landlock_create_ruleset", None, 0, _ASK_VERSION)
     if version < _OLDEST_USABLE_VERSION:
         raise OSError(0, f"Landlock of version {version} cannot stop files from being truncated")
     ruleset = _empty_ruleset(version)
@@ -72,7 +136,7 @@ def _empty_ruleset(version: int) -> int:
     scopes = _FOREIGN_SOCKETS_AND_SIGNALS if version >= 6 else 0
     attributes = _RULESET.pack(file_rights, tcp, scopes)
     known_size = 24 if version >= 6 else 16 if version >= 4 else 8
-    return libc.system_call("landlock_create_ruleset", attributes, known_size, 0)
+    return system_calls.system_call("landlock_create_ruleset", attributes, known_size, 0)
 
 
 def _allow(ruleset: int, path: str, access: int) -> None:
@@ -81,6 +145,6 @@ def _allow(ruleset: int, path: str, access: int) -> None:
         if not stat.S_ISDIR(os.fstat(target).st_mode):
             access &= _OF_A_FILE
         rule = _PATH_RULE.pack(access, target)
-        libc.system_call("landlock_add_rule", ruleset, _PATH_BENEATH, rule, 0)
+        system_calls.system_call("landlock_add_rule", ruleset, _PATH_BENEATH, rule, 0)
     finally:
         os.close(target)

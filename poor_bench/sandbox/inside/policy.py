@@ -1,31 +1,120 @@
-"""A child's own walls, put up before it sees any candidate code.
+"""How a child locks itself in before it sees any candidate code.
 
-Where children get a file system of their own, all but the limits can be put up before it is known
-what they are for; so children can wait, locked in, for an order. What need not be done in every
-child is done in the zygote, because all that a child does costs time, above all through the memory
-that it touches.
+Where children get a file system of their own, all but the resource limits can be put in force
+before it is known what they are for; so children can wait, locked in, for an order. What need not
+be done in every child is done in the zygote, because all that a child does costs time, above all
+through the memory that it touches.
 """
 
 from __future__ import annotations
 
+import mmap
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from struct import Struct
 
-from poor_bench.sandbox.inside.descriptors import RULESET, parting_calls
-from poor_bench.sandbox.inside.resource_limits import ResourceLimits
+from poor_bench.sandbox.inside.descriptors import RULESET, list_detaching_calls
 from poor_bench.sandbox.levels import Mechanism
-from poor_bench.sandbox.limits import Limits
-from poor_bench.sandbox.linux import landlock, privileges, root_filesystem, seccomp
-from poor_bench.sandbox.linux.prepared_calls import PreparedCalls, SystemCall
+from poor_bench.sandbox.linux import namespaces, rights, seccomp
+from poor_bench.sandbox.linux.system_calls import PreparedCalls, SystemCall
+from poor_bench.sandbox.program import Limits
+
+_THIS_PROCESS = 0
+_LIMIT = Struct("=QQ")
+"""struct rlimit64: soft and hard limit."""
+
+
+class ResourceLimits:
+    """The kernel's limits, made ready in one process and put in force in its children."""
+
+    def __init__(self, tasks_outside: int = 0) -> None:
+        """Take note of what can be limited, and how far it is already.
+
+        Args:
+            tasks_outside: Threads and processes that the kernel counts along with those of
+                programs, at most.
+        """
+        import resource  # not on Windows
+
+        kinds = [
+            resource.RLIMIT_CPU,
+            resource.RLIMIT_AS,
+            resource.RLIMIT_FSIZE,
+            resource.RLIMIT_NOFILE,
+            resource.RLIMIT_CORE,
+            resource.RLIMIT_NPROC,
+        ]
+        self._tasks_outside = tasks_outside
+        self._highest = [(kind, _largest_amount(resource.getrlimit(kind)[1])) for kind in kinds]
+        self._set_limit = resource.setrlimit
+        self._prepared: dict[tuple[Limits, int], PreparedCalls] = {}
+
+    def prepare(self, limits: Limits, cpu_s: int) -> None:
+        """Make limits ready that many children will have; see `put_in_force`. Only for Linux."""
+        calls = [
+            SystemCall("prlimit64", (_THIS_PROCESS, kind, _LIMIT.pack(allowed, allowed), None))
+            for kind, allowed in self._allowed(limits, cpu_s)
+        ]
+        self._prepared[limits, cpu_s] = PreparedCalls(calls)
+
+    @contextmanager
+    def without_effect(self) -> Iterator[None]:
+        """Limit nothing where limits that were made ready are put in force."""
+        with ExitStack() as pretences:
+            for calls in self._prepared.values():
+                pretences.enter_context(calls.without_effect())
+            yield
+
+    def put_in_force(self, limits: Limits, cpu_s: int) -> None:
+        """Limit this process for good.
+
+        Args:
+            limits: What it may use.
+            cpu_s: CPU seconds after which the kernel ends it.
+        """
+        prepared = self._prepared.get((limits, cpu_s))
+        if prepared is not None:
+            prepared.make()
+            return
+        for kind, allowed in self._allowed(limits, cpu_s):
+            self._set_limit(kind, (allowed, allowed))
+
+    def _allowed(self, limits: Limits, cpu_s: int) -> list[tuple[int, int]]:
+        """Return what to set each kind of limit to."""
+        of_files = limits.file_bytes, limits.open_files
+        amounts = cpu_s, limits.memory_bytes, *of_files, 0, self._tasks_outside + limits.tasks
+        return [
+            (kind, min(amount, highest))
+            for (kind, highest), amount in zip(self._highest, amounts, strict=True)
+        ]
+
+
+def _largest_amount(hard: int) -> int:
+    """Return the highest number that a hard limit allows; the kernel's "no limit" is negative."""
+    return hard if hard >= 0 else sys.maxsize
+
+
+def require_memory_limit(limits: Limits) -> None:
+    """Make sure that the kernel keeps the limit for memory, which some only store.
+
+    Raises:
+        OSError: If it does not.
+    """
+    try:
+        mmap.mmap(-1, limits.memory_bytes + 1).close()
+    except OSError:
+        return
+    raise OSError(0, "the kernel does not keep the limit for memory")
+
 
 _DEVICES = ("/dev/zero", "/dev/random", "/dev/urandom")
 _FIRST_IN_NAMESPACE = 1
 """Process id of a child that has a pid namespace of its own."""
 
 
-class Walls:
+class SandboxPolicy:
     """The walls of this machine.
 
     Attributes:
@@ -38,7 +127,7 @@ class Walls:
         self,
         missing: dict[Mechanism, str],
         readable: Sequence[str],
-        user: privileges.OtherUser | None = None,
+        user: rights.OtherUser | None = None,
         tasks_outside: int = 0,
     ) -> None:
         """Take note of what there is.
@@ -71,7 +160,7 @@ class Walls:
             self._resource_limits = ResourceLimits(self._tasks_outside)
             self._prepare_usual_limits(self._resource_limits)
         if self._has_bare_root and self._has_file_rules:
-            ruleset = self._make_ruleset(root_filesystem.SCRATCH_PARENT)
+            ruleset = self._make_ruleset(namespaces.SCRATCH_PARENT)
             os.dup2(ruleset, RULESET)
             os.close(ruleset)
         if self._has_filter:
@@ -81,9 +170,9 @@ class Walls:
         if self.are_prepared:
             for is_apart in (False, True):
                 calls = self._calls_in_bare_root(_FIRST_IN_NAMESPACE, is_apart=is_apart)
-                self._early_calls[is_apart] = PreparedCalls([*parting_calls(), *calls])
+                self._early_calls[is_apart] = PreparedCalls([*list_detaching_calls(), *calls])
 
-    def put_up_early(self, *, is_apart: bool) -> None:
+    def apply_before_order(self, *, is_apart: bool) -> None:
         """Lock this process in for good, as far as that can be done without an order.
 
         Args:
@@ -97,7 +186,7 @@ class Walls:
         elif self._has_bare_root:
             PreparedCalls(self._calls_in_bare_root(os.getpid(), is_apart=is_apart)).make()
 
-    def put_up_rest(self, limits: Limits, cpu_s: int, scratch: str | None) -> None:
+    def apply_with_order(self, limits: Limits, cpu_s: int, scratch: str | None) -> None:
         """Lock this process in for good.
 
         Args:
@@ -108,7 +197,7 @@ class Walls:
         Raises:
             OSError: If a mechanism that is not missing cannot be put in force.
         """
-        os.chdir(scratch or root_filesystem.SCRATCH)
+        os.chdir(scratch or namespaces.SCRATCH)
         if scratch is not None and sys.platform == "linux":
             ruleset = self._make_ruleset(scratch) if self._has_file_rules else None
             if self._user is not None:
@@ -128,7 +217,7 @@ class Walls:
             yield
 
     def _calls_in_bare_root(self, pid: int, *, is_apart: bool) -> list[SystemCall]:
-        entering = root_filesystem.entering_private_scratch() if is_apart else []
+        entering = namespaces.entering_private_scratch() if is_apart else []
         ruleset = RULESET if self._has_file_rules else None
         return [*entering, *self._locking_in(ruleset, pid)]
 
@@ -140,12 +229,12 @@ class Walls:
 
     def _locking_in(self, ruleset: int | None, pid: int) -> list[SystemCall]:
         """Return the calls that lock a process in once it has a scratch folder."""
-        calls = privileges.giving_up_privileges(self._user)
+        calls = rights.giving_up_privileges(self._user)
         if ruleset is not None:
-            calls += landlock.keeping_rules(ruleset)
+            calls += rights.keeping_rules(ruleset)
         if self._has_filter:
             calls.append(seccomp.filtering_child(pid))
         return calls
 
     def _make_ruleset(self, usable: str) -> int:
-        return landlock.make_ruleset(self._readable, (usable, os.devnull))
+        return rights.make_ruleset(self._readable, (usable, os.devnull))

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from poor_bench.sandbox import Program, Sandbox
-from poor_bench.sandbox.host import stations as stations_module
-from poor_bench.sandbox.host.pipe_launcher import PipeLauncher
-from poor_bench.sandbox.host.stations import Stations
+from poor_bench.sandbox.host import workers as workers_module
+from poor_bench.sandbox.host.launchers import PipeLauncher
+from poor_bench.sandbox.host.workers import SandboxWorkers
 
 PROCESSORS = {2, 5, 7}
 
@@ -27,39 +27,39 @@ class Launcher(PipeLauncher):
 
 
 @pytest.fixture
-def stations(monkeypatch: pytest.MonkeyPatch) -> Stations:
-    monkeypatch.setattr(stations_module, "_processors", lambda: PROCESSORS)
-    return Stations(Launcher)
+def workers(monkeypatch: pytest.MonkeyPatch) -> SandboxWorkers:
+    monkeypatch.setattr(workers_module, "_processors", lambda: PROCESSORS)
+    return SandboxWorkers(Launcher)
 
 
-def processor_of(station: stations_module.Station) -> int:
-    assert isinstance(station.launcher, Launcher)
-    return station.launcher.processor
+def processor_of(worker: workers_module.SandboxWorker) -> int:
+    assert isinstance(worker.launcher, Launcher)
+    return worker.launcher.processor
 
 
-def test_one_after_the_other_has_the_same_station(stations: Stations) -> None:
-    with stations.take() as first:
+def test_one_after_the_other_has_the_same_station(workers: SandboxWorkers) -> None:
+    with workers.take() as first:
         pass
-    with stations.take() as second:
+    with workers.take() as second:
         assert second is first
 
 
-def test_stations_taken_at_once_have_different_processors(stations: Stations) -> None:
-    with stations.take() as one, stations.take() as two, stations.take() as three:
+def test_stations_taken_at_once_have_different_processors(workers: SandboxWorkers) -> None:
+    with workers.take() as one, workers.take() as two, workers.take() as three:
         assert {processor_of(one), processor_of(two), processor_of(three)} == PROCESSORS
 
 
-def test_who_finds_all_stations_taken_waits_for_one(stations: Stations) -> None:
+def test_who_finds_all_stations_taken_waits_for_one(workers: SandboxWorkers) -> None:
     taken, leave = threading.Barrier(len(PROCESSORS) + 1), threading.Event()
 
     def hold() -> None:
-        with stations.take():
+        with workers.take():
             taken.wait(20)
             leave.wait(20)
 
     def come_late() -> int:
-        with stations.take() as station:
-            return processor_of(station)
+        with workers.take() as worker:
+            return processor_of(worker)
 
     with ThreadPoolExecutor(len(PROCESSORS) + 1) as threads:
         holders = [threads.submit(hold) for _ in PROCESSORS]
@@ -79,17 +79,17 @@ def test_who_waits_longest_is_next(monkeypatch: pytest.MonkeyPatch) -> None:
             super().append(item)
             is_queued.set()
 
-    monkeypatch.setattr(stations_module, "_processors", lambda: {0})
-    monkeypatch.setattr(stations_module, "deque", Queue)
-    stations = Stations(Launcher)
+    monkeypatch.setattr(workers_module, "_processors", lambda: {0})
+    monkeypatch.setattr(workers_module, "deque", Queue)
+    workers = SandboxWorkers(Launcher)
     order: list[str] = []
 
     def take(name: str) -> None:
-        with stations.take():
+        with workers.take():
             order.append(name)
 
     with ThreadPoolExecutor(1) as threads:
-        with stations.take():
+        with workers.take():
             waiting = threads.submit(take, "who waited")
             assert is_queued.wait(20)
         take("who came back")
@@ -97,19 +97,19 @@ def test_who_waits_longest_is_next(monkeypatch: pytest.MonkeyPatch) -> None:
     assert order == ["who waited", "who came back"]
 
 
-def test_station_is_free_again_after_an_error(stations: Stations) -> None:
+def test_station_is_free_again_after_an_error(workers: SandboxWorkers) -> None:
     for _ in range(2 * len(PROCESSORS)):
-        with pytest.raises(ValueError, match="broken"), stations.take():
+        with pytest.raises(ValueError, match="broken"), workers.take():
             raise ValueError("broken")
-    with stations.take():
+    with workers.take():
         pass
 
 
-def test_closing_ends_taken_stations_as_well(stations: Stations) -> None:
-    with stations.take() as station:
-        stations.close()
-        assert isinstance(station.launcher, Launcher)
-        assert station.launcher.is_closed
+def test_closing_ends_taken_stations_as_well(workers: SandboxWorkers) -> None:
+    with workers.take() as worker:
+        workers.close()
+        assert isinstance(worker.launcher, Launcher)
+        assert worker.launcher.is_closed
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no choice of processors here")
@@ -125,10 +125,10 @@ def test_programs_of_a_station_stay_on_its_processor() -> None:
 def test_processes_do_not_all_begin_with_the_same_processor(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(stations_module, "_processors", lambda: PROCESSORS)
+    monkeypatch.setattr(workers_module, "_processors", lambda: PROCESSORS)
     begun = []
     for process in range(len(PROCESSORS)):
         monkeypatch.setattr(os, "getpid", lambda process=process: process)
-        with Stations(Launcher).take() as station:
-            begun.append(processor_of(station))
+        with SandboxWorkers(Launcher).take() as worker:
+            begun.append(processor_of(worker))
     assert set(begun) == PROCESSORS

@@ -8,17 +8,22 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from poor_bench.sandbox.describing import describe_call, describe_value
-from poor_bench.sandbox.outcomes import CaseEnd, CheckEnd, ErrorReport, LoadEnd
+from poor_bench.sandbox.program import CaseEnd, CheckEnd, ErrorReport, LoadEnd
 from poor_bench.sandbox.wire.channel import Channel, ChannelClosedError, DeadlineError
-from poor_bench.sandbox.wire.decoding import DecodeError
+from poor_bench.sandbox.wire.encoding import DecodeError
 from poor_bench.sandbox.wire.messages import (
     load_to_message,
     message_to_case,
     message_to_load,
     message_to_readiness,
 )
-from poor_bench.sandbox.wire.plain import EncodeError, OpaqueObject, to_plain
+from poor_bench.sandbox.wire.plain import (
+    EncodeError,
+    OpaqueObject,
+    describe_call,
+    describe_value,
+    to_plain,
+)
 
 _START_TIMEOUT_S = 60.0
 
@@ -39,7 +44,7 @@ class OwnObjectError(EncodeError):
     """The test passes an object that is not plain data and did not come from the candidate."""
 
 
-class StandIn:
+class CandidateProxy:
     """Passes calls on to a candidate.
 
     Attributes:

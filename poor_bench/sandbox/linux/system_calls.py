@@ -1,11 +1,18 @@
-"""System calls that Python has no name for; OSError where the kernel refuses."""
+"""System calls that Python has no name for; OSError where the kernel refuses.
+
+Calls can be made ready in one process and made in its children. A child copies every page of memory
+that it writes to. Reading an object writes too, because its references are counted; this is why as
+little as possible is left to be done in a child.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
 
 CLONE_NEWNS = 0x0002_0000
 CLONE_NEWIPC = 0x0800_0000
@@ -114,3 +121,48 @@ def raw_system_call() -> Callable[..., int]:
     function.argtypes = [ctypes.c_long, *[ctypes.c_void_p] * _N_ARGUMENTS]
     result: Callable[..., int] = function
     return result
+
+
+class SystemCall(NamedTuple):
+    """A system call that is still to be made; see `system_call`."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+
+
+_WITHOUT_EFFECT = SystemCall("chdir", (b".",))
+
+
+class PreparedCalls:
+    """System calls in order."""
+
+    def __init__(self, calls: Iterable[SystemCall]) -> None:
+        """Make the calls ready.
+
+        Raises:
+            OSError: If the number of one is not known for this machine.
+        """
+        self._calls = [(name, raw_arguments(name, arguments)) for name, arguments in calls]
+        self._raw_system_call = raw_system_call()
+
+    def make(self) -> None:
+        """Make them all.
+
+        Raises:
+            OSError: If one failed, with its name; those after it are not made.
+        """
+        call = self._raw_system_call
+        for name, arguments in self._calls:
+            if call(*arguments) < 0:
+                raise failure_of(name)
+
+    @contextmanager
+    def without_effect(self) -> Iterator[None]:
+        """Make calls that change nothing instead, as many of them."""
+        name, arguments = _WITHOUT_EFFECT
+        real = self._calls
+        self._calls = [(name, raw_arguments(name, arguments))] * len(real)
+        try:
+            yield
+        finally:
+            self._calls = real

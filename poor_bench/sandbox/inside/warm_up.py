@@ -1,0 +1,138 @@
+"""What the zygote does so that its forks copy little memory.
+
+A fork shares all memory with the zygote until one of the two writes to a page: then that page is
+copied. Reading an object writes to it, because its references are counted, and so does the garbage
+collector. The interpreter also rewrites code while it runs it for the first times, and fills its
+caches. So common modules are loaded once, typical programs are played through once, and new objects
+of a child are kept on pages of their own.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from poor_bench.sandbox.inside.child import carry_out, serve
+from poor_bench.sandbox.inside.descriptors import ChildOutput
+from poor_bench.sandbox.inside.policy import SandboxPolicy
+from poor_bench.sandbox.program import Limits
+from poor_bench.sandbox.wire.channel import (
+    Channel,
+    ChannelClosedError,
+    DescriptorConnection,
+    SocketConnection,
+)
+from poor_bench.sandbox.wire.messages import CandidateOrder, message_to_order, order_to_message
+
+_COMMON_MODULES = (
+    "abc collections collections.abc copy enum functools heapq itertools math "
+    "operator re resource string types typing"
+)
+"""Not those that do work at every fork (logging, random, threading), nor large ones that few use
+(dataclasses brings inspect and ast): each page of memory and each library makes every fork slower.
+"""
+
+
+_SIZES = range(16, 513, 16)
+_POOL_SIZE, _POOL_HEADER = 16 * 1024, 48
+"""Of CPython's memory for small objects, which come in these sizes (Objects/obmalloc.c)."""
+_MOST_GAPS = 10_000
+_EMPTY_BYTES = 33
+_fillers: list[object] = []
+
+
+def preload() -> None:
+    """Import common modules."""
+    for name in _COMMON_MODULES.split():
+        with suppress(ImportError):
+            importlib.import_module(name)
+
+
+def freeze() -> None:
+    """Keep the garbage collector, and memory for new objects, away from what is there now."""
+    gc.collect()
+    _fillers.extend(_filling_gaps())
+    gc.freeze()
+
+
+def _filling_gaps() -> Iterator[object]:
+    """Yield objects that fill the gaps between those that are there, where Python leaves any.
+
+    What a child makes then lies together in new memory, instead of on many pages to be copied.
+    """
+    for size in _SIZES:
+        for _ in range(_MOST_GAPS):
+            filler = _object_of(size)
+            if id(filler) % _POOL_SIZE == _POOL_HEADER:
+                break  # the first in new memory: there is no gap left
+            yield filler
+
+
+def _object_of(size: int) -> object:
+    if size == sys.getsizeof(object()):
+        return object()
+    return complex(size) if size == sys.getsizeof(0j) else bytes(size - _EMPTY_BYTES)
+
+
+_N_TIMES = 20
+_PROGRAM = '''
+from typing import Dict, List, Optional, Tuple
+
+
+def solve(numbers: List[int], limit: float = 1.5) -> List[str]:
+    """Return some numbers as text."""
+    chosen = sorted({number: str(number) for number in numbers if number > limit}.items())
+    for index, (number, text) in enumerate(chosen):
+        while number < 0 or not text.isdigit():
+            number += 1
+    return [text + "!" for _, text in chosen]
+'''
+_CALLS: tuple[tuple[Any, ...], ...] = (
+    ("call", ([3, 1, 2],), {}),
+    ("call", ([],), {"limit": 2}),
+    ("call", ("abc",), {}),
+)
+
+
+def rehearse(walls: SandboxPolicy, output: ChildOutput) -> None:
+    """Load and call a typical program in this process, as a child would.
+
+    Args:
+        walls: Those that are prepared are played as well, without effect.
+        output: Of children; nothing is written.
+    """
+    streams, arguments, folder = (sys.stdout, sys.stderr), sys.argv, os.getcwd()
+    with walls.without_effect():
+        for _ in range(_N_TIMES):
+            _rehearse_once(walls, output)
+    (sys.stdout, sys.stderr), sys.argv = streams, arguments
+    os.chdir(folder)
+
+
+def _rehearse_once(walls: SandboxPolicy, output: ChildOutput) -> None:
+    order = CandidateOrder(
+        setup="",
+        source=_PROGRAM,
+        function="solve",
+        inputs=[],
+        scratch=None,
+        limits=Limits(),
+        cpu_s=Limits().cpu_s_in_all,
+    )
+    # datagrams stay apart, as messages do that come one after the other; an empty one is the end
+    ours, theirs = socket.socketpair(type=socket.SOCK_DGRAM)
+    with ours, theirs, suppress(ChannelClosedError):
+        for message in (order_to_message(order), *_CALLS):
+            Channel(SocketConnection(ours)).send_trusted(message)
+        ours.send(b"")
+        channel = Channel(DescriptorConnection(theirs.fileno(), theirs.fileno()))
+        if walls.are_prepared:
+            serve(channel, walls, output, is_apart=False)
+        else:
+            carry_out(message_to_order(channel.receive_trusted()), channel, output)

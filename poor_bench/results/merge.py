@@ -81,7 +81,7 @@ class MergedView:
 
     def __enter__(self) -> MergedView:
         try:
-            for path in self._paths.journals():
+            for path in self._paths.unmerged():
                 stream = self._open(path)
                 if stream is not None:
                     self._index(path, stream)
@@ -110,7 +110,8 @@ class MergedView:
         if not self._scored and not self._failed:
             yield from self._old_rows()
             return
-        newer = {"results": _Newer(self._scored), "failures": _Newer(self._failed)}
+        places = {"results": self._scored, "failures": self._failed}
+        newer = {name: _Newer(found) for name, found in places.items()}
         section, llm_id = SECTIONS[0], ""
         for row in self._old_rows():
             if (row.section, row.llm_id) != (section, llm_id):
@@ -122,8 +123,8 @@ class MergedView:
             place = newer[section].take(key)
             if place is not None:
                 yield SnapshotRow(section, llm_id, _record_at(place))
-            elif section == "results" or key not in self._scored:
-                yield row
+            elif key not in self._scored and key not in places[section]:
+                yield row  # else its newer row has been handed out, maybe under another LLM id
         yield from _new_rows(section, newer[section].rest_of(llm_id))
         for name in SECTIONS:
             yield from _new_rows(name, newer[name].rest())

@@ -23,8 +23,10 @@ class StorePaths:
 
     ```
     results.json              snapshot: the newest result of every trial
-    journal/<run id>.jsonl    results of runs that are not yet in the snapshot
-    runs/<run id>.jsonl       the same files once they are in it: the history of runs
+    journal/<run id>.jsonl    results of runs that go on, or ended without being closed
+    sealed/<run id>.jsonl     closed runs that are not in the snapshot, as results are many
+    runs/<run id>.jsonl       closed runs that are in the snapshot
+    index/                    the same in columns; may be deleted at any time
     ```
     """
 
@@ -41,6 +43,11 @@ class StorePaths:
         return self.snapshot.parent / "runs"
 
     @property
+    def sealed_dir(self) -> Path:
+        """Folder of the finished runs that are not in the snapshot."""
+        return self.snapshot.parent / "sealed"
+
+    @property
     def merge_lock(self) -> Path:
         """Held by whoever rewrites the snapshot."""
         return self.journal_dir / "merge.lock"
@@ -49,9 +56,39 @@ class StorePaths:
         """Return the journals, oldest first (run ids sort by time)."""
         return sorted(self.journal_dir.glob("*.jsonl"))
 
+    def sealed(self) -> list[Path]:
+        """List the finished runs that are not in the snapshot, oldest first."""
+        return sorted(self.sealed_dir.glob("*.jsonl"))
+
+    def unmerged(self) -> list[Path]:
+        """List the runs that are not in the snapshot, oldest first."""
+        return sorted((*self.sealed(), *self.journals()), key=lambda path: path.stem)
+
     def runs(self) -> list[Path]:
-        """Return the finished runs, oldest first."""
-        return sorted(self.runs_dir.glob("*.jsonl"))
+        """List the finished runs, oldest first."""
+        finished = (*self.runs_dir.glob("*.jsonl"), *self.sealed())
+        return sorted(finished, key=lambda path: path.stem)
+
+    def run_file(self, run_id: str) -> Path | None:
+        """Find the file of a run, wherever it stands now; None if it is gone."""
+        folders = (self.journal_dir, self.sealed_dir, self.runs_dir)
+        files = (folder / f"{run_id}.jsonl" for folder in folders)
+        return next((path for path in files if path.exists()), None)
+
+    def fingerprint(self) -> tuple[tuple[str, int, int], ...]:
+        """Collect what changes whenever a result is added: name, size and time of every file."""
+        return tuple(
+            (path.name, status.st_size, status.st_mtime_ns)
+            for path in (self.snapshot, *self.unmerged())
+            if (status := _status(path)) is not None
+        )
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
 
 
 def paths_in(data_dir: Path) -> StorePaths:

@@ -94,7 +94,7 @@ def read_extras(stream: BinaryIO, path: Path) -> dict[str, Any]:
     return {key: value for key, value in document.items() if key not in {"version", *SECTIONS}}
 
 
-def write_snapshot(path: Path, extras: dict[str, Any], rows: Iterable[SnapshotRow]) -> None:
+def write_snapshot(path: Path, extras: dict[str, Any], rows: Iterable[SnapshotRow]) -> int:
     """Replace the snapshot atomically; only whoever holds `snapshot_locked` may.
 
     Args:
@@ -102,6 +102,9 @@ def write_snapshot(path: Path, extras: dict[str, Any], rows: Iterable[SnapshotRo
             Where it is a symbolic link, the file that it points to is replaced.
         extras: Further top-level keys.
         rows: Sorted by section (results first) and grouped by LLM.
+
+    Returns:
+        How many rows were written.
 
     Raises:
         StoreError: If the new file could not be written.
@@ -111,7 +114,7 @@ def write_snapshot(path: Path, extras: dict[str, Any], rows: Iterable[SnapshotRo
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as stream:
-            _write_rows(stream, extras, rows)
+            n_rows = _write_rows(stream, extras, rows)
             stream.flush()
             os.fsync(stream.fileno())
         if target.exists():
@@ -125,13 +128,15 @@ def write_snapshot(path: Path, extras: dict[str, Any], rows: Iterable[SnapshotRo
             hint=f"Nothing is lost: the results are in {path.parent / 'journal'}; "
             "the next run adds them to the file.",
         ) from error
+    return n_rows
 
 
-def _write_rows(stream: BinaryIO, extras: dict[str, Any], rows: Iterable[SnapshotRow]) -> None:
+def _write_rows(stream: BinaryIO, extras: dict[str, Any], rows: Iterable[SnapshotRow]) -> int:
     head = orjson.dumps({"version": VERSION, **extras}, option=orjson.OPT_NON_STR_KEYS)
     stream.write(head[:-1] + b"," + _OPEN_RESULTS)
-    section, llm_id = SECTIONS[0], None
+    section, llm_id, n_rows = SECTIONS[0], None, 0
     for row in rows:
+        n_rows += 1
         if row.section != section:
             stream.write((b"\n]\n" if llm_id is not None else b"") + _BETWEEN)
             section, llm_id = row.section, None
@@ -144,6 +149,7 @@ def _write_rows(stream: BinaryIO, extras: dict[str, Any], rows: Iterable[Snapsho
         stream.write(stamped(dump_record(row.record), row.llm_id))
     stream.write(b"\n]\n" if llm_id is not None else b"")
     stream.write((_BETWEEN if section == SECTIONS[0] else b"") + _END)
+    return n_rows
 
 
 def _read_lines(stream: BinaryIO, path: Path, changed: list[int]) -> Iterator[SnapshotRow]:

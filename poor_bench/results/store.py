@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from poor_bench.errors import ConfigError
 from poor_bench.models.result import Result, record_to_result
 from poor_bench.results.merge import MergedView
+from poor_bench.results.parts import PartFolder
 from poor_bench.results.paths import StorePaths, paths_in, snapshot_locked
 from poor_bench.results.snapshot import write_snapshot
-from poor_bench.results.tail import JournalTail
 from poor_bench.runs.history import EARLIER
 from poor_bench.runs.journal import JournalWriter, left_over, owner_lock_path
-from poor_bench.safe_files import os_errors_told
+from poor_bench.safe_files import open_regular, os_errors_told
+
+if TYPE_CHECKING:
+    from poor_bench.results.index import ResultIndex
+    from poor_bench.results.table import ResultTable
+
+LIMIT_VARIABLE = "POOR_BENCH_RESULTS_LIMIT"
+"""Names another number of results up to which results.json is written at the end of a run."""
 
 
 class EarlierScores:
@@ -119,11 +129,32 @@ class ResultStore:
                 except (ValueError, TypeError, KeyError) as error:
                     _LOG.warning("%s: a row of %s: %s", snapshot, row.llm_id, error)
 
+    def table(self) -> ResultTable:
+        """Read the same in columns: from the index, which follows the files.
+
+        Raises:
+            StoreError: If the results cannot be read.
+        """
+        return self._index.table()
+
+    def forget(self) -> None:
+        """Read everything again when a table is next asked for."""
+        self._index.forget()
+
+    @cached_property
+    def _index(self) -> ResultIndex:
+        from poor_bench.results.index import ResultIndex
+
+        return ResultIndex(self.paths, self._resolve)
+
     def merge(self) -> int:
-        """Bring the journals that nobody writes to any more into the snapshot.
+        """Close the runs that nobody writes to any more.
+
+        Their results enter the snapshot, unless there are more than `most_in_snapshot()`: then the
+        snapshot stays as it is, so that closing a run costs the same whatever is stored.
 
         Returns:
-            How many journals were merged.
+            How many runs were closed.
 
         Raises:
             StoreError: If the snapshot is damaged or cannot be written; the journals stay.
@@ -131,7 +162,23 @@ class ResultStore:
         if not self.paths.journals():
             return 0
         with snapshot_locked(self.paths):
-            return self._merge_left_over()
+            journals = left_over(self.paths.journals())
+            if not journals:
+                return 0
+            if self._are_few():
+                self._write_snapshot([*self.paths.sealed(), *journals])
+            else:
+                _move(journals, self.paths.sealed_dir)
+            return len(journals)
+
+    def export(self) -> int:
+        """Write all results to the snapshot, however many there are; return how many.
+
+        Raises:
+            StoreError: If the snapshot is damaged or cannot be written.
+        """
+        with snapshot_locked(self.paths):
+            return self._write_snapshot([*self.paths.sealed(), *left_over(self.paths.journals())])
 
     def add(self, results: Iterable[Result], run_id: str, header: Mapping[str, Any]) -> None:
         """Store results that exist already, as a run of their own, and merge it.
@@ -148,30 +195,30 @@ class ResultStore:
         self.merge()
 
     def fingerprint(self) -> tuple[tuple[str, int, int], ...]:
-        """Return what changes whenever a result is added: name, size and time of every file."""
-        files = [self.paths.snapshot, *self.paths.journals()]
-        return tuple(
-            (path.name, status.st_size, status.st_mtime_ns)
-            for path in files
-            if (status := _status(path)) is not None
-        )
+        """Collect what changes whenever a result is added: name, size and time of every file."""
+        return self.paths.fingerprint()
 
-    def tail(self) -> JournalTail:
-        """Return what follows the results from here on without reading all of them again."""
-        return JournalTail(self.paths, self._resolve)
+    def _are_few(self) -> bool:
+        """True if all results may be written to the snapshot; it costs no more than the limit."""
+        most = most_in_snapshot()
+        n_before = _count_rows([self.paths.snapshot], most)
+        n_added = _count_rows(self.paths.unmerged(), most)
+        if n_before + n_added <= most:
+            return True
+        if max(n_before, n_added) > most:
+            return False
+        with self._view() as view:  # trials that were repeated count once
+            return sum(1 for _ in view.rows()) <= most
 
-    def _merge_left_over(self) -> int:
-        """Merge what nobody writes to; that is settled first, so that no late row is missed."""
-        journals = left_over(self.paths.journals())
-        if not journals:
-            return 0
+    def _write_snapshot(self, runs: Sequence[Path]) -> int:
+        """Write the snapshot anew; `runs` were over before, so that no late row is missed."""
+        parts = PartFolder(self.paths.snapshot.parent)
+        before = parts.known_sources(self.paths.snapshot)
         with self._view() as view, _without_collector():
-            write_snapshot(self.paths.snapshot, view.extras(), view.rows())
-        self.paths.runs_dir.mkdir(exist_ok=True)
-        for path in journals:
-            path.replace(self.paths.runs_dir / path.name)
-            owner_lock_path(path).unlink(missing_ok=True)
-        return len(journals)
+            n_rows = write_snapshot(self.paths.snapshot, view.extras(), view.rows())
+        parts.note_merged(self.paths.snapshot, before, [path.stem for path in runs])
+        _move(runs, self.paths.runs_dir)
+        return n_rows
 
     def _view(self) -> MergedView:
         return MergedView(self.paths, self._resolve, _log_damage)
@@ -188,11 +235,33 @@ def _log_damage(path: Path, line: int) -> None:
     _LOG.warning("%s:%d is not readable and was skipped", path, line)
 
 
-def _status(path: Path) -> Any:
-    try:
-        return path.stat()
-    except FileNotFoundError:
-        return None
+def most_in_snapshot() -> int:
+    """Return up to how many results the snapshot is written at the end of a run.
+
+    Raises:
+        ConfigError: If the environment variable is not a whole number.
+    """
+    text = os.environ.get(LIMIT_VARIABLE) or "100000"
+    if not text.isdecimal():
+        raise ConfigError(f"{LIMIT_VARIABLE} must be a whole number, not {text!r}")
+    return int(text)
+
+
+def _count_rows(paths: Iterable[Path], most: int) -> int:
+    """Count the rows of some files, at most a few more than `most`."""
+    n_rows = 0
+    for path in paths:
+        with suppress(FileNotFoundError), open_regular(path) as stream:
+            while n_rows <= most and (lines := stream.readlines(1 << 20)):
+                n_rows += b"".join(lines).count(b'"test_id":')
+    return n_rows
+
+
+def _move(runs: Iterable[Path], folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    for path in runs:
+        path.replace(folder / path.name)
+        owner_lock_path(path).unlink(missing_ok=True)
 
 
 @contextmanager

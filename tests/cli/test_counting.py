@@ -12,7 +12,7 @@ import pytest
 from poor_bench.cli.main import main
 from poor_bench.dashboard.pages.model.layout import model_tiles
 from poor_bench.dashboard.pages.overview import callbacks
-from poor_bench.dashboard.services.trial_grid import trial_grid
+from poor_bench.results.grid import trial_grid
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of
 from tests.dashboard.seen_text import text_of

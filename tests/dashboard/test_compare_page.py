@@ -4,8 +4,8 @@ import pytest
 
 from poor_bench.dashboard.pages.compare import callbacks
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
-from poor_bench.dashboard.services.grid_filter import GridOrder, Show
 from poor_bench.dashboard.services.services import Services
+from poor_bench.results.grid import GridOrder, Show
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import components, of_type, text_of

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from poor_bench.dashboard.pages.issues import callbacks
 from poor_bench.dashboard.pages.issues.layout import IssueUrl
-from poor_bench.dashboard.services.result_query import ResultQuery
-from poor_bench.dashboard.services.result_table import TrialKey
 from poor_bench.dashboard.services.services import Services
+from poor_bench.results.query import ResultQuery
+from poor_bench.results.table import TrialKey
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import of_type, text_of

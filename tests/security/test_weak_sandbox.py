@@ -15,9 +15,9 @@ from poor_bench.cli.main import main
 from poor_bench.dashboard.pages.compare.callbacks import show_panel
 from poor_bench.dashboard.pages.model.details import details_body
 from poor_bench.dashboard.pages.run import callbacks as run_page
-from poor_bench.dashboard.services.result_details import details_of
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.run_state import RunPhase
+from poor_bench.dashboard.services.trial_search import details_of
 from poor_bench.errors import ConfigError, SandboxError
 from poor_bench.plugins import load_evaluators, project_evaluators_folder
 from poor_bench.runner.selection import Selection

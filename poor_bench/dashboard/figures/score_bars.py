@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import plotly.graph_objects as go
 
-    from poor_bench.dashboard.services.test_scores import TestScore
+    from poor_bench.results.query import TestScore
 
 _STUB = 0.006
 """Height of a zero, so that there is something to see and to choose."""

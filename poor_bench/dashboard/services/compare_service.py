@@ -1,20 +1,25 @@
-"""What the comparison of some LLMs needs, kept for the states that were asked for last."""
+"""Chosen models side by side: their tests, and which differences are significant."""
 
 from __future__ import annotations
 
+import math
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
-from poor_bench.dashboard.services.comparisons import Comparisons
-from poor_bench.dashboard.services.grid_filter import GridFilter, lines_of
-from poor_bench.dashboard.services.result_details import ResultDetails, details_of
-from poor_bench.dashboard.services.trial_grid import TrialGrid, trial_grid
+from poor_bench.dashboard.services.computations import Computations, Computed
+from poor_bench.dashboard.services.trial_search import ResultDetails, details_of
+from poor_bench.extraction.thinking import split_thinking
+from poor_bench.models.result import Result
+from poor_bench.results.grid import GridFilter, TrialGrid, lines_of, trial_grid
+from poor_bench.statistics.comparison import Comparison, PairedDifference, compare_llms
+from poor_bench.statistics.intervals import Estimate, paired_interval
 from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -23,7 +28,240 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.stored_results import StoredResults
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.models.result import Result
+    from poor_bench.models.test import Test
+    from poor_bench.results.grid import TrialGrid
+    from poor_bench.results.table import ResultTable
     from poor_bench.statistics.comparison import Comparison
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistinctAnswer:
+    """What one or more trials of a test answered in the same words."""
+
+    text: str
+    """The answer without thinking, or why there is none."""
+    score: float | None
+    """Mean over these trials; None where they failed to run."""
+    results: tuple[Result, ...]
+    """The trials, the first one standing for all."""
+
+    @property
+    def n_trials(self) -> int:
+        """How many trials answered so."""
+        return len(self.results)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LLMLine:
+    """One LLM on one test."""
+
+    llm_id: str
+    score: float | None
+    """Mean over trials; None where nothing was scored."""
+    change: float | None
+    """Score minus the base's; None for the base, and where one of both has none."""
+    mean_ms: float | None
+    answers: tuple[DistinctAnswer, ...]
+    """The most frequent first; empty where the test was never tried."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedTest:
+    """One test with a line for each LLM, the base first."""
+
+    test_id: str
+    test: Test | None
+    """None where the test is not known any more."""
+    lines: tuple[LLMLine, ...]
+
+
+def compared_tests(
+    grid: TrialGrid, lines: Sequence[int] | NDArray[np.int64], tests: Mapping[str, Test]
+) -> list[ComparedTest]:
+    """Return some lines of a grid with their texts, which are read from disk."""
+    return [_compared(grid, int(line), tests) for line in lines]
+
+
+def _compared(grid: TrialGrid, line: int, tests: Mapping[str, Test]) -> ComparedTest:
+    test_id = grid.test_ids[line]
+    base = float(grid.scores[line, 0])
+    found = []
+    for column, llm_id in enumerate(grid.llm_ids):
+        results = list(grid.table.whole(grid.rows_of(line, column)))
+        score = float(grid.scores[line, column])
+        found.append(
+            _line(llm_id, results, _known(score), _known(score - base) if column else None)
+        )
+    return ComparedTest(test_id=test_id, test=tests.get(test_id), lines=tuple(found))
+
+
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else number
+
+
+def _line(
+    llm_id: str, results: Sequence[Result], score: float | None, change: float | None
+) -> LLMLine:
+    times = [
+        result.execution_time_ms
+        for result in results
+        if result.execution_time_ms is not None and result.failure is None
+    ]
+    return LLMLine(
+        llm_id=llm_id,
+        score=score,
+        change=change,
+        mean_ms=sum(times) / len(times) if times else None,
+        answers=distinct_answers(results),
+    )
+
+
+def distinct_answers(results: Sequence[Result]) -> tuple[DistinctAnswer, ...]:
+    """Return what some trials of one test answered, each wording once, the most frequent first.
+
+    Example:
+        >>> trials = [Result(llm_id="a", test_id="t", score=1.0, response=text, trial=number)
+        ...           for number, text in enumerate(["4", "five", " 4"], start=1)]
+        >>> [(answer.text, answer.n_trials) for answer in distinct_answers(trials)]
+        [('4', 2), ('five', 1)]
+    """
+    by_text: dict[tuple[bool, str], list[Result]] = {}
+    for result in results:
+        text = answer_text(result)
+        by_text.setdefault((result.failure is None, text), []).append(result)
+    answers = [
+        DistinctAnswer(
+            text=text,
+            score=sum(result.score or 0.0 for result in members) / len(members)
+            if is_scored
+            else None,
+            results=tuple(members),
+        )
+        for (is_scored, text), members in by_text.items()
+    ]
+    return tuple(sorted(answers, key=lambda answer: -answer.n_trials))
+
+
+def answer_text(result: Result) -> str:
+    """Return what an LLM answered, without thinking; for a failure, why there is no answer."""
+    if result.failure is not None:
+        return result.failure.message
+    return split_thinking(result.response).answer.strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Against:
+    """An LLM against the base, on the tests that both have scored."""
+
+    difference: Estimate
+    """Its mean score minus the base's."""
+    n_won: int
+    n_lost: int
+    p_adjusted: float
+    """Valid for all chosen LLMs together."""
+    is_real: bool
+    needed_tests: int | None
+    """Common tests that would show a difference as large as this one; None where none is seen."""
+
+    @property
+    def n_tied(self) -> int:
+        """Tests on which both scored alike."""
+        return self.difference.n - self.n_won - self.n_lost
+
+
+class Comparisons:
+    """Compares the chosen LLMs; shared by all browsers."""
+
+    def __init__(self) -> None:
+        self._background: Computations[Comparison] = Computations()
+
+    def compare(self, table: ResultTable, llm_ids: Sequence[str]) -> Computed[Comparison]:
+        """Return what is known by now of all pairs of some LLMs."""
+        topic = frozenset(llm_ids)
+        version = tuple(table.llm_versions.get(llm_id) for llm_id in sorted(topic))
+        return self._background.ask(topic, version, lambda: _compare_all(table, sorted(topic)))
+
+
+def _compare_all(table: ResultTable, llm_ids: Sequence[str]) -> Comparison:
+    return compare_llms(
+        result for llm_id in llm_ids for result in table.light(table.rows_of(llm_id))
+    )
+
+
+def against_base(comparison: Comparison, base: str) -> dict[str, Against]:
+    """Return every other LLM against the base; those without common tests are missing."""
+    found = {}
+    for pair in comparison.pairs:
+        if pair.llm_a == base:
+            found[pair.llm_b] = _turned(pair)
+        elif pair.llm_b == base:
+            found[pair.llm_a] = _as_is(pair)
+    return found
+
+
+def _as_is(pair: PairedDifference) -> Against:
+    return Against(
+        difference=pair.difference,
+        n_won=pair.n_better,
+        n_lost=pair.n_worse,
+        p_adjusted=pair.p_adjusted,
+        is_real=pair.is_real(),
+        needed_tests=pair.needed_tests,
+    )
+
+
+def _turned(pair: PairedDifference) -> Against:
+    seen = pair.difference
+    return Against(
+        difference=Estimate(value=-seen.value, low=-seen.high, high=-seen.low, n=seen.n),
+        n_won=pair.n_worse,
+        n_lost=pair.n_better,
+        p_adjusted=pair.p_adjusted,
+        is_real=pair.is_real(),
+        needed_tests=pair.needed_tests,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassScore:
+    """Mean score of an LLM on a class, and against the base."""
+
+    score: float | None
+    """None where nothing was scored."""
+    against_base: Estimate | None
+    """Mean paired difference to the base; None for the base and without common tests."""
+
+
+def class_scores(grid: TrialGrid, tests: Mapping[str, Test]) -> dict[str, tuple[ClassScore, ...]]:
+    """Return for each class one entry per LLM of the grid; unknown tests are class "" ."""
+    import numpy as np
+
+    lines_by_class: dict[str, list[int]] = {}
+    for line, test_id in enumerate(grid.test_ids):
+        class_id = tests[test_id].class_id if test_id in tests else ""
+        lines_by_class.setdefault(class_id, []).append(line)
+    found = {}
+    for class_id, lines in lines_by_class.items():
+        scores = grid.scores[np.array(lines)]
+        found[class_id] = tuple(
+            _class_score(scores[:, column].tolist(), scores[:, 0].tolist() if column else None)
+            for column in range(len(grid.llm_ids))
+        )
+    return found
+
+
+def _class_score(scores: Sequence[float], base: Sequence[float] | None) -> ClassScore:
+    known = [score for score in scores if not math.isnan(score)]
+    changes = [
+        score - other
+        for score, other in zip(scores, base or (), strict=False)
+        if not math.isnan(score - other)
+    ]
+    return ClassScore(
+        score=sum(known) / len(known) if known else None,
+        against_base=paired_interval(changes) if changes else None,
+    )
+
 
 _KEPT = 16
 

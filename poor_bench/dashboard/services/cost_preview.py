@@ -11,7 +11,7 @@ from poor_bench.runner.plan import WorkItem
 from poor_bench.scoring.cost import cost_usd
 
 if TYPE_CHECKING:
-    from poor_bench.dashboard.services.class_means import Means
+    from poor_bench.results.figures import Means
 
 CostsOf = Callable[[WorkItem], Iterable[tuple[LLM, float | None]]]
 _LOOKED_AT = 20

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache
 
 from poor_bench.dashboard.services.computations import Computations, Computed
-from poor_bench.issues.detect import detect_issues
+from poor_bench.issues.detect import DETECTORS, detect_issues
 from poor_bench.issues.detector import Detector, Issue, IssueContext
 from poor_bench.issues.format_tax import FormatTax, format_tax
-from poor_bench.models.result import Result, record_to_result
+from poor_bench.results.figures import ITEM_TEXTS
 
 if TYPE_CHECKING:
     from poor_bench.config.load import Workspace
-    from poor_bench.dashboard.services.result_table import ResultTable
     from poor_bench.dashboard.services.stored_results import StoredResults
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
+    from poor_bench.results.table import ResultTable
 
 _KEPT_LLMS = 256
 NEED_ALL_LLMS = frozenset({"suspicious_test"})
@@ -74,7 +74,7 @@ class IssueReports:
         key = (id(workspace), llm_id, version)
         with self._lock:  # also while it computes: several parts of a page ask at the same time
             if key not in self._by_llm:
-                results = [_result_of(each) for each in table.records(table.rows_of(llm_id))]
+                results = table.whole(table.rows_of(llm_id))
                 facts = folder.issue_context
                 self._by_llm[key] = tuple(detect_issues(results, facts, detectors=folder.detectors))
             return self._by_llm[key]
@@ -128,18 +128,30 @@ def _report_of(
 ) -> IssueReport:
     from poor_bench.statistics.items import analyse_items
 
-    results = [_result_of(record) for record in table.records(range(len(table)))]
+    results = list(table.whole(range(len(table)), ITEM_TEXTS))
     items = analyse_items(results, workspace.tests_by_id)
     suspicious = {item.test_id: item.suspicion for item in items if item.is_suspicious}
     context = replace(known, suspicious_tests=suspicious)
     return IssueReport(
         n_results=len(results),
-        issues=tuple(detect_issues(results, context, detectors=detectors)),
+        issues=tuple(_all_issues(table, context, detectors)),
         detectors=detectors,
         tax=tuple(format_tax(results, context.facts)),
         class_of={test_id: test.class_id for test_id, test in workspace.tests_by_id.items()},
     )
 
 
-def _result_of(record: Mapping[str, object]) -> Result:
-    return record_to_result(str(record["llm_id"]), record)
+def _all_issues(
+    table: ResultTable, context: IssueContext, detectors: Sequence[Detector]
+) -> list[Issue]:
+    """Find the issues of one LLM after the other, so that the texts of one are in memory."""
+    if not set(map(id, detectors)) <= set(map(id, DETECTORS)):  # users' own may compare LLMs
+        results = table.whole(range(len(table)))
+        return detect_issues(results, context, detectors=detectors)
+    issues = [
+        issue
+        for llm_id in table.llm_ids
+        for issue in detect_issues(table.whole(table.rows_of(llm_id)), context, detectors=detectors)
+    ]
+    order = {detector.id: place for place, detector in enumerate(detectors)}
+    return sorted(issues, key=lambda issue: order[issue.detector_id])

@@ -7,21 +7,21 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.class_means import ClassMeans
 from poor_bench.dashboard.services.cost_preview import CostsOf, preview_cost
 from poor_bench.errors import PoorBenchError
 from poor_bench.pool.pool import group_by_endpoint
+from poor_bench.results.figures import ClassMeans
 from poor_bench.runner.plan import TrialState, make_plan
 from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from poor_bench.dashboard.services.class_means import Means
     from poor_bench.dashboard.services.stored_results import StoredResults
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.llm_manager import LLMManager
     from poor_bench.models.llm import LLM
+    from poor_bench.results.figures import Means
     from poor_bench.runner.plan import LLMWork, Plan, WorkItem
     from poor_bench.runner.selection import Selection
     from poor_bench.sandbox import SandboxTerms

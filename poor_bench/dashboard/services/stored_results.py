@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.counted_results import CountedResults, coverages_in
-from poor_bench.dashboard.services.failures import FailureGroup, failure_groups
-from poor_bench.dashboard.services.repeated_trials import reliability_of
-from poor_bench.dashboard.services.result_cache import ResultCache
-from poor_bench.dashboard.services.result_table import ResultTable
-from poor_bench.dashboard.services.summary_cache import SummaryCache
+from poor_bench.results.figures import (
+    coverages_in,
+    reliability_of,
+    rows_by_failure,
+    without_removed,
+)
+from poor_bench.runner.plan import TrialName
+from poor_bench.statistics.summary import GroupBy, Summariser, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
+    from poor_bench.models.failure import FailureKind
+    from poor_bench.models.test import Test
+    from poor_bench.results.table import ResultTable
     from poor_bench.statistics.repeats import Reliability
     from poor_bench.statistics.scores import Coverage
-    from poor_bench.statistics.summary import GroupBy, Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureGroup:
+    """Failures of one LLM for one reason."""
+
+    llm_id: str
+    kind: FailureKind
+    message: str
+    """Of the first of them."""
+    trials: tuple[TrialName, ...]
 
 
 class StoredResults:
@@ -28,17 +45,26 @@ class StoredResults:
 
     def __init__(self, files: WorkspaceWatch) -> None:
         self._files = files
-        self._results = ResultCache(files.store)
-        self._counted = CountedResults()
-        self._summaries = SummaryCache()
+        self._lock = threading.Lock()
+        self._tests: Mapping[str, Test] | None = None
+        self._n_changes = 0
+        self._counted: tuple[int, ResultTable] | None = None
+        self._summarisers: dict[str, tuple[int, Summariser]] = {}
+        self._summaries: dict[tuple[str, GroupBy], list[Summary]] = {}
 
     def table(self) -> ResultTable:
         """Results of the tests in the workspace: those that count."""
-        return self._counted.table(self.stored(), self._files.workspace().tests_by_id)
+        stored, tests = self.stored(), self._files.workspace().tests_by_id
+        with self._lock:
+            self._note(tests)
+            if self._counted is None or self._counted[0] != stored.version:
+                counted = without_removed(stored, tests, generation=self._n_changes)
+                self._counted = stored.version, counted
+            return self._counted[1]
 
     def stored(self) -> ResultTable:
         """All stored results, also those of removed tests, which count in no figure."""
-        return self._results.table()
+        return self._files.store().table()
 
     def n_removed(self) -> int:
         """Count the results of removed tests."""
@@ -50,21 +76,62 @@ class StoredResults:
 
     def summaries(self, by: GroupBy, llm_ids: Sequence[str] | None = None) -> list[Summary]:
         """Summarise some LLMs, or all that have results."""
-        tests = self._files.workspace().tests_by_id
-        return self._summaries.summaries(self.table(), tests, by, llm_ids)
+        table, tests = self.table(), self._files.workspace().tests_by_id
+        with self._lock:
+            self._note(tests)
+            return [
+                summary
+                for llm_id in (table.llm_ids if llm_ids is None else llm_ids)
+                if llm_id in table.llm_versions
+                for summary in self._of_llm(table, tests, llm_id, by)
+            ]
 
     def reliability(self, llm_id: str) -> Reliability | None:
         """Measure reliability over repeated trials; None if no test was repeated."""
         return reliability_of(self.table(), llm_id)
 
     def failures(self) -> list[FailureGroup]:
-        """Group the trials that failed to run, by LLM and reason."""
-        return failure_groups(self.table())
-
-    def write_some(self) -> bool:
-        """Move some texts from memory to disk; False if none is left."""
-        return self._results.write_some()
+        """Group the trials that failed to run, by LLM and reason, most trials first."""
+        table = self.table()
+        groups = rows_by_failure(table)
+        messages = table.text_columns([rows[0] for rows in groups.values()], ["failure_message"])
+        return [
+            FailureGroup(
+                llm_id=llm_id,
+                kind=kind,
+                message=message or "",
+                trials=tuple(
+                    TrialName(llm_id, key.test_id, key.trial) for key in map(table.key, rows)
+                ),
+            )
+            for ((llm_id, kind), rows), (message,) in zip(groups.items(), messages, strict=True)
+        ]
 
     def forget(self) -> None:
         """Read everything again when it is next asked for."""
-        self._results.forget()
+        self._files.store().forget()
+
+    def _note(self, tests: Mapping[str, Test]) -> None:
+        """Forget what was computed with other tests."""
+        if tests is not self._tests:
+            self._tests = tests
+            self._n_changes += 1
+            self._counted = None
+            self._summarisers.clear()
+            self._summaries.clear()
+
+    def _of_llm(
+        self, table: ResultTable, tests: Mapping[str, Test], llm_id: str, by: GroupBy
+    ) -> list[Summary]:
+        version = table.llm_versions[llm_id]
+        known, summariser = self._summarisers.get(llm_id, (None, Summariser()))
+        if known != version:
+            summariser = Summariser(tests)
+            for result in table.light(table.rows_of(llm_id)):
+                summariser.add(result)
+            self._summarisers[llm_id] = version, summariser
+            for other in GroupBy:
+                self._summaries.pop((llm_id, other), None)
+        if (llm_id, by) not in self._summaries:
+            self._summaries[llm_id, by] = summariser.rows(by)
+        return self._summaries[llm_id, by]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.computations import Computations, Computed
-from poor_bench.models.result import record_to_result
+from poor_bench.results.figures import ITEM_TEXTS
 from poor_bench.statistics.items import Item, analyse_items
 from poor_bench.statistics.levels import LevelOrder, level_orders
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poor_bench.config.load import Workspace
-    from poor_bench.dashboard.services.result_table import ResultTable
     from poor_bench.dashboard.services.stored_results import StoredResults
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.models.problem import Problem
+    from poor_bench.results.table import ResultTable
     from poor_bench.workspace_folder import WorkspaceFolder
 
 _PLACE = re.compile(r"^(tests|test_classes)\[(\d+)\]")
@@ -93,8 +93,7 @@ def _faults_of(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:
 
 
 def _items_of(table: ResultTable, workspace: Workspace) -> ItemReport:
-    records = table.records(range(len(table)))
-    results = (record_to_result(str(record["llm_id"]), record) for record in records)
+    results = table.whole(range(len(table)), ITEM_TEXTS)
     items = analyse_items(results, workspace.tests_by_id)
     return ItemReport(
         items={item.test_id: item for item in items},

@@ -73,18 +73,6 @@ def setting_text(name: str, value: object) -> str:
     return f"{name}={shown}"
 
 
-def think_to_text(think: bool | str | None) -> str:
-    """Return a think parameter as screens show it.
-
-    Example:
-        >>> think_to_text(True), think_to_text("low"), think_to_text(None)
-        ('on', 'low', 'default')
-    """
-    if isinstance(think, bool):
-        return "on" if think else "off"
-    return think or "default"
-
-
 def sentences(*parts: str) -> str:
     """Return parts of a message one after the other, each as a sentence.
 

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.web.access import Access, Guard, is_loopback
 from poor_bench.errors import ConfigError, PoorBenchError
@@ -165,15 +165,11 @@ def _read(services: Services) -> None:
         services.results.summaries(GroupBy.LLM)
 
 
-def _prepare_for_later(services: Services) -> NoReturn:
+def _prepare_for_later(_services: Services) -> None:
     """Do what no page waits for, unless it is asked for earlier."""
     from poor_bench.dashboard.figures.score_bars import score_bars_figure
 
     score_bars_figure([], [])
-    while True:
-        time.sleep(_PAUSE_S)
-        while services.results.write_some():
-            time.sleep(_BREATH_S)
 
 
 def _start(action: Callable[[Services], None], services: Services) -> threading.Thread:

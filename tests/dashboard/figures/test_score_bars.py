@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from poor_bench.dashboard.figures.score_bars import score_bars_figure
-from poor_bench.dashboard.services.test_scores import TestScore
 from poor_bench.dashboard.theme import graph_config
+from poor_bench.results.query import TestScore
 
 
 def bar(test_id: str, score: float | None, class_id: str = "sums") -> TestScore:

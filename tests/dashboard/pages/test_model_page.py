@@ -8,12 +8,12 @@ import pytest
 
 from poor_bench.dashboard.pages.model import callbacks, details, results
 from poor_bench.dashboard.pages.model.layout import COLUMNS, ModelUrl, layout, selected_key
-from poor_bench.dashboard.services.result_query import Outcome
-from poor_bench.dashboard.services.result_table import TrialKey
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.shell import show_page
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.models.result import Result
+from poor_bench.results.query import Outcome
+from poor_bench.results.table import TrialKey
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import of_type, text_of

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.dashboard.services.result_query import ResultQuery
-from poor_bench.dashboard.services.result_table import TrialKey
 from poor_bench.errors import ConfigError
+from poor_bench.results.query import ResultQuery
+from poor_bench.results.table import TrialKey
 from poor_bench.statistics.summary import GroupBy, summarise
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import (

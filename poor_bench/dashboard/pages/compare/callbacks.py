@@ -25,11 +25,10 @@ from poor_bench.dashboard.pages.compare.strip import (
     strip_rows,
 )
 from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, listed_tests, panel
-from poor_bench.dashboard.services.compared_tests import compared_tests
-from poor_bench.dashboard.services.comparisons import against_base, class_scores
-from poor_bench.dashboard.services.grid_filter import Show, of_interest, ordered
+from poor_bench.dashboard.services.compare_service import against_base, class_scores, compared_tests
 from poor_bench.messages import counted
 from poor_bench.reports.csv_table import csv_text
+from poor_bench.results.grid import Show, of_interest, ordered
 from poor_bench.statistics.ranking import tie_letters
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from poor_bench.dashboard.services.services import Services
-    from poor_bench.dashboard.services.trial_grid import TrialGrid
+    from poor_bench.results.grid import TrialGrid
     from poor_bench.statistics.comparison import Comparison
 
 

@@ -22,8 +22,8 @@ from poor_bench.dashboard.components.controls import (
     multi_choice,
     search_box,
 )
-from poor_bench.dashboard.services.grid_filter import GridFilter, GridOrder, Show
 from poor_bench.dashboard.url_state import ListUrl, query_field
+from poor_bench.results.grid import GridFilter, GridOrder, Show
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.comparisons import Against, ClassScore
+    from poor_bench.dashboard.services.compare_service import Against, ClassScore
     from poor_bench.statistics.intervals import Estimate
     from poor_bench.statistics.summary import Summary
 

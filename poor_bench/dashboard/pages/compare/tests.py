@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.compared_tests import ComparedTest, DistinctAnswer, LLMLine
-    from poor_bench.dashboard.services.result_details import ResultDetails
+    from poor_bench.dashboard.services.compare_service import ComparedTest, DistinctAnswer, LLMLine
+    from poor_bench.dashboard.services.trial_search import ResultDetails
     from poor_bench.models.result import Result
     from poor_bench.models.test import Test
 

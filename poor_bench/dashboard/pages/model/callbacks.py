@@ -16,11 +16,11 @@ from poor_bench.dashboard.page import ShellIds, bind_script
 from poor_bench.dashboard.pages.model.details import register_details
 from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, model_tiles
 from poor_bench.dashboard.pages.model.results import register_results
-from poor_bench.dashboard.services.test_scores import scores_of_tests
-from poor_bench.dashboard.text.formatting import setting_text, size_text, think_to_text
+from poor_bench.dashboard.text.formatting import setting_text, size_text
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import PoorBenchError
 from poor_bench.issues.detect import group_issues
+from poor_bench.results.query import scores_of_tests, think_to_text
 from poor_bench.statistics.summary import GroupBy
 
 if TYPE_CHECKING:

@@ -14,18 +14,18 @@ from poor_bench.dashboard.components.texts import difference, folded, plain_text
 from poor_bench.dashboard.page import ShellIds, bind_script
 from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, selected_key, sorted_as
 from poor_bench.dashboard.text.differences import compare_texts
-from poor_bench.dashboard.text.formatting import think_to_text
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
 from poor_bench.messages import counted
+from poor_bench.results.query import think_to_text
 from poor_bench.scoring.verdict import MAX_DETAILS
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.result_details import ResultDetails
-    from poor_bench.dashboard.services.result_table import TrialKey
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.dashboard.services.trial_search import ResultDetails
     from poor_bench.models.result import Result
+    from poor_bench.results.table import TrialKey
 
 
 def details_title(details: ResultDetails) -> list[Component]:

@@ -22,12 +22,11 @@ from poor_bench.dashboard.components.blocks import (
 )
 from poor_bench.dashboard.components.controls import csv_button, image_buttons, search_box
 from poor_bench.dashboard.components.tables import paged_table
-from poor_bench.dashboard.services.result_order import SortKey
-from poor_bench.dashboard.services.result_query import Outcome, ResultQuery
-from poor_bench.dashboard.services.result_table import TrialKey
 from poor_bench.dashboard.text.formatting import size_text
 from poor_bench.dashboard.url_state import UrlState, query_field
 from poor_bench.messages import counted
+from poor_bench.results.query import Outcome, ResultQuery, SortKey
+from poor_bench.results.table import TrialKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

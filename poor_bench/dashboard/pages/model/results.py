@@ -9,17 +9,20 @@ from dash import Dash, Input, Output, State, no_update
 
 from poor_bench.dashboard.page import ShellIds, bind_file, bind_script, text_file
 from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, row_id, sorted_as
-from poor_bench.dashboard.text.formatting import think_to_text
 from poor_bench.dashboard.text.safe_markdown import one_line_markdown
 from poor_bench.messages import counted, removed_tests_text
 from poor_bench.reports.csv_table import csv_text
+from poor_bench.results.query import think_to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from poor_bench.dashboard.services.result_table import ResultTable
+    import numpy as np
+    from numpy.typing import NDArray
+
     from poor_bench.dashboard.services.services import Services
     from poor_bench.models.test import Test
+    from poor_bench.results.table import ResultTable
 
 
 CSV_COLUMNS = (
@@ -34,27 +37,32 @@ def result_rows(
 ) -> list[dict[str, Any]]:
     """Return what the table shows of some results; details are harmless Markdown on one line."""
     chosen = [int(row) for row in rows]
-    records = table.records(chosen)
+    texts = table.text_columns(chosen, [_SHOWN.format("details"), _SHOWN.format("failure_message")])
     return [
         _common(table, tests, row)
-        | {"details": one_line_markdown(_details(record)), "id": row_id(table.key(row))}
-        for row, record in zip(chosen, records, strict=True)
+        | {
+            "details": one_line_markdown(_details(table.value("failure_kind", row), *each)),
+            "id": row_id(table.key(row)),
+        }
+        for row, each in zip(chosen, texts, strict=True)
     ]
 
 
+_SHOWN = "left({}, 2000)"
+"""A cell shows less; the whole text may have megabytes."""
+
+
 def csv_rows(
-    table: ResultTable, tests: Mapping[str, Test], rows: Iterable[int]
+    table: ResultTable, tests: Mapping[str, Test], rows: Sequence[int] | NDArray[np.int64]
 ) -> Iterable[dict[str, Any]]:
     """Yield the same with all texts as they are."""
-    for row in rows:
-        [record] = table.records([int(row)])
-        test = tests.get(record["test_id"])
-        failure = record.get("failure")
+    for row, result in zip(rows, table.whole(rows), strict=True):
+        test = tests.get(result.test_id)
         yield _common(table, tests, int(row)) | {
-            "details": record.get("details", ""),
+            "details": result.details,
             "level": test.level if test else None,
-            "failure": failure["message"] if failure else "",
-            "response": record.get("response", ""),
+            "failure": result.failure.message if result.failure else "",
+            "response": result.response,
         }
 
 
@@ -73,11 +81,8 @@ def _common(table: ResultTable, tests: Mapping[str, Test], row: int) -> dict[str
     }
 
 
-def _details(record: Mapping[str, Any]) -> str:
-    failure = record.get("failure")
-    if failure:
-        return f"Failed to run ({failure['kind']}): {failure['message']}"
-    return str(record.get("details", ""))
+def _details(kind: str | None, details: str | None, failure: str | None) -> str:
+    return f"Failed to run ({kind}): {failure or ''}" if kind else details or ""
 
 
 def page_of_rows(services: Services, search: str, request: dict[str, Any]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def note(services: Services) -> str:
     n_removed = services.results.n_removed()
     if n_removed:
         parts.append(removed_tests_text(n_removed))
-    newest = max(map(str, table.values["timestamp"]), default="")
+    newest = table.latest
     return " · ".join(
         [*parts, f"last result {newest[:16].replace('T', ' ')} UTC"] if newest else parts
     )

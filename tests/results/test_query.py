@@ -4,15 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.dashboard.services.result_cache import ResultCache
-from poor_bench.dashboard.services.result_order import SortKey
-from poor_bench.dashboard.services.result_query import Outcome, ResultQuery, find_rows
-from poor_bench.dashboard.services.result_table import ResultTable
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.results.paths import StorePaths
+from poor_bench.results.query import Outcome, ResultQuery, SortKey, find_rows
 from poor_bench.results.store import ResultStore
+from poor_bench.results.table import ResultTable
 
 TESTS = {
     test.test_id: test
@@ -37,7 +35,7 @@ def table(tmp_path: Path) -> ResultTable:
     ]
     store = ResultStore(StorePaths(tmp_path / "results.json"))
     store.add(results, "20260101T000000-a", {})
-    return ResultCache(lambda: store).table()
+    return store.table()
 
 
 def found(table: ResultTable, **fields: object) -> list[str]:

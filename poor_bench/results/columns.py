@@ -1,0 +1,133 @@
+"""Results as rows of columns: what the index stores, and the way there and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
+from typing import Any
+
+import orjson
+
+from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.models.result import Result, result_of
+from poor_bench.runs.journal import dump_record
+
+NUMBERS = (
+    "score", "strict_score", "execution_time_ms", "first_token_ms", "load_ms", "queue_ms",
+    "prefill_ms", "decode_ms", "prompt_tokens", "completion_tokens", "thinking_tokens",
+    "cached_tokens", "cost_usd", "judge_cost_usd",
+)  # fmt: skip
+"""Figures that tables hold in memory; NaN stands for a missing value."""
+CODES = ("llm_id", "test_id", "think", "run_id", "finish_reason", "marks", "found", "failure_kind")
+"""Fields whose values repeat; tables hold a code per row and each value once."""
+TEXTS = (
+    "timestamp", "details", "response", "thinking", "prompt", "system_prompt", "extracted",
+    "expected", "got", "cause", "failure_message", "sandbox", "model_digest",
+    "request_fingerprint", "evaluator_fingerprint", "judgement",
+)  # fmt: skip
+"""Fields that stay in files and are fetched for single rows."""
+SEARCHED = ("test_id", "details", "response", "thinking", "failure_message")
+"""Texts that a search looks at."""
+_DETAIL_NUMBERS = ("memory_bytes", "gpu_share", "attempts")
+_WHOLE = frozenset({"memory_bytes", *(name for name in NUMBERS if name.endswith("_tokens"))})
+_AS_JSON = frozenset({"think", "marks", "judgement"})
+"""Fields of several types, kept as JSON text."""
+
+NUMBER_COLUMNS = {
+    "row": "BIGINT",
+    "llm_id": "VARCHAR",
+    "test_id": "VARCHAR",
+    "trial": "BIGINT",
+    "timestamp": "VARCHAR",
+    **dict.fromkeys(CODES[2:], "VARCHAR"),
+    **dict.fromkeys(NUMBERS, "DOUBLE"),
+}
+"""Columns, with their types in DuckDB, that a part holds for counting."""
+TEXT_COLUMNS = {
+    "row": "BIGINT",
+    "llm_id": "VARCHAR",
+    "test_id": "VARCHAR",
+    **dict.fromkeys(TEXTS, "VARCHAR"),
+    **dict.fromkeys(_DETAIL_NUMBERS, "DOUBLE"),
+}
+"""Columns that a part holds beside them, in a file of their own."""
+ALL_COLUMNS = {**NUMBER_COLUMNS, **TEXT_COLUMNS}
+_LARGEST_TRIAL = 2**62
+
+
+def row_line(result: Result, row: int) -> bytes:
+    """Write a result as one line of JSON whose keys are columns.
+
+    Args:
+        result: Its LLM id is the one of the file.
+        row: Its number within its part.
+    """
+    values = {"row": row, **vars(result)}
+    values["trial"] = min(result.trial, _LARGEST_TRIAL)
+    for name in _AS_JSON & values.keys():
+        values[name] = None if values[name] is None else dump_record(values[name]).decode()
+    failure = values.pop("failure", None)
+    if failure is not None:
+        values["failure_kind"] = failure.kind.value
+        values["failure_message"] = failure.message
+        values["attempts"] = failure.attempts
+    if values.get("judgement") is not None:
+        values["judge_cost_usd"] = result.judge_cost_usd
+    return dump_record(values)
+
+
+def decode(field: str, text: str | None) -> Any:
+    """Turn the text of a column of `CODES` or `TEXTS` back into the value of the field."""
+    if not text:
+        return None if field in _NONE_BY_DEFAULT else _EMPTY.get(field, "")
+    if field in _AS_JSON:
+        value = orjson.loads(text)
+        return tuple(value) if field == "marks" else value
+    return FailureKind(text) if field == "failure_kind" else text
+
+
+_NONE_BY_DEFAULT = frozenset({"think", "failure_kind", "model_digest", "judgement"})
+_EMPTY: Mapping[str, Any] = {"marks": ()}
+
+
+def results_from_columns(columns: Mapping[str, Sequence[Any]]) -> Iterator[Result]:
+    """Yield results from decoded columns of equal length, without looking at their types.
+
+    Fields that are not among the columns have their default. `failure_kind` stands for the failure.
+    """
+    names = tuple(name for name in columns if name not in _APART)
+    kinds = columns.get("failure_kind")
+    for place, values in enumerate(zip(*(columns[name] for name in names), strict=True)):
+        fields = dict(zip(names, values, strict=True))
+        fields["failure"] = None if kinds is None else _failure(columns, place)
+        if "judgement" not in columns and "judge_cost_usd" in columns:
+            cost = columns["judge_cost_usd"][place]
+            fields["judgement"] = None if cost is None else {"cost_usd": cost}
+        yield result_of(fields)
+
+
+_APART = frozenset({"failure_kind", "failure_message", "attempts", "judge_cost_usd", "row"})
+
+
+def _failure(columns: Mapping[str, Sequence[Any]], place: int) -> Failure | None:
+    kind = columns["failure_kind"][place]
+    if kind is None:
+        return None
+    if "failure_message" not in columns:
+        return _NAMELESS[kind]
+    attempts = columns["attempts"][place]
+    return Failure(
+        kind=kind,
+        message=columns["failure_message"][place] or "",
+        attempts=1 if attempts is None else int(attempts),
+    )
+
+
+_NAMELESS = {kind: Failure(kind=kind, message="") for kind in FailureKind}
+
+
+def number_of(field: str, value: float | None) -> float | int | None:
+    """Turn the number of a column back into the value of the field."""
+    if value is None or isnan(value):
+        return None
+    return int(value) if field in _WHOLE else value

@@ -1,0 +1,315 @@
+"""The in-memory database of the index: every SQL text that says which results count."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import tempfile
+import threading
+from bisect import bisect_right, insort
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from poor_bench.results.columns import (
+    ALL_COLUMNS,
+    CODES,
+    NUMBER_COLUMNS,
+    NUMBERS,
+    SEARCHED,
+    TEXT_COLUMNS,
+    decode,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+_NEWEST = {
+    "place": "BIGINT",
+    "rank": "BIGINT",
+    "is_failure": "BOOLEAN",
+    **dict.fromkeys(CODES, "INTEGER"),
+    "trial": "BIGINT",
+    "timestamp": "VARCHAR",
+    **dict.fromkeys(NUMBERS, "DOUBLE"),
+}
+"""Columns of the rows that count; `place` grows with every row that is read."""
+_CODE = f"""
+INSERT INTO fresh
+  SELECT place, place, failure_kind IS NOT NULL,
+    {", ".join(f"{name}_codes.code" for name in CODES)}, trial, timestamp, {", ".join(NUMBERS)}
+  FROM incoming {
+    " ".join(
+        f"JOIN codes {name}_codes ON {name}_codes.field = '{name}' "
+        f"AND {name}_codes.value = coalesce(incoming.{name}, '')"
+        for name in CODES
+    )
+};
+CREATE OR REPLACE TABLE incoming AS FROM incoming LIMIT 0;
+"""
+# Which rows count, in this one place: of each trial its newest score, and its newest failure if
+# that came after the score. A score takes the rank of the trial's first score, so that a table
+# keeps its order while trials are repeated.
+_SETTLE = """
+CREATE OR REPLACE TEMP TABLE candidates AS
+  SELECT llm_id, test_id, trial, is_failure, place, rank FROM (
+    FROM fresh UNION ALL FROM newest SEMI JOIN fresh USING (llm_id, test_id, trial)
+  );
+CREATE OR REPLACE TEMP TABLE counting AS
+  WITH trials AS (
+    SELECT max(place) FILTER (NOT is_failure) AS scored, min(rank) FILTER (NOT is_failure) AS rank,
+      max(place) FILTER (is_failure) AS failed
+    FROM candidates GROUP BY llm_id, test_id, trial
+  )
+  SELECT scored AS place, rank FROM trials WHERE scored IS NOT NULL
+  UNION ALL
+  SELECT failed, failed FROM trials WHERE failed > scored OR (failed >= 0 AND scored IS NULL);
+DELETE FROM newest
+  WHERE place IN (SELECT place FROM candidates ANTI JOIN counting USING (place));
+INSERT INTO newest
+  SELECT fresh.* REPLACE (counting.rank AS rank) FROM fresh JOIN counting USING (place);
+CREATE OR REPLACE TABLE fresh AS FROM fresh LIMIT 0;
+DROP TABLE candidates;
+DROP TABLE counting;
+"""
+_FOLDED = "replace(replace(lower({}), '\u00df', 'ss'), '\u03c2', '\u03c3')"
+"""As `str.casefold` does it (sharp s, final sigma), but for very rare letters."""
+_ROW_BITS = 32
+"""A place is the number of a source and, in its lower bits, of a row in it."""
+_ROWS = (1 << _ROW_BITS) - 1
+
+
+class Database:
+    """Rows of one store; the caller sees to it that only one thread at a time changes it."""
+
+    def __init__(self, resolve: Callable[[str], str]) -> None:
+        """Start without rows.
+
+        Args:
+            resolve: Maps an LLM id of a file to the one in use.
+        """
+        import duckdb
+
+        self._resolve = resolve
+        self.connection = duckdb.connect(
+            config={
+                "threads": min(4, os.cpu_count() or 1),
+                "temp_directory": tempfile.gettempdir(),
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+            }
+        )
+        self._lock = threading.Lock()
+        self._texts_of: dict[int, str] = {}
+        """Relation that holds the texts from a place on, up to the next of these places."""
+        self._starts: list[int] = []
+        self._numbers = itertools.count(1)
+        self._codes: dict[str, dict[str, int]] = {name: {} for name in CODES}
+        self._values: dict[str, list[Any]] = {name: [] for name in CODES}
+        columns, held = _declared(_NEWEST), _declared(ALL_COLUMNS)
+        incoming = _declared({name: NUMBER_COLUMNS[name] for name in [*NUMBER_COLUMNS][1:]})
+        self.connection.execute(
+            f"CREATE TABLE incoming (place BIGINT, {incoming});"
+            f"CREATE TABLE fresh ({columns}); CREATE TABLE newest ({columns});"
+            f"CREATE TABLE held (chunk BIGINT, {held});"
+            "CREATE TABLE codes (field VARCHAR, value VARCHAR, code INTEGER);"
+        )
+
+    # ---- rows in -----------------------------------------------------------------------------
+
+    def new_source(self) -> int:
+        """Find the first place of a source; of a trial, rows of later sources count."""
+        return next(self._numbers) << _ROW_BITS
+
+    def read_lines(self, lines: Sequence[bytes]) -> None:
+        """Read lines of `row_line` into the table `batch`."""
+        kinds = ", ".join(f"'{name}': '{kind}'" for name, kind in ALL_COLUMNS.items())
+        longest = max(map(len, lines), default=0)
+        with _as_file(lines) as path:
+            self.connection.execute(
+                f"CREATE OR REPLACE TEMP TABLE batch AS FROM read_json('{path}', "
+                f"format = 'newline_delimited', columns = {{{kinds}}}, "
+                f"maximum_object_size = {max(1 << 20, 2 * longest)})"
+            )
+
+    def hold_batch(self, start: int) -> None:
+        """Keep the batch in memory, as part of the chunk that starts at a place."""
+        self.connection.execute(f"INSERT INTO held SELECT {start}, * FROM batch")
+        self._read_texts(start, f"(SELECT * FROM held WHERE chunk = {start})")
+
+    def copy_batch(self, numbers: Path, texts: Path) -> None:
+        """Write the batch as the two files of a part."""
+        self._copy("batch", numbers, texts)
+
+    def copy_held(self, start: int, numbers: Path, texts: Path) -> None:
+        """Write the rows of a chunk as the two files of a part."""
+        self._copy(f"(SELECT * FROM held WHERE chunk = {start})", numbers, texts)
+
+    def read_texts_from(self, start: int, texts: Path) -> None:
+        """Read the texts from a place on from a file of a part from now on."""
+        self._read_texts(start, _parquet(texts))
+
+    def release(self, start: int) -> None:
+        """Free the memory of a chunk whose texts are read from a part."""
+        self.connection.execute(f"DELETE FROM held WHERE chunk = {start}")
+
+    def count_batch(self, source: int) -> int:
+        """Let the rows of the batch count, from the next `settle` on; return how many."""
+        return self._count("batch", source)
+
+    def count_part(self, source: int, numbers: Path) -> int:
+        """Let the rows of a part count, from the next `settle` on; return how many."""
+        return self._count(_parquet(numbers), source)
+
+    def settle(self) -> list[str]:
+        """Work out which rows count now; return the LLMs with new rows."""
+        [[n_new]] = self.connection.execute("SELECT count(*) FROM incoming").fetchall()
+        if not n_new:
+            return []
+        for name in CODES:
+            self._add_codes(name)
+        self.connection.execute(_CODE)
+        changed = self.connection.execute("SELECT DISTINCT llm_id FROM fresh").fetchall()
+        self.connection.execute(_SETTLE)
+        return [self._values["llm_id"][code] for (code,) in changed]
+
+    def _copy(self, relation: str, numbers: Path, texts: Path) -> None:
+        for path, columns in ((numbers, NUMBER_COLUMNS), (texts, TEXT_COLUMNS)):
+            names = ", ".join(f'"{name}"' for name in columns)
+            self.connection.execute(
+                f"COPY (SELECT {names} FROM {relation} ORDER BY row) TO {_quoted(path)} "
+                "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 8192)"
+            )
+
+    def _read_texts(self, start: int, relation: str) -> None:
+        with self._lock:
+            if start not in self._texts_of:
+                insort(self._starts, start)
+            self._texts_of[start] = relation
+
+    def _count(self, relation: str, source: int) -> int:
+        names = ", ".join(f'"{name}"' for name in NUMBER_COLUMNS if name != "row")
+        [[n_rows]] = self.connection.execute(
+            f"INSERT INTO incoming SELECT {source}::BIGINT + row, {names} FROM {relation}"
+        ).fetchall()
+        return int(n_rows)
+
+    def _add_codes(self, name: str) -> None:
+        """Give every new value of a field a code, in the order of their first rows."""
+        found = self.connection.execute(
+            f"SELECT coalesce(\"{name}\", '') FROM incoming GROUP BY 1 ORDER BY min(place)"
+        ).fetchall()
+        codes, values = self._codes[name], self._values[name]
+        new = [text for (text,) in found if text not in codes]
+        for text in new:
+            value = self._resolve(text) if name == "llm_id" else decode(name, text)
+            is_known = name == "llm_id" and value in values  # several ids may mean one LLM
+            codes[text] = values.index(value) if is_known else len(values)
+            if not is_known:
+                values.append(value)
+        if new:
+            self.connection.execute(
+                "INSERT INTO codes SELECT $1, unnest($2::VARCHAR[]), unnest($3::INTEGER[])",
+                [name, new, [codes[text] for text in new]],
+            )
+
+    # ---- frames out --------------------------------------------------------------------------
+
+    def newest(self) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[Any, ...]], str]:
+        """Fetch the rows that count, by rank.
+
+        Returns:
+            Columns; for each of `CODES` what its codes stand for; the newest timestamp.
+        """
+        names = [name for name in _NEWEST if name not in {"rank", "is_failure", "timestamp"}]
+        chosen = ", ".join(
+            f"coalesce({name}, 'nan'::DOUBLE) AS {name}" if name in NUMBERS else f'"{name}"'
+            for name in names
+        )
+        columns = self.connection.execute(f"SELECT {chosen} FROM newest ORDER BY rank").fetchnumpy()
+        latest = self.connection.execute("SELECT max(timestamp) FROM newest").fetchone()
+        values = {name: tuple(values) for name, values in self._values.items()}
+        return columns, values, (latest[0] or "") if latest else ""
+
+    def texts(self, places: Sequence[int], expressions: Sequence[str]) -> list[tuple[Any, ...]]:
+        """Fetch columns of the texts of some rows, in the order of `places`.
+
+        Raises:
+            duckdb.Error: If files of the index are damaged or gone.
+        """
+        wanted: dict[int, list[int]] = {}
+        for place in places:
+            start = self._starts[bisect_right(self._starts, place) - 1]
+            wanted.setdefault(start, []).append(place & _ROWS)
+        found: dict[int, tuple[Any, ...]] = {}
+        for start, rows in wanted.items():
+            for row, *values in self._query(
+                lambda relation: (
+                    f"SELECT row, {', '.join(expressions)} FROM {relation} "
+                    "WHERE row BETWEEN $2 AND $3 AND row IN (SELECT unnest($1::BIGINT[]))"
+                ),
+                start,
+                [rows, min(rows), max(rows)],
+            ):
+                found[start & ~_ROWS | row] = tuple(values)
+        return [found[place] for place in places]
+
+    def places_with(self, words: str) -> list[int]:
+        """Find the places of all rows whose texts hold `words`, in any case.
+
+        Raises:
+            duckdb.Error: If files of the index are damaged or gone.
+        """
+        text = _FOLDED.format(f"concat_ws(chr(10), {', '.join(SEARCHED)})")
+        sought = words.casefold().encode("utf-8", "backslashreplace").decode()
+        return [
+            start & ~_ROWS | row
+            for start in list(self._texts_of)
+            for (row,) in self._query(
+                lambda relation: f"SELECT row FROM {relation} WHERE contains({text}, $1)",
+                start,
+                [sought],
+            )
+        ]
+
+    def _query(self, query: Callable[[str], str], start: int, values: list[Any]) -> list[Any]:
+        """Ask for rows of a chunk; it may move into a part meanwhile, but not in between."""
+        with self._lock, self.connection.cursor() as cursor:
+            return cursor.execute(query(self._texts_of[start]), values).fetchall()
+
+
+def _declared(columns: Mapping[str, str]) -> str:
+    return ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
+
+
+@contextmanager
+def _as_file(lines: Sequence[bytes]) -> Iterator[str]:
+    """Put lines where the database reads them: in memory, so that a full disk does not matter."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("rows")
+        path = f"/proc/self/fd/{descriptor}"
+    else:
+        descriptor, path = tempfile.mkstemp(suffix=".jsonl")
+    try:
+        with open(descriptor, "wb", closefd=False) as stream:
+            stream.writelines(line + b"\n" for line in lines)
+        yield path.replace("'", "''")
+    finally:
+        os.close(descriptor)
+        if not path.startswith("/proc/"):
+            Path(path).unlink()
+
+
+def _quoted(path: Path) -> str:
+    escaped = str(path).replace("'", "''")
+    return f"'{escaped}'"
+
+
+def _parquet(path: Path) -> str:
+    """Name a file to read, as the pattern that only this file matches."""
+    pattern = re.sub(r"([*?\[])", r"[\1]", str(path))
+    return f"read_parquet({_quoted(Path(pattern))})"

@@ -1,0 +1,139 @@
+"""Figures of one model or all, over the columns of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
+from poor_bench.statistics.scores import Coverage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from poor_bench.models.failure import FailureKind
+    from poor_bench.models.test import Test
+    from poor_bench.results.table import ResultTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """Means over scored trials; None where no trial tells."""
+
+    seconds: float | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+_UNKNOWN = Means()
+
+
+class ClassMeans:
+    """Means by LLM and class; a class without results of an LLM gets the LLM's overall means."""
+
+    def __init__(self, table: ResultTable, tests: Mapping[str, Test]) -> None:
+        import numpy as np
+
+        self._known: dict[tuple[str, str | None], Means] = {}
+        classes = [
+            test.class_id if (test := tests.get(test_id)) else ""
+            for test_id in table.values["test_id"]
+        ]
+        names, class_codes = np.unique(np.array(classes, dtype=str), return_inverse=True)
+        of_row = (
+            class_codes[table.columns["test_id"]] if len(table) else np.zeros(0, dtype=np.int64)
+        )
+        for llm_id in table.llm_ids:
+            rows = table.rows_of(llm_id)
+            self._known[llm_id, None] = _means(table, rows)
+            for code, name in enumerate(names):
+                self._known[llm_id, str(name)] = _means(table, rows[of_row[rows] == code])
+
+    def of(self, llm_id: str, class_id: str) -> Means:
+        """Return the means of an LLM for a class."""
+        means = self._known.get((llm_id, class_id), _UNKNOWN)
+        return means if means.seconds is not None else self._known.get((llm_id, None), _UNKNOWN)
+
+
+def _means(table: ResultTable, rows: NDArray[np.int64]) -> Means:
+    time_ms = _mean(table, "execution_time_ms", rows)
+    prompt, completion = (_mean(table, f"{name}_tokens", rows) for name in ("prompt", "completion"))
+    return Means(
+        seconds=None if time_ms is None else time_ms / 1000,
+        prompt_tokens=None if prompt is None else round(prompt),
+        completion_tokens=None if completion is None else round(completion),
+    )
+
+
+def _mean(table: ResultTable, field: str, rows: NDArray[np.int64]) -> float | None:
+    import numpy as np
+
+    values = table.columns[field][rows]
+    values = values[~np.isnan(values)]
+    return float(values.mean()) if len(values) else None
+
+
+def reliability_of(table: ResultTable, llm_id: str) -> Reliability | None:
+    """Return pass@k, pass^k and flip rate of an LLM; None where no test was tried twice.
+
+    k is the usual number of trials of a test.
+    """
+    rows = table.rows_of(llm_id)
+    if not len(rows) or table.columns["trial"][rows].max() < 2:
+        return None
+    trials = list(table.light(rows))
+    k = usual_trials(trials)
+    return reliability(trials, k=k)[0] if k else None
+
+
+ITEM_TEXTS = ("got", "details", "model_digest")
+"""Texts that the analysis of items reads."""
+_GENERATION = 1 << 40
+"""Added to the versions of a table for each change of the tests, since rows may come and go."""
+
+
+def without_removed(
+    table: ResultTable, tests: Mapping[str, Test], *, generation: int
+) -> ResultTable:
+    """Leave out the results of removed tests, which count in no figure.
+
+    Args:
+        table: All results.
+        tests: Tests of the workspace by id.
+        generation: Another number for other tests, so that versions of tables differ.
+    """
+    import numpy as np
+
+    gone = [code for code, test_id in enumerate(table.values["test_id"]) if test_id not in tests]
+    is_counted = ~np.isin(table.columns["test_id"], gone)
+    if is_counted.all():
+        return table
+    return table.selected(is_counted, offset=generation * _GENERATION)
+
+
+def coverages_in(table: ResultTable) -> dict[str, Coverage]:
+    """Count by LLM the tests with a score, out of all tests with a score."""
+    import numpy as np
+
+    is_scored = ~np.isnan(table.columns["score"])
+    pairs = np.stack([table.columns["llm_id"][is_scored], table.columns["test_id"][is_scored]])
+    llms, tests = np.unique(pairs, axis=1)
+    n_tests = np.bincount(llms, minlength=len(table.llm_ids)).tolist()
+    n_all = len(np.unique(tests))
+    return {
+        llm_id: Coverage(n_tests=n, n_all=n_all)
+        for llm_id, n in zip(table.llm_ids, n_tests, strict=True)
+    }
+
+
+def rows_by_failure(table: ResultTable) -> dict[tuple[str, FailureKind], list[int]]:
+    """Group the rows of failures by LLM and kind, the largest group first."""
+    groups: dict[tuple[str, FailureKind], list[int]] = {}
+    for code, kind in enumerate(table.values["failure_kind"]):
+        if kind is not None:
+            for row in (table.columns["failure_kind"] == code).nonzero()[0]:
+                groups.setdefault((table.value("llm_id", row), kind), []).append(int(row))
+    return dict(sorted(groups.items(), key=lambda item: -len(item[1])))

@@ -1,0 +1,411 @@
+"""The index of a store: all results in columns, read once and followed from there on.
+
+Journals and `results.json` are the truth. What has no part yet (`parts.py`) is read from them, and
+enough of it becomes a part; the figures of the rows that count are held in memory (`database.py`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from poor_bench.errors import StoreError
+from poor_bench.models.result import record_to_result
+from poor_bench.results.columns import row_line
+from poor_bench.results.database import Database
+from poor_bench.results.parts import (
+    BASE,
+    Base,
+    Part,
+    PartFolder,
+    identity_of,
+    is_intact,
+    status_of,
+)
+from poor_bench.results.paths import StorePaths
+from poor_bench.results.snapshot import read_snapshot
+from poor_bench.results.table import ResultTable
+from poor_bench.runs.journal import is_whole, read_journal
+from poor_bench.safe_files import open_regular, os_errors_told
+
+_LOG = logging.getLogger(__name__)
+_VERSIONS = itertools.count(1)
+_PART_ROWS = 1_000
+"""Rows of one source from which on they become a part; fewer are read anew by every process."""
+_BATCH_ROWS, _BATCH_BYTES = 50_000, 24_000_000
+"""What is read at once, at most, but for a single row: it bounds the memory of reading."""
+
+
+@dataclass
+class _Source:
+    """How far a source has been read."""
+
+    name: str
+    identity: int
+    first_place: int
+    n_rows: int = 0
+    """Usable rows so far; the next one has this number."""
+    position: int = 0
+    """Bytes of a journal, or rows of `results.json`."""
+    is_over: bool = False
+    """True once everything is read and nothing more can come."""
+    n_held: int = 0
+    """Latest rows that are in memory and in no part yet."""
+    held_from: int = 0
+    """Position of the first of them."""
+
+    @property
+    def held_place(self) -> int:
+        """Place of the first row in memory, or of the next row."""
+        return self.first_place + self.n_rows - self.n_held
+
+
+@dataclass
+class _Batch:
+    """Rows that become columns together."""
+
+    first_row: int
+    lines: list[bytes] = field(default_factory=list)
+    n_bytes: int = 0
+
+    def add(self, llm_id: str, record: dict[str, Any], path: Path) -> None:
+        """Take a record; one that is not usable is logged and left out."""
+        try:
+            result = record_to_result(llm_id, record)
+        except (ValueError, TypeError, KeyError) as error:
+            _LOG.warning("%s: a row of %s: %s", path, llm_id, error)
+            return
+        line = row_line(result, self.first_row + len(self.lines))
+        self.lines.append(line)
+        self.n_bytes += len(line)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.lines) >= _BATCH_ROWS or self.n_bytes >= _BATCH_BYTES
+
+
+class ResultIndex:
+    """Tables of one store; may be used from several threads."""
+
+    def __init__(self, paths: StorePaths, resolve: Callable[[str], str]) -> None:
+        """Read nothing yet.
+
+        Args:
+            paths: The store.
+            resolve: Maps an LLM id of a file to the one in use.
+        """
+        self._paths = paths
+        self._resolve = resolve
+        self._parts = PartFolder(paths.snapshot.parent)
+        self._lock = threading.Lock()
+        self._seen: object = None
+        self._error: StoreError | None = None
+        self._forget()
+
+    def table(self) -> ResultTable:
+        """Read the results as they are in the files now.
+
+        Raises:
+            StoreError: If the results cannot be read.
+        """
+        with self._lock, os_errors_told(self._paths.snapshot):
+            seen = self._paths.fingerprint()
+            if self._table is None or seen != self._seen:
+                if self._error is not None and seen == self._seen:
+                    raise self._error.with_traceback(None)
+                self._seen = seen
+                self._read()
+            assert self._table is not None
+            return self._table
+
+    def _read(self) -> None:
+        import duckdb
+
+        self._error = None
+        try:
+            try:
+                self._take_sources()
+            except (duckdb.Error, _DamagedPartError) as error:
+                _LOG.warning("the index of %s is built again: %s", self._paths.snapshot, error)
+                self._parts.clear()
+                self._forget()
+                self._take_sources()
+        except BaseException as error:
+            self._forget()
+            self._error = error if isinstance(error, StoreError) else None
+            raise
+
+    def forget(self) -> None:
+        """Read everything again when it is next asked for."""
+        with self._lock:
+            self._forget()
+            self._error = None
+
+    def _forget(self) -> None:
+        self._table: ResultTable | None = None
+        self._database: Database | None = None
+        self._sources: dict[str, _Source] = {}
+        self._base: Base | None = None
+        self._used: list[Part] = []
+        self._llm_versions: dict[str, int] = {}
+
+    # ---- sources -----------------------------------------------------------------------------
+
+    def _take_sources(self) -> None:
+        """Take what is new; where more happened than appending, read everything again."""
+        with ExitStack() as streams:
+            # Journals first: a run that enters results.json meanwhile is then seen twice, which is
+            # harmless, and never not at all.
+            runs = _opened(streams, {path.stem: path for path in self._paths.unmerged()})
+            snapshot = _opened(streams, {BASE: self._paths.snapshot}).get(BASE)
+            base = self._base_of(snapshot)
+            order = list(dict.fromkeys((*(base.sources if base else ()), *runs)))
+            if self._database is None or not self._goes_on(base, order, runs):
+                self._forget()
+                self._database = Database(self._resolve)
+            self._base = base
+            for name in order:
+                if name != BASE:
+                    self._take_run(name, streams, runs)
+                elif snapshot is not None and BASE not in self._sources:
+                    self._take_base(snapshot)
+        self._settle()
+
+    def _base_of(self, snapshot: BinaryIO | None) -> Base | None:
+        """Find out what `results.json` consists of: itself, unless parts and runs make it up."""
+        if snapshot is None:
+            return None
+        status = status_of(os.fstat(snapshot.fileno()))
+        if self._base is not None and self._base.status == status:
+            return self._base
+        known = self._parts.base(status)
+        if known is not None and self._can_read(known):
+            return known
+        return Base(status=status, sources=(BASE,), identity=identity_of(status))
+
+    def _can_read(self, base: Base) -> bool:
+        has_parts = BASE not in base.sources or (
+            0 < base.n_parts == len(self._parts.parts_of(BASE, base.identity))
+        )
+        runs = (name for name in base.sources if name != BASE)
+        return (
+            bool(base.sources)
+            and has_parts
+            and all(self._paths.run_file(name) is not None for name in runs)
+        )
+
+    def _goes_on(
+        self, base: Base | None, order: Sequence[str], runs: Mapping[str, BinaryIO]
+    ) -> bool:
+        """True if what has been read is the beginning of what is there now."""
+        known = self._sources.get(BASE)
+        is_same_base = known is None or (base is not None and base.identity == known.identity)
+        is_longer = all(
+            os.fstat(stream.fileno()).st_size >= self._sources[name].position
+            for name, stream in runs.items()
+            if name in self._sources
+        )
+        return is_same_base and is_longer and list(order[: len(self._sources)]) == [*self._sources]
+
+    def _take_base(self, snapshot: BinaryIO) -> None:
+        assert self._base is not None
+        assert self._database is not None
+        first_place = self._database.new_source()
+        source = _Source(BASE, self._base.identity, first_place, is_over=True)
+        self._sources[BASE] = source
+        if self._base.n_parts:
+            self._take_parts(source)
+            return
+        n_before = len(self._used)
+        n_rows, batch = 0, _Batch(0)
+        for n_rows, row in enumerate(read_snapshot(snapshot, self._paths.snapshot), start=1):
+            batch.add(row.llm_id, row.record, self._paths.snapshot)
+            if batch.is_full:
+                self._take_batch(source, batch, n_rows)
+                source.position, batch = n_rows, _Batch(source.n_rows)
+        self._take_batch(source, batch, n_rows)
+        source.position = n_rows
+        if source.n_held and len(self._used) > n_before:
+            self._move_out(source, source.position)
+        if not source.n_held and len(self._used) > n_before:
+            self._base = replace(self._base, n_parts=len(self._used) - n_before)
+            self._parts.note_base(self._base)
+            self._parts.remove_unused(self._used)
+
+    def _take_run(self, name: str, streams: ExitStack, runs: Mapping[str, BinaryIO]) -> None:
+        source = self._sources.get(name)
+        if source is not None and source.is_over:
+            return
+        stream, path = runs.get(name), self._paths.run_file(name)
+        if stream is None and path is not None:
+            stream = _opened(streams, {name: path}).get(name)
+        if stream is None:
+            raise StoreError(f"{self._paths.runs_dir}: the run {name} has just been removed")
+        if source is None:
+            assert self._database is not None
+            first_place = self._database.new_source()
+            source = self._sources[name] = _Source(name, _identity_of_run(stream), first_place)
+            self._take_parts(source)
+        for content, end in _pieces(stream, source.position):
+            batch, damaged = _Batch(source.n_rows), list[int]()
+            for line in read_journal(BytesIO(content), damaged.append):
+                batch.add(str(line.record.pop("llm_id", "")), line.record, path or Path(name))
+            for number in damaged:
+                after = f" after byte {source.position}" if source.position else ""
+                _LOG.warning("%s:%d%s is not readable and was skipped", path, number, after)
+            self._take_batch(source, batch, end)
+            source.position = end
+        source.is_over = name not in runs
+
+    # ---- parts -------------------------------------------------------------------------------
+
+    def _take_parts(self, source: _Source) -> None:
+        """Take what this or another process has read of a source before."""
+        assert self._database is not None
+        for part in self._parts.parts_of(source.name, source.identity):
+            if not is_intact(part):
+                raise _DamagedPartError(part.numbers)
+            self._database.read_texts_from(source.held_place, part.texts)
+            source.n_rows += self._database.count_part(source.first_place, part.numbers)
+            self._used.append(part)
+            source.position = part.end
+
+    def _take_batch(self, source: _Source, batch: _Batch, end: int) -> None:
+        """Turn rows into columns: into a part if they are many, else in memory."""
+        if not batch.lines:
+            return
+        assert self._database is not None
+        database = self._database
+        database.read_lines(batch.lines)
+        if not source.n_held:
+            source.held_from = source.position
+        n_new, place = len(batch.lines), source.held_place
+        is_large = not source.n_held and n_new >= _PART_ROWS
+        if not (is_large and self._write_part(source, end, database.copy_batch)):
+            database.hold_batch(place)
+            source.n_held += n_new
+        source.n_rows += database.count_batch(source.first_place)
+        if source.n_held >= _PART_ROWS and not is_large:
+            self._move_out(source, end)
+
+    def _move_out(self, source: _Source, end: int) -> bool:
+        """Make a part of the rows of a source that are in memory; return whether that worked."""
+        assert self._database is not None
+        place = source.held_place
+        if not self._write_part(source, end, partial(self._database.copy_held, place)):
+            return False
+        self._database.release(place)
+        source.n_held = 0
+        return True
+
+    def _write_part(self, source: _Source, end: int, copy: Callable[[Path, Path], None]) -> bool:
+        """Write a part of the chunk of a source; without permission or space, return False."""
+        import duckdb
+
+        assert self._database is not None
+        try:
+            part = self._parts.write(source.name, source.identity, source.held_from, end, copy)
+        except (OSError, duckdb.Error) as error:
+            _LOG.debug("%s: no part was written: %s", self._parts.folder, error)
+            return False
+        self._database.read_texts_from(source.held_place, part.texts)
+        self._used.append(part)
+        return True
+
+    # ---- tables ------------------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        assert self._database is not None
+        changed = self._database.settle()
+        if not changed and self._table is not None:
+            return
+        self._llm_versions |= {llm_id: next(_VERSIONS) for llm_id in changed}
+        columns, values, latest = self._database.newest()
+        self._table = ResultTable(
+            version=next(_VERSIONS),
+            llm_versions=dict(self._llm_versions),
+            latest=latest,
+            columns=columns,
+            values=values,
+            texts=_Texts(self._database, self._start_again),
+        )
+
+    def _start_again(self, database: Database) -> None:
+        """Remove an index that turned out to be damaged; it is built again when next needed."""
+        with self._lock:
+            if database is self._database:
+                self._parts.clear()
+                self._forget()
+
+
+class _DamagedPartError(Exception):
+    """A file of the index is not as it was written."""
+
+
+class _Texts:
+    """Texts of the rows of one database; see `Database.texts` and `Database.places_with`."""
+
+    def __init__(self, database: Database, start_again: Callable[[Database], None]) -> None:
+        self._database = database
+        self._start_again = start_again
+
+    def fetch(self, places: Sequence[int], expressions: Sequence[str]) -> list[tuple[Any, ...]]:
+        with self._damage_told():
+            return self._database.texts(places, expressions)
+
+    def places_with(self, words: str) -> list[int]:
+        with self._damage_told():
+            return self._database.places_with(words)
+
+    @contextmanager
+    def _damage_told(self) -> Iterator[None]:
+        import duckdb
+
+        try:
+            yield
+        except (duckdb.Error, KeyError) as error:
+            self._start_again(self._database)
+            raise StoreError(
+                f"the index of the results is damaged: {error}",
+                hint="It has been removed and is built again when next needed. Try again.",
+            ) from error
+
+
+def _opened(streams: ExitStack, paths: Mapping[str, Path]) -> dict[str, BinaryIO]:
+    """Open those of some files that exist."""
+    opened = {}
+    for name, path in paths.items():
+        with suppress(FileNotFoundError):
+            opened[name] = streams.enter_context(open_regular(path))
+    return opened
+
+
+def _identity_of_run(stream: BinaryIO) -> int:
+    """Identify a journal by its first line and its inode."""
+    stream.seek(0)
+    return identity_of(stream.readline(), os.fstat(stream.fileno()).st_ino)
+
+
+def _pieces(stream: BinaryIO, position: int) -> Iterator[tuple[bytes, int]]:
+    """Yield whole lines from a position on, some megabytes at once, each with the place behind it.
+
+    A last line without its end counts if it holds its checksum: then only the end is missing.
+    """
+    stream.seek(position)
+    rest = b""
+    while read := stream.read(_BATCH_BYTES):
+        content, newline, rest = (rest + read).rpartition(b"\n")
+        if newline:
+            position += len(content) + 1
+            yield content + newline, position
+    if rest and is_whole(rest):
+        yield rest, position + len(rest)

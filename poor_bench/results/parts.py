@@ -1,0 +1,223 @@
+"""Files of the index: what was read from journals and `results.json`, in columns.
+
+```
+index/<columns>/base.json          what results.json consists of
+index/<columns>/*.numbers.parquet  figures and short texts of one part
+index/<columns>/*.texts.parquet    its long texts
+```
+
+A part covers a stretch of one source: bytes of a journal, or rows of `results.json`. Its name tells
+which, and holds a checksum. It is written once and never changed. Everything here may be deleted at
+any time; it is made again from the sources.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import time
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import orjson
+
+from poor_bench.results.columns import ALL_COLUMNS
+
+_VERSION = f"{zlib.crc32(repr(ALL_COLUMNS).encode()):08x}"
+"""Other columns make another index."""
+_NUMBERS, _TEXTS = ".numbers.parquet", ".texts.parquet"
+_NAME = re.compile(
+    r"(?P<source>.+)\.(?P<id>[0-9a-f]{8})\.(?P<start>\d+)-(?P<end>\d+)\.(?P<crc>[0-9a-f]{8})"
+)
+_UNUSED_AFTER_S = 3600.0
+BASE = "results.json"
+"""Name of the source that is not a run."""
+MOST_SOURCES = 48
+"""Runs that `results.json` may consist of before it is read as a whole again."""
+
+Status = tuple[int, int, int]
+"""Size, time of change and inode of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the index."""
+
+    path: Path
+    """Without the endings of its two files."""
+    start: int
+    end: int
+
+    @property
+    def numbers(self) -> Path:
+        """File of the columns that tables hold."""
+        return self.path.with_name(self.path.name + _NUMBERS)
+
+    @property
+    def texts(self) -> Path:
+        """File of the other columns."""
+        return self.path.with_name(self.path.name + _TEXTS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """What is known of one state of `results.json`."""
+
+    status: Status
+    sources: tuple[str, ...] = ()
+    """Sources whose rows, one after the other, are those of the file; empty if not known."""
+    n_parts: int = 0
+    """Parts of `BASE` itself; 0 while they are not written."""
+    identity: int = 0
+    """Identity of `BASE` among the sources."""
+
+
+class PartFolder:
+    """The folder of the index; without permission or space to write, it stays as it is."""
+
+    def __init__(self, store_folder: Path) -> None:
+        self._all = store_folder / "index"
+        self.folder = self._all / _VERSION
+
+    def parts_of(self, source: str, identity: int) -> list[Part]:
+        """Find the parts of a source, one after the other from its start, without gaps."""
+        known: dict[int, Part] = {}
+        for path in self.folder.glob("*" + _NUMBERS) if self.folder.is_dir() else ():
+            name = path.name.removesuffix(_NUMBERS)
+            found = _NAME.fullmatch(name)
+            if found is None or found["source"] != source or int(found["id"], 16) != identity:
+                continue
+            part = Part(path.with_name(name), int(found["start"]), int(found["end"]))
+            if part.start not in known or known[part.start].end < part.end:
+                known[part.start] = part
+        return list(_chain(known))
+
+    def write(
+        self, source: str, identity: int, start: int, end: int, copy: Callable[[Path, Path], None]
+    ) -> Part:
+        """Write a part so that it is there as a whole or not at all.
+
+        Args:
+            source: Which source it is of.
+            identity: Which state of the source.
+            start: First place that it covers.
+            end: First place behind it.
+            copy: Writes numbers and texts to two paths.
+
+        Raises:
+            OSError: If it cannot be written.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        draft = self.folder / f".{os.getpid()}.{time.monotonic_ns()}"
+        numbers, texts = draft.with_suffix(".numbers"), draft.with_suffix(".texts")
+        try:
+            copy(numbers, texts)
+            name = f"{source}.{identity:08x}.{start}-{end}.{_crc(numbers):08x}"
+            part = Part(self.folder / name, start, end)
+            texts.replace(part.texts)
+            numbers.replace(part.numbers)  # last: who finds the numbers finds the texts
+        finally:
+            for path in (numbers, texts):
+                with contextlib.suppress(OSError):
+                    path.unlink()
+        return part
+
+    def base(self, status: Status | None) -> Base | None:
+        """Read what is known of this state of `results.json`; None if nothing is."""
+        try:
+            stored = orjson.loads((self.folder / "base.json").read_bytes())
+            base = Base(
+                **{
+                    **stored,
+                    "status": tuple(stored["status"]),
+                    "sources": tuple(map(str, stored["sources"])),
+                }
+            )
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+        return base if base.status == status else None
+
+    def note_base(self, base: Base) -> None:
+        """Store what is known of `results.json`; without effect where nothing can be written."""
+        draft = self.folder / f".{os.getpid()}.base"
+        with contextlib.suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            draft.write_bytes(orjson.dumps(base))
+            draft.replace(self.folder / "base.json")
+
+    def known_sources(self, snapshot: Path) -> Base | None:
+        """Find out what `results.json` consists of; None if only reading it would tell.
+
+        Without the file it consists of nothing.
+        """
+        try:
+            status = status_of(snapshot.stat())
+        except FileNotFoundError:
+            return Base(status=(0, 0, 0))
+        return self.base(status)
+
+    def note_merged(self, snapshot: Path, before: Base | None, runs: Sequence[str]) -> None:
+        """Note that `results.json` consists of what it was before and of some runs.
+
+        So its rows need not be read again. With too many runs they are, once.
+        """
+        if before is None or len(before.sources) + len(runs) > MOST_SOURCES:
+            return
+        if before.sources[:1] == (BASE,) and not before.n_parts:
+            return
+        status = status_of(snapshot.stat())
+        self.note_base(replace(before, status=status, sources=(*before.sources, *runs)))
+
+    def remove_unused(self, used: Iterable[Part]) -> None:
+        """Remove parts that are not used any more and older than an hour."""
+        kept = {path.name for part in used for path in (part.numbers, part.texts)}
+        oldest = time.time() - _UNUSED_AFTER_S
+        with contextlib.suppress(OSError):
+            for path in self._all.iterdir():
+                if path.name != _VERSION:
+                    shutil.rmtree(path, ignore_errors=True)
+            for path in self.folder.iterdir():
+                is_part = path.name.endswith((_NUMBERS, _TEXTS)) or path.name.startswith(".")
+                if is_part and path.name not in kept and path.stat().st_mtime < oldest:
+                    path.unlink(missing_ok=True)
+
+    def clear(self) -> None:
+        """Remove everything, so that it is made again."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def is_intact(part: Part) -> bool:
+    """Check the figures of a part against the checksum in its name."""
+    try:
+        return part.path.name.endswith(f"{_crc(part.numbers):08x}") and part.texts.exists()
+    except OSError:
+        return False
+
+
+def status_of(status: os.stat_result) -> Status:
+    """Select what changes whenever a file is written."""
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def identity_of(*values: object) -> int:
+    """Compute a number that differs for other values."""
+    return zlib.crc32(repr(values).encode())
+
+
+def _chain(known: dict[int, Part]) -> Iterable[Part]:
+    place = 0
+    while place in known:
+        yield known[place]
+        place = known[place].end
+
+
+def _crc(path: Path) -> int:
+    with path.open("rb") as stream:
+        crc = 0
+        while piece := stream.read(1 << 20):
+            crc = zlib.crc32(piece, crc)
+    return crc

@@ -1,0 +1,181 @@
+"""All results in columns: what every screen counts, filters and sorts, a few bytes for each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from poor_bench.models.result import Result
+from poor_bench.results.columns import (
+    CODES,
+    NUMBERS,
+    TEXT_COLUMNS,
+    decode,
+    number_of,
+    results_from_columns,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+_ALL_TEXTS = tuple(name for name in TEXT_COLUMNS if name not in {"row", "llm_id", "test_id"})
+_FETCHED_AT_ONCE = 1_000
+
+
+class TrialKey(NamedTuple):
+    """Which row of an LLM: a trial may have a score and a newer failure."""
+
+    test_id: str
+    trial: int
+    is_failure: bool
+
+
+class Texts(Protocol):
+    """Where the texts of rows are fetched from, by their places."""
+
+    def fetch(self, places: Sequence[int], expressions: Sequence[str]) -> list[tuple[Any, ...]]:
+        """Fetch SQL expressions over the columns of texts."""
+
+    def places_with(self, words: str) -> list[int]:
+        """Find the places whose texts hold some words, in any case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultTable:
+    """An immutable view of all results; row numbers are valid within one table only.
+
+    A trial has one row with its newest score, and one more with its newest failure where it has
+    failed since.
+    """
+
+    version: int
+    """Differs between any two tables of one process."""
+    llm_versions: Mapping[str, int]
+    """LLM id to a number that changes with every result of that LLM."""
+    latest: str
+    """The newest timestamp; empty if no result has one."""
+    columns: Mapping[str, NDArray[Any]]
+    """Numbers (NaN for a missing one), trial, place, and a code for each of `CODES`."""
+    values: Mapping[str, tuple[Any, ...]]
+    """Field of `CODES` to what its codes stand for."""
+    texts: Texts
+
+    def __len__(self) -> int:
+        return len(self.columns["trial"])
+
+    @property
+    def llm_ids(self) -> tuple[str, ...]:
+        """The LLMs that have results, in the order of the file."""
+        return tuple(str(value) for value in self.values["llm_id"])
+
+    def value(self, field: str, row: int) -> Any:
+        """Look up a coded field of a row."""
+        return self.values[field][self.columns[field][row]]
+
+    def number(self, field: str, row: int) -> float | None:
+        """Look up a number of a row; None if the result does not have it."""
+        number = float(self.columns[field][row])
+        return None if math.isnan(number) else number
+
+    def code_of(self, field: str, value: Hashable) -> int:
+        """Look up the code of a value, or -1 if no result has it."""
+        try:
+            return self.values[field].index(value)
+        except ValueError:
+            return -1
+
+    def rows_of(self, llm_id: str) -> NDArray[np.int64]:
+        """Find the rows of an LLM."""
+        rows: NDArray[np.int64] = (
+            self.columns["llm_id"] == self.code_of("llm_id", llm_id)
+        ).nonzero()[0]
+        return rows
+
+    def key(self, row: int) -> TrialKey:
+        """Name a row within its LLM; the name holds in other tables, too."""
+        is_failure = self.value("failure_kind", row) is not None
+        return TrialKey(self.value("test_id", row), int(self.columns["trial"][row]), is_failure)
+
+    def find(self, llm_id: str, key: TrialKey) -> int | None:
+        """Find the row of a trial; None if it has none."""
+        rows = self.rows_of(llm_id)
+        rows = rows[self.columns["test_id"][rows] == self.code_of("test_id", key.test_id)]
+        return next((int(row) for row in rows if self.key(row) == key), None)
+
+    def selected(self, is_kept: NDArray[np.bool_], *, offset: int) -> ResultTable:
+        """Keep some rows only; versions become others by `offset`."""
+        return replace(
+            self,
+            version=self.version + offset,
+            llm_versions={llm_id: each + offset for llm_id, each in self.llm_versions.items()},
+            columns={name: column[is_kept] for name, column in self.columns.items()},
+        )
+
+    def light(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Result]:
+        """Yield results without their texts: all that statistics need, from memory."""
+        return results_from_columns(self._light_columns(rows))
+
+    def whole(
+        self, rows: Sequence[int] | NDArray[np.int64], texts: Sequence[str] = _ALL_TEXTS
+    ) -> Iterator[Result]:
+        """Yield results with their texts, fetched a thousand at a time.
+
+        Args:
+            rows: Rows of this table.
+            texts: Fields that are needed; the others are at their defaults.
+
+        Raises:
+            StoreError: If the index is damaged.
+        """
+        for start in range(0, len(rows), _FETCHED_AT_ONCE):
+            some = rows[start : start + _FETCHED_AT_ONCE]
+            columns = self._light_columns(some)
+            fetched = self.text_columns(some, texts)
+            for name, values in zip(texts, zip(*fetched, strict=True), strict=True):
+                is_number = TEXT_COLUMNS[name] == "DOUBLE"
+                columns[name] = [
+                    number_of(name, value) if is_number else decode(name, value) for value in values
+                ]
+            yield from results_from_columns(columns)
+
+    def text_columns(
+        self, rows: Sequence[int] | NDArray[np.int64], expressions: Sequence[str]
+    ) -> list[tuple[Any, ...]]:
+        """Fetch texts of some rows, such as `left(response, 300)`: only what is shown is read.
+
+        Args:
+            rows: Rows of this table.
+            expressions: SQL over the columns of texts; never with texts of users in it.
+
+        Raises:
+            StoreError: If the index is damaged.
+        """
+        places = self.columns["place"]
+        return self.texts.fetch([int(places[row]) for row in rows], expressions)
+
+    def holding(self, words: str) -> NDArray[np.bool_]:
+        """Tell for each row whether one of its texts holds `words`, in any case."""
+        import numpy as np
+
+        places = np.array(self.texts.places_with(words), dtype=np.int64)
+        is_found: NDArray[np.bool_] = np.isin(self.columns["place"], places)
+        return is_found
+
+    def _light_columns(self, rows: Sequence[int] | NDArray[np.int64]) -> dict[str, list[Any]]:
+        import numpy as np
+
+        chosen = np.asarray(rows, dtype=np.int64)
+        columns = {name: self._decoded(name, chosen) for name in CODES}
+        for name in NUMBERS:
+            numbers = self.columns[name][chosen].tolist()
+            columns[name] = [number_of(name, number) for number in numbers]
+        columns["trial"] = self.columns["trial"][chosen].tolist()
+        return columns
+
+    def _decoded(self, field: str, rows: NDArray[np.int64]) -> list[Any]:
+        values = self.values[field]
+        return [values[code] for code in self.columns[field][rows].tolist()]

@@ -1,0 +1,502 @@
+"""The index: tables of a store, read once and followed."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from poor_bench.errors import StoreError
+from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.models.result import Result
+from poor_bench.results import index
+from poor_bench.results.columns import ALL_COLUMNS
+from poor_bench.results.paths import StorePaths
+from poor_bench.results.store import LIMIT_VARIABLE, ResultStore
+from poor_bench.results.table import ResultTable, TrialKey
+
+RUN = "20260101T000000-a"
+LATER = "20260102T000000-b"
+FAILURE = Failure(kind=FailureKind.TIMEOUT, message="too slow", attempts=2)
+TEXT_FIELDS = (
+    "details", "response", "thinking", "prompt", "system_prompt", "extracted", "expected", "got",
+    "cause",
+    "sandbox", "timestamp", "request_fingerprint", "evaluator_fingerprint",
+)  # fmt: skip
+Rows = dict[tuple[tuple[str, str, int], bool], Result]
+
+
+def open_store(folder: Path, resolve: Callable[[str], str] = lambda name: name) -> ResultStore:
+    return ResultStore(StorePaths(folder / "results.json"), resolve)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ResultStore:
+    return open_store(tmp_path)
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "_PART_ROWS", 2)
+
+
+def scored(test_id: str, score: float, llm_id: str = "a:b", **fields: object) -> Result:
+    return Result(llm_id=llm_id, test_id=test_id, score=score, **fields)  # type: ignore[arg-type]
+
+
+def failed(test_id: str, **fields: object) -> Result:
+    return Result(llm_id="a:b", test_id=test_id, failure=FAILURE, **fields)  # type: ignore[arg-type]
+
+
+def whole(table: ResultTable) -> list[Result]:
+    return list(table.whole(range(len(table))))
+
+
+def scores(table: ResultTable) -> dict[str, float | None]:
+    return {table.value("test_id", row): table.number("score", row) for row in range(len(table))}
+
+
+def rows_of(results: list[Result]) -> Rows:
+    return {(result.key, result.failure is not None): result for result in results}
+
+
+def parts(store: ResultStore) -> list[Path]:
+    return sorted((store.paths.snapshot.parent / "index").rglob("*.parquet"))
+
+
+def test_an_empty_store_gives_an_empty_table(store: ResultStore) -> None:
+    table = store.table()
+    assert len(table) == 0
+    assert table.llm_ids == ()
+    assert table.latest == ""
+    assert not table.holding("x").any()
+
+
+def test_the_same_files_give_the_same_table(store: ResultStore) -> None:
+    store.add([scored("one", 1.0)], RUN, {})
+    assert store.table() is store.table()
+
+
+def test_every_field_comes_back_as_it_was(store: ResultStore) -> None:
+    results = [
+        scored(
+            "one",
+            0.25,
+            strict_score=0.0,
+            details="**right**",
+            response="a\0b \u2028 ß 😀",
+            thinking="hm",
+            timestamp="2026-01-01T00:00:00",
+            execution_time_ms=12,
+            think="low",
+            trial=3,
+            run_id="r",
+            prompt="p",
+            system_prompt="s",
+            found="fenced",
+            extracted="e",
+            expected="x",
+            got="g",
+            cause="format",
+            sandbox="process",
+            finish_reason="stop",
+            marks=("truncated", "loop"),
+            prompt_tokens=1,
+            completion_tokens=2,
+            thinking_tokens=3,
+            cached_tokens=4,
+            first_token_ms=1.5,
+            load_ms=2.5,
+            queue_ms=3.5,
+            prefill_ms=4.5,
+            decode_ms=5.5,
+            cost_usd=0.125,
+            model_digest="sha",
+            memory_bytes=2**40,
+            gpu_share=0.5,
+            request_fingerprint="f",
+            evaluator_fingerprint="v",
+            judgement={"judge": "j", "cost_usd": 0.5, "samples": [1]},
+        ),
+        scored("two", 1.0, think=False),
+        failed("three", response="late"),
+    ]
+    store.add(results, RUN, {})
+    table = store.table()
+    assert whole(table) == results
+    assert [type(result.prompt_tokens) for result in whole(table)] == [int, type(None), type(None)]
+    light = next(table.light([0]))
+    assert light.response == ""
+    assert light.judge_cost_usd == 0.5
+    assert replace(light, judgement=None) == replace(
+        results[0],
+        **dict.fromkeys(TEXT_FIELDS, ""),
+        model_digest=None,
+        memory_bytes=None,
+        gpu_share=None,
+        judgement=None,
+    )
+
+
+def test_the_index_has_a_column_for_every_field() -> None:
+    stored = {field.name for field in fields(Result)} - {"failure"}
+    assert stored <= ALL_COLUMNS.keys()
+
+
+TRIALS = st.builds(
+    Result,
+    llm_id=st.sampled_from(["a", "b", "a:true"]),
+    test_id=st.sampled_from(["one", "two", "three"]),
+    trial=st.integers(1, 2),
+    score=st.sampled_from([0.0, 0.5, 1.0]),
+    response=st.text(max_size=4),
+) | st.builds(
+    Result,
+    llm_id=st.sampled_from(["a", "b"]),
+    test_id=st.sampled_from(["one", "two"]),
+    failure=st.just(FAILURE),
+)
+STEPS = st.one_of(
+    st.tuples(st.just("run"), st.lists(TRIALS, max_size=6)),
+    st.tuples(st.just("append"), st.lists(TRIALS, min_size=1, max_size=4)),
+    st.tuples(
+        st.sampled_from(
+            ["look", "close", "edit", "remove index", "new process", "damage", "few", "many",
+             "export"]
+        ),
+        st.none(),
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.slow(reason="many stores, step by step")
+@settings(max_examples=40, deadline=None)
+@given(st.lists(STEPS, max_size=14))
+def test_index_tells_what_the_files_tell(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, list[Result] | None]]
+) -> None:
+    logging.disable(logging.WARNING)
+    folder = tmp_path_factory.mktemp("store")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index, "_PART_ROWS", 2)
+        patch.setattr(index, "_BATCH_ROWS", 3)
+        patch.setattr(index, "_BATCH_BYTES", 700)
+        history = _History(folder, patch)
+        try:
+            for name, results in steps:
+                history.step(name, results or [])
+                history.check()
+        finally:
+            history.close()
+            logging.disable(logging.NOTSET)
+            shutil.rmtree(folder)
+
+
+class _History:
+    """What happens to a store, step by step."""
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        self.folder, self.patch = folder, patch
+        self.n_runs = 0
+        self.open_process()
+        self.journal = None
+
+    def open_process(self) -> None:
+        self.store = open_store(self.folder, lambda llm_id: llm_id.removesuffix(":true"))
+
+    def run_id(self) -> str:
+        self.n_runs += 1
+        return f"20260101T{self.n_runs:06}-a"
+
+    def close(self) -> None:
+        if self.journal is not None:
+            self.journal.close()
+            self.journal = None
+
+    def step(self, name: str, results: list[Result]) -> None:
+        match name:
+            case "run":
+                self.store.add(results, self.run_id(), {})
+            case "append":
+                self.journal = self.journal or self.store.open_run(self.run_id(), {})
+                for result in results:
+                    self.journal.append(result)
+            case "close":
+                self.close()
+                self.store.merge()
+            case "edit" if self.store.paths.snapshot.exists():
+                self._edit()
+            case "few" | "many":
+                self.patch.setenv(LIMIT_VARIABLE, "3" if name == "many" else "1000")
+            case "export":
+                self.store.export()
+            case _:
+                self._harm(name)
+
+    def _harm(self, name: str) -> None:
+        if name == "remove index":
+            shutil.rmtree(self.folder / "index", ignore_errors=True)
+        if name == "damage":
+            for path in parts(self.store)[:1]:
+                path.write_bytes(path.read_bytes()[:-9])
+        if name != "edit":
+            self.open_process()
+
+    def _edit(self) -> None:
+        """Remove the first row of each LLM, as another program would."""
+        document = json.loads(self.store.paths.snapshot.read_bytes())
+        for rows in document["results"].values():
+            del rows[:1]
+        self.store.paths.snapshot.write_text(json.dumps(document, indent=1))
+
+    def check(self) -> None:
+        told = list(self.store.results())
+        with suppress(StoreError):  # tells once that an index is damaged, and removes it
+            whole(self.store.table())
+        table = whole(self.store.table())
+        assert rows_of(table) == rows_of(told)
+        assert len(table) == len(rows_of(told))
+
+
+def test_results_of_a_running_run_appear_without_reading_all_again(
+    store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add([scored("old", 0.5)], RUN, {})
+    before = store.table()
+    journal = store.open_run(LATER, {})
+    monkeypatch.setattr(index, "read_snapshot", lambda *_args: pytest.fail("read again"))
+    journal.append(scored("new", 1.0))
+    assert scores(store.table()) == {"old": 0.5, "new": 1.0}
+    assert scores(before) == {"old": 0.5}
+    journal.close()
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_run_that_enters_the_file_is_not_read_again(
+    store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add([scored(name, 0.5) for name in ("a", "b", "c")], RUN, {})
+    store.table()
+    monkeypatch.setattr(index, "read_snapshot", lambda *_args: pytest.fail("read again"))
+    store.add([scored(name, 1.0) for name in ("c", "d", "e")], LATER, {})
+    wanted = {"a": 0.5, "b": 0.5, "c": 1.0, "d": 1.0, "e": 1.0}
+    assert scores(store.table()) == wanted
+    monkeypatch.setattr(index, "read_journal", lambda *_args: pytest.fail("read again"))
+    assert scores(open_store(store.paths.snapshot.parent).table()) == wanted
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_parts_are_never_rewritten(store: ResultStore) -> None:
+    store.add([scored(name, 0.5) for name in ("a", "b", "c")], RUN, {})
+    store.table()
+    first = {path: path.stat().st_mtime_ns for path in parts(store)}
+    assert first
+    store.add([scored(name, 1.0) for name in ("a", "d", "e")], LATER, {})
+    store.table()
+    later = {path: path.stat().st_mtime_ns for path in parts(store)}
+    assert len(later) == 2 * len(first)
+    assert first.items() <= later.items()
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_changed_results_file_is_read_again(store: ResultStore) -> None:
+    store.add([scored(name, 0.5) for name in ("a", "b", "c")], RUN, {})
+    store.table()
+    text = store.paths.snapshot.read_text().replace('"score":0.5', '"score":0.75')
+    store.paths.snapshot.write_text(text)
+    assert set(scores(store.table()).values()) == {0.75}
+    assert set(scores(open_store(store.paths.snapshot.parent).table()).values()) == {0.75}
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_where_no_folder_can_be_made_no_index_is_needed(store: ResultStore) -> None:
+    (store.paths.snapshot.parent / "index").write_text("in the way")
+    store.add([scored(name, 0.5) for name in ("a", "b", "c")], RUN, {})
+    assert len(whole(store.table())) == 3
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_full_disk_needs_no_index(store: ResultStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    store.add([scored(name, 0.5, response=name) for name in ("a", "b", "c")], RUN, {})
+    monkeypatch.setattr("poor_bench.results.database.Database._copy", full)
+    table = store.table()
+    assert parts(store) == []
+    assert [result.response for result in whole(table)] == ["a", "b", "c"]
+    assert table.holding("B").tolist() == [False, True, False]
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_texts_of_an_index_that_was_removed_are_told_missing_once(store: ResultStore) -> None:
+    store.add([scored(name, 0.5, response=name) for name in ("a", "b", "c")], RUN, {})
+    table = store.table()
+    shutil.rmtree(store.paths.snapshot.parent / "index")
+    with pytest.raises(StoreError, match="index of the results is damaged"):
+        whole(table)
+    assert [result.response for result in whole(store.table())] == ["a", "b", "c"]
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_folders_may_have_any_name(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "it's [1] *")
+    store.paths.snapshot.parent.mkdir()
+    store.add([scored(name, 0.5) for name in ("a", "b", "c")], RUN, {})
+    store.table()
+    assert parts(store)
+    assert len(whole(open_store(store.paths.snapshot.parent).table())) == 3
+
+
+def test_many_results_stay_out_of_the_file_until_they_are_exported(
+    store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, "2")
+    store.add([scored("one", 0.0), scored("two", 1.0)], RUN, {})
+    written = store.paths.snapshot.read_bytes()
+    store.add([scored("one", 1.0)], "20260102T000000-a", {})
+    assert b'"score":1.0' in store.paths.snapshot.read_bytes()  # the trial was repeated
+    written = store.paths.snapshot.read_bytes()
+    store.add([scored("three", 0.5)], "20260103T000000-a", {})
+    assert store.paths.snapshot.read_bytes() == written
+    assert [path.stem for path in store.paths.sealed()] == ["20260103T000000-a"]
+    assert len(store.paths.runs()) == 3
+    wanted = {"one": 1.0, "two": 1.0, "three": 0.5}
+    assert scores(store.table()) == wanted
+    assert {result.test_id: result.score for result in store.results()} == wanted
+    assert store.export() == 3
+    assert store.paths.sealed() == []
+    assert b'"three"' in store.paths.snapshot.read_bytes()
+    assert scores(store.table()) == wanted
+
+
+def test_a_newer_score_takes_the_row_of_the_older_one(store: ResultStore) -> None:
+    store.add([scored("one", 0.0, response="old"), scored("two", 1.0)], RUN, {})
+    store.table()
+    journal = store.open_run(LATER, {})
+    journal.append(scored("one", 1.0, response="new"))
+    table = store.table()
+    assert [(result.test_id, result.response) for result in whole(table)] == [
+        ("one", "new"),
+        ("two", ""),
+    ]
+    assert table.find("a:b", TrialKey("one", 1, is_failure=False)) == 0
+    journal.close()
+
+
+def test_a_score_settles_the_failure_before_it_and_not_the_one_after(store: ResultStore) -> None:
+    store.add([failed("one")], RUN, {})
+    assert scores(store.table()) == {"one": None}
+    journal = store.open_run(LATER, {})
+    journal.append(scored("one", 1.0))
+    table = store.table()
+    assert [table.key(row) for row in range(len(table))] == [TrialKey("one", 1, is_failure=False)]
+    journal.append(failed("one"))
+    table = store.table()
+    assert [table.value("failure_kind", row) for row in range(2)] == [None, FailureKind.TIMEOUT]
+    assert [result.failure for result in whole(table)] == [None, FAILURE]
+    journal.close()
+
+
+def test_a_line_that_is_still_being_written_counts_when_it_is_complete(store: ResultStore) -> None:
+    journal = store.open_run(RUN, {})
+    line = b'{"llm_id":"a:b","test_id":"one","score":1.0}\n'
+    for start, end in ((0, 20), (20, len(line))):
+        assert scores(store.table()) == {}
+        with journal.path.open("ab") as stream:
+            stream.write(line[start:end])
+    assert scores(store.table()) == {"one": 1.0}
+    journal.close()
+
+
+def test_unusable_lines_are_left_out_and_told(
+    store: ResultStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    journal = store.open_run(RUN, {})
+    with journal.path.open("ab") as stream:
+        stream.write(b'{"llm_id":"a:b","test_id":"bad","score":7}\nrubbish\n')
+    journal.append(scored("good", 1.0))
+    assert scores(store.table()) == {"good": 1.0}
+    assert "score must be a number from 0 to 1" in caplog.text
+    assert ".jsonl:3 is not readable" in caplog.text
+    journal.close()
+
+
+def test_damaged_files_are_told_until_they_change(
+    store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add([scored("one", 1.0)], RUN, {})
+    assert len(store.table()) == 1
+    text = store.paths.snapshot.read_text()
+    store.paths.snapshot.write_text(f"{text} rubbish")
+    with pytest.raises(StoreError, match="damaged"):
+        store.table()
+    with monkeypatch.context() as patch:
+        patch.setattr(index, "read_snapshot", lambda *_args: pytest.fail("read again"))
+        with pytest.raises(StoreError, match="damaged"):
+            store.table()
+    store.paths.snapshot.write_text(text)
+    assert scores(store.table()) == {"one": 1.0}
+
+
+def test_only_the_llm_with_new_results_has_a_new_version(store: ResultStore) -> None:
+    store.add([scored("one", 1.0), scored("one", 1.0, llm_id="c:d")], RUN, {})
+    before = store.table().llm_versions
+    journal = store.open_run(LATER, {})
+    journal.append(scored("two", 1.0))
+    after = store.table().llm_versions
+    assert after["c:d"] == before["c:d"]
+    assert after["a:b"] != before["a:b"]
+    journal.close()
+
+
+def test_ids_that_mean_one_llm_are_one(tmp_path: Path) -> None:
+    store = open_store(tmp_path, lambda llm_id: llm_id.removesuffix(":true"))
+    store.add([scored("one", 0.0, llm_id="a:b:true"), scored("one", 1.0)], RUN, {})
+    assert store.table().llm_ids == ("a:b",)
+    assert scores(store.table()) == {"one": 1.0}
+
+
+def test_rows_of_older_tools_are_failures(store: ResultStore) -> None:
+    row = {"test_id": "one", "score": 0.0, "response": "[API ERROR] 500"}
+    store.paths.snapshot.write_text(json.dumps({"results": {"a:b": [row]}}))
+    assert [result.failure.message for result in whole(store.table()) if result.failure] == ["500"]
+
+
+def test_texts_that_no_file_can_hold_are_kept_escaped(store: ResultStore) -> None:
+    store.paths.snapshot.write_text(
+        '{"results": {"a:b": [{"test_id": "t", "score": 0, "response": "half \\ud800 a pair"}]}}'
+    )
+    assert [result.response for result in whole(store.table())] == ["half \\ud800 a pair"]
+
+
+TEXTS = st.text(alphabet="abßς\0\n ", max_size=6)
+
+
+@pytest.mark.slow(reason="a store for every example")
+@settings(max_examples=25, deadline=None)
+@given(st.lists(TEXTS, max_size=8), st.text(alphabet="AbSß\n ", min_size=1, max_size=3))
+def test_exactly_the_rows_that_hold_the_words_are_found(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], words: str
+) -> None:
+    store = open_store(tmp_path_factory.mktemp("store"))
+    results = [scored(f"t{n}", 1.0, response=f"<{text}>") for n, text in enumerate(texts)]
+    store.add(results, RUN, {})
+    sought = words.casefold()
+    assert store.table().holding(words).tolist() == [
+        sought in f"{result.test_id}\n\n{result.response}\n".casefold() for result in results
+    ]
+
+
+def test_only_what_is_shown_of_a_text_is_read(store: ResultStore) -> None:
+    store.add([scored("one", 1.0, response="x" * 100_000)], RUN, {})
+    [found] = store.table().text_columns([0], ["left(response, 3)", "length(response)"])
+    assert found == ("xxx", 100_000)

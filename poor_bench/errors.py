@@ -12,7 +12,8 @@ PoorBenchError            one clear message; never shown with a traceback
   AgentError              an agent (browser, endpoint) that cannot run    recorded; exit code 3
   RunRefusedError         a run while another one is under way            exit code 2
   RunCancelledError       the user stopped the run
-    CostLimitError        the money that may be spent does not do         exit code 3
+    CostLimitError        the next step would exceed the cost limit       exit code 3
+    CallLimitError        the next step would exceed the call budget      exit code 3
 ```
 
 "Recorded" errors become a `Failure` beside the results: they keep their test pending and never
@@ -134,6 +135,12 @@ class RunCancelledError(PoorBenchError):
     """The user stopped the run."""
 
     exit_code = 130
+
+
+class CallLimitError(RunCancelledError):
+    """The next step needs more calls than are left; it stays pending."""
+
+    exit_code = 3
 
 
 class CostLimitError(RunCancelledError):

@@ -1,4 +1,4 @@
-"""Money that may be spent on LLMs: nothing new is asked once the limit would be exceeded."""
+"""Money and calls that may be spent on models: nothing is begun that would exceed a limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from poor_bench.errors import ConfigError, CostLimitError
+from poor_bench.errors import CallLimitError, ConfigError, CostLimitError
 from poor_bench.models.completion import Completion, Message
 from poor_bench.models.llm import LLM
 from poor_bench.scoring.cost import cost_usd, estimated_cost_usd
@@ -35,22 +35,52 @@ class _Seen:
         return self.tokens // self.n_replies if self.n_replies else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Limits of what is asked; None means no limit."""
+
+    n_calls: int | None = None
+    """Calls of any model."""
+    cost_usd: float | None = None
+
+
 class Budget:
-    """Counts what LLMs cost, requests under way included; used from several threads.
+    """Money and calls: what was spent, what is under way, and what is left; thread-safe.
 
     Money is held for single requests (`paid`), whose cost is estimated by the length of the prompt
     and by the LLM's replies so far, or for a piece of work of several requests that is worth
     nothing when it breaks off (`holding`). LLMs without prices count as free: see
-    `require_prices`.
+    `require_prices`. Calls are counted by whoever knows how many a step takes (`count_calls`),
+    before the step is begun (`require_calls`).
 
     Attributes:
         limit_usd: Most US dollars to spend.
+        limit_calls: Most calls; None for no limit.
     """
 
-    def __init__(self, limit_usd: float = math.inf) -> None:
+    def __init__(
+        self,
+        limit_usd: float = math.inf,
+        limit_calls: int | None = None,
+        *,
+        spent_usd: float = 0.0,
+        n_calls: int = 0,
+    ) -> None:
+        """Start counting.
+
+        Args:
+            limit_usd: Most US dollars to spend, earlier ones included.
+            limit_calls: Most calls, earlier ones included; None for no limit.
+            spent_usd: What was spent before.
+            n_calls: Calls that were made before.
+        """
         self.limit_usd = limit_usd
-        self._spent_usd = 0.0
+        self.limit_calls = limit_calls
+        self._spent_usd = spent_usd
         self._held_usd = 0.0
+        self._reserved_usd = 0.0
+        self._n_calls = n_calls
+        self._n_reserved_calls = 0
         self._n_refused = 0
         self._n_replies = 0
         self._seen: defaultdict[str, _Seen] = defaultdict(_Seen)
@@ -58,12 +88,12 @@ class Budget:
 
     @property
     def is_limited(self) -> bool:
-        """True if there is a limit at all."""
+        """True if there is a limit of money."""
         return self.limit_usd < math.inf
 
     @property
     def spent_usd(self) -> float:
-        """What the replies so far have cost."""
+        """Cost of all replies so far."""
         return self._spent_usd
 
     @property
@@ -73,16 +103,59 @@ class Budget:
 
     @property
     def is_reached(self) -> bool:
-        """True if the limit kept something from being asked."""
+        """True if the limit of money kept something from being asked."""
         return self._n_refused > 0
 
     @property
     def n_refused(self) -> int:
-        """Requests and pieces of work that the limit kept from being started."""
+        """Requests and pieces of work that the limit of money kept from being started."""
         return self._n_refused
+
+    @property
+    def n_calls(self) -> int:
+        """Calls that were counted."""
+        return self._n_calls
+
+    @property
+    def n_calls_left(self) -> int | None:
+        """Calls that may be made now, at least 0; None without a limit."""
+        if self.limit_calls is None:
+            return None
+        return max(0, self.limit_calls - self._n_calls - self._n_reserved_calls)
 
     def __str__(self) -> str:
         return f"${self._spent_usd:.4f} of ${self.limit_usd:.4f} spent"
+
+    def count_calls(self, n_calls: int) -> None:
+        """Count calls that were made."""
+        with self._lock:
+            self._n_calls += n_calls
+
+    def require_calls(self, n_calls: int) -> None:
+        """Check that some calls can be made without those that are reserved.
+
+        Raises:
+            CallLimitError: If they cannot; the step that needs them must not be begun.
+        """
+        n_left = self.n_calls_left
+        if n_left is None or n_calls <= max(0, n_left):
+            return
+        reserved = self._n_reserved_calls
+        kept = f" and {reserved} are reserved" if reserved else ""
+        used = f"{self._n_calls} of {self.limit_calls} calls are used"
+        raise CallLimitError(f"{used}{kept}; the next step needs {n_calls}")
+
+    @contextmanager
+    def reserving(self, n_calls: int, share_usd: float) -> Iterator[None]:
+        """Keep calls, and a share of the money that is left, for what comes afterwards."""
+        left_usd = self.limit_usd - self._spent_usd
+        self._reserved_usd = share_usd * left_usd if self.is_limited else 0.0
+        self._n_reserved_calls = n_calls
+        try:
+            yield
+        finally:
+            self._reserved_usd = 0.0
+            self._n_reserved_calls = 0
 
     @contextmanager
     def paid(
@@ -116,7 +189,8 @@ class Budget:
             CostLimitError: If the work might cost too much; it must not be begun.
         """
         with self._lock:
-            if estimate_usd and self._spent_usd + self._held_usd + estimate_usd > self.limit_usd:
+            most_usd = self.limit_usd - self._reserved_usd
+            if estimate_usd and self._spent_usd + self._held_usd + estimate_usd > most_usd:
                 self._n_refused += 1
                 raise CostLimitError(f"{self}: {what} would exceed the limit")
             self._held_usd += estimate_usd

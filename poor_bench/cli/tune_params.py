@@ -107,8 +107,8 @@ def _task(
     seed: int,
     **limits: Any,
 ) -> ParamsTask:
+    from poor_bench.calls.budget import Limits
     from poor_bench.tuning.params.tune_params import ParamsTask
-    from poor_bench.tuning.spending import Limits
 
     llm = app.find_llm(llm_name)
     return ParamsTask(

@@ -108,12 +108,12 @@ def _task(
     threshold: float | None,
     **options: Any,
 ) -> PromptTask:
+    from poor_bench.calls.budget import Limits
     from poor_bench.config import llm_names
     from poor_bench.tuning.prompt.cases import Shares
     from poor_bench.tuning.prompt.edits import IdeaSource
     from poor_bench.tuning.prompt.search import Effort
     from poor_bench.tuning.prompt.session import PromptTask
-    from poor_bench.tuning.spending import Limits
 
     named = _named(app, manager, **options)
     return PromptTask(
@@ -164,16 +164,16 @@ def _run(
 ) -> PromptReport:
     from poor_bench.pool.control import RunControl
     from poor_bench.tuning.prompt.cases import kept_split
-    from poor_bench.tuning.prompt.session import PromptTuner, Surroundings, split_of
+    from poor_bench.tuning.prompt.session import resume_prompt, split_of, tune_prompt
     from poor_bench.tuning.searches import find_search
 
     search = find_search(app.data_dir, resume, kind="prompt") if resume else None
     split = split_of(task) if search is None else kept_split(search.header)
     control = RunControl()
     with open_view(task, split, quiet=quiet) as tell, stop_on_signal(control):
-        surroundings = Surroundings(manager=manager, cancelled=control.cancelled, tell=tell)
-        tuner = PromptTuner(surroundings, app.data_dir)
-        return tuner.run(task) if search is None else tuner.resume(task, search)
+        if search is None:
+            return tune_prompt(task, app.data_dir, manager, control, tell)
+        return resume_prompt(task, search, manager, control, tell)
 
 
 _SHOWN_LINE = 70

@@ -8,14 +8,23 @@ tuning/<run id>.jsonl    {"run":{"run_id":"20261122T025007-3f2a91","kind":"promp
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from poor_bench.calls.budget import Budget, Limits, require_prices
+from poor_bench.errors import CallLimitError, CostLimitError, RunCancelledError
 from poor_bench.runs.history import RunHistory, RunKind, StoredRun, stored_runs
 from poor_bench.runs.journal import JournalWriter
+
+if TYPE_CHECKING:
+    from poor_bench.llm_manager import LLMManager
+    from poor_bench.models.llm import LLM
+    from poor_bench.pool.control import RunControl
+
 
 SEARCHES = RunKind(
     name="search",
@@ -66,6 +75,59 @@ class SearchStoppedError(Exception):
     def __init__(self, reason: StopReason, message: str) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+def find_reason(error: Exception) -> StopReason | None:
+    """Find the reason for which an error ends a search; None if it is an error of its own."""
+    match error:
+        case SearchStoppedError():
+            return error.reason
+        case CallLimitError():
+            return StopReason.BUDGET
+        case CostLimitError():
+            return StopReason.COST
+        case RunCancelledError():
+            return StopReason.CANCELLED
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchTools:
+    """What one search works with."""
+
+    manager: LLMManager
+    budget: Budget
+    """Counts money and calls; the manager's."""
+    file: TuningFile
+    control: RunControl
+
+
+def open_budget(
+    limits: Limits,
+    manager: LLMManager,
+    llms: Iterable[LLM],
+    *,
+    spent_usd: float = 0.0,
+    n_calls: int = 0,
+) -> Budget:
+    """Let a manager spend what is left of the limits of a search.
+
+    Args:
+        limits: Limits of the whole search.
+        manager: Asks the models.
+        llms: All models that may be asked.
+        spent_usd: What the search has spent before.
+        n_calls: Calls that it has made before.
+
+    Raises:
+        ConfigError: If money is limited and one of the models has no prices.
+    """
+    if limits.cost_usd is not None:
+        require_prices(llms, manager.is_local)
+    most_usd = math.inf if limits.cost_usd is None else limits.cost_usd
+    budget = Budget(most_usd, limits.n_calls, spent_usd=spent_usd, n_calls=n_calls)
+    manager.budget = budget
+    return budget
 
 
 class TuningLine(NamedTuple):

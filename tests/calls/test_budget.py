@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pytest
 
 from poor_bench.calls.budget import Budget, require_prices
-from poor_bench.errors import ConfigError, CostLimitError
+from poor_bench.errors import CallLimitError, ConfigError, CostLimitError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message, Timing, Usage
 from poor_bench.models.llm import LLM, Prices
@@ -18,6 +20,10 @@ PRICED = LLM(
 )
 FREE = LLM(id="s:b", provider="scripted", name="b", parameters={"responses": "x"})
 ASKED = (Message("user", "hello"),)
+
+
+class Priced(NamedTuple):
+    cost_usd: float | None
 
 
 def completion(tokens: int) -> Completion:
@@ -120,3 +126,49 @@ def test_a_limit_needs_prices_where_asking_costs_money() -> None:
     require_prices([PRICED, FREE], lambda llm: llm is FREE)
     with pytest.raises(ConfigError, match="s:b"):
         require_prices([PRICED, FREE], lambda _llm: False)
+
+
+def test_calls_beyond_the_limit_are_not_allowed() -> None:
+    budget = Budget(limit_calls=5)
+    budget.count_calls(3)
+    budget.require_calls(2)
+    with pytest.raises(CallLimitError, match="3 of 5 calls are used; the next step needs 3"):
+        budget.require_calls(3)
+
+
+def test_reserved_calls_and_money_are_for_later() -> None:
+    budget = Budget(1.0, limit_calls=10)
+    with budget.reserving(n_calls=4, share_usd=0.3):
+        assert budget.n_calls_left == 6
+        budget.require_calls(6)
+        with pytest.raises(CallLimitError, match="4 are reserved"):
+            budget.require_calls(7)
+        with pytest.raises(CostLimitError), budget.holding(0.8):
+            pass
+    budget.require_calls(10)
+    with budget.holding(0.8) as settle:
+        settle(0.8)
+    assert budget.spent_usd == 0.8
+
+
+def test_of_money_spent_before_a_share_of_the_rest_is_reserved() -> None:
+    budget = Budget(10.0, spent_usd=8.0)
+    with budget.reserving(n_calls=0, share_usd=0.5):
+        with budget.holding(0.9):
+            pass
+        with pytest.raises(CostLimitError), budget.holding(1.1):
+            pass
+
+
+def test_a_step_without_calls_is_always_allowed() -> None:
+    budget = Budget(limit_calls=1, n_calls=1)
+    budget.require_calls(0)
+    assert budget.n_calls_left == 0
+
+
+def test_work_that_might_cost_too_much_is_not_done() -> None:
+    budget = Budget(0.5)
+    done = budget.run_within(0.4, lambda: Priced(0.1))
+    assert done == Priced(0.1)
+    assert budget.run_within(0.5, lambda: pytest.fail("was done")) is None
+    assert (budget.spent_usd, budget.n_refused) == (0.1, 1)

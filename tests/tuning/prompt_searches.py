@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from poor_bench.calls.budget import Limits
 from poor_bench.llm_manager import LLMManager
+from poor_bench.pool.control import RunControl
+from poor_bench.tuning.prompt.report import PromptReport
 from poor_bench.tuning.prompt.search import Effort
-from poor_bench.tuning.prompt.session import PromptTask, PromptTuner, Surroundings
+from poor_bench.tuning.prompt.session import PromptTask, resume_prompt, tune_prompt
 from poor_bench.tuning.prompt.subjects import ClassPrompt
-from poor_bench.tuning.spending import Limits
+from poor_bench.tuning.searches import KeptSearch
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.providers.fake_clock import FakeClock
@@ -30,12 +34,26 @@ def write_workspace(files: WorkspaceFiles, n_tests: int = 20, **llms: Any) -> Pa
     return files.write()
 
 
+@dataclass
+class PromptTuner:
+    folder: Path
+    manager: LLMManager
+    control: RunControl
+    tell: Callable[[Any], None]
+
+    def run(self, task: PromptTask) -> PromptReport:
+        return tune_prompt(task, self.folder, self.manager, self.control, self.tell)
+
+    def resume(self, task: PromptTask, search: KeptSearch) -> PromptReport:
+        return resume_prompt(task, search, self.manager, self.control, self.tell)
+
+
 def open_search(
     folder: Path,
     *,
     limits: Limits | None = None,
     effort: Effort | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
+    control: RunControl | None = None,
     tell: Callable[[Any], None] = lambda _progress: None,
 ) -> tuple[PromptTuner, PromptTask]:
     config = WorkspaceFolder(folder)
@@ -48,5 +66,4 @@ def open_search(
         limits=limits or Limits(),
         effort=effort or Effort(patience=4),
     )
-    surroundings = Surroundings(manager=manager, cancelled=cancelled, tell=tell)
-    return PromptTuner(surroundings, folder), task
+    return PromptTuner(folder, manager, control or RunControl(), tell), task

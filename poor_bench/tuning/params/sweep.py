@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 
 from poor_bench.config.load import Workspace
-from poor_bench.llm_manager import LLMManager
+from poor_bench.errors import CallLimitError, CostLimitError, RunCancelledError
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import LLMUnavailable
 from poor_bench.runner.events import RunEvent, TrialFinished
 from poor_bench.runner.plan import Plan, TrialState, TrialStates, make_plan
-from poor_bench.tuning.assembly import Assembly, n_calls_of, result_cost_usd
-from poor_bench.tuning.params.ranking import Dropped, losers
+from poor_bench.tuning.assembly import Assembly, n_calls_of
+from poor_bench.tuning.params.ranking import losers
 from poor_bench.tuning.params.variants import Variant, entry_of
-from poor_bench.tuning.searches import SearchStoppedError, StopReason, TuningFile
-from poor_bench.tuning.spending import Spending
+from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason
 from poor_bench.workspace_folder import WorkspaceFolder
 
 FIRST_RUNG = 6
@@ -65,129 +62,8 @@ def _hash(test_id: str, seed: int) -> str:
     return hashlib.sha256(f"{seed} {test_id}".encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepTools:
-    """Components of a sweep."""
-
-    config: WorkspaceFolder
-    manager: LLMManager
-    file: TuningFile
-    spending: Spending
-    control: RunControl
-    tell: Callable[[RunEvent], None] = lambda _event: None
-
-
-class Race:
-    """The variants of a sweep on their way through its tests."""
-
-    def __init__(self, tools: SweepTools) -> None:
-        self._tools = tools
-        self.results: dict[str, dict[str, Result]] = {}
-        """Variant id to test id to its newest result."""
-        self.unavailable: dict[str, str] = {}
-        """Variant id to the reason of its failure."""
-
-    @property
-    def scores(self) -> Mapping[str, Mapping[str, float]]:
-        """Variant id to test id to score; failures are left out."""
-        return {
-            variant_id: {
-                test_id: result.score for test_id, result in own.items() if result.score is not None
-            }
-            for variant_id, own in self.results.items()
-        }
-
-    def advance(self, variants: Sequence[Variant], tests: Sequence[Test]) -> None:
-        """Run some tests with some variants; stored results are reused.
-
-        Raises:
-            SearchStoppedError: If the limits allow no more tests, no variant could be asked, or
-                the user stopped it; what was run is stored all the same.
-            StoreError: If a result could not be stored.
-        """
-        parts = Assembly(self._tools.config, self._tools.manager, self._workspace_with(variants))
-        affordable = self._affordable(variants, tests, parts)
-        plan = self._plan(variants, affordable, parts)
-        self._tools.spending.require(plan.n_items * _n_calls_per_test(tests, parts))
-        if not plan.is_empty:
-            self._run(plan, parts)
-        self._take_results(variants, affordable, parts)
-        self._stop_if_over(variants, affordable)
-        if len(affordable) < len(tests):
-            raise SearchStoppedError(
-                StopReason.BUDGET, "the remaining calls are too few for another step"
-            )
-
-    def _affordable(
-        self, variants: Sequence[Variant], tests: Sequence[Test], parts: Assembly
-    ) -> Sequence[Test]:
-        """Limit the tests to the remaining calls."""
-        n_left = self._tools.spending.n_left
-        per_test = _n_calls_per_test(tests, parts)
-        if n_left is None or self._plan(variants, tests, parts).n_items * per_test <= n_left:
-            return tests
-        return tests[: n_left // (len(variants) * per_test)]
-
-    def _plan(self, variants: Sequence[Variant], tests: Sequence[Test], parts: Assembly) -> Plan:
-        states = TrialStates([variant.llm for variant in variants], tests, 1)
-        states.note_all(self._tools.config.store.results(), parts.fingerprints)
-        return make_plan(states)
-
-    def _run(self, plan: Plan, parts: Assembly) -> None:
-        finished = parts.run(plan, self._listen, self._tools.control)
-        llm_ids = [work.llm.id for work in plan.works]
-        record = {"run_id": finished.run_id, "variants": llm_ids}
-        self._tools.file.append("rung", record)
-
-    def _listen(self, event: RunEvent) -> None:
-        spending = self._tools.spending
-        if isinstance(event, TrialFinished):
-            spending.note(result_cost_usd(event.result), n_calls_of(event.result))
-        elif isinstance(event, LLMUnavailable):
-            self.unavailable[event.llm_id] = event.failure.message
-        self._tools.tell(event)
-
-    def _take_results(
-        self, variants: Sequence[Variant], tests: Sequence[Test], parts: Assembly
-    ) -> None:
-        """Use stored results of the current prompts and parameters."""
-        states = TrialStates([variant.llm for variant in variants], tests, 1)
-        stored = list(self._tools.config.store.results())
-        states.note_all(stored, parts.fingerprints)
-        for result in stored:
-            state = states.state_of(result)
-            if state is not None and (state is TrialState.DONE) == (result.failure is None):
-                self.results.setdefault(result.llm_id, {})[result.test_id] = result
-
-    def _stop_if_over(self, variants: Sequence[Variant], tests: Sequence[Test]) -> None:
-        budget = self._tools.manager.budget
-        if budget is not None and budget.is_reached:
-            raise SearchStoppedError(StopReason.COST, str(budget))
-        if self._tools.control.cancelled():
-            raise SearchStoppedError(StopReason.CANCELLED, "")
-        scored = [
-            test.test_id in self.scores.get(variant.id, {})
-            for variant in variants
-            for test in tests
-        ]
-        if scored and not any(scored):
-            why = next(iter(self.unavailable.values()), "nothing was scored")
-            raise SearchStoppedError(StopReason.LLM_FAILED, why)
-
-    def _workspace_with(self, variants: Sequence[Variant]) -> Workspace:
-        workspace = self._tools.config.workspace
-        added = {variant.id: variant.llm for variant in variants}
-        by_id = {**workspace.llms_by_id, **added}
-        return replace(workspace, llms=tuple(by_id.values()), llms_by_id=by_id)
-
-
-def _n_calls_per_test(tests: Sequence[Test], parts: Assembly) -> int:
-    """Requests per test: one, and one for a judge."""
-    return 2 if any(map(parts.scorer.is_judged, tests)) else 1
-
-
 class Sweep:
-    """The variants of one LLM and their race.
+    """The variants of one LLM on their way through the tests.
 
     Attributes:
         base: The LLM as it is; it runs all tests.
@@ -195,54 +71,77 @@ class Sweep:
         variants: Id to variant, in the order in which they came; the base first.
     """
 
-    def __init__(self, tools: SweepTools, base: LLM, rungs: Sequence[Sequence[Test]]) -> None:
+    def __init__(
+        self,
+        config: WorkspaceFolder,
+        tools: SearchTools,
+        base: LLM,
+        rungs: Sequence[Sequence[Test]],
+        tell: Callable[[RunEvent], None] = lambda _event: None,
+    ) -> None:
         """Prepare a sweep.
 
         Args:
-            tools: What it works with.
+            config: The workspace; its evaluators and its store are used.
+            tools: Asks the models, counts calls, keeps what happens.
             base: The LLM as it is.
             rungs: The tests in steps.
+            tell: Hears of every run.
         """
+        self._config = config
         self._tools = tools
-        self._race = Race(tools)
+        self._tell = tell
+        self._found: dict[str, dict[str, Result]] = {}
+        """Variant id to test id to its newest result."""
+        self._unavailable: dict[str, str] = {}
+        """Variant id to the reason why it cannot be asked."""
         self.base = Variant(llm=base, choice={})
         self.rungs = rungs
         self.variants = {base.id: self.base}
 
     @property
-    def results(self) -> dict[str, list[Any]]:
+    def results(self) -> dict[str, list[Result]]:
         """Variant id to its results so far."""
-        found = self._race.results
-        return {
-            variant_id: list(found.get(variant_id, {}).values()) for variant_id in self.variants
-        }
+        return {name: list(self._found.get(name, {}).values()) for name in self.variants}
 
-    def scores(self, variant_id: str) -> Mapping[str, float]:
-        """Scores of a variant by test; empty before the first."""
-        return self._race.scores.get(variant_id, {})
+    def scores(self, variant_id: str) -> dict[str, float]:
+        """Scores of a variant by test, without failures; empty before the first."""
+        found = self._found.get(variant_id, {}).items()
+        return {test_id: result.score for test_id, result in found if result.score is not None}
 
     def is_whole(self, variant_id: str) -> bool:
         """True if a variant has a score for every test."""
         return len(self.scores(variant_id)) == sum(len(rung) for rung in self.rungs)
 
     def add(self, variant: Variant) -> None:
-        """Take a variant into the race, and keep what it is like."""
+        """Add a variant to the sweep, and keep what it is like."""
         self.variants[variant.id] = variant
         entry = entry_of(variant.llm)
         record = {"id": variant.id, "choice": variant.choice, "entry": entry}
         self._tools.file.append("variant", record)
 
     def advance(self, running: Sequence[Variant], rung: Sequence[Test]) -> list[Variant]:
-        """Run some tests; return the variants that could run.
+        """Run some tests, and find the variants that could run; stored results are reused.
 
         Raises:
-            SearchStoppedError: If it cannot go on. That the LLM as it is cannot be asked is a
-                reason: there is nothing to compare with.
-            StoreError: If something could not be stored.
+            SearchStoppedError: If no variant could be asked, or the base could not: there is
+                nothing to compare with. What was run is stored all the same.
+            RunCancelledError: If the limits allow no more tests, or the user stopped it.
+            StoreError: If a result could not be stored.
         """
-        self._race.advance(running, rung)
+        parts = Assembly(self._config, self._tools.manager, self._workspace_with(running))
+        calls_per_test = 2 if any(map(parts.scorer.is_judged, rung)) else 1
+        tests = self._affordable(running, rung, parts, calls_per_test)
+        plan = make_plan(self._states(running, tests, parts))
+        self._tools.budget.require_calls(plan.n_items * calls_per_test)
+        if not plan.is_empty:
+            self._run(plan, parts)
+        self._take_results(running, tests, parts)
+        self._stop_if_over(running, tests)
+        if len(tests) < len(rung):
+            raise CallLimitError("the remaining calls are too few for another step")
         if not self.scores(self.base.id):
-            why = self._race.unavailable.get(self.base.id, "no test could be scored")
+            why = self._unavailable.get(self.base.id, "no test could be scored")
             raise SearchStoppedError(StopReason.LLM_FAILED, why)
         return [variant for variant in running if self.scores(variant.id)]
 
@@ -251,14 +150,68 @@ class Sweep:
         scores = {variant.id: self.scores(variant.id) for variant in running}
         dropped = losers(scores, kept={self.base.id})
         for loser in dropped:
-            self._tools.file.append("dropped", _record(loser))
+            behind = asdict(loser.behind)
+            record = {"id": loser.variant_id, "leader": loser.leader_id, "behind": behind}
+            self._tools.file.append("dropped", record)
         gone = {loser.variant_id for loser in dropped}
         return [variant for variant in running if variant.id not in gone]
 
+    def _affordable(
+        self,
+        variants: Sequence[Variant],
+        tests: Sequence[Test],
+        parts: Assembly,
+        calls_per_test: int,
+    ) -> Sequence[Test]:
+        """Limit the tests to the remaining calls."""
+        n_left = self._tools.budget.n_calls_left
+        if n_left is None:
+            return tests
+        n_items = make_plan(self._states(variants, tests, parts)).n_items
+        if n_items * calls_per_test <= n_left:
+            return tests
+        return tests[: n_left // (len(variants) * calls_per_test)]
 
-def _record(loser: Dropped) -> dict[str, Any]:
-    return {
-        "id": loser.variant_id,
-        "leader": loser.leader_id,
-        "behind": asdict(loser.behind),
-    }
+    def _states(
+        self, variants: Sequence[Variant], tests: Sequence[Test], parts: Assembly
+    ) -> TrialStates:
+        states = TrialStates([variant.llm for variant in variants], tests, 1)
+        states.note_all(self._config.store.results(), parts.fingerprints)
+        return states
+
+    def _run(self, plan: Plan, parts: Assembly) -> None:
+        finished = parts.run(plan, self._listen, self._tools.control)
+        llm_ids = [work.llm.id for work in plan.works]
+        self._tools.file.append("rung", {"run_id": finished.run_id, "variants": llm_ids})
+
+    def _listen(self, event: RunEvent) -> None:
+        if isinstance(event, TrialFinished):
+            self._tools.budget.count_calls(n_calls_of(event.result))
+        elif isinstance(event, LLMUnavailable):
+            self._unavailable[event.llm_id] = event.failure.message
+        self._tell(event)
+
+    def _take_results(
+        self, variants: Sequence[Variant], tests: Sequence[Test], parts: Assembly
+    ) -> None:
+        """Use stored results of the current prompts and parameters."""
+        states = self._states(variants, tests, parts)
+        for result in self._config.store.results():
+            state = states.state_of(result)
+            if state is not None and (state is TrialState.DONE) == (result.failure is None):
+                self._found.setdefault(result.llm_id, {})[result.test_id] = result
+
+    def _stop_if_over(self, variants: Sequence[Variant], tests: Sequence[Test]) -> None:
+        if self._tools.budget.is_reached:
+            raise CostLimitError(str(self._tools.budget))
+        if self._tools.control.cancelled():
+            raise RunCancelledError("")
+        ids = {test.test_id for test in tests}
+        if ids and not any(ids & self.scores(variant.id).keys() for variant in variants):
+            why = next(iter(self._unavailable.values()), "nothing was scored")
+            raise SearchStoppedError(StopReason.LLM_FAILED, why)
+
+    def _workspace_with(self, variants: Sequence[Variant]) -> Workspace:
+        workspace = self._config.workspace
+        by_id = {**workspace.llms_by_id, **{variant.id: variant.llm for variant in variants}}
+        return replace(workspace, llms=tuple(by_id.values()), llms_by_id=by_id)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from poor_bench.calls.budget import Limits
 from poor_bench.command_line import python_command
-from poor_bench.errors import ConfigError, MissingExtraError
+from poor_bench.errors import ConfigError, MissingExtraError, RunCancelledError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
@@ -17,16 +19,18 @@ from poor_bench.runner.events import RunEvent
 from poor_bench.runs.history import new_run_id
 from poor_bench.tuning.assembly import Assembly
 from poor_bench.tuning.params.ranking import ParamsReport, best_of, kept_report, mean, standings
-from poor_bench.tuning.params.sweep import Sweep, SweepTools, rungs_of
+from poor_bench.tuning.params.sweep import Sweep, rungs_of
 from poor_bench.tuning.params.variants import Axis, Variant, grid, is_like, variant_of
 from poor_bench.tuning.searches import (
     SearchStoppedError,
+    SearchTools,
     StopReason,
     TuningFile,
+    find_reason,
+    open_budget,
     read_search,
     tuning_folder,
 )
-from poor_bench.tuning.spending import Limits, Spending, limit_money
 from poor_bench.workspace_folder import WorkspaceFolder
 
 if TYPE_CHECKING:
@@ -185,12 +189,12 @@ def tune_params(
         MissingExtraError: If Optuna is wanted and not installed.
     """
     variants = _checked(task)
-    limit_money(task.limits, manager, [task.llm])
+    budget = open_budget(task.limits, manager, [task.llm])
     started = manager.clock.now_iso()
-    path = tuning_folder(config.data_dir) / f"{new_run_id(started)}.jsonl"
+    run_id = new_run_id(started)
     rungs = rungs_of(task.tests, task.seed)
     header = {
-        "run_id": path.stem,
+        "run_id": run_id,
         "started": started,
         "kind": "params",
         "name": task.name,
@@ -201,16 +205,10 @@ def tune_params(
         "limits": asdict(task.limits),
         "tests": [test.test_id for rung in rungs for test in rung],
     }
-    file = TuningFile(path, header)
-    spending = Spending(task.limits)
-    tools = SweepTools(
-        config=config, manager=manager, file=file, spending=spending, control=control, tell=tell
-    )
-    try:
-        _run(task, Sweep(tools, task.llm, rungs), variants, tools)
-    finally:
-        file.close()
-    return kept_report(read_search(path))
+    with closing(TuningFile(tuning_folder(config.data_dir) / f"{run_id}.jsonl", header)) as file:
+        tools = SearchTools(manager=manager, budget=budget, file=file, control=control)
+        _run(task, Sweep(config, tools, task.llm, rungs, tell), variants, tools)
+    return kept_report(read_search(file.path))
 
 
 def _checked(task: ParamsTask) -> list[Variant]:
@@ -221,23 +219,23 @@ def _checked(task: ParamsTask) -> list[Variant]:
     return []
 
 
-def _run(task: ParamsTask, sweep: Sweep, variants: Sequence[Variant], tools: SweepTools) -> None:
+def _run(task: ParamsTask, sweep: Sweep, variants: Sequence[Variant], tools: SearchTools) -> None:
     reason, message = StopReason.FINISHED, ""
     try:
         if task.n_trials is None:
             run_grid(sweep, variants)
         else:
             run_optuna(sweep, task.axes, task.n_trials, task.seed)
-    except SearchStoppedError as error:
-        reason, message = error.reason, str(error)
+    except (SearchStoppedError, RunCancelledError) as error:
+        reason, message = find_reason(error) or StopReason.CANCELLED, str(error)
     rows = standings(sweep.results, task.llm.id, len(task.tests))
     tools.file.append(
         "end",
         {
             "reason": reason.value,
             "message": message,
-            "n_calls": tools.spending.n_calls,
-            "cost_usd": tools.spending.cost_usd,
+            "n_calls": tools.budget.n_calls,
+            "cost_usd": tools.budget.spent_usd,
             "standings": [asdict(row) for row in rows],
         },
     )

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
+from poor_bench.errors import CostLimitError, RunCancelledError
 from poor_bench.models.failure import FailureScope
+from poor_bench.pool.events import JobDone
+from poor_bench.pool.pool import Outcome, Pool, Work
 from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError, Subject, attempt_of
-from poor_bench.tuning.searches import SearchStoppedError, StopReason, TuningFile, TuningLine
-from poor_bench.tuning.spending import Spending
+from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, TuningLine
 
 MOST_FAILED_IN_A_ROW = 3
 """Batches in a row in which a case could not be tried, before the search is given up."""
+
+_Tried = Attempt | CaseFailedError | CostLimitError
 
 
 def text_key(text: str) -> str:
@@ -26,28 +30,21 @@ class Attempts:
     def __init__(
         self,
         subject: Subject,
-        file: TuningFile,
-        spending: Spending,
-        *,
-        n_at_once: int = 1,
-        cancelled: Callable[[], bool] = lambda: False,
+        tools: SearchTools,
+        concurrency: int = 1,
         tell: Callable[[], None] = lambda: None,
     ) -> None:
         """Start with no attempt.
 
         Args:
             subject: What is tried.
-            file: Where attempts are kept.
-            spending: Counts the calls.
-            n_at_once: How many cases are tried side by side.
-            cancelled: Asked again and again; true ends an attempt.
+            tools: Counts calls, keeps attempts, cancels.
+            concurrency: Cases that are tried at once.
             tell: Called after every attempt.
         """
         self._subject = subject
-        self._file = file
-        self._spending = spending
-        self._n_at_once = n_at_once
-        self._cancelled = cancelled
+        self._tools = tools
+        self._concurrency = concurrency
         self._tell = tell
         self._known: dict[tuple[str, str], Attempt] = {}
         self._n_failed_in_a_row = 0
@@ -64,14 +61,17 @@ class Attempts:
 
         Raises:
             CaseFailedError: If a case could not be tried; the attempts that could are kept.
-            SearchStoppedError: If the search must end: limits, an LLM that is gone, many failures.
+            SearchStoppedError: If the search must end: an LLM that is gone, many failures.
+            CallLimitError: If too few calls are left.
+            CostLimitError: If too little money is left.
             RunCancelledError: If the user stopped it.
         """
         key = text_key(text)
-        wanted = dict.fromkeys(case_ids)
-        missing = [case_id for case_id in wanted if (key, case_id) not in self._known]
-        self._spending.require(len(missing) * self._subject.n_calls_per_case)
-        failed = self._make(text, key, missing)
+        missing = [
+            case_id for case_id in dict.fromkeys(case_ids) if (key, case_id) not in self._known
+        ]
+        self._tools.budget.require_calls(len(missing) * self._subject.n_calls_per_case)
+        failed = self._try(text, key, missing)
         if failed is not None:
             self._give_up_if_hopeless(failed)
             raise failed
@@ -85,38 +85,52 @@ class Attempts:
         known = ((case_id, self._known.get((key, case_id))) for case_id in case_ids)
         return {case_id: attempt.score for case_id, attempt in known if attempt is not None}
 
-    def _make(self, text: str, key: str, case_ids: Sequence[str]) -> CaseFailedError | None:
-        """Run the missing attempts until the model fails; return the first failure."""
+    def _try(self, text: str, key: str, case_ids: Sequence[str]) -> CaseFailedError | None:
+        """Run the missing attempts until the model is gone; return the first failure."""
+        control = self._tools.control
+        work = Work(items=case_ids, n_items=len(case_ids), concurrency=self._concurrency)
+        failures: list[CaseFailedError] = []
+        refused: CostLimitError | None = None
 
-        def make(case_id: str) -> CaseFailedError | None:
+        def do(case_id: str) -> Outcome[_Tried]:
             if self._gone is not None:
-                return self._gone
+                return Outcome(self._gone)
             try:
-                self._keep(key, self._subject.attempt(text, case_id, self._cancelled))
-            except CaseFailedError as error:
-                self._note_failed(key, error)
-                return error
-            return None
+                return Outcome(self._subject.attempt(text, case_id, control.cancelled))
+            except (CaseFailedError, CostLimitError) as error:
+                return Outcome(error)
 
-        with ThreadPoolExecutor(max_workers=self._n_at_once) as pool:
-            outcomes = list(pool.map(make, case_ids))
-        return next((error for error in outcomes if error is not None), None)
+        with closing(Pool(self._tools.manager, control).run([work], do)) as events:
+            for event in events:
+                tried = event.value if isinstance(event, JobDone) else None
+                if isinstance(tried, Attempt):
+                    self._keep(key, tried)
+                elif isinstance(tried, CaseFailedError):
+                    failures.append(tried)
+                    self._note_failed(key, tried)
+                elif isinstance(tried, CostLimitError):
+                    refused = tried
+        if refused is not None:
+            raise refused
+        if control.cancelled():
+            raise RunCancelledError("the search was stopped")
+        return failures[0] if failures else None
 
     def _keep(self, key: str, attempt: Attempt) -> None:
-        n_calls = attempt.n_calls or self._subject.n_calls_per_case
-        self._spending.note(attempt.cost_usd, n_calls)
-        self._file.append("attempt", {"text": key, **attempt.as_record()})
+        self._tools.budget.count_calls(attempt.n_calls or self._subject.n_calls_per_case)
+        self._tools.file.append("attempt", {"text": key, **attempt.as_record()})
         self._known[key, attempt.case_id] = attempt
         self._tell()
 
     def _note_failed(self, key: str, error: CaseFailedError) -> None:
-        self._spending.note(None)
+        if error is self._gone:
+            return
+        self._tools.budget.count_calls(1)
         failure = error.failure
         if failure.kind.scope is not FailureScope.REQUEST:
             self._gone = error
-        self._file.append(
-            "failed", {"text": key, "case_id": error.case_id, "message": failure.message}
-        )
+        record = {"text": key, "case_id": error.case_id, "message": failure.message}
+        self._tools.file.append("failed", record)
 
     def _give_up_if_hopeless(self, error: CaseFailedError) -> None:
         self._n_failed_in_a_row += 1

@@ -74,8 +74,8 @@ class Ideas(Protocol):
             attempts: How it did on the training cases that the new one is tried on next.
 
         Raises:
-            SearchStoppedError: If the limits do not allow it, or an LLM cannot be asked.
-            RunCancelledError: If the user stopped it.
+            SearchStoppedError: If an LLM cannot be asked.
+            RunCancelledError: If the limits do not allow it, or the user stopped it.
         """
 
 

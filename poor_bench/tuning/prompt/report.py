@@ -6,7 +6,7 @@ import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from poor_bench.statistics.intervals import Estimate, paired_interval
 from poor_bench.tuning.prompt.search import Candidate, SearchEnd, candidate_of
@@ -151,6 +151,7 @@ def kept_report(search: KeptSearch) -> PromptReport:
     end = search.last("end") or {}
     accepted = search.last("accepted") or {}
     proof = search.last("proof")
+    spent = count_spent(search)
     return PromptReport(
         run_id=search.run_id,
         header=search.header,
@@ -161,12 +162,20 @@ def kept_report(search: KeptSearch) -> PromptReport:
         ),
         proof=prove(proof["base"], proof["new"]) if proof else None,
         accepted=str(accepted.get("key", "")),
-        **spent(search),
+        n_calls=spent.n_calls,
+        cost_usd=spent.spent_usd,
     )
 
 
-def spent(search: KeptSearch) -> dict[str, Any]:
-    """Calls and cost of a search, from its file."""
+class Spent(NamedTuple):
+    """Calls and cost of a search."""
+
+    n_calls: int
+    spent_usd: float
+
+
+def count_spent(search: KeptSearch) -> Spent:
+    """Count calls and cost of a search, from its file."""
     per_case = int(search.header.get("n_calls_per_case", 1))
     attempts, reflections = search.of_kind("attempt"), search.of_kind("reflection")
     costs = [record.get("cost_usd") or 0.0 for record in [*attempts, *reflections]]
@@ -175,7 +184,7 @@ def spent(search: KeptSearch) -> dict[str, Any]:
     ends = search.of_kind("end")
     n_calls += sum(end.get("n_lost_calls", 0) for end in ends)
     costs += [end.get("lost_usd", 0.0) for end in ends]
-    return {"n_calls": n_calls, "cost_usd": sum(costs)}
+    return Spent(n_calls, sum(costs))
 
 
 def _proof_json(proof: Proof | None) -> dict[str, Any] | None:

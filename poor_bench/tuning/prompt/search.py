@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from poor_bench.command_line import python_command
-from poor_bench.errors import CostLimitError, MissingExtraError, RunCancelledError
+from poor_bench.errors import MissingExtraError, RunCancelledError
 from poor_bench.tuning.prompt.attempts import Attempts, text_key
 from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError, Idea, Ideas, Split
-from poor_bench.tuning.searches import SearchStoppedError, StopReason
+from poor_bench.tuning.searches import SearchStoppedError, StopReason, find_reason
 
 if TYPE_CHECKING:
     from gepa.core.adapter import EvaluationBatch
@@ -257,15 +257,12 @@ class PromptSearch:
         return any(known.score >= self._effort.threshold for known in self._candidates)
 
     def _outcome(self, ended_by: Exception | None) -> SearchEnd:
-        if isinstance(ended_by, SearchStoppedError):
-            return self._end(ended_by.reason, str(ended_by))
-        if isinstance(ended_by, CostLimitError):
-            return self._end(StopReason.COST, str(ended_by))
-        if isinstance(ended_by, RunCancelledError):
-            return self._end(StopReason.CANCELLED)
-        if ended_by is not None:
+        if ended_by is None:
+            return self._end(StopReason.THRESHOLD if self._is_good_enough else StopReason.NO_GAIN)
+        reason = find_reason(ended_by)
+        if reason is None:
             raise ended_by
-        return self._end(StopReason.THRESHOLD if self._is_good_enough else StopReason.NO_GAIN)
+        return self._end(reason, "" if reason is StopReason.CANCELLED else str(ended_by))
 
     def _end(self, reason: StopReason, message: str = "") -> SearchEnd:
         return SearchEnd(candidates=tuple(self._candidates), reason=reason, message=message)

@@ -14,14 +14,12 @@ from poor_bench.errors import ProviderError
 from poor_bench.extraction.fences import fenced_blocks
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import split_thinking
-from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Message
 from poor_bench.models.llm import LLM
 from poor_bench.prompts.render import placeholders_of, with_only_placeholders
 from poor_bench.scoring.cost import cost_usd
 from poor_bench.tuning.prompt.cases import Attempt, Idea, Subject
-from poor_bench.tuning.searches import SearchStoppedError, StopReason, TuningFile, TuningLine
-from poor_bench.tuning.spending import Spending
+from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, TuningLine
 
 OPEN, CLOSE = "<new_prompt>", "</new_prompt>"
 MOST_CHARACTERS = 12_000
@@ -196,26 +194,19 @@ LEAST_TOKENS = 1000
 _OF_TESTS_ONLY = frozenset({"stop", "response_format", "max_tokens"})
 
 
-class Proposer:
+class PromptWriter:
     """Writes new prompts with one LLM."""
 
     def __init__(
         self,
         subject: Subject,
         llm: LLM,
-        manager: LLMManager,
-        file: TuningFile,
-        spending: Spending,
-        cancelled: Callable[[], bool],
-        *,
+        tools: SearchTools,
         tell_writing: Callable[[], None] = lambda: None,
     ) -> None:
         self._subject = subject
         self._llm = llm
-        self._manager = manager
-        self._file = file
-        self._spending = spending
-        self._cancelled = cancelled
+        self._tools = tools
         self._tell_writing = tell_writing
         self._known: dict[str, str] = {}
 
@@ -232,8 +223,8 @@ class Proposer:
         small models forget what they were to write.
 
         Raises:
-            SearchStoppedError: If the limits do not allow it, or the LLM cannot be asked.
-            RunCancelledError: If the user stopped it.
+            SearchStoppedError: If the LLM cannot be asked.
+            RunCancelledError: If the limits do not allow it, or the user stopped it.
         """
         subject = self._subject
         worst_first = sorted(attempts, key=lambda attempt: attempt.score)
@@ -253,18 +244,20 @@ class Proposer:
         return self._known[key]
 
     def _ask(self, key: str, messages: tuple[Message, ...], more: dict[str, Any]) -> str:
-        self._spending.require(1)
+        tools = self._tools
+        tools.budget.require_calls(1)
         self._tell_writing()
         parameters = {**_parameters(self._llm), **more}
         try:
-            completion = self._manager.complete(self._llm, messages, self._cancelled, parameters)
+            completion = tools.manager.complete(
+                self._llm, messages, tools.control.cancelled, parameters
+            )
         except ProviderError as error:
             message = f"{self._llm.id} could not write a prompt: {error}"
             raise SearchStoppedError(StopReason.LLM_FAILED, message) from error
         cost = cost_usd(completion.usage, self._llm.prices)
-        self._spending.note(cost)
-        record = {"key": key, "reply": completion.text, "cost_usd": cost}
-        self._file.append("reflection", record)
+        tools.budget.count_calls(1)
+        tools.file.append("reflection", {"key": key, "reply": completion.text, "cost_usd": cost})
         return completion.text
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from poor_bench.calls.budget import Limits
 from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.pool.control import RunControl
@@ -14,7 +15,6 @@ from poor_bench.tuning.params.ranking import ParamsReport
 from poor_bench.tuning.params.tune_params import ParamsTask, tune_params
 from poor_bench.tuning.params.variants import Axis, axis_of
 from poor_bench.tuning.searches import StopReason, kept_searches
-from poor_bench.tuning.spending import Limits
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.providers.fake_clock import FakeClock

@@ -6,11 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from poor_bench.calls.budget import Limits
+from poor_bench.errors import CallLimitError
+from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.pool.control import RunControl
 from poor_bench.tuning.prompt.attempts import MOST_FAILED_IN_A_ROW, Attempts
 from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError
-from poor_bench.tuning.searches import SearchStoppedError, StopReason, TuningFile, read_search
-from poor_bench.tuning.spending import Limits, Spending
+from poor_bench.tuning.searches import (
+    SearchStoppedError,
+    SearchTools,
+    StopReason,
+    TuningFile,
+    open_budget,
+    read_search,
+)
 
 
 class FakeSubject:
@@ -37,7 +47,10 @@ def file(tmp_path: Path) -> Iterator[TuningFile]:
 
 
 def attempts_of(subject: FakeSubject, file: TuningFile, **limits: int) -> Attempts:
-    return Attempts(subject, file, Spending(Limits(**limits)), n_at_once=2)
+    manager = LLMManager()
+    budget = open_budget(Limits(**limits), manager, [])
+    tools = SearchTools(manager=manager, budget=budget, file=file, control=RunControl())
+    return Attempts(subject, tools, concurrency=2)
 
 
 def test_a_pair_is_tried_once_and_known_ever_after(file: TuningFile) -> None:
@@ -87,6 +100,6 @@ def test_nothing_is_tried_that_the_budget_does_not_cover(file: TuningFile) -> No
     subject = FakeSubject()
     attempts = attempts_of(subject, file, n_calls=3)
     attempts.of("x", ["a", "b"])
-    with pytest.raises(SearchStoppedError):
+    with pytest.raises(CallLimitError):
         attempts.of("y", ["a", "b"])
     assert subject.asked.total() == 2

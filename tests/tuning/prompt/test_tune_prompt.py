@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from poor_bench.calls.budget import Limits
 from poor_bench.config.load import Workspace
 from poor_bench.errors import ConfigError, MissingExtraError
+from poor_bench.pool.control import RunControl
 from poor_bench.tuning.prompt.edits import IdeaSource
 from poor_bench.tuning.prompt.session import PromptProgress
 from poor_bench.tuning.searches import StopReason, find_search, kept_searches
-from poor_bench.tuning.spending import Limits
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.tuning.prompt_searches import BETTER, marked, open_search, write_workspace
@@ -99,8 +100,14 @@ def test_a_search_ends_when_nobody_writes_prompts(workspace_files: WorkspaceFile
 
 def test_an_interrupted_search_goes_on_where_it_was(workspace_files: WorkspaceFiles) -> None:
     folder = write_workspace(workspace_files)
-    asked = []
-    tuner, task = open_search(folder, cancelled=lambda: len(asked) >= 9, tell=asked.append)
+    control, told = RunControl(), []
+
+    def cancel_at_nine(now: PromptProgress) -> None:
+        told.append(now)
+        if len(told) == 9:
+            control.cancel()
+
+    tuner, task = open_search(folder, control=control, tell=cancel_at_nine)
     stopped = tuner.run(task)
     assert stopped.end.reason is StopReason.CANCELLED
     tuner, task = open_search(folder)

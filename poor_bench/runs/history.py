@@ -16,6 +16,7 @@ from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError, RunRefusedError
 from poor_bench.messages import counted
 from poor_bench.runs.journal import (
+    JournalFollower,
     JournalWriter,
     is_owned,
     owner_lock_path,
@@ -102,6 +103,41 @@ class StoredRun:
         with os_errors_told(self.path), open_regular(self.path) as stream:
             for line in read_journal(stream, warn):
                 yield line.record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunProgress:
+    """How far a run is."""
+
+    n_done: int
+    """Finished pieces of work, failed ones included."""
+    n_planned: int | None
+    """None if unknown."""
+    is_running: bool
+
+
+class RunFollower:
+    """Follows one run, of this process or of another one."""
+
+    def __init__(self, kind: RunKind, run: StoredRun) -> None:
+        self.run = run
+        self._kind = kind
+        self._journal = JournalFollower(run.path)
+        self._n_done = 0
+
+    def progress(self) -> RunProgress:
+        """Count what was added since the last call.
+
+        Raises:
+            StoreError: If the journal is gone or cannot be read.
+        """
+        is_running = self.run.is_running  # before reading, so that no last line is missed
+        with os_errors_told(self.run.path):
+            added = self._journal.new_records()
+        self._n_done += sum(not self._kind.row_keys.isdisjoint(record) for record in added)
+        n_planned = self._kind.count_planned(self.run.header)
+        n_done = self._n_done if n_planned is None else min(self._n_done, n_planned)
+        return RunProgress(n_done=n_done, n_planned=n_planned, is_running=is_running)
 
 
 class RunHistory:

@@ -18,6 +18,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -162,6 +163,28 @@ def read_journal(stream: BinaryIO, report_damage: Callable[[int], None]) -> Iter
         elif record.keys().isdisjoint(_HEADER_KEYS):
             yield JournalLine(offset, record)
         offset += len(line)
+
+
+class JournalFollower:
+    """Reads a growing journal; each line once."""
+
+    def __init__(self, path: Path, *, from_end: bool = False) -> None:
+        """Start at the beginning, or behind what stands there already."""
+        self.path = path
+        self._position = path.stat().st_size if from_end else 0
+
+    def new_records(self) -> list[dict[str, Any]]:
+        """Read what was added, without the header and without a line that is not complete yet.
+
+        Raises:
+            OSError: If the journal is gone or cannot be read.
+        """
+        with open_regular(self.path) as stream:
+            stream.seek(self._position)
+            added = stream.read()
+        complete = added[: added.rfind(b"\n") + 1]
+        self._position += len(complete)
+        return [line.record for line in read_journal(BytesIO(complete), lambda _number: None)]
 
 
 def _is_damaged(line: bytes) -> bool:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import threading
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from poor_bench.dashboard.services.run_state import LLMPhase, LLMProgress, RunPhase, RunState
 from poor_bench.models.failure import WAITS_FOR_JUDGE
 from poor_bench.results.paths import StorePaths
-from poor_bench.runs.journal import left_over, newest_owned, read_header, read_journal
-from poor_bench.safe_files import open_regular
+from poor_bench.runs.journal import JournalFollower, left_over, newest_owned, read_header
 
 _WAITS = asdict(WAITS_FOR_JUDGE)
 """Failure of a response that has no judgement yet; its trial goes on."""
@@ -69,7 +67,7 @@ class _Followed:
         self._header = read_header(path)
         self._run_id = str(self._header.get("run_id", path.stem))
         """Stored answers that are scored again keep the id of the run that asked for them."""
-        self._position = 0
+        self._journal = JournalFollower(path)
         planned = self._header.get("llms")
         self._planned: dict[str, int] = planned if isinstance(planned, dict) else {}
         self._counts = {llm_id: _Counts() for llm_id in self._planned}
@@ -88,15 +86,10 @@ class _Followed:
         )
 
     def _read_on(self) -> None:
-        with open_regular(self.path) as stream:
-            stream.seek(self._position)
-            added = stream.read()
-        complete = added[: added.rfind(b"\n") + 1]
-        self._position += len(complete)
-        for line in read_journal(BytesIO(complete), lambda _number: None):
-            counts = self._counts.get(str(line.record.get("llm_id")))
-            if counts is not None and line.record.get("run_id", self._run_id) == self._run_id:
-                counts.add(line.record)
+        for record in self._journal.new_records():
+            counts = self._counts.get(str(record.get("llm_id")))
+            if counts is not None and record.get("run_id", self._run_id) == self._run_id:
+                counts.add(record)
 
 
 class _Counts:

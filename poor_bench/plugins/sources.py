@@ -33,6 +33,7 @@ from typing import Protocol
 from pydantic import BaseModel
 
 from poor_bench.errors import PluginError, describe_crash
+from poor_bench.plugins.earlier_names import provide_earlier_names
 from poor_bench.plugins.supervised import LeftError, TookTooLongError, call_supervised
 from poor_bench.ports import Evaluate
 
@@ -172,6 +173,7 @@ class FileSource:
         try:
             if self.path.parent == project_evaluators_folder():
                 return _execute(spec)
+            provide_earlier_names()
             module, printed = call_supervised(lambda: _execute(spec), TIME_LIMIT_S)
         except (Exception, SystemExit) as error:
             raise _broken(self.origin, error, str(self.path)) from error

@@ -36,7 +36,7 @@ def _metric(field: str, metric: Metric, **further: Any) -> dict[str, Any]:
     }
 
 
-_FIGURES = {
+FIGURES = {
     "total_tests": metrics.N_TESTS,
     "average_score": metrics.SCORE,
     "pass_rate": metrics.PASS_RATE,
@@ -63,7 +63,7 @@ _WIDE: dict[str, dict[str, Any]] = {
     "failed": {"cellClassRules": {"is-warning": "params.value > 0"}},
 }  # fmt: skip
 _COLUMN_OF = {
-    field: _metric(field, metric, **_WIDE.get(field, {})) for field, metric in _FIGURES.items()
+    field: _metric(field, metric, **_WIDE.get(field, {})) for field, metric in FIGURES.items()
 }
 COLUMNS: tuple[dict[str, Any], ...] = (
     {
@@ -120,7 +120,7 @@ _LETTER = 7.2
 _NARROWEST = 930
 """Width of the table in the narrowest window, in pixels."""
 _OPTIONAL = frozenset(
-    {"coverage", "latency_ms", *(name for name, m in _FIGURES.items() if m.is_optional)}
+    {"coverage", "latency_ms", *(name for name, m in FIGURES.items() if m.is_optional)}
 )
 
 
@@ -178,8 +178,8 @@ def _row(summary: Summary, llm: LLM | None, name_of: Callable[[str], str]) -> di
         "low": score.low if score else None,
         "high": score.high if score else None,
         "size": llm.size if llm else None,
-        **{field: _scaled(metric, summary) for field, metric in _FIGURES.items()},
-        "texts": {field: metric.show(summary) for field, metric in _FIGURES.items()},
+        **{field: _scaled(metric, summary) for field, metric in FIGURES.items()},
+        "texts": {field: metric.show(summary) for field, metric in FIGURES.items()},
     }
 
 

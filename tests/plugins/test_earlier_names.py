@@ -1,0 +1,35 @@
+"""An evaluator that a user copied from an earlier version keeps loading."""
+
+from pathlib import Path
+
+import pytest
+
+from poor_bench.plugins import load_evaluators
+from poor_bench.plugins.earlier_names import _NOW
+
+COPIED = """
+from {module} import *
+
+def evaluate(response, parameters):
+    return 1.0, "right"
+"""
+
+
+@pytest.mark.parametrize("earlier", sorted(_NOW))
+def test_a_copy_of_an_earlier_evaluator_still_loads(tmp_path: Path, earlier: str) -> None:
+    (tmp_path / "mine.py").write_text(COPIED.format(module=earlier), encoding="utf-8")
+    verdict = load_evaluators([tmp_path]).get("mine").evaluate("4", {})
+    assert verdict.score == 1.0
+
+
+def test_names_that_it_imported_are_there(tmp_path: Path) -> None:
+    source = (
+        "from poor_bench.scoring.format_rule import under_format_rule\n"
+        "from poor_bench.scoring.answer_format import AnswerFormat\n"
+        "from poor_bench.scoring.context import EvaluationContext\n"
+        "from poor_bench.wording import counted\n\n"
+        "def evaluate(response, parameters):\n"
+        '    return under_format_rule(1.0, counted(2, "test"), broken="", strict=False)\n'
+    )
+    (tmp_path / "mine.py").write_text(source, encoding="utf-8")
+    assert load_evaluators([tmp_path]).get("mine").evaluate("4", {}).details == "2 tests"

@@ -1,0 +1,289 @@
+"""Every screen states the same figures, over one workspace with every kind of row."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poor_bench import metrics
+from poor_bench.cli.main import main
+from poor_bench.dashboard.pages.model.layout import model_tiles
+from poor_bench.dashboard.pages.overview.callbacks import leaderboard_rows
+from poor_bench.dashboard.pages.overview.tables import COLUMNS, FIGURES
+from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.models.result import Result
+from poor_bench.report_generator import ReportGenerator
+from poor_bench.statistics.summary import GroupBy
+from poor_bench.workspace_folder import WorkspaceFolder
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import services_of
+
+KEPT, SILENT, REMOVED = "scripted:kept", "scripted:silent", "scripted:gone"
+TIMED = {
+    "execution_time_ms": 1000.0, "first_token_ms": 250.0, "queue_ms": 50.0, "prefill_ms": 150.0,
+    "decode_ms": 700.0, "prompt_tokens": 100, "cached_tokens": 40, "completion_tokens": 35,
+    "thinking_tokens": 0, "cost_usd": 0.5,
+}  # fmt: skip
+"""What half of the trials report."""
+EXPECTED: Mapping[str, float | None] = {
+    "score": (0.5 + 1 + 0) / 3,  # trials of a test are averaged first
+    "strict_score": (0.5 + 0 + 0) / 3,
+    "format_tax": 1 / 3,
+    "pass_rate": 0.5,
+    "n_tests": 3,
+    "n_scored": 4,
+    "n_passed": 2,
+    "n_failed": 1,
+    "n_newer_failed": 1,
+    "scored_share": 0.8,
+    "mean_ms": 2000.0,
+    "median_ms": 2000.0,
+    "p95_ms": 2900.0,
+    "first_token_ms": 250.0,
+    "load_ms": 4000.0,
+    "queue_ms": 50.0,
+    "prefill_ms": 150.0,
+    "decode_ms": 700.0,
+    "thinking_ms": 0.0,
+    "answer_ms": 700.0,
+    "other_ms": 100.0,
+    "n_timed": 2,
+    "n_split": 1,
+    "tokens_per_s": 35.0,
+    "generation_tokens_per_s": 50.0,
+    "prompt_tokens_per_s": 400.0,
+    "prompt_tokens": 100,
+    "cached_tokens": 40,
+    "completion_tokens": 35,
+    "thinking_tokens": 0,
+    "cost_usd": 0.75,  # that of the failed trial included
+    "judge_cost_usd": 0.125,
+    "memory_bytes": 4e9,
+    "gpu_share": 0.5,
+}
+"""Figures of `KEPT`, by hand."""
+
+
+def trial(test_id: str, score: float | None, llm_id: str = KEPT, **facts: Any) -> Result:
+    failure = None if score is not None else Failure(kind=FailureKind.TIMEOUT, message="late")
+    values = {"response": "4", "timestamp": "2026-01-02T03:04:05Z", **facts}
+    return Result(llm_id=llm_id, test_id=test_id, score=score, failure=failure, **values)
+
+
+RESULTS = (
+    trial("one", 1.0, **TIMED, request_fingerprint="stale", evaluator_fingerprint="stale"),
+    trial("one", 0.0, trial=2, judgement={"cost_usd": 0.125, "judge": "scripted:silent"}),
+    trial("two", 1.0, strict_score=0.0, found="fenced", execution_time_ms=3000.0, load_ms=4000.0),
+    trial("three", 0.0, memory_bytes=4_000_000_000, gpu_share=0.5, marks=("truncated",)),
+    trial("four", None, cost_usd=0.25),
+    trial("removed", 1.0, **TIMED),
+    trial("one", 0.5, SILENT),
+    trial("two", 1.0, REMOVED),
+)
+LATER = (trial("two", None),)
+"""A newer attempt at a scored trial that failed."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The workspace and its report."""
+
+    folder: Path
+    report: ReportGenerator
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    files = WorkspaceFiles(tmp_path_factory.mktemp("figures") / "bench")
+    for test_id in ("one", "two", "three", "four"):
+        files.add_tests(1, test_id=test_id)
+    files.add_llm("kept", "4")
+    files.add_llm("silent", "4")
+    folder = files.write()
+    store = WorkspaceFolder(folder).store
+    store.add(RESULTS, "20260101T000000-a", {})
+    store.add(LATER, "20260102T000000-b", {})
+    return Bench(folder, ReportGenerator(WorkspaceFolder(folder)))
+
+
+def shown(name: str) -> str:
+    """What people read of a metric of `KEPT`."""
+    metric, value = metrics.METRICS[name], EXPECTED[name]
+    text = metric.text(value)
+    return f"{text}/{EXPECTED['n_scored']}" if metric.is_of_n else text
+
+
+def by_label(chosen: tuple[metrics.Metric, ...]) -> dict[str, str]:
+    """Texts of all metrics of a table that it has a column for."""
+    return {m.label: shown(m.name) for m in chosen if EXPECTED[m.name] or not m.is_optional}
+
+
+def test_the_catalogue_computes_what_was_computed_by_hand(bench: Bench) -> None:
+    row = next(row for row in bench.report.summaries() if row.group.llm_id == KEPT)
+    assert metrics.summary_values(row) == pytest.approx(EXPECTED)
+
+
+def test_what_no_trial_reports_is_missing_everywhere(bench: Bench) -> None:
+    row = next(row for row in bench.report.summaries() if row.group.llm_id == SILENT)
+    missing = {name for name, value in metrics.summary_values(row).items() if value is None}
+    assert {"median_ms", "first_token_ms", "cost_usd", "completion_tokens"} <= missing
+    assert row_of(tables_in(bench.report.render("html"))[0], SILENT)["Median"] == ""
+    [line] = [r for r in leaderboard_rows(services_of(bench.folder)) if r["id"] == SILENT]
+    assert line["median_s"] is line["cost_usd"] is None
+
+
+def test_json_has_the_same_values(bench: Bench) -> None:
+    document = json.loads(bench.report.render("json"))
+    [values] = [row for row in document["metrics"] if row["llm_id"] == KEPT]
+    assert {name: values[name] for name in EXPECTED} == pytest.approx(EXPECTED)
+    [summary] = [row for row in document["summaries"] if row["group"]["llm_id"] == KEPT]
+    [usage] = [row for row in document["efforts"] if row["llm_id"] == KEPT]
+    assert summary["score"]["value"] == pytest.approx(EXPECTED["score"])
+    assert summary["time"]["p95_ms"] == usage["p95_ms"] == EXPECTED["p95_ms"]
+    assert summary["cost_usd"] == usage["cost_usd"] == EXPECTED["cost_usd"]
+    assert usage["decode_tokens_per_s"] == EXPECTED["generation_tokens_per_s"]
+    assert document["n_results_of_removed_tests"] == 1
+
+
+def test_the_console_shows_the_same(bench: Bench, capsys: pytest.CaptureFixture[str],
+                                    monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.setenv("COLUMNS", "400")
+    for form, chosen in (("table", metrics.LEADERBOARD), ("times", metrics.USAGE)):
+        assert main(["--data", str(bench.folder), "report", "--format", form]) == 0
+        row = row_of(console_table(capsys.readouterr().out), KEPT)
+        expected = by_label(chosen)
+        assert {label: row[label] for label in expected} == expected
+
+
+def test_html_and_markdown_show_the_same(bench: Bench) -> None:
+    leaders, *others = tables_in(bench.report.render("html"))
+    expected = by_label(metrics.LEADERBOARD)
+    row = row_of(leaders, KEPT)
+    assert row.pop("Score").startswith(expected.pop("Score"))
+    assert {label: row[label] for label in expected} == expected
+    [times] = [table for table in others if "First token" in table[0]]
+    usage = by_label(tuple(m for m in metrics.USAGE if m not in metrics.PHASES))
+    assert {label: row_of(times, KEPT)[label] for label in usage} == usage
+    lines = bench.report.render("md").splitlines()
+    cells = [[cell.strip("*` ") for cell in line.strip("|").split("|")] for line in lines
+             if line.startswith("|")]  # fmt: skip
+    row = row_of(cells, KEPT)
+    assert {label: row[label] for label in by_label(metrics.LEADERBOARD)} == by_label(
+        metrics.LEADERBOARD
+    )
+
+
+def test_csv_has_the_trials_that_the_figures_are_of(bench: Bench) -> None:
+    table = csv.DictReader(io.StringIO(bench.report.render("csv")))
+    rows = [row for row in table if row["llm_id"] == KEPT]
+    scored = [row for row in rows if row["score"]]
+    assert len(scored) == EXPECTED["n_scored"]
+    assert sum(float(row["cost_usd"] or 0) for row in rows) == EXPECTED["cost_usd"]
+    assert sum(float(row["judge_cost_usd"] or 0) for row in rows) == EXPECTED["judge_cost_usd"]
+    for name in ("prompt_tokens", "completion_tokens", "cached_tokens"):
+        assert sum(int(row[name] or 0) for row in scored) == EXPECTED[name]
+    times = [float(row["execution_time_ms"]) for row in scored if row["execution_time_ms"]]
+    assert sum(times) / len(times) == EXPECTED["mean_ms"]
+
+
+def test_the_dashboard_shows_the_same(bench: Bench) -> None:
+    services = services_of(bench.folder)
+    [line] = [row for row in leaderboard_rows(services) if row["id"] == KEPT]
+    for field, metric in FIGURES.items():
+        expected = EXPECTED[metric.name]
+        assert line[field] == pytest.approx(expected and expected * metric.scale), field
+        assert line["texts"][field] == shown(metric.name)
+    assert {column["field"] for column in COLUMNS} >= set(FIGURES)
+    [summary] = services.results.summaries(GroupBy.LLM, [KEPT])
+    tiles = dict(tiles_in(model_tiles(summary, None)))
+    on_tiles = [metric for metric in metrics.METRICS.values() if metric.label in tiles]
+    assert len(on_tiles) >= 9
+    assert {m.label: tiles[m.label] for m in on_tiles} == {m.label: shown(m.name) for m in on_tiles}
+
+
+def test_gates_and_status_see_the_same(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    limits = {"min-score": "score", "min-pass-rate": "pass_rate", "max-p95-ms": "p95_ms",
+              "max-cost-usd": "cost_usd"}  # fmt: skip
+    options = [f"--{option}=1" for option in limits]
+    main(["--data", str(bench.folder), "gate", "--json", "--llm", KEPT, *options])
+    gates = json.loads(capsys.readouterr().out)["gates"]
+    observed = {row["gate"].replace("_", "-"): row["observed"] for row in gates}
+    for option, name in limits.items():
+        assert observed[option] == pytest.approx(EXPECTED[name]), name
+    main(["--data", str(bench.folder), "status", "--json", "--llm", KEPT, "--trials", "2"])
+    [row] = json.loads(capsys.readouterr().out)["llms"]
+    assert row["stale_request"] + row["stale_score"] >= 1
+    assert row["failed"] == EXPECTED["n_failed"]
+    assert row["newer_failed"] == EXPECTED["n_newer_failed"]
+    assert row["done"] + row["stale_request"] + row["stale_score"] == EXPECTED["n_scored"]
+
+
+Table = list[list[str]]
+"""Rows of cells; the first one is the headings."""
+
+
+def row_of(table: Table, llm_id: str) -> dict[str, str]:
+    headings = next(row for row in table if "Model" in row)
+    row = next(row for row in table if any(cell.startswith(llm_id) for cell in row))
+    assert len(row) == len(headings)
+    return dict(zip(headings, row, strict=True))
+
+
+def console_table(text: str) -> Table:
+    """Cut the first table of a text where at least three characters are blank in every line."""
+    lines = text.splitlines()
+    start = next(at for at, line in enumerate(lines) if "Model" in line)
+    body = list(takewhile(str.strip, lines[start:]))
+    body = [line for line in body if "─" not in line]
+    width = max(map(len, body))
+    is_gap = "".join("x" if any(line[at : at + 1].strip() for line in body) else " "
+                     for at in range(width))  # fmt: skip
+    bounds = [match.span() for match in re.finditer(r"x(?:x| {1,2}(?=x))*", is_gap)]
+    return [[line[begin:end].strip() for begin, end in bounds] for line in body]
+
+
+class _Tables(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tables: list[Table] = []
+        self._open = False
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr" and self.tables:
+            self.tables[-1].append([])
+        elif tag in {"td", "th"} and self.tables:
+            self.tables[-1][-1].append("")
+            self._open = True
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in {"td", "th"}:
+            self._open = False
+
+    def handle_data(self, text: str) -> None:
+        if self._open:
+            cells = self.tables[-1][-1]
+            cells[-1] = f"{cells[-1]} {text.strip()}".strip()
+
+
+def tables_in(html: str) -> list[Table]:
+    parser = _Tables()
+    parser.feed(html)
+    return parser.tables
+
+
+def tiles_in(component: Any) -> Iterator[tuple[str, str]]:
+    for tile in component.children:
+        name, figure, *_ = tile.children
+        yield name.children, figure.children

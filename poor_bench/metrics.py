@@ -242,6 +242,16 @@ def _told(name: str, n: str = "") -> Compute:
     return compute
 
 
+def _mean_of(name: str) -> Compute:
+    """Divide a sum by the number of trials that report it."""
+
+    def compute(summary: Summary) -> Figure | None:
+        total, n = getattr(summary, name), summary.n_told.get(name, 0)
+        return Figure(total / n, n) if n else None
+
+    return compute
+
+
 def _time(name: str) -> Compute:
     return lambda row: Figure(getattr(row.time, name), row.time.n) if row.time else None
 
@@ -581,6 +591,16 @@ COMPLETION_TOKENS = Metric(
     text=count_text,
     is_optional=True,
 )
+TOKENS_PER_TRIAL = Metric(
+    name="tokens_per_trial",
+    label="Tokens per trial",
+    unit="tokens",
+    meaning="Mean of the generated tokens of a trial: how verbose the model is.",
+    compute=_mean_of("completion_tokens"),
+    text=speed_text,
+    better=Better.LOWER,
+    is_optional=True,
+)
 THINKING_TOKENS = Metric(
     name="thinking_tokens",
     label="Thinking tokens",
@@ -646,7 +666,7 @@ LEADERBOARD = (
 USAGE = (
     N_TIMED, MEDIAN_TIME, P95_TIME, FIRST_TOKEN, LOAD, QUEUE, PROMPT_PROCESSING, THINKING, ANSWER,
     OTHER, N_SPLIT, PROMPT_SPEED, GENERATION_SPEED, PROMPT_TOKENS, CACHED_TOKENS,
-    COMPLETION_TOKENS, THINKING_TOKENS, COST, JUDGE_COST, MEMORY, GPU_SHARE,
+    COMPLETION_TOKENS, TOKENS_PER_TRIAL, THINKING_TOKENS, COST, JUDGE_COST, MEMORY, GPU_SHARE,
 )  # fmt: skip
 """Time, tokens, cost and memory of a model: console, HTML."""
 TRIAL = (

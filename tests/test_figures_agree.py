@@ -65,6 +65,7 @@ EXPECTED: Mapping[str, float | None] = {
     "prompt_tokens": 100,
     "cached_tokens": 40,
     "completion_tokens": 35,
+    "tokens_per_trial": 35.0,
     "thinking_tokens": 0,
     "cost_usd": 0.75,  # that of the failed trial included
     "judge_cost_usd": 0.125,

@@ -1,4 +1,4 @@
-"""What the pytest plug-in knows of a workspace: its tests, its results, what is pending."""
+"""A workspace for the pytest plug-in: tests, results, and runs of pending trials."""
 
 from __future__ import annotations
 
@@ -56,22 +56,22 @@ class Bench:
         self._read()
 
     def results_of(self, llm: LLM, test: Test) -> Sequence[Result]:
-        """Return the results of a test, failures included."""
+        """List the results of a test, failures included."""
         return self._results.get((llm.id, test.test_id), ())
 
     def problem_of(self, llm: LLM, test: Test) -> str:
-        """Return why there is no score that could pass or fail, or an empty string."""
+        """Explain why a test has no score; empty if it has one."""
         places = self._llm_places[llm.id], self._test_places[test.test_id]
         for trial in range(1, self._trials + 1):
             state = self._states.state(*places, trial)
             if state is TrialState.FAILED:
-                return f"{_PROBLEMS[state]}: {_reason_of(self.results_of(llm, test), trial)}"
+                return f"{_PROBLEMS[state]}: {_find_reason(self.results_of(llm, test), trial)}"
             if state is not TrialState.DONE:
                 return f"{_PROBLEMS[state]}; add --poor-bench-run, or run: {next_command('run')}"
         return ""
 
     def score_of(self, llm: LLM, test: Test) -> float:
-        """Return the mean score over trials; there must be no problem."""
+        """Compute the mean score over trials of a test without a problem."""
         results = self.results_of(llm, test)
         scores = [result.score for result in results if result.score is not None]
         return sum(scores) / len(scores)
@@ -89,7 +89,7 @@ class Bench:
         session, asked = os.environ.get(_XDIST_SESSION), journals / "pytest-session"
         with FileLock(journals / "pytest.lock"):
             if not session or not asked.is_file() or asked.read_text() != session:
-                for selection in _selections(chosen, self._trials):
+                for selection in _group_selections(chosen, self._trials):
                     self._run(selection)
             if session:
                 asked.write_text(session)
@@ -110,7 +110,7 @@ class Bench:
                 self._results.setdefault((result.llm_id, result.test_id), []).append(result)
 
 
-def _selections(chosen: Iterable[tuple[LLM, Test]], trials: int) -> Iterator[Selection]:
+def _group_selections(chosen: Iterable[tuple[LLM, Test]], trials: int) -> Iterator[Selection]:
     """Yield what to run, LLMs with the same tests together."""
     tests_of: dict[str, list[str]] = {}
     for llm, test in chosen:
@@ -122,7 +122,7 @@ def _selections(chosen: Iterable[tuple[LLM, Test]], trials: int) -> Iterator[Sel
         yield Selection(llms=tuple(llm_ids), tests=tests, trials=trials)
 
 
-def _reason_of(results: Iterable[Result], trial: int) -> str:
+def _find_reason(results: Iterable[Result], trial: int) -> str:
     failures = [result.failure for result in results if result.trial == trial and result.failure]
     return (
         f"{failures[-1].kind.value}: {failures[-1].message}" if failures else "no reason is stored"

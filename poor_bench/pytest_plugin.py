@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--poor-bench-run", action="store_true", help="Run pending tests first.")
     group.addoption(
         "--poor-bench-sandbox",
-        type=_sandbox_level,
+        type=_read_sandbox_level,
         metavar="LEVEL",
         help="Lowest sandbox level to accept: process, limits, isolated (default) or full.",
     )
@@ -50,17 +50,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--poor-bench-pass-mark",
-        type=_pass_mark,
+        type=_read_pass_mark,
         default=1.0,
         metavar="X",
         help="Mean score at which an item passes; 1.0 by default.",
     )
     group.addoption(
-        "--poor-bench-trials", type=_trials, default=1, metavar="N", help="Trials per test."
+        "--poor-bench-trials", type=_read_trials, default=1, metavar="N", help="Trials per test."
     )
 
 
-def _sandbox_level(name: str) -> str:
+def _read_sandbox_level(name: str) -> str:
     from poor_bench.sandbox import parse_level
 
     try:
@@ -71,7 +71,7 @@ def _sandbox_level(name: str) -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Collect the workspace: alone, or beside what is named on the command line."""
-    tests_file = _tests_file(config)
+    tests_file = _find_tests_file(config)
     if tests_file is None:
         return
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
@@ -82,7 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Take the file with the workspace's tests."""
-    if file_path == _tests_file(parent.config):
+    if file_path == _find_tests_file(parent.config):
         return TestsFile.from_parent(parent, path=file_path)
     return None
 
@@ -92,12 +92,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     items = [item for item in session.items if isinstance(item, BenchItem)]
     if items and config.getoption("--poor-bench-run") and not config.option.collectonly:
-        with _uncaptured(config), _refusing(config):
+        with _release_output(config), _refuse_without_sandbox(config):
             items[0].bench.run_pending((item.llm, item.test) for item in items)
 
 
 @contextmanager
-def _refusing(config: pytest.Config) -> Iterator[None]:
+def _refuse_without_sandbox(config: pytest.Config) -> Iterator[None]:
     """End the session where code of models may not be run."""
     from poor_bench.cli.sandbox import choose_sandbox
     from poor_bench.errors import ConfigError
@@ -160,10 +160,10 @@ class BenchItem(pytest.Item):
         mark = self.config.getoption("--poor-bench-pass-mark")
         if self.score < mark:
             results = self.bench.results_of(self.llm, self.test)
-            _fail(_explanation(self.score, mark, results))
+            _fail(_explain(self.score, mark, results))
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Return where the test stands."""
+        """Locate the test."""
         return self.path, None, self.name
 
 
@@ -174,7 +174,7 @@ def _fail(text: str) -> None:
     pytest.fail(harmless(text), pytrace=False)
 
 
-def _explanation(score: float, mark: float, results: Iterable[Result]) -> str:
+def _explain(score: float, mark: float, results: Iterable[Result]) -> str:
     lines = [f"score {score:.3f} is below {mark:g}"]
     for result in results:
         if result.score is not None and result.score < mark:
@@ -183,27 +183,27 @@ def _explanation(score: float, mark: float, results: Iterable[Result]) -> str:
     return "\n".join(lines)
 
 
-def _tests_file(config: pytest.Config) -> Path | None:
+def _find_tests_file(config: pytest.Config) -> Path | None:
     folder = config.getoption("--poor-bench", default=None)
     return (config.invocation_params.dir / folder / _TESTS_FILE).resolve() if folder else None
 
 
-def _uncaptured(config: pytest.Config) -> Any:
-    """Return a context in which output reaches the terminal."""
+def _release_output(config: pytest.Config) -> Any:
+    """Build a context in which output reaches the terminal."""
     from contextlib import nullcontext
 
     manager = config.pluginmanager.getplugin("capturemanager")
     return manager.global_and_fixture_disabled() if manager else nullcontext()
 
 
-def _pass_mark(text: str) -> float:
+def _read_pass_mark(text: str) -> float:
     value = float(text)
     if not 0 < value <= 1:
         raise ValueError(text)
     return value
 
 
-def _trials(text: str) -> int:
+def _read_trials(text: str) -> int:
     value = int(text)
     if value < 1:
         raise ValueError(text)

@@ -11,9 +11,9 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import (
-    allowed_changes,
     comparison_options,
-    selection_from,
+    read_allowed_changes,
+    read_selection,
     selection_options,
 )
 from poor_bench.cli.output import console, json_option, print_json, print_table, say
@@ -83,16 +83,16 @@ def command(
     ]
     chosen = _select(app, opened, filters) if any(filters.values()) else opened
     if rescore:
-        from poor_bench.cli.evidence import rescored_side
+        from poor_bench.cli.evidence import rescore_result_set
 
-        chosen = [rescored_side(results, app.config) for results in chosen]
+        chosen = [rescore_result_set(results, app.config) for results in chosen]
     old, new = chosen
     comparisons = compare_result_sets(
         old,
         new,
         tests=app.workspace.tests_by_id,
         pass_score=pass_mark,
-        allowed=allowed_changes(allow),
+        allowed=read_allowed_changes(allow),
     )
     is_same = old.name == new.name
     if is_same or (not comparisons and (before or not new.results)):
@@ -113,7 +113,7 @@ def _select(
     from poor_bench.runner.selection import select
 
     stored = {result.llm_id for side in sides for result in side.results}
-    chosen = select(app.workspace, selection_from(filters), stored)
+    chosen = select(app.workspace, read_selection(filters), stored)
     llm_ids = {llm.id for llm in chosen.llms} | chosen.removed_llms if filters["llms"] else stored
     test_ids = {test.test_id for test in chosen.tests}
     return [
@@ -191,15 +191,15 @@ def _print_llm(comparison: LLMComparison, names: Mapping[str, str]) -> None:
     groups = [*_list_groups(comparison), *comparison.by_change]
     if groups:
         _print_groups(groups)
-    for line in (*_outcome_lines(comparison), *_reservations(comparison)):
+    for line in (*_describe_changes(comparison), *_describe_reservations(comparison)):
         say(line)
-    say(_times_line(comparison))
+    say(_describe_times(comparison))
 
 
 def _print_groups(groups: Sequence[ComparedGroup]) -> None:
     """Print a line per group."""
     n_columns = None if console().width >= _NARROW else _NARROW_COLUMNS
-    rows = [dict(islice(_row(group).items(), n_columns)) for group in groups]
+    rows = [dict(islice(_build_row(group).items(), n_columns)) for group in groups]
     print_table(rows, hides_empty=True)
 
 
@@ -209,10 +209,10 @@ def _list_groups(comparison: LLMComparison) -> list[ComparedGroup]:
     return [*whole, *(comparison.by_class if len(comparison.by_class) > 1 else ())]
 
 
-def _row(group: ComparedGroup) -> dict[str, str]:
+def _build_row(group: ComparedGroup) -> dict[str, str]:
     estimate = group.difference
     return {
-        "Tests of": _scope(group),
+        "Tests of": _describe_scope(group),
         ">n": str(len(group.tests)),
         ">Before": f"{group.mean_before:.3f}",
         ">After": f"{group.mean_after:.3f}",
@@ -223,13 +223,13 @@ def _row(group: ComparedGroup) -> dict[str, str]:
     }
 
 
-def _scope(group: ComparedGroup) -> str:
+def _describe_scope(group: ComparedGroup) -> str:
     if group.changes:
         return f"({mismatches_text(group.changes)})"
     return "all" if group.class_id is None else group.class_id or "(unknown class)"
 
 
-def _outcome_lines(comparison: LLMComparison) -> list[str]:
+def _describe_changes(comparison: LLMComparison) -> list[str]:
     lines = [explain_mismatches(comparison)] if explain_mismatches(comparison) else []
     if comparison.overall is None:
         lines = lines or ["No test is comparable."]
@@ -238,27 +238,27 @@ def _outcome_lines(comparison: LLMComparison) -> list[str]:
         lines.append(f"Overall: {verdict(comparison.overall)}; {counts}.")
         if power_text(comparison.overall):
             lines.append(power_text(comparison.overall))
-        lines += _listed_tests(comparison.overall)
+        lines += _list_tests(comparison.overall)
     for group in comparison.by_change:
-        lines += _listed_tests(group)
+        lines += _list_tests(group)
     return lines
 
 
-def _listed_tests(group: ComparedGroup) -> list[str]:
+def _list_tests(group: ComparedGroup) -> list[str]:
     """List the tests of a group by their change."""
     scope = f" ({mismatches_text(group.changes)})" if group.changes else ""
     return [
-        f"{title}{scope}: {names_text([_test_text(test) for test in tests])}"
+        f"{title}{scope}: {names_text([_describe_test(test) for test in tests])}"
         for title, outcomes in _LISTED
         if (tests := group.with_outcome(*outcomes))
     ]
 
 
-def _test_text(test: ComparedTest) -> str:
+def _describe_test(test: ComparedTest) -> str:
     return f"{test.test_id} ({test.before or 0:.2f} -> {test.after or 0:.2f})"
 
 
-def _reservations(comparison: LLMComparison) -> list[str]:
+def _describe_reservations(comparison: LLMComparison) -> list[str]:
     """List what was not compared, and what was compared with reservations."""
     lines = [
         f"Compared although {change.text}: {counted(count, 'test')}"
@@ -278,7 +278,7 @@ def _reservations(comparison: LLMComparison) -> list[str]:
     return lines
 
 
-def _times_line(comparison: LLMComparison) -> str:
+def _describe_times(comparison: LLMComparison) -> str:
     times = comparison.times.times
     if times is None:
         return f"Times are not compared: {comparison.times.problem}"

@@ -85,25 +85,25 @@ DEFAULT_FOLDER = Path("data")
 def accept_workspace(command: click.Command) -> None:
     """Give `--data` to a command, and to all commands of a group."""
     if not any("--data" in parameter.opts for parameter in command.params):
-        command.params.append(_option())
+        command.params.append(_build_option())
     if isinstance(command, click.Group):
         for each in command.commands.values():
             accept_workspace(each)
 
 
-def _option() -> click.Option:
+def _build_option() -> click.Option:
     return click.Option(
         ["--data", "data_dir"],
         type=FOLDER,
         metavar="DIR",
         expose_value=False,
         is_eager=True,
-        callback=_take,
+        callback=_use_workspace_option,
         help="Workspace folder.",
     )
 
 
-def _take(context: click.Context, _: click.Parameter, folder: Path | None) -> None:
+def _use_workspace_option(context: click.Context, _: click.Parameter, folder: Path | None) -> None:
     """Use a folder instead of the default one.
 
     Raises:
@@ -129,10 +129,10 @@ def next_step(words: str) -> str:
         words: A command that takes the filters of the running command.
     """
     context = click.get_current_context(silent=True)
-    return next_command(words, *([] if context is None else _given_filters(context)))
+    return next_command(words, *([] if context is None else _list_given_filters(context)))
 
 
-def _given_filters(context: click.Context) -> Iterator[str]:
+def _list_given_filters(context: click.Context) -> Iterator[str]:
     for parameter in context.command.params:
         option = next((name for name in parameter.opts if name in _FILTERS), None)
         name = parameter.name or ""

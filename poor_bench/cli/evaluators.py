@@ -46,7 +46,7 @@ def list_evaluators(app: AppContext, /, as_json: bool = False) -> int:
         rows = [_to_json(evaluator) for evaluator in report.evaluators]
         print_json({"evaluators": rows, "broken": broken, "notes": notes})
         return 0
-    print_table(map(_cells, report.evaluators))
+    print_table(map(_build_row, report.evaluators))
     for line in [*broken.values(), *notes]:
         say(line, err=True)
     return 0
@@ -66,7 +66,7 @@ def new(app: AppContext, /, name: str) -> int:
     return 0
 
 
-def _cells(evaluator: LoadedEvaluator) -> dict[str, str]:
+def _build_row(evaluator: LoadedEvaluator) -> dict[str, str]:
     schema = evaluator.parameters_schema()
     required = schema.get("required", ())
     names = schema.get("properties", {})
@@ -102,30 +102,30 @@ def show(app: AppContext, /, name: str, as_json: bool) -> int:
     click.echo(f"{click.style(name, bold=True)}  {harmless(evaluator.origin)}\n")
     say(evaluator.documentation)
     if schema.get("properties"):
-        print_table(_rows(schema))
+        print_table(_build_rows(schema))
     return 0
 
 
-def _rows(schema: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+def _build_rows(schema: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     required = schema.get("required", ())
     for name, field in schema["properties"].items():
         default = "required" if name in required else json.dumps(field.get("default"))
         yield {
             "Parameter": name,
-            "Type": _type_of(field),
+            "Type": _describe_type(field),
             "Default": default,
             "Meaning": field.get("description", ""),
         }
 
 
-def _type_of(field: Mapping[str, Any]) -> str:
-    """Return a field's type in words, such as `number or null`."""
+def _describe_type(field: Mapping[str, Any]) -> str:
+    """Describe the type of a field, such as `number or null`."""
     if "enum" in field or "const" in field:
         return " or ".join(json.dumps(value) for value in field.get("enum", [field.get("const")]))
     if "anyOf" in field:
-        return " or ".join(_type_of(choice) for choice in field["anyOf"])
+        return " or ".join(_describe_type(choice) for choice in field["anyOf"])
     if "$ref" in field:
         return "object"
     if field.get("type") == "array" and field.get("items"):
-        return f"list of {_type_of(field['items'])}"
+        return f"list of {_describe_type(field['items'])}"
     return str(field.get("type", "any"))

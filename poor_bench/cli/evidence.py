@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def gather_evidence(
     config: WorkspaceFolder, selection: Selection, gates: Sequence[Gate], pass_score: float
 ) -> Evidence:
-    """Return what is known of the chosen LLMs and tests.
+    """Gather results, baselines and stale counts of the chosen LLMs and tests.
 
     Raises:
         ConfigError: If a filter matches nothing, or a baseline is nothing to compare with.
@@ -47,9 +47,11 @@ def gather_evidence(
         llms=chosen.llms,
         tests=tests,
         results=results,
-        n_stale=_stale_counts(config, selection, now),
+        n_stale=_count_stale(config, selection, now),
         comparisons={
-            baseline: _compared(opener.resolve_baseline(baseline), now, tests, config, pass_score)
+            baseline: _compare_baseline(
+                opener.resolve_baseline(baseline), now, tests, config, pass_score
+            )
             for baseline in baselines
         },
         named=ids_named(selection.llms, chosen.llms),
@@ -57,14 +59,14 @@ def gather_evidence(
     )
 
 
-def _compared(
+def _compare_baseline(
     baseline: ResultSet,
     now: ResultSet,
     tests: Mapping[str, Test],
     config: WorkspaceFolder,
     pass_score: float,
 ) -> dict[str, LLMComparison]:
-    """Return what became of each LLM; tests that were not chosen are left out of the baseline."""
+    """Compare each LLM with the baseline; tests that were not chosen are excluded."""
     known = config.workspace.tests_by_id
     kept = tuple(
         result
@@ -81,7 +83,7 @@ def _compared(
     return {comparison.llm_after: comparison for comparison in comparisons}
 
 
-def _stale_counts(config: WorkspaceFolder, selection: Selection, now: ResultSet) -> dict[str, int]:
+def _count_stale(config: WorkspaceFolder, selection: Selection, now: ResultSet) -> dict[str, int]:
     n_trials = max((result.trial for result in now.results), default=1)
     runner = WorkspaceRunner(config)
     try:
@@ -95,8 +97,8 @@ def _stale_counts(config: WorkspaceFolder, selection: Selection, now: ResultSet)
     }
 
 
-def rescored_side(side: ResultSet, config: WorkspaceFolder) -> ResultSet:
-    """Return a side with the scores that today's evaluators give; nothing is stored or asked.
+def rescore_result_set(side: ResultSet, config: WorkspaceFolder) -> ResultSet:
+    """Score stored responses with today's evaluators; nothing is stored, no request is sent.
 
     Results without a response, of tests that are gone or judged by an LLM, or that cannot be scored
     stay as they are.

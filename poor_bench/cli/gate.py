@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.options import combine, pass_mark_option, selection_from, selection_options
+from poor_bench.cli.options import combine, pass_mark_option, read_selection, selection_options
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples
 from poor_bench.errors import ConfigError
@@ -83,8 +83,8 @@ def command(
     from poor_bench.gates.check import check_gates
     from poor_bench.gates.gate import has_failed
 
-    gates = gates_from(app.workspace, options, gates_file, baseline)
-    selection = selection_from({name: options[name] for name in _FILTERS})
+    gates = read_gates(app.workspace, options, gates_file, baseline)
+    selection = read_selection({name: options[name] for name in _FILTERS})
     evidence = gather_evidence(app.config, selection, gates, pass_mark)
     outcomes = check_gates(gates, evidence, strict=strict)
     _tell(outcomes, app.llm_names, as_json=as_json)
@@ -123,10 +123,10 @@ def _print_outcomes(outcomes: Sequence[GateOutcome], names: Mapping[str, str]) -
     )
 
 
-def gates_from(
+def read_gates(
     workspace: Workspace, options: dict[str, Any], file: Path | None, baseline: str | None
 ) -> list[Gate]:
-    """Return the gates of the options and of the workspace's gates.yaml.
+    """Read the gates of the options and of gates.yaml.
 
     Args:
         workspace: Its classes and LLMs are what gates may name.
@@ -135,33 +135,33 @@ def gates_from(
         baseline: What gates without a baseline of their own compare with.
 
     Raises:
-        ConfigError: If a gate is wrong, needs a baseline, or there is none.
+        ConfigError: If a gate is not valid, or lacks a baseline, or if no gate is given.
     """
     from poor_bench.config.gate_entries import GATES_FILE, load_gates
 
     path = file or workspace.data_dir / GATES_FILE
-    gates = [*_option_gates(workspace, options)]
+    gates = [*_build_option_gates(workspace, options)]
     if file is not None or path.is_file():
         gates += load_gates(path, workspace)
     if not gates:
         raise ConfigError(
             "no gate is given", hint=f"give options such as --min-score 0.8, or write {path}"
         )
-    return [_with_baseline(gate, baseline) for gate in gates]
+    return [_add_baseline(gate, baseline) for gate in gates]
 
 
-def _option_gates(workspace: Workspace, options: dict[str, Any]) -> Iterator[Gate]:
+def _build_option_gates(workspace: Workspace, options: dict[str, Any]) -> Iterator[Gate]:
     from poor_bench.gates.gate import Gate, GateKind
 
     for name, (_, highest) in _LIMITS.items():
         for text in options[name]:
-            yield _limit_gate(GateKind(name), text, highest, workspace)
+            yield _build_limit_gate(GateKind(name), text, highest, workspace)
     for name in _FLAGS:
         if options[name]:
             yield Gate(kind=GateKind(name))
 
 
-def _limit_gate(kind: GateKind, text: str, highest: float, workspace: Workspace) -> Gate:
+def _build_limit_gate(kind: GateKind, text: str, highest: float, workspace: Workspace) -> Gate:
     from poor_bench.config.nearest_name import name_hint
     from poor_bench.gates.gate import Gate
 
@@ -181,7 +181,7 @@ def _limit_gate(kind: GateKind, text: str, highest: float, workspace: Workspace)
     return gate
 
 
-def _with_baseline(gate: Gate, baseline: str | None) -> Gate:
+def _add_baseline(gate: Gate, baseline: str | None) -> Gate:
     from poor_bench.gates.gate import GateKind
 
     if gate.kind is not GateKind.NO_REGRESSION or gate.baseline:

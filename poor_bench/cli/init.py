@@ -39,11 +39,11 @@ def command(app: AppContext, /, folder: Path | None, as_json: bool) -> int:
         return 0
     for path in written:
         click.echo(f"  {path}")
-    click.echo(_next_steps(target))
+    click.echo(_suggest_next_steps(target))
     return 0
 
 
-def _next_steps(folder: Path) -> str:
+def _suggest_next_steps(folder: Path) -> str:
     use_workspace(folder)
     return (
         f"\nNext:\n"

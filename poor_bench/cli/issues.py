@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, next_step, pass_app
-from poor_bench.cli.options import baseline_option, selection_from, selection_options
+from poor_bench.cli.options import baseline_option, read_selection, selection_options
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted
@@ -61,7 +61,7 @@ def command(
         raise click.UsageError(f"unexpected argument {name!r}: give one cause")
     from poor_bench.report_generator import ReportGenerator
 
-    data = ReportGenerator(app.config, selection_from(filters), base=base or "").data
+    data = ReportGenerator(app.config, read_selection(filters), base=base or "").data
     if not data.results:
         click.echo(f"No results yet. Next: {next_step('run')}")
         return 0

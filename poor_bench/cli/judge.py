@@ -124,11 +124,13 @@ def list_runs(app: AppContext, /, agent_id: str | None, as_json: bool = False) -
     if not summaries:
         click.echo(f"No judged runs yet. Next: {next_command('judge run AGENT')}")
         return 0
-    print_table(_row(item, is_running=store.is_under_way(item.run.run_id)) for item in summaries)
+    print_table(
+        _build_row(item, is_running=store.is_under_way(item.run.run_id)) for item in summaries
+    )
     return 0
 
 
-def _row(summary: RunSummary, *, is_running: bool) -> dict[str, str]:
+def _build_row(summary: RunSummary, *, is_running: bool) -> dict[str, str]:
     from poor_bench.metrics import cost_text
 
     header = summary.run.header
@@ -140,12 +142,12 @@ def _row(summary: RunSummary, *, is_running: bool) -> dict[str, str]:
         "Judges": ", ".join(header.judges) + (f" x{header.repeat}" if header.repeat > 1 else ""),
         ">Cases": str(len(summary.run.conversations)),
         ">Score": "" if score is None else f"{score:.2f}",
-        "": "running" if is_running else _state(summary),
+        "": "running" if is_running else _describe_state(summary),
         ">Cost": cost_text(summary.run.cost_usd),
     }
 
 
-def _state(summary: RunSummary) -> str:
+def _describe_state(summary: RunSummary) -> str:
     if not summary.run.is_complete:
         return "incomplete"
     return "approved" if summary.is_approved else "not approved"
@@ -246,7 +248,10 @@ def compare(app: AppContext, /, before: str, after: str, as_json: bool) -> int:
 
 
 def _print(comparison: RunComparison) -> None:
-    rows = [*_rows(comparison, comparison.scores), *_rows(comparison, comparison.cases, "case ")]
+    rows = [
+        *_build_rows(comparison, comparison.scores),
+        *_build_rows(comparison, comparison.cases, "case "),
+    ]
     if comparison.scores:
         print_table(rows)
     for obstacle in comparison.obstacles:
@@ -256,7 +261,7 @@ def _print(comparison: RunComparison) -> None:
         say(f"{header.run_id}: {header.agent_id}, {header.llm_id}")
 
 
-def _rows(
+def _build_rows(
     comparison: RunComparison, changes: Sequence[ScoreChange], prefix: str = ""
 ) -> Iterator[dict[str, str]]:
     from poor_bench.judge.report_text import change_text

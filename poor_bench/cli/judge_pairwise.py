@@ -143,7 +143,7 @@ def show_comparisons(
     for judge, comparisons in decisions.by_judge.items():
         if decisions.is_panel:
             say(judge)
-        print_table(_row(comparison) for comparison in comparisons.comparisons)
+        print_table(_build_row(comparison) for comparison in comparisons.comparisons)
         for sentence in tally_text(comparisons):
             click.echo(sentence)
         click.echo("")
@@ -170,7 +170,7 @@ def show_pairwise(data_dir: Path, reference: str, *, as_json: bool) -> int:
     show_comparisons(combine_judges(pairwise.comparisons), runs, as_json=as_json)
     if pairwise.n_planned > len(pairwise.comparisons) and not as_json:
         go_on = next_command(f"judge pairwise --resume {pairwise.run_id}")
-        click.echo(f"Incomplete: {_share_judged(pairwise)}. Resume: {go_on}")
+        click.echo(f"Incomplete: {_describe_share(pairwise)}. Resume: {go_on}")
     return 0
 
 
@@ -232,11 +232,11 @@ def _tally_to_json(comparisons: PairwiseTally) -> dict[str, Any]:
     }
 
 
-def _share_judged(pairwise: StoredPairwise) -> str:
+def _describe_share(pairwise: StoredPairwise) -> str:
     return f"{len(pairwise.comparisons)} of {counted(pairwise.n_planned, 'pair')} judged"
 
 
-def _row(comparison: PairComparison) -> dict[str, str]:
+def _build_row(comparison: PairComparison) -> dict[str, str]:
     return {
         "Case": comparison.case_id,
         "Better": comparison.outcome.value,

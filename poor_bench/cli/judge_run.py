@@ -114,7 +114,7 @@ def run(
             runner.require_idle(plan)
         if not as_json:
             _tell_cost(plan)
-        with judge_progress(plan, quiet=as_json) as listener:
+        with show_judge_progress(plan, quiet=as_json) as listener:
             summary = summarise_run(runner.run(plan, listener))
     show_summary(summary, as_json=as_json, html=html)
     if runner.budget.n_refused:
@@ -122,16 +122,16 @@ def run(
 
         text = f"{runner.budget.n_refused} conversations and judgements might have exceeded"
         click.echo(f"{text} --max-cost {cost_text(max_cost)} and were skipped.", err=True)
-    return _exit_code(summary, gate=gate) or (2 if plan.skipped else 0)
+    return _choose_exit_code(summary, gate=gate) or (2 if plan.skipped else 0)
 
 
 def _plan(runner: JudgeRunner, agent_id: str, options: dict[str, Any]) -> JudgePlan:
     if options["resume"]:
         return runner.plan_resume(options["resume"], agent_id)
-    return runner.plan(_request(agent_id, runner.store, options))
+    return runner.plan(_build_request(agent_id, runner.store, options))
 
 
-def _request(agent_id: str, store: JudgementStore, options: dict[str, Any]) -> JudgeRequest:
+def _build_request(agent_id: str, store: JudgementStore, options: dict[str, Any]) -> JudgeRequest:
     from poor_bench.judge.panel import Decision
     from poor_bench.judge.run_plan import JudgeRequest
 
@@ -172,14 +172,14 @@ def _tell_cost(plan: JudgePlan) -> None:
         click.echo(f"Cost: {format_highest_cost(most_usd)}", err=True)
 
 
-def _exit_code(summary: RunSummary, *, gate: bool) -> int:
+def _choose_exit_code(summary: RunSummary, *, gate: bool) -> int:
     if not summary.run.is_complete or summary.panel.n_fallbacks:
         return 3
     return 1 if gate and not summary.is_approved else 0
 
 
 @contextmanager
-def judge_progress(plan: JudgePlan, *, quiet: bool) -> Iterator[Callable[[AgentEvent], None]]:
+def show_judge_progress(plan: JudgePlan, *, quiet: bool) -> Iterator[Callable[[AgentEvent], None]]:
     """Show the events of a run while it lasts."""
     from poor_bench.cli.screen import open_job_view
     from poor_bench.judge.report_text import event_text
@@ -234,11 +234,11 @@ def print_summary(summary: RunSummary) -> None:
     header = summary.run.header
     say(f"{header.agent_name} ({header.llm_id}), run {header.run_id}")
     if summary.panel.scores:
-        print_table(_dimension_rows(summary))
+        print_table(_build_dimension_rows(summary))
     for case in summary.cases:
-        for line in _case_lines(case):
+        for line in _describe_case(case):
             say(line)
-    for line in _overall_lines(summary):
+    for line in _describe_overall(summary):
         say(line)
     click.echo()
     for note in notes_on(summary):
@@ -247,7 +247,7 @@ def print_summary(summary: RunSummary) -> None:
     say(verdict_text(summary) + (f"  ({cost})" if cost else ""))
 
 
-def _dimension_rows(summary: RunSummary) -> Iterator[dict[str, str]]:
+def _build_dimension_rows(summary: RunSummary) -> Iterator[dict[str, str]]:
     from poor_bench.judge.report_text import spread_text
 
     panel = summary.panel
@@ -262,7 +262,7 @@ def _dimension_rows(summary: RunSummary) -> Iterator[dict[str, str]]:
         yield row
 
 
-def _case_lines(case: CaseSummary) -> Iterator[str]:
+def _describe_case(case: CaseSummary) -> Iterator[str]:
     talk = case.conversation
     score = "" if case.score is None else f"  {case.score:.2f}"
     yield f"{talk.case_id}{score}{'  failed' if talk.passed is False else ''}"
@@ -272,7 +272,7 @@ def _case_lines(case: CaseSummary) -> Iterator[str]:
         yield f"  {item.score:4.1f} {item.judge}: {' '.join(item.text.split())}"
 
 
-def _overall_lines(summary: RunSummary) -> Iterator[str]:
+def _describe_overall(summary: RunSummary) -> Iterator[str]:
     for heading in ("weaknesses", "recommendations"):
         texts = [text for item in summary.run.usable_judgements for text in getattr(item, heading)]
         unique = list(dict.fromkeys(" ".join(text.split()) for text in texts))

@@ -58,7 +58,7 @@ def command(ctx: click.Context, no_check: bool, as_json: bool) -> int:
             "": "" if llm.enabled else "off",
             ">Size": f"{llm.size:g} B" if llm.size else "",
             "Parameters": shorten(", ".join(f"{k}={v}" for k, v in llm.parameters.items()), 60),
-            "Reachable": _shown_check(checks.get(llm.id)),
+            "Reachable": _describe_check(checks.get(llm.id)),
         }
         for llm in llms
     )
@@ -192,7 +192,7 @@ def _llm_to_json(llm: LLM, check: Reachability | None) -> dict[str, Any]:
     }
 
 
-def _shown_check(check: Reachability | None) -> str:
+def _describe_check(check: Reachability | None) -> str:
     if check is None:
         return ""
     return "yes" if check.state == "ready" else f"{check.state}: {check.message}"

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from poor_bench import __version__
 from poor_bench.cli.context import DEFAULT_FOLDER, FOLDER, AppContext, accept_workspace
-from poor_bench.cli.process import leave, open_missing_streams, write_to_nobody
+from poor_bench.cli.process import leave, open_missing_streams, discard_output
 from poor_bench.command_line import examples, next_command, program, use_workspace
 from poor_bench.errors import PoorBenchError
 
@@ -63,7 +63,7 @@ class LazyGroup(click.Group):
     """A group whose commands are imported when they are called, so that `--help` stays quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order in which a newcomer needs them."""
+        """List the names in the order in which a newcomer needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -82,7 +82,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name the nearest command when there is none of that name."""
+        """Suggest the nearest command if the name is unknown."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
             from difflib import get_close_matches
@@ -158,7 +158,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _invoke(ctx: click.Context) -> Any:
-    """Run a command; its errors are told while it is known which workspace it was given."""
+    """Run a command. Errors are printed here, while hints can still name its workspace."""
     try:
         return root.invoke(ctx)
     except PoorBenchError as error:
@@ -177,7 +177,7 @@ def _print_hints(error: click.UsageError) -> None:
 
 def _report_os_error(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
-        write_to_nobody()
+        discard_output()
         return 0
     where = f"{error.filename}: " if error.filename else ""
     click.echo(f"Error: {where}{error.strerror or error}", err=True)
@@ -198,13 +198,13 @@ def option_hints(error: click.UsageError) -> list[str]:
     if error.ctx is None or stray is None or app is None:
         return []
     try:
-        return list(_hints(stray[1].split(), app.workspace, error.ctx))
+        return list(_find_hints(stray[1].split(), app.workspace, error.ctx))
     except PoorBenchError:  # the workspace cannot be read: the refusal itself says enough
         return []
 
 
-def _hints(words: list[str], workspace: Workspace, context: click.Context) -> Iterator[str]:
-    known = _known(workspace)
+def _find_hints(words: list[str], workspace: Workspace, context: click.Context) -> Iterator[str]:
+    known = _list_known_names(workspace)
     taken = {option for parameter in context.command.params for option in parameter.opts}
     command = context.command_path.removeprefix(f"{context.find_root().command_path} ")
     for word in words:
@@ -215,7 +215,7 @@ def _hints(words: list[str], workspace: Workspace, context: click.Context) -> It
                 break
 
 
-def _known(workspace: Workspace) -> dict[str, tuple[str, set[str]]]:
+def _list_known_names(workspace: Workspace) -> dict[str, tuple[str, set[str]]]:
     tests, classes, llms = workspace.tests, workspace.test_classes, workspace.llms
     tags = {tag for test in tests for tag in (*test.tags, *classes[test.class_id].tags)}
     return {

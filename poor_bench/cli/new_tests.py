@@ -40,11 +40,11 @@ class NewTests:
     class_entry: Mapping[str, Any]
     tests: Sequence[Mapping[str, Any]]
     refused: list[str] = field(default_factory=list)
-    """One sentence for every test that was left out."""
+    """One sentence for each skipped test."""
 
 
 def prove(app: AppContext, new: NewTests) -> NewTests:
-    """Return the tests whose references score 1.0 and whose empty responses score 0.
+    """Keep the tests whose references score 1.0 and whose empty responses score 0.
 
     Raises:
         PluginError: If the evaluator cannot be used.
@@ -57,7 +57,7 @@ def prove(app: AppContext, new: NewTests) -> NewTests:
     refused = list(new.refused)
     with show_status("Scoring the reference responses"):
         for test in new.tests:
-            fault = _parameter_fault(app, spec_of(new.class_entry, test))
+            fault = _find_parameter_fault(app, spec_of(new.class_entry, test))
             fault = fault or fault_of(new.class_entry, test, facts)
             if fault:
                 refused.append(f"{test['test_id']}: {fault}")
@@ -66,8 +66,8 @@ def prove(app: AppContext, new: NewTests) -> NewTests:
     return NewTests(class_entry=new.class_entry, tests=sound, refused=refused)
 
 
-def _parameter_fault(app: AppContext, spec: EvaluatorSpec) -> str:
-    """Return what an evaluator has against its parameters, in words; empty if nothing."""
+def _find_parameter_fault(app: AppContext, spec: EvaluatorSpec) -> str:
+    """Describe what is wrong with the parameters of an evaluator; empty if nothing is."""
     problems = app.evaluators.get(spec.name).check_parameters(spec.parameters)
     return "; ".join(
         f"{place or 'parameters'}: {message}" + (f" ({hint})" if hint else "")
@@ -166,14 +166,14 @@ def import_tests(app: AppContext, /, file: Path, **options: Any) -> int:
     rows = read_rows(file)
     if not rows:
         raise ConfigError(f"{file} has no rows")
-    importer = _importer(file, [row for _, row in rows], options)
-    new = _convert(importer, _chosen(rows, options), options)
+    importer = _choose_importer(file, [row for _, row in rows], options)
+    new = _convert(importer, _select(rows, options), options)
     if not options["unproven"]:
         new = prove(app, new)
     return add_and_report(app, new, dry_run=options["dry_run"], as_json=options["as_json"])
 
 
-def _importer(file: Path, rows: Sequence[Row], options: dict[str, Any]) -> Importer:
+def _choose_importer(file: Path, rows: Sequence[Row], options: dict[str, Any]) -> Importer:
     from poor_bench.importers.registry import importer_named, recognise
     from poor_bench.importers.rows import columns_importer, require_columns
 
@@ -190,7 +190,7 @@ def _importer(file: Path, rows: Sequence[Row], options: dict[str, Any]) -> Impor
     return importer_named(name) if name else recognise(rows[0])
 
 
-def _chosen(rows: list[tuple[int, Row]], options: dict[str, Any]) -> list[tuple[int, Row]]:
+def _select(rows: list[tuple[int, Row]], options: dict[str, Any]) -> list[tuple[int, Row]]:
     rows = rows[: options["limit"]]
     n_sample = options["sample"]
     if n_sample is None or n_sample >= len(rows):

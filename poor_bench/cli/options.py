@@ -58,15 +58,15 @@ class OutputFile(click.Path):
         """Check the ending; a name without one, such as /dev/stdout, is left alone."""
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if path.suffix and path.suffix.lower() not in self._endings:
-            self.fail(f"{path}: the name must end in {one_of(self._endings)}", param, ctx)
+            self.fail(f"{path}: the name must end in {list_endings(self._endings)}", param, ctx)
         return path
 
 
-def one_of(endings: Iterable[str]) -> str:
+def list_endings(endings: Iterable[str]) -> str:
     """List endings in words.
 
     Example:
-        >>> one_of((".md", ".csv", ".json"))
+        >>> list_endings((".md", ".csv", ".json"))
         '.md, .csv or .json'
     """
     *others, last = endings
@@ -104,7 +104,7 @@ selection_options = combine(
     click.option("--test", "tests", multiple=True, metavar="ID", help="Test id or glob."),
     click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag or glob."),
 )
-"""`--llm --class --level --test --tag`, all repeatable; see `selection_from`."""
+"""`--llm --class --level --test --tag`, all repeatable; see `read_selection`."""
 pass_mark_option = click.option(
     "--pass-mark",
     type=click.FloatRange(0, 1, min_open=True),
@@ -126,7 +126,7 @@ comparison_options = combine(
         help="Compare tests even if this changed. Default: such tests are listed, not compared.",
     ),
 )
-"""`--pass-mark --allow`; see `allowed_changes`."""
+"""`--pass-mark --allow`; see `read_allowed_changes`."""
 judge_options = combine(
     click.option(
         "--judge",
@@ -150,7 +150,7 @@ def search_options(default_calls: int) -> Callable[[_Command], _Command]:
     )
 
 
-def selection_from(filters: dict[str, Any], *, trials: int = 1, force: bool = False) -> Selection:
+def read_selection(filters: dict[str, Any], *, trials: int = 1, force: bool = False) -> Selection:
     """Read the values of `selection_options`.
 
     Raises:
@@ -182,7 +182,7 @@ def read_levels(text: str) -> range:
     return range(low, int(match[2] or low) + 1)
 
 
-def allowed_changes(words: tuple[str, ...]) -> frozenset[Mismatch]:
+def read_allowed_changes(words: tuple[str, ...]) -> frozenset[Mismatch]:
     """Read the values of `--allow`."""
     from poor_bench.comparison.compared_tests import Mismatch
 

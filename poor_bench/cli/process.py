@@ -37,14 +37,14 @@ def leave(code: int) -> NoReturn:
 
 
 def open_missing_streams() -> None:
-    """Give a process that was started without standard output or error somewhere to write to."""
+    """Open the null device where standard output or error is closed."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open
             setattr(sys, name, nowhere)
 
 
-def write_to_nobody() -> None:
+def discard_output() -> None:
     """Discard buffered output so that Python does not fail while exiting."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):

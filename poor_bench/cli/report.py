@@ -12,11 +12,11 @@ import click
 from poor_bench import metrics
 from poor_bench.cli.context import AppContext, next_step, pass_app
 from poor_bench.cli.options import (
-    allowed_changes,
     baseline_option,
     comparison_options,
-    one_of,
-    selection_from,
+    list_endings,
+    read_allowed_changes,
+    read_selection,
     selection_options,
 )
 from poor_bench.cli.output import print_table, say
@@ -85,12 +85,12 @@ def command(
     """
     from poor_bench.report_generator import ReportGenerator
 
-    form = form or _default_form(output)
+    form = form or _choose_form(output)
     generator = ReportGenerator(
         app.config,
-        selection_from(filters),
+        read_selection(filters),
         base=base or "",
-        allowed=allowed_changes(allow),
+        allowed=read_allowed_changes(allow),
         pass_score=pass_mark,
     )
     if form == _TABLE:
@@ -108,14 +108,15 @@ def command(
     return 0
 
 
-def _default_form(output: Path | None) -> str:
+def _choose_form(output: Path | None) -> str:
     if output is None:
         return _TABLE
     form = format_of_ending(output.suffix)
     if form is None:
         endings = [ending for export in EXPORTS.values() for ending in export.endings]
         raise click.BadParameter(
-            f"{output}: the name must end in {one_of(endings)}; or name the format with --format",
+            f"{output}: the name must end in {list_endings(endings)}; "
+            "or name the format with --format",
             param_hint="'--output'",
         )
     return form
@@ -162,7 +163,10 @@ def print_times(data: ReportData) -> None:
     summaries = data.summaries()
     figures = [metric for metric in metrics.USAGE if metric.is_shown(summaries)]
     print_table(
-        (_group_cells(summary, names) | _metric_cells(summary, figures) for summary in summaries),
+        (
+            _build_group_row(summary, names) | _build_metric_cells(summary, figures)
+            for summary in summaries
+        ),
         hides_empty=True,
     )
     for machine in sorted({machine_text(machine) for machine in data.machines}):
@@ -236,21 +240,21 @@ def print_summaries(
     is_partial = any(each.n_tests < each.n_all for each in coverage.values())
     figures = [metric for metric in metrics.LEADERBOARD if metric.is_shown(summaries)]
     cells = [
-        _group_cells(summary, names)
+        _build_group_row(summary, names)
         | {
             ">Score": metrics.SCORE.show(summary, "-"),
             ">95 % CI": metrics.SCORE.show_interval(summary),
-            ">Stratified": _stratified_text(stratified.get(summary.group.llm_id)),
+            ">Stratified": _format_stratified(stratified.get(summary.group.llm_id)),
             "Tied": ties.get(summary.group.llm_id, ""),
-            ">Tests": _tests_text(coverage.get(summary.group.llm_id)) if is_partial else "",
+            ">Tests": _format_coverage(coverage.get(summary.group.llm_id)) if is_partial else "",
         }
-        | _metric_cells(summary, figures[1:])
+        | _build_metric_cells(summary, figures[1:])
         for summary in sorted(summaries, key=place)
     ]
     print_table(cells, hides_empty=True)
 
 
-def _group_cells(summary: Summary, names: Mapping[str, str]) -> dict[str, str]:
+def _build_group_row(summary: Summary, names: Mapping[str, str]) -> dict[str, str]:
     group = summary.group
     return {
         "Model": names.get(group.llm_id, group.llm_id),
@@ -259,22 +263,22 @@ def _group_cells(summary: Summary, names: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _metric_cells(summary: Summary, figures: Iterable[metrics.Metric]) -> dict[str, str]:
+def _build_metric_cells(summary: Summary, figures: Iterable[metrics.Metric]) -> dict[str, str]:
     return {f">{metric.label}": metric.show(summary) for metric in figures}
 
 
-def _stratified_text(estimate: Estimate | None) -> str:
+def _format_stratified(estimate: Estimate | None) -> str:
     if estimate is None:
         return ""
     interval = metrics.interval_text(estimate.low, estimate.high)
     return f"{metrics.score_text(estimate.value)} ({interval})"
 
 
-def _tests_text(coverage: Coverage | None) -> str:
+def _format_coverage(coverage: Coverage | None) -> str:
     return f"{coverage.n_tests}/{coverage.n_all}" if coverage else ""
 
 
 def summary_to_json(summary: Summary) -> dict[str, Any]:
-    """Return every figure of a summary under its name; intervals as low and high."""
+    """Build the JSON output of a summary; intervals as low and high."""
     record = asdict(summary)
     return {**record.pop("group"), **record, "scored_share": summary.scored_share}

@@ -12,7 +12,7 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import (
     limit_cost,
     print_cost_estimate,
-    selection_from,
+    read_selection,
     selection_options,
 )
 from poor_bench.cli.output import console, json_option, print_json, print_table, say
@@ -75,14 +75,14 @@ def command(
     try:
         if undo:
             return _undo(runner, filters, dry_run=dry_run, as_json=as_json)
-        selection = selection_from(filters)
+        selection = read_selection(filters)
         agree_on_sandbox(app, select(app.workspace, selection).tests)
         plan = runner.plan_rescore(selection)
         _tell_judging(runner, plan, max_cost, quiet=as_json)
         rescored: list[Rescored] = []
         items = runner.rescore(plan)
         with closing(items), closing(items if dry_run else runner.storing(items)) as stored:
-            rescored.extend(_progress(stored, plan.n_items, quiet=as_json))
+            rescored.extend(_track(stored, plan.n_items, quiet=as_json))
     finally:
         runner.close()
     n_left = plan.n_items - len(rescored)
@@ -91,12 +91,12 @@ def command(
 
 
 def _undo(runner: WorkspaceRunner, filters: dict[str, Any], *, dry_run: bool, as_json: bool) -> int:
-    selection = selection_from(filters) if any(filters.values()) else None
+    selection = read_selection(filters) if any(filters.values()) else None
     undone = runner.plan_undo(selection)
     if not dry_run:
         runner.undo_rescore(undone)
     if as_json:
-        print_json({"n_restored": len(undone), "restored": [_record(item) for item in undone]})
+        print_json({"n_restored": len(undone), "restored": [_to_json(item) for item in undone]})
         return 0
     _print_moves(undone)
     what = "to restore" if dry_run else "restored"
@@ -118,8 +118,8 @@ def _tell(rescored: list[Rescored], n_left: int, *, stored: bool, as_json: bool)
             {
                 "n_rescored": len(rescored),
                 "n_left": n_left,
-                "changed": [_record(item) for item in changed],
-                "problems": [_record(item) for item in problems],
+                "changed": [_to_json(item) for item in changed],
+                "problems": [_to_json(item) for item in problems],
             }
         )
     else:
@@ -162,11 +162,11 @@ def _print_moves(changed: list[Rescored]) -> int:
     return len(moves)
 
 
-def _record(item: Rescored) -> dict[str, Any]:
-    return rescored_record(item.move()) | {"problem": item.problem}
+def _to_json(item: Rescored) -> dict[str, Any]:
+    return rescored_move_to_json(item.move()) | {"problem": item.problem}
 
 
-def _progress(items: Iterator[Rescored], n_items: int, *, quiet: bool) -> Iterator[Rescored]:
+def _track(items: Iterator[Rescored], n_items: int, *, quiet: bool) -> Iterator[Rescored]:
     from rich.progress import track
 
     yield from track(items, "Scoring", total=n_items, console=console(stderr=True), disable=quiet)
@@ -205,18 +205,18 @@ def print_rescored(tally: RescoreTally, n_not_rescored: int, undo: str) -> None:
 
 
 def rescored_to_json(tally: RescoreTally, n_not_rescored: int) -> dict[str, Any]:
-    """Return the same for machines."""
+    """Build the JSON output of a rescoring."""
     return {
         "n_rescored": tally.n_scored,
         "n_first_scored": tally.n_first,
         "n_not_rescored": n_not_rescored,
-        "changed": [rescored_record(move) for move in tally.moves],
+        "changed": [rescored_move_to_json(move) for move in tally.moves],
         "problems": [problem._asdict() for problem in tally.problems],
     }
 
 
-def rescored_record(move: Move) -> dict[str, Any]:
-    """Return one changed score for machines."""
+def rescored_move_to_json(move: Move) -> dict[str, Any]:
+    """Build the JSON output of one changed score."""
     return move._asdict()
 
 
@@ -226,8 +226,8 @@ def print_moves(moves: Sequence[Move]) -> None:
         {
             "Model": move.llm_id,
             "Test": move.test_id if move.trial == 1 else f"{move.test_id}, trial {move.trial}",
-            ">Earlier": _score(move.old_score),
-            ">Now": _score(move.new_score),
+            ">Earlier": _format_score(move.old_score),
+            ">Now": _format_score(move.new_score),
         }
         for move in moves
     )
@@ -241,5 +241,5 @@ def print_unscored(problems: Sequence[Problem]) -> None:
         say(f"{problem.message}: {count}, {where}", err=True)
 
 
-def _score(score: float | None) -> str:
+def _format_score(score: float | None) -> str:
     return "-" if score is None else f"{score:.3f}"

@@ -59,7 +59,7 @@ def command(
     """Show single results: prompt, thinking, response, score, details."""
     if repair:
         return _repair(app)
-    results = list(_chosen(app, test_id, llm_glob, failed=failed))
+    results = list(_select(app, test_id, llm_glob, failed=failed))
     if as_json:
         from poor_bench.models.result import result_to_record
 
@@ -74,7 +74,7 @@ def command(
     return 0
 
 
-def _chosen(
+def _select(
     app: AppContext, test_id: str | None, llm_glob: str | None, *, failed: bool
 ) -> Iterator[Result]:
     from poor_bench.config.llm_names import stored_ids_matching

@@ -14,7 +14,7 @@ from poor_bench.cli.options import (
     limit_cost,
     max_cost_option,
     print_cost_estimate,
-    selection_from,
+    read_selection,
     selection_options,
     trials_option,
 )
@@ -88,7 +88,7 @@ def command(
     from poor_bench.workspace_runner import WorkspaceRunner
 
     runner = WorkspaceRunner(app.config)
-    selection = selection_from(choice, trials=choice["trials"], force=choice["force"])
+    selection = read_selection(choice, trials=choice["trials"], force=choice["force"])
     plan = runner.plan(selection)
     if not plan.is_empty and not dry_run:
         agree_on_sandbox(app, plan.states.tests)
@@ -121,7 +121,7 @@ def _run(runner: WorkspaceRunner, plan: Plan, *, quiet: bool) -> EndedRun:
 def _report(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None, *, as_json: bool) -> int:
 
     if as_json:
-        print_json(run_summary(runner, plan, ended))
+        print_json(run_to_json(runner, plan, ended))
     else:
         print_run_summary(runner, plan, ended)
     return 0 if ended is None else ended.exit_code
@@ -235,9 +235,9 @@ def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | Non
     else:
         n_not_rescored = ended.finished.n_not_rescored
         print_rescored(ended.rescored, n_not_rescored, next_command("rescore --undo"))
-    summaries = _summaries(runner, plan)
+    summaries = _summarise_results(runner, plan)
     if summaries:
-        coverage = coverages_of(_results(runner, plan))
+        coverage = coverages_of(_find_results(runner, plan))
         print_summaries(summaries, names, coverage=coverage)
         for llm_id, each in coverage.items():
             if not each.is_comparable:
@@ -249,14 +249,14 @@ def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | Non
     if ended is not None and budget is not None and budget.is_reached:
         click.echo(f"Stopped by --max-cost: {budget}; the rest stays pending.")
     if ended is not None and (ended.finished.n_failed or ended.finished.n_skipped):
-        click.echo(_not_scored(ended.finished))
+        click.echo(_describe_pending(ended.finished))
 
 
-def run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> dict[str, Any]:
-    """Return the same for machines."""
+def run_to_json(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> dict[str, Any]:
+    """Build the JSON output of a run."""
     from poor_bench.runner.rescore import RescoreTally
 
-    summaries = _summaries(runner, plan)
+    summaries = _summarise_results(runner, plan)
     finished = ended.finished if ended else None
     return {
         "run_id": finished.run_id if finished else None,
@@ -274,13 +274,13 @@ def run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> 
     }
 
 
-def _summaries(runner: WorkspaceRunner, plan: Plan) -> list[Summary]:
+def _summarise_results(runner: WorkspaceRunner, plan: Plan) -> list[Summary]:
     from poor_bench.statistics.summary import summarise
 
-    return summarise(_results(runner, plan))
+    return summarise(_find_results(runner, plan))
 
 
-def _results(runner: WorkspaceRunner, plan: Plan) -> Iterator[Result]:
+def _find_results(runner: WorkspaceRunner, plan: Plan) -> Iterator[Result]:
     """Yield the stored results of the LLMs and tests that were selected."""
     states = plan.states
     for result in runner.config.store.results():
@@ -288,7 +288,7 @@ def _results(runner: WorkspaceRunner, plan: Plan) -> Iterator[Result]:
             yield result
 
 
-def _not_scored(finished: RunFinished) -> str:
+def _describe_pending(finished: RunFinished) -> str:
     left = counted(finished.n_failed + finished.n_skipped, "trial")
     again = next_step("run")
     if finished.cancelled:

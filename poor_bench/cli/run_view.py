@@ -43,12 +43,12 @@ _LINE_EVERY_S = 10.0
 
 
 class RunView:
-    """Counts what a run tells, and shows it in the way of a subclass."""
+    """Counts the events of a run; a subclass shows them."""
 
     def __init__(
         self, workspace: Workspace, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
-        """Count nothing yet.
+        """Start with empty counts.
 
         Args:
             workspace: Names the models.
@@ -79,18 +79,18 @@ class RunView:
                 self._take_of_judge(event)
 
     def say(self, line: str) -> None:
-        """Show a line of its own; where nobody reads it any more, the run goes on all the same."""
+        """Print a line. The run goes on if nobody reads it any more."""
         with suppress(BrokenPipeError):
             say(line, err=True)
 
     def show(self, llm_id: str, note: str, *, is_frequent: bool = False) -> None:
-        """Show how far an LLM is; what is frequent may be left out."""
+        """Show the progress of an LLM; frequent updates may be skipped."""
 
     def finish(self, llm_id: str) -> None:
-        """Show that an LLM has nothing more to do."""
+        """Show that an LLM is done."""
 
     def name(self, llm_id: str) -> str:
-        """Return what screens call an LLM."""
+        """Look up the name that screens show for an LLM."""
         return self._names.get(llm_id, llm_id)
 
     def _start(self, event: RunStarted) -> None:
@@ -120,7 +120,9 @@ class RunView:
             case ModelLoading(llm_id=llm_id):
                 self.show(llm_id, "loading the model")
             case ModelFetching(llm_id=llm_id):
-                self.show(llm_id, f"fetching the model {_megabytes(event)}", is_frequent=True)
+                self.show(
+                    llm_id, f"fetching the model {_format_megabytes(event)}", is_frequent=True
+                )
             case ModelLoaded(llm_id=llm_id, load_ms=load_ms) if load_ms:
                 self.show(llm_id, f"model loaded in {load_ms / 1000:.1f} s")
             case ModelNotPreloaded(llm_id=llm_id, failure=failure):
@@ -214,20 +216,20 @@ class QuietView(RunView):
     """Shows nothing but what went wrong, for `--json`."""
 
 
-def _megabytes(event: ModelFetching) -> str:
+def _format_megabytes(event: ModelFetching) -> str:
     return f"{event.n_bytes / 1e6:.0f} of {event.of_bytes / 1e6:.0f} MB"
 
 
 @contextmanager
 def open_run_view(workspace: Workspace, *, quiet: bool) -> Iterator[RunView]:
     """Open the view that fits where the output goes; at its end it tells what was not rescored."""
-    with _opened(workspace, quiet=quiet) as view:
+    with _choose_view(workspace, quiet=quiet) as view:
         yield view
     print_unscored(view.rescored.problems)
 
 
 @contextmanager
-def _opened(workspace: Workspace, *, quiet: bool) -> Iterator[RunView]:
+def _choose_view(workspace: Workspace, *, quiet: bool) -> Iterator[RunView]:
     if quiet:
         yield QuietView(workspace)
     elif sys.stderr.isatty():
@@ -284,7 +286,7 @@ class LLMTally:
         return (now - self.first_at) / n_timed * n_left
 
     def figures(self) -> str:
-        """Return score so far, tokens per second and failures as a short text."""
+        """Describe score, tokens per second and failures so far."""
         parts = []
         if self.n_scored:
             parts.append(f"score {self.score_sum / self.n_scored:.2f}")

@@ -64,11 +64,11 @@ def selftest(as_json: bool) -> int:
             shown.update(f"Tried {number} of {counted(len(TRIALS), 'escape')}")
     broken = [item for item in findings if not item.held and item.is_promised]
     if as_json:
-        print_json({"level": level.label, "escapes": [_record(item) for item in findings]})
+        print_json({"level": level.label, "escapes": [_to_json(item) for item in findings]})
     else:
         print_table(
             {
-                "": _verdict(item, broken=item in broken),
+                "": _describe_verdict(item, broken=item in broken),
                 "Escape": item.name,
                 "Evidence": item.evidence,
             }
@@ -81,13 +81,13 @@ def selftest(as_json: bool) -> int:
     return 1 if broken else 0
 
 
-def _verdict(finding: Finding, *, broken: bool) -> str:
+def _describe_verdict(finding: Finding, *, broken: bool) -> str:
     if finding.held:
         return "held"
     return "BROKEN" if broken else f"open (needs {finding.needs})"
 
 
-def _record(finding: Finding) -> dict[str, Any]:
+def _to_json(finding: Finding) -> dict[str, Any]:
     return {
         "name": finding.name,
         "held": finding.held,
@@ -97,10 +97,10 @@ def _record(finding: Finding) -> dict[str, Any]:
 
 
 def choose_sandbox(name: str | None) -> None:
-    """Accept the level that the option names in this process, and demand it.
+    """Require the level that the option names, and accept it in this process.
 
     Raises:
-        click.UsageError: If there is no level of that name.
+        click.UsageError: If the level does not exist.
         ConfigError: If this machine cannot give it; the message says what is missing and why.
         SandboxError: If processes cannot be started.
     """
@@ -127,7 +127,7 @@ sandbox_option = click.option(
 
 
 def agree_on_sandbox(app: AppContext, tests: Iterable[Test]) -> None:
-    """Warn of a weak sandbox before tests run code of models, and ask on a terminal to accept it.
+    """Warn about a weak sandbox before tests run code of models; ask on a terminal to accept it.
 
     Raises:
         ConfigError: If nobody accepts it.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, next_step, pass_app
-from poor_bench.cli.options import selection_from, selection_options, trials_option
+from poor_bench.cli.options import read_selection, selection_options, trials_option
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted, removed_tests_text
@@ -39,10 +39,10 @@ def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> i
     """
     from poor_bench.workspace_runner import WorkspaceRunner
 
-    selection = selection_from(filters, trials=trials)
-    removed = _removed_llms(app, selection)
+    selection = read_selection(filters, trials=trials)
+    removed = _count_removed_llms(app, selection)
     states = WorkspaceRunner(app.config).states(selection, removed)
-    rows = [_row(states, index) for index in range(len(states.llms))]
+    rows = [_build_row(states, index) for index in range(len(states.llms))]
     if as_json:
         print_json(
             {
@@ -60,7 +60,7 @@ def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> i
     return 0
 
 
-def _removed_llms(app: AppContext, selection: Selection) -> dict[str, int]:
+def _count_removed_llms(app: AppContext, selection: Selection) -> dict[str, int]:
     """Count the results of the models that `--llm` names and that are not in llms.json any more."""
     if not selection.llms:
         return {}
@@ -71,7 +71,7 @@ def _removed_llms(app: AppContext, selection: Selection) -> dict[str, int]:
     return {llm_id: n_results[llm_id] for llm_id in sorted(chosen.removed_llms)}
 
 
-def _row(states: TrialStates, index: int) -> dict[str, Any]:
+def _build_row(states: TrialStates, index: int) -> dict[str, Any]:
     standing = states.standing(index)
     llm = states.llms[index]
     return {
@@ -103,10 +103,10 @@ def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> 
     )
     if states.n_removed:
         click.echo(f"{removed_tests_text(states.n_removed)}.")
-    click.echo(_what_next(rows))
+    click.echo(_suggest_next_step(rows))
 
 
-def _what_next(rows: list[dict[str, Any]]) -> str:
+def _suggest_next_step(rows: list[dict[str, Any]]) -> str:
     if not rows or not any(row["total"] for row in rows):
         return "Nothing to run yet. Add models to llms.json and tests to tests.json."
     if any(row["total"] > row["done"] for row in rows):

@@ -65,8 +65,8 @@ def list_suites(app: AppContext, /, as_json: bool = False) -> int:
     from poor_bench.evaluation.stored_run import stored_suite_runs
     from poor_bench.evaluation.suite_files import suite_files
 
-    suites = [_suite_row(path, app.data_dir) for path in suite_files(app.data_dir)]
-    runs = [_run_row(run) for run in reversed(stored_suite_runs(app.data_dir)[-_NEWEST:])]
+    suites = [_describe_suite(path, app.data_dir) for path in suite_files(app.data_dir)]
+    runs = [_describe_run(run) for run in reversed(stored_suite_runs(app.data_dir)[-_NEWEST:])]
     if as_json:
         print_json({"suites": suites, "runs": runs})
         return 0
@@ -80,12 +80,12 @@ def list_suites(app: AppContext, /, as_json: bool = False) -> int:
         for row in suites
     )
     if runs:
-        print_table(map(_run_cells, runs))
+        print_table(map(_build_run_row, runs))
     click.echo(f"Next: {next_command('suite run NAME')}")
     return 0
 
 
-def _suite_row(path: Path, data_dir: Path) -> dict[str, Any]:
+def _describe_suite(path: Path, data_dir: Path) -> dict[str, Any]:
     from poor_bench.evaluation.suite_file import check_suite
 
     suite, problems = check_suite(path, data_dir)
@@ -99,7 +99,7 @@ def _suite_row(path: Path, data_dir: Path) -> dict[str, Any]:
     }
 
 
-def _run_row(run: Any) -> dict[str, Any]:
+def _describe_run(run: Any) -> dict[str, Any]:
     row = {"run_id": run.run_id, "suite": run.suite, "started": run.started}
     try:
         report = run.report()
@@ -115,7 +115,7 @@ def _run_row(run: Any) -> dict[str, Any]:
     }
 
 
-def _run_cells(row: dict[str, Any]) -> dict[str, str]:
+def _build_run_row(row: dict[str, Any]) -> dict[str, str]:
     cells = {"Run": row["run_id"], "Suite": row["suite"]}
     if "problem" in row:
         return {**cells, ">Passed": "", "Result": row["problem"]}

@@ -64,13 +64,13 @@ def show_report(report: EvalSuiteResult, *, as_json: bool) -> None:
 
         print_json(report_to_json(report))
         return
-    print_table(map(_cells, report.case_results))
+    print_table(map(_build_row, report.case_results))
     for case in report.case_results:
-        for line in _reasons(case):
+        for line in _list_reasons(case):
             say(f"{case.id}: {line}")
     if report.tag_results:
-        print_table(map(_tag_cells, report.tag_results))
-    say(_headline(report))
+        print_table(map(_build_tag_row, report.tag_results))
+    say(_summarise(report))
 
 
 def exit_code(report: EvalSuiteResult) -> int:
@@ -82,7 +82,7 @@ def exit_code(report: EvalSuiteResult) -> int:
     return 3 if report.not_run else 0
 
 
-def _cells(case: EvalCaseResult) -> dict[str, str]:
+def _build_row(case: EvalCaseResult) -> dict[str, str]:
     from poor_bench.metrics import cost_text, count_text, time_text
 
     n_passed = sum(trial.passed for trial in case.trial_results)
@@ -98,13 +98,13 @@ def _cells(case: EvalCaseResult) -> dict[str, str]:
     }
 
 
-def _reasons(case: EvalCaseResult) -> list[str]:
+def _list_reasons(case: EvalCaseResult) -> list[str]:
     if case.status.value == "not_run" and not case.failures:
         return ["not run: the run was stopped first", *case.read_errors]
     return [*case.reasons, *case.read_errors]
 
 
-def _tag_cells(tag: EvalTagResult) -> dict[str, str]:
+def _build_tag_row(tag: EvalTagResult) -> dict[str, str]:
     interval = tag.pass_interval
     return {
         "Tag": tag.tag,
@@ -115,7 +115,7 @@ def _tag_cells(tag: EvalTagResult) -> dict[str, str]:
     }
 
 
-def _headline(report: EvalSuiteResult) -> str:
+def _summarise(report: EvalSuiteResult) -> str:
     text = f"{report.passed} of {counted(report.total, 'case')} passed"
     if "pass_rate" in report.intervals:
         low, high = report.intervals["pass_rate"]
@@ -198,11 +198,11 @@ def run(
     show_report(report, as_json=as_json)
     write_report_files(report, find_suite_run(app.data_dir, report.run_id), files)
     if llm_id and not report.llms:
-        say(_not_used(llm_id), err=True)
+        say(_describe_unused(llm_id), err=True)
     return exit_code(report)
 
 
-def _not_used(llm_id: str) -> str:
+def _describe_unused(llm_id: str) -> str:
     return (
         f"Warning: {llm_id} was not used, so this result says nothing about it. No trial reached "
         "a model; to test one, set `execution_mode: agent_only` in the cases."
@@ -235,14 +235,14 @@ def _open_view(*, quiet: bool) -> Iterator[Callable[[SuiteEvent], None]]:
             view.move(f"{event.case_id}: {event.step.text}"[:60])
         elif isinstance(event, TrialFinished):
             n_done += 1
-            view.say(f"{n_done}/{n_trials}  {_trial_line(event.result)}")
+            view.say(f"{n_done}/{n_trials}  {_describe_trial(event.result)}")
             view.move(advance=1)
 
     with open_job_view(quiet=quiet) as view:
         yield show
 
 
-def _trial_line(trial: EvalTrialResult) -> str:
+def _describe_trial(trial: EvalTrialResult) -> str:
     name = f"{trial.case_id} (trial {trial.trial})" if trial.trial_index else trial.case_id
     if trial.failure is not None:
         return f"{name}: not run: {trial.failure.message}"

@@ -10,7 +10,7 @@ import click
 
 from poor_bench.cli.context import AppContext, next_step, pass_app
 from poor_bench.cli.new_tests import generate, import_tests
-from poor_bench.cli.options import all_problems_option, selection_from, selection_options
+from poor_bench.cli.options import all_problems_option, read_selection, selection_options
 from poor_bench.cli.output import (
     count_problems,
     harmless,
@@ -67,8 +67,8 @@ def list_tests(app: AppContext, /, as_json: bool = False, **filters: Any) -> int
     """List the tests of the workspace."""
     from poor_bench.runner.selection import select
 
-    chosen = select(app.workspace, selection_from(filters)).tests
-    rows = [_row(test, app.workspace) for test in chosen]
+    chosen = select(app.workspace, read_selection(filters)).tests
+    rows = [_build_row(test, app.workspace) for test in chosen]
     if as_json:
         print_json({"tests": rows})
         return 0
@@ -86,7 +86,7 @@ def list_tests(app: AppContext, /, as_json: bool = False, **filters: Any) -> int
     return 0
 
 
-def _row(test: Test, workspace: Workspace) -> dict[str, Any]:
+def _build_row(test: Test, workspace: Workspace) -> dict[str, Any]:
     from poor_bench.models.test import merge_specs
 
     test_class = workspace.test_classes[test.class_id]
@@ -112,14 +112,14 @@ def show(app: AppContext, /, test_id: str, llms: tuple[str, ...], as_json: bool)
     if test is None:
         hint = name_hint(test_id, workspace.tests_by_id)
         raise ConfigError(f"unknown test {test_id!r}", hint=hint)
-    facts = _facts(test, workspace)
-    prompts = _prompts(test, workspace, llms)
+    facts = _collect_facts(test, workspace)
+    prompts = _build_prompts(test, workspace, llms)
     if as_json:
         print_json(facts | {"prompts": [_to_json(*prompt) for prompt in prompts]})
         return 0
     for name, value in facts.items():
         if value not in ("", None, []):
-            click.echo(f"{click.style(name, bold=True)}: {harmless(_as_text(value))}")
+            click.echo(f"{click.style(name, bold=True)}: {harmless(_to_text(value))}")
     for messages, llm_ids in prompts:
         click.echo(click.style(f"\nPrompt for {', '.join(llm_ids)}", bold=True))
         for message in messages:
@@ -128,7 +128,7 @@ def show(app: AppContext, /, test_id: str, llms: tuple[str, ...], as_json: bool)
     return 0
 
 
-def _facts(test: Test, workspace: Workspace) -> dict[str, Any]:
+def _collect_facts(test: Test, workspace: Workspace) -> dict[str, Any]:
     from poor_bench.models.test import merge_specs
 
     test_class = workspace.test_classes[test.class_id]
@@ -144,10 +144,10 @@ def _facts(test: Test, workspace: Workspace) -> dict[str, Any]:
     }
 
 
-def _prompts(
+def _build_prompts(
     test: Test, workspace: Workspace, patterns: tuple[str, ...]
 ) -> list[tuple[tuple[Message, ...], list[str]]]:
-    """Return the different conversations, each with the LLMs that get it."""
+    """Build the different conversations, each with the LLMs that get it."""
     from poor_bench.prompts.request import build_messages
     from poor_bench.runner.selection import Selection, select
 
@@ -164,7 +164,7 @@ def _to_json(messages: tuple[Message, ...], llm_ids: list[str]) -> dict[str, Any
     return {"llm_ids": llm_ids, "messages": sent}
 
 
-def _as_text(value: Any) -> str:
+def _to_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -193,11 +193,11 @@ def lint(app: AppContext, /, fixes: bool, shows_all: bool, as_json: bool) -> int
         print_json({"fixed_tests": n_fixed, "problems": problems_to_json(problems)})
     else:
         print_problems(problems, None if shows_all else 50)
-        click.echo(_summary(findings, n_fixed))
+        click.echo(_summarise(findings, n_fixed))
     return 1 if has_errors(problems) else 0
 
 
-def _summary(findings: list[Finding], n_fixed: int) -> str:
+def _summarise(findings: list[Finding], n_fixed: int) -> str:
     text = f"\n{count_problems([finding.problem for finding in findings])}"
     if n_fixed:
         text = f"\nFixed {counted(n_fixed, 'test')}. Remaining:{text}"
@@ -254,7 +254,7 @@ def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
                 ">Level": str(item.level or ""),
                 ">Models": str(item.n_llms),
                 ">Passed": f"{item.pass_rate:.0%}",
-                ">Discrimination": _shown(item.discrimination),
+                ">Discrimination": _format_estimate(item.discrimination),
                 "Suspicion": item.suspicion,
             }
             for item in chosen
@@ -278,14 +278,14 @@ def _print_orders(orders: Sequence[LevelOrder]) -> None:
             "Difficulty by level": ", ".join(
                 f"{level}: {value:.2f}" for level, value in sorted(order.difficulty.items())
             ),
-            ">Correlation": _shown(order.correlation),
+            ">Correlation": _format_estimate(order.correlation),
             "Trend": _TRENDS.get(order.verdict.value, "no clear trend"),
         }
         for order in orders
     )
 
 
-def _shown(estimate: Estimate | None) -> str:
+def _format_estimate(estimate: Estimate | None) -> str:
     return "" if estimate is None else f"{estimate.value:.2f}"
 
 

@@ -43,7 +43,7 @@ def list_searches(app: AppContext, /, as_json: bool) -> int:
     """List the searches of the workspace, newest last."""
     from poor_bench.tuning.searches import kept_searches
 
-    rows = [_row(search) for search in kept_searches(app.data_dir)]
+    rows = [_build_row(search) for search in kept_searches(app.data_dir)]
     if as_json:
         print_json({"searches": rows})
     elif not rows:
@@ -98,7 +98,7 @@ def search_to_json(search: KeptSearch) -> dict[str, Any]:
     return report.as_json()
 
 
-def _row(search: KeptSearch) -> dict[str, Any]:
+def _build_row(search: KeptSearch) -> dict[str, Any]:
     end, accepted = search.last("end"), search.last("accepted")
     return {
         "run_id": search.run_id,
@@ -147,11 +147,11 @@ def accept(app: AppContext, /, run: str, choice: str, yes: bool, force: bool, as
     if as_json:
         print_json({"run_id": search.run_id, "accepted": accepted})
     else:
-        click.echo(f"Written: {accepted}. Next: {next_command(_command(search))}")
+        click.echo(f"Written: {accepted}. Next: {next_command(_suggest_command(search))}")
     return 0
 
 
-def _command(search: KeptSearch) -> str:
+def _suggest_command(search: KeptSearch) -> str:
     """Build the command that uses the accepted result."""
     subject = search.header.get("subject", {})
     return f"judge run {subject['agent_id']}" if "agent_id" in subject else "run"

@@ -80,7 +80,7 @@ def tune_params(
     Each combination is stored as a separate model. Combinations that are significantly worse than
     the best one are dropped early.
     """
-    task = _task(app, **options)
+    task = _build_task(app, **options)
     agree_on_sandbox(app, task.tests)
     report = _run(app, task, quiet=as_json)
     if keep and report.best is not None and report.best.is_better:
@@ -88,7 +88,7 @@ def tune_params(
 
         report = accept_variant(app.config, report.run_id)
     if html is not None:
-        html.write_text(sweep_html(app.config, report), encoding="utf-8")
+        html.write_text(render_sweep(app.config, report), encoding="utf-8")
     if as_json:
         print_json(report.as_json())
     else:
@@ -96,7 +96,7 @@ def tune_params(
     return search_exit_code(report.reason)
 
 
-def _task(
+def _build_task(
     app: AppContext,
     *,
     classes: str,
@@ -114,15 +114,15 @@ def _task(
     return ParamsTask(
         llm=llm,
         name=classes,
-        tests=_tests(app, classes),
-        axes=axes_in(params, llm),
+        tests=_select_tests(app, classes),
+        axes=read_axes(params, llm),
         limits=Limits(n_calls=limits["budget_calls"], cost_usd=limits["max_cost"]),
         n_trials=trials if search == "optuna" else None,
         seed=seed,
     )
 
 
-def _tests(app: AppContext, classes: str) -> list[Test]:
+def _select_tests(app: AppContext, classes: str) -> list[Test]:
     from poor_bench.runner.selection import Selection, select
 
     chosen = () if classes == "all" else (classes,)
@@ -185,16 +185,16 @@ def open_view(
 
 def print_sweep_report(report: ParamsReport) -> None:
     """Print the variants by score, and the next step."""
-    print_table(_row(row, report) for row in report.standings)
+    print_table(_build_row(row, report) for row in report.standings)
     if report.message:
         click.echo(f"Stopped early: {harmless(report.message)}")
     say(report.verdict)
     spent = counted(report.n_calls, "call")
     click.echo(f"Spent: {spent}. All results are stored: {next_command('report')}")
-    click.echo(_next_step(report))
+    click.echo(_suggest_next_step(report))
 
 
-def _row(row: Standing, report: ParamsReport) -> dict[str, str]:
+def _build_row(row: Standing, report: ParamsReport) -> dict[str, str]:
     from poor_bench.metrics import count_text, time_text
     from poor_bench.tuning.params.variants import variant_name
 
@@ -207,11 +207,11 @@ def _row(row: Standing, report: ParamsReport) -> dict[str, str]:
         ">Tests": str(score.n) if score else "0",
         ">Median": time_text(row.median_ms),
         ">Tokens": count_text(row.median_tokens),
-        "": _remark(row, report),
+        "": _describe_remarks(row, report),
     }
 
 
-def _remark(row: Standing, report: ParamsReport) -> str:
+def _describe_remarks(row: Standing, report: ParamsReport) -> str:
     if row.variant_id in report.dropped:
         return "dropped"
     remarks = [f"{row.n_failed} failed"] if row.n_failed else []
@@ -220,7 +220,7 @@ def _remark(row: Standing, report: ParamsReport) -> str:
     return ", ".join(remarks)
 
 
-def _next_step(report: ParamsReport) -> str:
+def _suggest_next_step(report: ParamsReport) -> str:
     if report.accepted:
         return f"Added to llms.json: {report.accepted}"
     if report.best is not None:
@@ -232,7 +232,7 @@ def _next_step(report: ParamsReport) -> str:
     return "llms.json is unchanged."
 
 
-def sweep_html(config: WorkspaceFolder, report: ParamsReport) -> str:
+def render_sweep(config: WorkspaceFolder, report: ParamsReport) -> str:
     """Render the leaderboard of the variants, and score against time.
 
     Raises:
@@ -266,7 +266,7 @@ def sweep_html(config: WorkspaceFolder, report: ParamsReport) -> str:
     )
 
 
-def axes_in(texts: Iterable[str], llm: LLM) -> list[Axis]:
+def read_axes(texts: Iterable[str], llm: LLM) -> list[Axis]:
     """Parse options such as `temperature=0,0.4`.
 
     Args:
@@ -281,7 +281,7 @@ def axes_in(texts: Iterable[str], llm: LLM) -> list[Axis]:
     values: dict[str, list[Any]] = {}
     for text in texts:
         [(name, written)] = read_key_values([text], "--param").items()
-        values.setdefault(name, []).extend(_values(name, written))
+        values.setdefault(name, []).extend(_read_values(name, written))
     if not values:
         raise click.UsageError("give at least one --param NAME=VALUE,VALUE")
     _require_effect(values, llm)
@@ -291,23 +291,23 @@ def axes_in(texts: Iterable[str], llm: LLM) -> list[Axis]:
         raise click.UsageError(f"--param {error}") from error
 
 
-def _values(name: str, written: str) -> list[Any]:
+def _read_values(name: str, written: str) -> list[Any]:
     if written.startswith(("{", "[")):
-        value = _plain(name, written)
+        value = _read_plain(name, written)
         return value if isinstance(value, list) else [value]
-    return [_value(name, part.strip()) for part in written.split(",")]
+    return [_read_value(name, part.strip()) for part in written.split(",")]
 
 
-def _value(name: str, text: str) -> Any:
+def _read_value(name: str, text: str) -> Any:
     if text.startswith("@"):
         try:
             return Path(text[1:]).read_text(encoding="utf-8").strip()
         except OSError as error:
             raise click.UsageError(f"--param {name}: {text[1:]}: {error.strerror}") from error
-    return None if text == "none" else _plain(name, text)
+    return None if text == "none" else _read_plain(name, text)
 
 
-def _plain(name: str, text: str) -> Any:
+def _read_plain(name: str, text: str) -> Any:
     return read_value(text, f"--param {name}") if text else ""
 
 

@@ -85,7 +85,7 @@ def tune_prompt(
     from poor_bench.llm_manager import LLMManager
 
     with closing(LLMManager(app.data_dir)) as manager:
-        task = _task(app, manager, **options)
+        task = _build_task(app, manager, **options)
         report = _run(app, manager, task, resume, quiet=as_json)
     if yes and report.proof is not None and report.proof.is_proven:
         from poor_bench.tuning.accepting import accept_prompt
@@ -98,7 +98,7 @@ def tune_prompt(
     return search_exit_code(report.end.reason)
 
 
-def _task(
+def _build_task(
     app: AppContext,
     manager: LLMManager,
     *,
@@ -115,7 +115,7 @@ def _task(
     from poor_bench.tuning.prompt.search import Effort
     from poor_bench.tuning.prompt.session import PromptTask
 
-    named = _named(app, manager, **options)
+    named = _find_subject(app, manager, **options)
     return PromptTask(
         subject=named.subject,
         llm=named.llm,
@@ -134,7 +134,7 @@ def _task(
     )
 
 
-def _named(app: AppContext, manager: LLMManager, **options: Any) -> Named:
+def _find_subject(app: AppContext, manager: LLMManager, **options: Any) -> Named:
     """Find the subject by name: a test class, else an agent."""
     from poor_bench.config.agent_entries import AGENTS_FOLDER
     from poor_bench.config.load import TEST_CLASSES_FILE
@@ -192,16 +192,16 @@ def open_view(
         click.echo(
             f"Tuning the {harmless(task.subject.name)} for {harmless(task.llm.id)}: "
             f"{counted(len(task.subject.cases), 'test')}, "
-            f"at most {n_calls} calls{_estimate(task)}; {_who(task)}.",
+            f"at most {n_calls} calls{_describe_cost(task)}; {_describe_writer(task)}.",
             err=True,
         )
-        click.echo(_parts_text(split), err=True)
+        click.echo(_describe_split(split), err=True)
     shown: tuple[str, int] | None = None
 
     def tell(now: PromptProgress) -> None:
         """Move the bar; elsewhere print changed figures, and a line per tenth of the calls."""
         nonlocal shown
-        figures = _figures(now)
+        figures = _describe_progress(now)
         tenth = now.n_calls * _LEAST_LINES // n_calls if n_calls else 0
         if (figures, tenth) != shown:
             shown = figures, tenth
@@ -220,24 +220,24 @@ def print_prompt_report(report: PromptReport) -> None:
         {
             "Prompt": "current" if candidate is report.end.base else candidate.key,
             ">Validation": f"{candidate.score:.3f}",
-            "From": ", ".join(_parent_name(key, report) for key in candidate.parents),
+            "From": ", ".join(_name_parent(key, report) for key in candidate.parents),
             "By": candidate.made_by,
             "Text": shorten(candidate.text, _SHOWN_LINE),
         }
         for candidate in report.end.candidates
     )
     if report.diff:
-        click.echo(_coloured(report.diff))
+        click.echo(_colour(report.diff))
         click.echo("")
-    click.echo(_parts_text(kept_split(report.header)))
-    click.echo(_ending(report))
+    click.echo(_describe_split(kept_split(report.header)))
+    click.echo(_describe_end(report))
     if report.proof is not None:
         click.echo(report.proof.sentence)
-    click.echo(f"Spent: {counted(report.n_calls, 'call')}{_money(report.cost_usd)}.")
-    click.echo(_next_step(report))
+    click.echo(f"Spent: {counted(report.n_calls, 'call')}{_format_cost(report.cost_usd)}.")
+    click.echo(_suggest_next_step(report))
 
 
-def _parts_text(split: Split) -> str:
+def _describe_split(split: Split) -> str:
     """Describe the split of the tests, and warn if it is too small."""
     from poor_bench.tuning.prompt.report import LEAST_TO_PROVE
 
@@ -254,7 +254,7 @@ def _parts_text(split: Split) -> str:
     )
 
 
-def _who(task: PromptTask) -> str:
+def _describe_writer(task: PromptTask) -> str:
     from poor_bench.tuning.prompt.edits import IdeaSource
 
     writer = f"{harmless(task.reflection_llm.id)} writes prompts"
@@ -265,17 +265,17 @@ def _who(task: PromptTask) -> str:
     }[task.ideas]
 
 
-def _estimate(task: PromptTask) -> str:
+def _describe_cost(task: PromptTask) -> str:
     subject = task.subject
     n_attempts = (task.limits.n_calls or 0) / subject.n_calls_per_case
     cost_usd = n_attempts * subject.estimated_cost_usd()
-    return f" (about{_money(cost_usd).removeprefix(',')})" if cost_usd else ""
+    return f" (about{_format_cost(cost_usd).removeprefix(',')})" if cost_usd else ""
 
 
-def _next_step(report: PromptReport) -> str:
+def _suggest_next_step(report: PromptReport) -> str:
     if report.accepted:
         return f"Written: prompt {report.accepted}."
-    go_on = _way_on(report)
+    go_on = _describe_resume(report)
     if report.improved is not None:
         is_proven = report.proof is not None and report.proof.is_proven
         way = "Next" if is_proven else "To accept it anyway"
@@ -285,7 +285,7 @@ def _next_step(report: PromptReport) -> str:
     return go_on or "Nothing is written; the current prompt stays."
 
 
-def _way_on(report: PromptReport) -> str:
+def _describe_resume(report: PromptReport) -> str:
     """Describe how to continue the search; empty if it is finished."""
     from poor_bench.tuning.searches import StopReason
 
@@ -299,7 +299,7 @@ def _way_on(report: PromptReport) -> str:
     return f"To continue, add --resume {report.run_id}{more.get(reason, '')}"
 
 
-def _ending(report: PromptReport) -> str:
+def _describe_end(report: PromptReport) -> str:
     from poor_bench.tuning.searches import StopReason
 
     words = {
@@ -314,29 +314,29 @@ def _ending(report: PromptReport) -> str:
     return f"{ending} {harmless(report.end.message)}".strip()
 
 
-def _parent_name(key: str, report: PromptReport) -> str:
+def _name_parent(key: str, report: PromptReport) -> str:
     base = report.end.base
     return "current" if base is not None and key == base.key else key
 
 
-def _coloured(diff: str) -> str:
+def _colour(diff: str) -> str:
     colours = {"+": "green", "-": "red", "@": "cyan"}
     lines = harmless(diff).split("\n")
     return "\n".join(click.style(line, fg=colours.get(line[:1])) for line in lines)
 
 
-def _money(cost_usd: float) -> str:
+def _format_cost(cost_usd: float) -> str:
     from poor_bench.metrics import cost_text
 
     return f", {cost_text(cost_usd)}" if cost_usd else ""
 
 
-def _figures(now: PromptProgress) -> str:
-    figures = _scores(now)
+def _describe_progress(now: PromptProgress) -> str:
+    figures = _describe_scores(now)
     return f"{figures}, writing a prompt" if now.is_writing else figures
 
 
-def _scores(now: PromptProgress) -> str:
+def _describe_scores(now: PromptProgress) -> str:
     if now.base_score is None or now.best_score is None:
         return "testing the current prompt"
     candidates = counted(now.n_candidates, "candidate")

@@ -43,7 +43,7 @@ def command(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
     It checks the files and the tests themselves: reference responses score 1.0, empty responses
     score 0, prompts state what evaluators require, and more.
     """
-    problems = _problems(app)
+    problems = _find_problems(app)
     is_valid = not has_errors(problems)
     if as_json:
         print_json({"valid": is_valid, "problems": problems_to_json(problems)})
@@ -53,7 +53,7 @@ def command(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
     return 0 if is_valid else 2
 
 
-def _problems(app: AppContext) -> list[Problem]:
+def _find_problems(app: AppContext) -> list[Problem]:
     from poor_bench.plugins.detectors import detector_problems
 
     try:
@@ -66,15 +66,15 @@ def _problems(app: AppContext) -> list[Problem]:
     of_detectors = detector_problems(app.data_dir / "issues")
     return [
         *loading,
-        *_settings_problems(app),
+        *_find_settings_problems(app),
         *of_detectors,
-        *_agent_problems(app),
-        *_suite_problems(app),
+        *_find_agent_problems(app),
+        *_find_suite_problems(app),
         *of_tests,
     ]
 
 
-def _settings_problems(app: AppContext) -> Iterator[Problem]:
+def _find_settings_problems(app: AppContext) -> Iterator[Problem]:
     """Yield the problems of config.yaml, which `run` would refuse, and of gates.yaml."""
     from poor_bench.config.gate_entries import GATES_FILE, load_gates
     from poor_bench.config.judge_settings import load_settings
@@ -91,7 +91,7 @@ def _settings_problems(app: AppContext) -> Iterator[Problem]:
             yield from error.problems
 
 
-def _agent_problems(app: AppContext) -> list[Problem]:
+def _find_agent_problems(app: AppContext) -> list[Problem]:
     from poor_bench.judge.agent_registry import load_agent_registry
 
     try:
@@ -100,7 +100,7 @@ def _agent_problems(app: AppContext) -> list[Problem]:
         return list(error.problems)
 
 
-def _suite_problems(app: AppContext) -> list[Problem]:
+def _find_suite_problems(app: AppContext) -> list[Problem]:
     """Problems of the suites of the workspace; those of the package are tested with it."""
     from poor_bench.evaluation.playbook_checks import check_suite_and_playbooks
     from poor_bench.evaluation.suite_files import suite_files

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from poor_bench import __version__
 from poor_bench.cli.context import DEFAULT_FOLDER, FOLDER, AppContext, accept_workspace
-from poor_bench.cli.process import leave, open_missing_streams, discard_output
+from poor_bench.cli.process import discard_output, leave, open_missing_streams
 from poor_bench.command_line import examples, next_command, program, use_workspace
 from poor_bench.errors import PoorBenchError
 

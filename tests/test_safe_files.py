@@ -9,7 +9,7 @@ import pytest
 
 from poor_bench.config.document import UnreadableError, read_text
 from poor_bench.errors import ConfigError, PoorBenchError
-from poor_bench.evaluation.written_report import read_report
+from poor_bench.evaluation.reports import read_report
 from poor_bench.importers.rows import read_rows
 from poor_bench.results.results_file import read_results_file
 from poor_bench.results.store import open_store

@@ -63,7 +63,7 @@ _NEWEST = 10
 def list_suites(app: AppContext, /, as_json: bool = False) -> int:
     """List suites that can be run by name, and the newest runs."""
     from poor_bench.evaluation.stored_run import stored_suite_runs
-    from poor_bench.evaluation.suite_files import suite_files
+    from poor_bench.evaluation.suite_file import suite_files
 
     suites = [_describe_suite(path, app.data_dir) for path in suite_files(app.data_dir)]
     runs = [_describe_run(run) for run in reversed(stored_suite_runs(app.data_dir)[-_NEWEST:])]
@@ -135,8 +135,7 @@ def validate(app: AppContext, /, files: tuple[str, ...], as_json: bool) -> int:
     Without FILES, all suites are checked. Profiles are imported: their modules run. Exit code: 2
     if an error was found.
     """
-    from poor_bench.evaluation.playbook_checks import check_suite_and_playbooks
-    from poor_bench.evaluation.suite_files import find_suite, suite_files
+    from poor_bench.evaluation.suite_file import check_suite_and_playbooks, find_suite, suite_files
 
     paths: list[Path] = [find_suite(file, app.data_dir) for file in files]
     problems = []
@@ -193,7 +192,7 @@ def miniwob(
 ) -> int:
     """Write a suite of MiniWoB++ tasks; requires the package miniwob."""
     from poor_bench.evaluation.browser.miniwob.suite import miniwob_suite
-    from poor_bench.evaluation.report import write_file
+    from poor_bench.evaluation.reports import write_file
 
     path = output or app.data_dir / "suites" / "miniwob.yaml"
     if path.exists() and not force:
@@ -231,8 +230,8 @@ def report(app: AppContext, /, run: str, as_json: bool, **files: Path | None) ->
 
 
 def _open(app: AppContext, path: Path, reference: str) -> tuple[SuiteRun | None, EvalSuiteResult]:
+    from poor_bench.evaluation.reports import read_report
     from poor_bench.evaluation.stored_run import find_suite_run, open_run
-    from poor_bench.evaluation.written_report import read_report
 
     if path.is_file():
         return None, read_report(path)

@@ -17,7 +17,6 @@ from poor_bench.command_line import examples
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
-    from poor_bench.evaluation.events import SuiteEvent
     from poor_bench.evaluation.models import (
         EvalCaseResult,
         EvalSuite,
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
         EvalTagResult,
         EvalTrialResult,
     )
+    from poor_bench.evaluation.runner import SuiteEvent
     from poor_bench.evaluation.stored_run import SuiteRun
 
 
@@ -41,9 +41,8 @@ def write_report_files(
     report: EvalSuiteResult, run: SuiteRun | None, files: dict[str, Path | None]
 ) -> None:
     """Write the files that the options name, and list them on standard error."""
-    from poor_bench.evaluation.html.page import report_to_html
-    from poor_bench.evaluation.junit import report_to_junit
-    from poor_bench.evaluation.report import write_file, write_report
+    from poor_bench.evaluation.html_report import report_to_html
+    from poor_bench.evaluation.reports import report_to_junit, write_file, write_report
 
     writers: dict[str, Callable[[Path], None]] = {
         "html_file": lambda path: write_file(path, report_to_html(report, run)),
@@ -60,7 +59,7 @@ def write_report_files(
 def show_report(report: EvalSuiteResult, *, as_json: bool) -> None:
     """Print a report as JSON, or as a table followed by failures and results by tag."""
     if as_json:
-        from poor_bench.evaluation.report import report_to_json
+        from poor_bench.evaluation.reports import report_to_json
 
         print_json(report_to_json(report))
         return
@@ -187,10 +186,8 @@ def run(
     Exit code: 1 if a case failed, else 3 if a case could not be run, else 0. Ctrl-C stops cleanly:
     finished trials are kept, and `suite report` shows them.
     """
-    from poor_bench.evaluation.selection import select_cases
     from poor_bench.evaluation.stored_run import find_suite_run
-    from poor_bench.evaluation.suite_file import read_suite
-    from poor_bench.evaluation.suite_files import find_suite
+    from poor_bench.evaluation.suite_file import find_suite, read_suite, select_cases
 
     suite = read_suite(find_suite(file, app.data_dir), app.data_dir)
     suite = select_cases(suite, case_patterns=cases, tags=tags, trials=trials)
@@ -222,7 +219,7 @@ def _run(app: AppContext, suite: EvalSuite, *, quiet: bool, **options: Any) -> E
 def _open_view(*, quiet: bool) -> Iterator[Callable[[SuiteEvent], None]]:
     """Show each step on a live bar, and each trial that ended."""
     from poor_bench.cli.screen import open_job_view
-    from poor_bench.evaluation.events import StepDone, SuiteStarted, TrialFinished
+    from poor_bench.evaluation.runner import StepDone, SuiteStarted, SuiteTrialFinished
 
     n_trials = n_done = 0
 
@@ -233,7 +230,7 @@ def _open_view(*, quiet: bool) -> Iterator[Callable[[SuiteEvent], None]]:
             view.move(description=harmless(event.suite), total=n_trials)
         elif isinstance(event, StepDone):
             view.move(f"{event.case_id}: {event.step.text}"[:60])
-        elif isinstance(event, TrialFinished):
+        elif isinstance(event, SuiteTrialFinished):
             n_done += 1
             view.say(f"{n_done}/{n_trials}  {_describe_trial(event.result)}")
             view.move(advance=1)

@@ -1,8 +1,9 @@
 """Interface of agents: the task an agent under test receives, and the outcome it returns.
 
-An agent is any object with the one method of `Agent`. `profile` of a case names it: `default` is
-the browser, `package.module:factory` a function of yours that takes `AgentServices` and returns an
-`Agent`, and an http(s) URL an endpoint that takes the task and returns the outcome as JSON.
+An agent is any object with the one method of `AgentUnderTest`. `profile` of a case names it:
+`default` is the browser, `package.module:factory` a function of yours that takes `AgentServices`
+and returns an agent, and an http(s) URL an endpoint that takes the task and returns the outcome as
+JSON.
 
 A failure of the agent is an `AgentOutcome` without success; any exception that the agent raises
 counts as one. A failure that is not the agent's (no browser, an LLM that cannot be reached) is not
@@ -116,7 +117,7 @@ class AgentOutcome:
     """Path of `read_at_end` to the error that its JavaScript expression raised."""
 
 
-class Agent(Protocol):
+class AgentUnderTest(Protocol):
     """An agent under test; called from several threads at once, once for each trial."""
 
     def run(self, task: AgentTask, control: TrialControl) -> AgentOutcome:

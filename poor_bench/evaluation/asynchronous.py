@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from poor_bench.evaluation.events import SuiteEvent
 from poor_bench.evaluation.models import EvalSuite, EvalSuiteResult
-from poor_bench.evaluation.report import write_report
-from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
+from poor_bench.evaluation.reports import write_report
+from poor_bench.evaluation.runner import SuiteEvent, SuiteOptions, run_suite_now
 from poor_bench.evaluation.suite_file import read_suite
 from poor_bench.pool.control import RunControl
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from poor_bench.evaluation.data_path import MISSING, find_path
+from poor_bench.evaluation.data import MISSING, find_path
 from poor_bench.evaluation.models import EvalCase, EvalTrialResult, Expectations
 from poor_bench.messages import counted
 

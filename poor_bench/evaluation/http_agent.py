@@ -35,7 +35,7 @@ from poor_bench.evaluation.agent import (
     read_outcome,
     read_step,
 )
-from poor_bench.evaluation.browser.safety.redaction import Redactor, redactor_of_trial
+from poor_bench.evaluation.browser.redaction import Redactor, redactor_of_trial
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl

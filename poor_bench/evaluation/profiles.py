@@ -8,20 +8,21 @@ from collections.abc import Mapping
 
 from poor_bench.errors import AgentError, PoorBenchError, RunCancelledError, describe_crash
 from poor_bench.evaluation.agent import (
-    Agent,
     AgentOutcome,
     AgentServices,
     AgentTask,
+    AgentUnderTest,
     Step,
     TrialControl,
     plain_fields,
     read_outcome,
     read_step,
 )
-from poor_bench.evaluation.browser.safety.redaction import redactor_of_trial
-from poor_bench.evaluation.case_checks import DEFAULT_PROFILE, split_web_url
+from poor_bench.evaluation.browser.addresses import split_web_url
+from poor_bench.evaluation.browser.redaction import redactor_of_trial
 from poor_bench.evaluation.factories import import_factory
 from poor_bench.evaluation.http_agent import HttpAgent
+from poor_bench.evaluation.suite_file import DEFAULT_PROFILE
 from poor_bench.models.failure import FailureKind
 
 _LONGEST_TRACEBACK = 20_000
@@ -32,10 +33,10 @@ class Profiles:
 
     def __init__(self, services: AgentServices) -> None:
         self._services = services
-        self._agents: dict[str, Agent] = {}
+        self._agents: dict[str, AgentUnderTest] = {}
         self._lock = threading.Lock()
 
-    def agent(self, profile: str) -> Agent:
+    def agent(self, profile: str) -> AgentUnderTest:
         """The agent of a profile.
 
         Raises:
@@ -48,7 +49,7 @@ class Profiles:
                 self._agents[profile] = self._create(profile)
             return self._agents[profile]
 
-    def _create(self, profile: str) -> Agent:
+    def _create(self, profile: str) -> AgentUnderTest:
         if profile == DEFAULT_PROFILE:
             from poor_bench.evaluation.browser.agent import browser_agent
 
@@ -68,7 +69,7 @@ class Profiles:
 class CustomAgent:
     """An agent of the user: a crash or a bad outcome is a failure of the agent under test."""
 
-    def __init__(self, agent: Agent, profile: str, environ: Mapping[str, str]) -> None:
+    def __init__(self, agent: AgentUnderTest, profile: str, environ: Mapping[str, str]) -> None:
         self._agent = agent
         self._environ = environ
         self._profile = profile

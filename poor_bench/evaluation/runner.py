@@ -11,28 +11,111 @@ from pathlib import Path
 from typing import Any
 
 from poor_bench import __version__
+from poor_bench.config.llm_names import find_llm, unknown_llm
+from poor_bench.config.load import llms_file, load_llms, raise_errors
+from poor_bench.errors import ConfigError
 from poor_bench.evaluation.agent import AgentServices, Step
-from poor_bench.evaluation.events import (
-    StepDone,
-    SuiteEvent,
-    SuiteFinished,
-    SuiteStarted,
-    TrialFinished,
-    TrialStarted,
-)
-from poor_bench.evaluation.models import EvalSuite, EvalSuiteResult, EvalTrialResult
+from poor_bench.evaluation.factories import made_up_credentials
+from poor_bench.evaluation.models import EvalCase, EvalSuite, EvalSuiteResult, EvalTrialResult
 from poor_bench.evaluation.profiles import Profiles
-from poor_bench.evaluation.run_folder import RunWriter
-from poor_bench.evaluation.stored_run import report_on
-from poor_bench.evaluation.suite_llms import choose_llms
-from poor_bench.evaluation.suite_server import made_up_credentials
-from poor_bench.evaluation.trial_run import TrialRunner
-from poor_bench.evaluation.trial_task import TrialPlan
+from poor_bench.evaluation.stored_run import SuiteRunWriter, report_on
+from poor_bench.evaluation.trial_run import TrialPlan, TrialRunner
 from poor_bench.llm_manager import LLMManager
+from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone
 from poor_bench.pool.pool import Outcome, Pool, Work
 from poor_bench.runs.history import new_run_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteStarted:
+    """A run starts."""
+
+    run_id: str
+    suite: str
+    n_trials: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialStarted:
+    """A trial starts."""
+
+    case_id: str
+    trial: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepDone:
+    """A step is done and stored."""
+
+    case_id: str
+    trial: int
+    step: Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteTrialFinished:
+    """A trial is judged or could not be run, and is stored."""
+
+    result: EvalTrialResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteFinished:
+    """The run is finished, or was stopped."""
+
+    report: EvalSuiteResult
+
+
+SuiteEvent = SuiteStarted | TrialStarted | StepDone | SuiteTrialFinished | SuiteFinished
+
+
+def choose_llms(suite: EvalSuite, data_dir: Path, wanted: str | None) -> dict[str, LLM | None]:
+    """Choose the LLM of every case, by the case's id.
+
+    `wanted` precedes the case's own `llm`, and that the suite's. Without a name it is the suite's
+    first LLM, else the first that is enabled in llms.json. Cases that only a playbook carries out
+    have None, as have all cases where no LLM exists.
+
+    Args:
+        suite: Its LLMs precede those of the workspace.
+        data_dir: Folder of the workspace.
+        wanted: LLM id for all cases; None for the choice of the suite.
+
+    Raises:
+        ConfigError: If a named LLM does not exist, or llms.json has an error.
+    """
+    known = (*suite.llms, *_of_workspace(data_dir))
+    default = next((llm for llm in known if llm.enabled), None)
+    chosen: dict[str, LLM | None] = {case.id: None for case in suite.cases}
+    for case in suite.cases:
+        if case.execution_mode != "playbook_only":
+            chosen[case.id] = _choose(case, suite, known, wanted) or default
+    return chosen
+
+
+def _choose(
+    case: EvalCase, suite: EvalSuite, known: Sequence[LLM], wanted: str | None
+) -> LLM | None:
+    name = wanted or case.llm or suite.llm
+    if name is None:
+        return None
+    found = find_llm(name, known)
+    if found is None:
+        hint = unknown_llm(name, known).hint
+        raise ConfigError(f"case {case.id}: LLM `{name}` does not exist", hint=hint)
+    return found
+
+
+def _of_workspace(data_dir: Path) -> tuple[LLM, ...]:
+    """LLMs of the workspace; llms.json may be missing, but not broken."""
+    if not llms_file(data_dir).is_file():
+        return ()
+    loaded = load_llms(data_dir)
+    raise_errors(loaded.report.problems)
+    return tuple(loaded.items)
+
 
 Listener = Callable[[SuiteEvent], None]
 
@@ -110,7 +193,7 @@ class _SuiteRun:
     def run(self, plans: Sequence[TrialPlan]) -> EvalSuiteResult:
         started = self._services.clock.now_iso()
         run_id = new_run_id(started)
-        writer = RunWriter(self._options.data_dir, run_id, self._header(started, plans))
+        writer = SuiteRunWriter(self._options.data_dir, run_id, self._header(started, plans))
         trials = TrialRunner(
             self._services,
             Profiles(self._services),
@@ -149,7 +232,9 @@ class _SuiteRun:
             ],
         }
 
-    def _work_off(self, plans: Sequence[TrialPlan], trials: TrialRunner, writer: RunWriter) -> None:
+    def _work_off(
+        self, plans: Sequence[TrialPlan], trials: TrialRunner, writer: SuiteRunWriter
+    ) -> None:
         """Run all trials; the first error outside of a trial ends the run and is raised."""
         pool = Pool(self._services.llms, self._control)
         work = Work(items=plans, n_items=len(plans), concurrency=self._options.parallel)
@@ -158,7 +243,7 @@ class _SuiteRun:
                 if isinstance(event, JobDone):
                     writer.append(event.value)
                     self._results.append(event.value)
-                    self._tell(TrialFinished(result=event.value))
+                    self._tell(SuiteTrialFinished(result=event.value))
 
     def _run_trial(self, plan: TrialPlan, trials: TrialRunner) -> Outcome[EvalTrialResult]:
         case_id, number = plan.case.id, plan.trial

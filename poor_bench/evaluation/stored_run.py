@@ -1,9 +1,20 @@
-"""Read stored runs of suites, complete or interrupted, and judge them again."""
+"""Stored runs of suites: their writer, their reader, and their screenshots.
+
+```
+suite_runs/<run id>/run.jsonl                    header, then a line for every trial that ended
+suite_runs/<run id>/<case id>/trial-1/steps.jsonl
+suite_runs/<run id>/<case id>/trial-1/*.png      screenshots, and what was downloaded
+```
+
+Trials and steps are appended the moment they exist; any number of runs may be written at once.
+Reading judges the trials again, whether the run is complete or was interrupted.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,12 +26,127 @@ from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.evaluation.agent import Step
 from poor_bench.evaluation.models import EvalCase, EvalSuiteResult, EvalTrialResult
-from poor_bench.evaluation.records import record_to_step, record_to_trial
-from poor_bench.evaluation.run_folder import RUN_FILE, STEPS_FILE, runs_folder
 from poor_bench.evaluation.scoring import score_case, score_suite, score_trial
 from poor_bench.models.llm import Prices
-from poor_bench.runs.journal import is_owned, read_header, read_journal
-from poor_bench.safe_files import open_regular
+from poor_bench.runs.journal import JournalWriter, dump_record, is_owned, read_header, read_journal
+from poor_bench.safe_files import open_regular, os_errors_told
+
+STEPS_FILE = "steps.jsonl"
+RUN_FILE = "run.jsonl"
+
+
+def runs_folder(data_dir: Path) -> Path:
+    """The folder of all runs of suites in a workspace."""
+    return data_dir / "suite_runs"
+
+
+def artifacts_of(case_id: str, trial: int) -> str:
+    """The folder of one trial, relative to its run."""
+    return f"{case_id}/trial-{trial}"
+
+
+class SuiteRunWriter:
+    """Writes one run; called from several threads."""
+
+    def __init__(self, data_dir: Path, run_id: str, header: dict[str, Any]) -> None:
+        """Make the folder of the run and write its header.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        self.folder = runs_folder(data_dir) / run_id
+        self._journal = JournalWriter(self.folder / RUN_FILE, {"run_id": run_id, **header})
+
+    def open_trial(self, case_id: str, trial: int) -> TrialWriter:
+        """Make the folder of a trial.
+
+        Raises:
+            StoreError: If it cannot be made.
+        """
+        folder = self.folder / artifacts_of(case_id, trial)
+        with os_errors_told(folder):
+            folder.mkdir(parents=True)
+            return TrialWriter(folder)
+
+    def append(self, trial: EvalTrialResult) -> None:
+        """Store a trial that ended, so that it survives the end of the process.
+
+        Raises:
+            StoreError: If it could not be stored.
+        """
+        self._journal.append_record({"trial_result": trial_to_record(trial)})
+
+    def close(self) -> None:
+        """Bring everything to the disk.
+
+        Raises:
+            StoreError: If the disk did not take it.
+        """
+        self._journal.append_record({"finished": True})
+        self._journal.close()
+
+
+class TrialWriter:
+    """Writes the steps of one trial."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        self._fd = os.open(folder / STEPS_FILE, flags, 0o644)
+
+    def append(self, step: Step) -> None:
+        """Store one step; a process that dies leaves at most the last line torn.
+
+        Raises:
+            StoreError: If it could not be stored.
+        """
+        rest = memoryview(dump_record(step_to_record(step)) + b"\n")
+        with os_errors_told(self.folder / STEPS_FILE):
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+
+    def close(self) -> None:
+        """Give up the file; whoever still writes gets an error."""
+        fd, self._fd = self._fd, -1
+        os.close(fd)
+
+
+_STEP_FIELDS = frozenset(field.name for field in fields(Step))
+
+
+def trial_to_record(trial: EvalTrialResult) -> dict[str, Any]:
+    """The record of a trial."""
+    return trial.model_dump()
+
+
+def record_to_trial(record: Mapping[str, Any]) -> EvalTrialResult:
+    """Read the record of a trial; unknown fields are ignored.
+
+    Raises:
+        ValueError: If a field is missing, or its failure is of an unknown kind.
+    """
+    return EvalTrialResult.model_validate(record)
+
+
+def as_plain(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert data to what JSON can hold; other values become text."""
+    plain: dict[str, Any] = orjson.loads(dump_record(dict(value)))
+    return plain
+
+
+def step_to_record(step: Step) -> dict[str, Any]:
+    """The record of a step."""
+    return asdict(step)
+
+
+def record_to_step(record: Mapping[str, Any]) -> Step:
+    """Read the record of a step; unknown fields are ignored.
+
+    Raises:
+        TypeError: If a field is missing.
+    """
+    return Step(**{key: value for key, value in record.items() if key in _STEP_FIELDS})
+
 
 LAST = "last"
 _PRICES = TypeAdapter(dict[str, Prices])
@@ -184,3 +310,39 @@ def _step_of(line: bytes) -> Step | None:
         return record_to_step(record) if isinstance(record, dict) else None
     except (orjson.JSONDecodeError, TypeError):
         return None
+
+
+MOST_BYTES = 10_000_000
+_TYPES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image that a browser may be shown."""
+
+    content_type: str
+    """`image/png` or `image/jpeg`."""
+    data: bytes
+
+
+def read_screenshot(run_folder: Path, artifacts: str, name: str) -> Image | None:
+    """Read an image of one trial; None if it does not exist.
+
+    Only a regular file that lies in the run's folder, also after following links, and begins as a
+    PNG or JPEG file does, is an image.
+
+    Args:
+        run_folder: Folder of the run.
+        artifacts: Folder of the trial, relative to it.
+        name: Name of the file in there.
+    """
+    if not artifacts or not name or "/" in name or "\\" in name or "\0" in name + artifacts:
+        return None
+    path = (run_folder / artifacts / name).resolve()
+    if not path.is_relative_to(run_folder.resolve()) or not path.is_file():
+        return None
+    if path.stat().st_size > MOST_BYTES:
+        return None
+    data = path.read_bytes()
+    content_type = next((kind for mark, kind in _TYPES.items() if data.startswith(mark)), None)
+    return Image(content_type, data) if content_type else None

@@ -1,11 +1,17 @@
-"""Read a suite file, and report all its problems at once."""
+"""Suite files: find, read and check them, and select their cases.
+
+All problems of a file are reported at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
+from urllib.parse import SplitResult
 
 from pydantic import Field
 
@@ -13,13 +19,27 @@ from poor_bench.config.document import Document, open_document
 from poor_bench.config.entry_validation import check_version, validate_entry
 from poor_bench.config.file_models import LLMEntry
 from poor_bench.config.load import decode_llms_file, raise_errors
+from poor_bench.config.nearest_name import name_hint
 from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml
-from poor_bench.evaluation.case_checks import UNKNOWN_PLAYBOOK, CaseChecks
-from poor_bench.evaluation.models import EvalCase, EvalSuite, SuiteHead
+from poor_bench.errors import ConfigError, PoorBenchError
+from poor_bench.evaluation.browser.addresses import split_web_url
+from poor_bench.evaluation.browser.playbook.load import (
+    find_playbook,
+    missing_playbook_hint,
+    read_playbook,
+)
+from poor_bench.evaluation.factories import import_factory
+from poor_bench.evaluation.models import SERVER, EvalCase, EvalSuite, SuiteHead
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem, Severity
 
+DEFAULT_PROFILE = "default"
+UNKNOWN_PLAYBOOK = "unknown-playbook"
+"""Code of the problem that a playbook does not exist."""
+_ANY_SERVER = "http://127.0.0.1:80"
+_FACTORY = re.compile(r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_ENVIRONMENT_NAME = re.compile(r"[A-Za-z_]\w*")
 LOADS_ANYWAY = frozenset({UNKNOWN_PLAYBOOK})
 """Codes of errors that concern the run of one case only: the suite loads, the case is not run."""
 
@@ -160,3 +180,187 @@ def _strict(problem: Problem) -> Problem:
     if problem.code == "unknown-key":
         return replace(problem, severity=Severity.ERROR)
     return problem
+
+
+SUFFIX = ".yaml"
+
+
+def suite_files(data_dir: Path) -> list[Path]:
+    """Suites that have a name: the workspace's, then the package's."""
+    folders = (data_dir / "suites", Path(__file__).parent / "suites")
+    return [path for folder in folders for path in sorted(folder.glob(f"*{SUFFIX}"))]
+
+
+def find_suite(written: str, data_dir: Path) -> Path:
+    """Find a suite by path or by name, such as `example`.
+
+    Raises:
+        ConfigError: If neither exists.
+    """
+    if Path(written).is_file():
+        return Path(written)
+    known = suite_files(data_dir)
+    found = next((path for path in known if path.stem == written), None)
+    if found is None:
+        hint = name_hint(written, [path.stem for path in known])
+        raise ConfigError(f"suite `{written}` does not exist", hint=hint)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseChecks:
+    """Checks cases of one suite in their surroundings."""
+
+    has_server: bool
+    data_dir: Path
+    suite_folder: Path
+    imports: bool = False
+    """Import what the suite names as `package.module:function`."""
+    _imported: dict[str, PoorBenchError | None] = field(default_factory=dict)
+
+    def check(self, case: EvalCase, place: Place, report: Report) -> None:
+        """Report everything about a case that cannot work."""
+        self._check_urls(case, place, report)
+        self._check_playbook(case, place, report)
+        self._check_profile(case.profile, (*place, "profile"), report)
+        _check_schema(case, (*place, "output_schema"), report)
+        _check_expectations(case, (*place, "expect"), report)
+
+    def _check_urls(self, case: EvalCase, place: Place, report: Report) -> None:
+        if case.start_url is not None:
+            self._check_url(case.start_url, (*place, "start_url"), report)
+        for name, origin in (case.credentials or {}).items():
+            where = (*place, "credentials", name)
+            if not _ENVIRONMENT_NAME.fullmatch(name):
+                report.error(where, "must be the name of an environment variable", code="bad-name")
+            url = self._check_url(origin, where, report)
+            if url is not None and (url.path not in {"", "/"} or url.query or url.fragment):
+                hint = "write scheme, host and port, such as https://shop.example"
+                report.error(where, "must be an origin without a path", hint=hint, code="bad-url")
+
+    def _check_url(self, written: str, place: Place, report: Report) -> SplitResult | None:
+        if SERVER in written and not self.has_server:
+            report.error(place, f"`{SERVER}` needs the key `server` of the suite", code="no-server")
+            return None
+        url = split_web_url(written.replace(SERVER, _ANY_SERVER, 1))
+        if url is None:
+            hint = "write it like https://shop.example/search"
+            report.error(place, f"`{written}` is not an http(s) URL", hint=hint, code="bad-url")
+        return url
+
+    def _check_playbook(self, case: EvalCase, place: Place, report: Report) -> None:
+        if case.playbook is None:
+            if case.execution_mode == "playbook_only":
+                message = "`playbook_only` needs the key `playbook`"
+                report.error((*place, "execution_mode"), message, code="no-playbook")
+        elif find_playbook(case.playbook, self.data_dir, self.suite_folder) is None:
+            message = f"playbook `{case.playbook}` does not exist"
+            hint = missing_playbook_hint(case.playbook, self.data_dir)
+            report.error((*place, "playbook"), message, hint=hint, code=UNKNOWN_PLAYBOOK)
+
+    def _check_profile(self, profile: str, place: Place, report: Report) -> None:
+        if profile == DEFAULT_PROFILE or split_web_url(profile):
+            return
+        if _FACTORY.fullmatch(profile):
+            self.check_import(profile, place, report)
+            return
+        hint = f"use `{DEFAULT_PROFILE}`, `package.module:factory`, or an http(s) URL"
+        report.error(place, f"`{profile}` is not a profile", hint=hint, code="bad-profile")
+
+    def check_import(self, factory: str, place: Place, report: Report) -> None:
+        """Warn of a factory that cannot be imported, if imports are to be tried at all."""
+        if self.imports and factory not in self._imported:
+            self._imported[factory] = _import_error(factory)
+        error = self._imported.get(factory)
+        if error is not None:
+            report.warning(place, str(error), hint=error.hint, code="not-importable")
+
+
+def _import_error(factory: str) -> PoorBenchError | None:
+    try:
+        import_factory(factory)
+    except PoorBenchError as error:
+        return error
+    return None
+
+
+def _check_schema(case: EvalCase, place: Place, report: Report) -> None:
+    if case.output_schema is None:
+        return
+    from jsonschema import Draft202012Validator, SchemaError
+
+    try:
+        Draft202012Validator.check_schema(case.output_schema)
+    except SchemaError as error:
+        inside = (*place, *error.path)
+        report.error(inside, f"is not a JSON Schema: {error.message}", code="bad-schema")
+
+
+def _check_expectations(case: EvalCase, place: Place, report: Report) -> None:
+    expect = case.expect
+    can_hand_off = case.execution_mode == "hybrid_auto" and case.playbook is not None
+    if expect.handoff == "require" and not can_hand_off:
+        message = "only a `hybrid_auto` case with a playbook can hand off"
+        report.error((*place, "handoff"), message, code="impossible")
+    least, most = expect.min_actions, expect.max_actions
+    if least is not None and most is not None and least > most:
+        report.error((*place, "min_actions"), "exceeds `max_actions`", code="impossible")
+    has_price = case.input_token_cost_per_million_usd or case.output_token_cost_per_million_usd
+    if expect.max_estimated_cost_usd is not None and not has_price:
+        message = "needs a price: the case does not have one, nor may its LLM in llms.json"
+        report.warning((*place, "max_estimated_cost_usd"), message, code="no-price")
+
+
+def select_cases(
+    suite: EvalSuite,
+    *,
+    case_patterns: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    trials: int | None = None,
+) -> EvalSuite:
+    """Keep the selected cases of a suite, in its order.
+
+    Args:
+        suite: The whole suite.
+        case_patterns: Ids or globs; a case must match one of them. Empty selects all.
+        tags: A case must have one of them. Empty selects all.
+        trials: Replaces each case's own number, at least 1.
+
+    Raises:
+        ConfigError: If a pattern or a tag matches no case, or no case matches all of them.
+    """
+    ids = [case.id for case in suite.cases]
+    for pattern in case_patterns:
+        _require(any(fnmatchcase(case_id, pattern) for case_id in ids), "case", pattern, ids)
+    known_tags = sorted({tag for case in suite.cases for tag in case.benchmark_tags})
+    for tag in tags:
+        _require(tag in known_tags, "tag", tag, known_tags)
+    chosen = [case for case in suite.cases if _is_chosen(case, case_patterns, tags)]
+    if not chosen:
+        raise ConfigError(f"no case of {suite.name} matches all filters")
+    if trials is not None:
+        chosen = [case.model_copy(update={"trials": trials}) for case in chosen]
+    return suite.model_copy(update={"cases": tuple(chosen)})
+
+
+def _is_chosen(case: EvalCase, patterns: Sequence[str], tags: Sequence[str]) -> bool:
+    fits = not patterns or any(fnmatchcase(case.id, pattern) for pattern in patterns)
+    return fits and (not tags or not set(tags).isdisjoint(case.benchmark_tags))
+
+
+def _require(exists: bool, what: str, written: str, known: Sequence[str]) -> None:
+    if not exists:
+        raise ConfigError(f"{what} `{written}` does not exist", hint=name_hint(written, known))
+
+
+def check_suite_and_playbooks(path: Path, data_dir: Path) -> list[Problem]:
+    """List all problems of a suite, and of every playbook, profile and server it uses."""
+    suite, problems = check_suite(path, data_dir, imports=True)
+    if suite is None:
+        return problems
+    names = dict.fromkeys(case.playbook for case in suite.cases if case.playbook)
+    for name in names:
+        found = find_playbook(name, data_dir, path.parent)
+        if found is not None:
+            problems += read_playbook(found)[1]
+    return problems

@@ -40,7 +40,7 @@ class Supervisor:
             AgentError: If it did not return long after its time limit.
         """
         end_s = self.clock.monotonic() + time_limit_s + self.after_time_limit_s
-        with _Work(agent, control) as work:
+        with _SupervisedAgent(agent, control) as work:
             if self._ends_by(end_s, work.future, control):
                 return work.future.result()
         raise AgentError(
@@ -61,7 +61,7 @@ class Supervisor:
             RunCancelledError: If the run was stopped and the agent did not return.
         """
         end_s = self.clock.monotonic() + time_limit_s
-        with _Work(agent, control) as work:
+        with _SupervisedAgent(agent, control) as work:
             if self._ends_by(end_s, work.future, control):
                 return work.future.result()
             work.ask_to_stop()
@@ -85,7 +85,7 @@ class Supervisor:
         return True
 
 
-class _Work:
+class _SupervisedAgent:
     """An agent at work in a thread of its own; abandoned when the context is left."""
 
     def __init__(self, agent: RunAgent, control: TrialControl) -> None:
@@ -95,7 +95,7 @@ class _Work:
         self._must_stop = threading.Event()
         self._is_abandoned = threading.Event()
 
-    def __enter__(self) -> _Work:
+    def __enter__(self) -> _SupervisedAgent:
         # A daemon: no thread can be killed from outside, and one that never ends must not keep
         # the process alive.
         threading.Thread(target=self._settle, name="agent", daemon=True).start()

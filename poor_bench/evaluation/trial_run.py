@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from poor_bench.errors import (
     ConfigError,
@@ -14,19 +16,140 @@ from poor_bench.errors import (
     RunCancelledError,
     StoreError,
 )
-from poor_bench.evaluation.agent import AgentOutcome, AgentServices, Step, TrialControl
-from poor_bench.evaluation.browser.safety.redaction import Redactor, redactor_of_trial
-from poor_bench.evaluation.case_checks import DEFAULT_PROFILE
-from poor_bench.evaluation.models import EvalCase, EvalTrialResult
+from poor_bench.evaluation.agent import AgentOutcome, AgentServices, AgentTask, Step, TrialControl
+from poor_bench.evaluation.browser.playbook.load import find_playbook, missing_playbook_hint
+from poor_bench.evaluation.browser.redaction import Redactor, redactor_of_trial
+from poor_bench.evaluation.factories import serving
+from poor_bench.evaluation.models import SERVER, EvalCase, EvalTrialResult
 from poor_bench.evaluation.profiles import Profiles
-from poor_bench.evaluation.records import as_plain
-from poor_bench.evaluation.run_folder import RunWriter, artifacts_of
 from poor_bench.evaluation.scoring import score_trial
-from poor_bench.evaluation.step_teller import StepTeller
-from poor_bench.evaluation.suite_server import serving
+from poor_bench.evaluation.stored_run import SuiteRunWriter, TrialWriter, artifacts_of, as_plain
+from poor_bench.evaluation.suite_file import DEFAULT_PROFILE
 from poor_bench.evaluation.supervisor import Supervisor
-from poor_bench.evaluation.trial_task import TrialPlan, build_task
 from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.models.llm import LLM, Prices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialPlan:
+    """One planned trial."""
+
+    case: EvalCase
+    trial: int
+    """Counted from 1."""
+    llm: LLM | None
+
+    @property
+    def prices(self) -> Prices:
+        """Prices of its LLM; unknown ones where it has none."""
+        return self.llm.prices if self.llm else Prices()
+
+
+def build_task(
+    plan: TrialPlan, services: AgentServices, server: str, folder: Path, suite_folder: Path
+) -> AgentTask:
+    """Make the task of a trial, with its placeholders filled.
+
+    Args:
+        plan: The trial.
+        services: Source of credentials and playbooks.
+        server: Address of the suite's own server; empty without one.
+        folder: Folder of the trial.
+        suite_folder: Folder of the suite file.
+
+    Raises:
+        ConfigError: If a credential is not set, or the playbook does not exist.
+    """
+    case = plan.case
+    credentials = case.credentials or {}
+    missing = [name for name in credentials if not services.environ.get(name)]
+    if missing:
+        names = ", ".join(f"${name}" for name in missing)
+        raise ConfigError(f"case {case.id} needs {names}: not set in the environment")
+    return AgentTask(
+        case_id=case.id,
+        trial=plan.trial,
+        directive=case.directive.replace(SERVER, server),
+        execution_mode=case.execution_mode,
+        may_hand_off=case.expect.handoff != "forbid",
+        start_url=case.start_url.replace(SERVER, server) if case.start_url else None,
+        max_steps=case.max_steps,
+        time_limit_s=case.time_limit_s,
+        token_limit=case.token_limit,
+        read_at_end=case.read_at_end,
+        thinking=case.thinking,
+        output_schema=case.output_schema,
+        playbook=_playbook(case, services.data_dir, suite_folder),
+        playbook_params=_params(case.playbook_params, server),
+        credentials={name: origin.replace(SERVER, server) for name, origin in credentials.items()},
+        allow_private_networks=case.allow_private_networks,
+        llm=plan.llm,
+        folder=folder,
+    )
+
+
+def _playbook(case: EvalCase, data_dir: Path, suite_folder: Path) -> Path | None:
+    if case.playbook is None or case.execution_mode == "agent_only":
+        return None
+    path = find_playbook(case.playbook, data_dir, suite_folder)
+    if path is None:
+        hint = missing_playbook_hint(case.playbook, data_dir)
+        raise ConfigError(f"case {case.id}: playbook `{case.playbook}` does not exist", hint=hint)
+    return path
+
+
+def _params(written: Mapping[str, Any], server: str) -> dict[str, Any]:
+    filled = {
+        name: value.replace(SERVER, server) if isinstance(value, str) else value
+        for name, value in written.items()
+    }
+    return {"server": server, **filled} if server else filled
+
+
+class StepTeller:
+    """Stores the steps of one trial without secrets, then passes them on."""
+
+    def __init__(
+        self, writer: TrialWriter, redactor: Redactor, note: Callable[[Step], None]
+    ) -> None:
+        self._writer = writer
+        self._redactor = redactor
+        self._note = note
+        self._broken: Exception | None = None
+
+    def __call__(self, step: Step) -> None:
+        """Take one step."""
+        try:
+            masked = _masked_step(step, self._redactor)
+            self._writer.append(masked)
+            self._note(masked)
+        except Exception as error:
+            self._broken = error
+            raise
+
+    def raise_if_broken(self) -> None:
+        """Raise the error that prevented storing a step, even if the agent has swallowed it.
+
+        Raises:
+            StoreError: If a step could not be stored.
+            Exception: Any other error, such as one of the listener.
+        """
+        if self._broken is not None:
+            raise self._broken
+
+
+def _masked_step(step: Step, redactor: Redactor) -> Step:
+    return replace(
+        step,
+        action=redactor.value(as_plain(step.action)),
+        text=redactor.text(step.text),
+        url=redactor.text(step.url),
+        title=redactor.text(step.title),
+        thought=redactor.text(step.thought),
+        result=redactor.text(step.result),
+        error=redactor.text(step.error),
+    )
+
 
 _MOST_PROBLEMS = 3
 
@@ -38,7 +161,7 @@ class TrialRunner:
         self,
         services: AgentServices,
         profiles: Profiles,
-        writer: RunWriter,
+        writer: SuiteRunWriter,
         *,
         server: str | None,
         suite_folder: Path,

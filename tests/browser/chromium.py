@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from poor_bench.evaluation.browser.session.chromium import VARIABLE, executable
+from poor_bench.evaluation.browser.opening import VARIABLE, executable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

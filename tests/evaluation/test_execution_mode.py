@@ -10,7 +10,7 @@ import pytest
 
 from poor_bench.errors import ConfigError, ProviderError
 from poor_bench.evaluation.agent import AgentOutcome, AgentTask, TrialControl
-from poor_bench.evaluation.execution_mode import run_in_mode
+from poor_bench.evaluation.browser.agent import run_in_mode
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 

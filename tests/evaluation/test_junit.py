@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 from xml.etree.ElementTree import Element, fromstring
 
-from poor_bench.evaluation.junit import report_to_junit
+from poor_bench.evaluation.reports import report_to_junit
 from poor_bench.evaluation.scoring import score_case, score_suite, score_trial
 from tests.evaluation.builders import make_case, make_trial, not_run
 

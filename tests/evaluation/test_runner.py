@@ -12,16 +12,17 @@ import pytest
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.evaluation import load_suite, run_suite, write_suite_report
 from poor_bench.evaluation.browser.playbook.load import read_playbook
-from poor_bench.evaluation.events import (
+from poor_bench.evaluation.models import CaseStatus, EvalSuite, EvalSuiteResult
+from poor_bench.evaluation.runner import (
     StepDone,
     SuiteEvent,
     SuiteFinished,
+    SuiteOptions,
     SuiteStarted,
-    TrialFinished,
+    SuiteTrialFinished,
     TrialStarted,
+    run_suite_now,
 )
-from poor_bench.evaluation.models import CaseStatus, EvalSuite, EvalSuiteResult
-from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
 from poor_bench.evaluation.stored_run import find_suite_run, stored_suite_runs
 from poor_bench.evaluation.trial_run import _told
 from poor_bench.models.failure import FailureKind
@@ -258,7 +259,7 @@ def test_trials_run_side_by_side_where_that_is_wanted(tmp_path: Path) -> None:
 def test_listener_hears_of_everything_in_order(tmp_path: Path) -> None:
     heard: list[SuiteEvent] = []
     run_suite_now(suite_of(case_of("echo")), SuiteOptions(data_dir=tmp_path), heard.append)
-    kinds = [SuiteStarted, TrialStarted, StepDone, TrialFinished, SuiteFinished]
+    kinds = [SuiteStarted, TrialStarted, StepDone, SuiteTrialFinished, SuiteFinished]
     assert [type(event) for event in heard] == kinds
 
 

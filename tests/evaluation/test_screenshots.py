@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.evaluation import screenshots
-from poor_bench.evaluation.screenshots import read_screenshot
+from poor_bench.evaluation import stored_run
+from poor_bench.evaluation.stored_run import read_screenshot
 
 PNG = b"\x89PNG\r\n\x1a\n and more"
 
@@ -61,5 +61,5 @@ def test_links_that_lead_outside_are_not_followed(run_folder: Path, tmp_path: Pa
 
 
 def test_huge_files_are_left_alone(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(screenshots, "MOST_BYTES", len(PNG) - 1)
+    monkeypatch.setattr(stored_run, "MOST_BYTES", len(PNG) - 1)
     assert read_screenshot(run_folder, "case/trial-1", "step.png") is None

@@ -7,8 +7,7 @@ import pytest
 
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.models import EvalSuite
-from poor_bench.evaluation.selection import select_cases
-from poor_bench.evaluation.suite_files import find_suite, suite_files
+from poor_bench.evaluation.suite_file import find_suite, select_cases, suite_files
 from tests.evaluation.builders import make_case
 
 SUITE = EvalSuite(

@@ -9,7 +9,7 @@ import pytest
 
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.models import EvalSuite
-from poor_bench.evaluation.suite_llms import choose_llms
+from poor_bench.evaluation.runner import choose_llms
 from tests.evaluation.builders import make_case
 
 SUITE = EvalSuite(name="suite", cases=[make_case()])

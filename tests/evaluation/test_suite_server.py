@@ -8,8 +8,8 @@ from urllib.request import urlopen
 import pytest
 
 from poor_bench.errors import ConfigError
+from poor_bench.evaluation.factories import made_up_credentials, serving
 from poor_bench.evaluation.models import EvalSuite
-from poor_bench.evaluation.suite_server import made_up_credentials, serving
 from tests.evaluation.builders import make_case
 
 

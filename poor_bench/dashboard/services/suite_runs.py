@@ -6,9 +6,15 @@ import threading
 from typing import TYPE_CHECKING
 
 from poor_bench.errors import PoorBenchError
-from poor_bench.evaluation.run_folder import RUN_FILE, artifacts_of, runs_folder
-from poor_bench.evaluation.screenshots import Image, read_screenshot
-from poor_bench.evaluation.stored_run import SuiteRun, open_run
+from poor_bench.evaluation.stored_run import (
+    RUN_FILE,
+    Image,
+    SuiteRun,
+    artifacts_of,
+    open_run,
+    read_screenshot,
+    runs_folder,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

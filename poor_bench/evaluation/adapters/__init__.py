@@ -1,1 +1,1 @@
-"""Agents of other projects behind `poor_bench.evaluation.agent.Agent`."""
+"""Agents of other projects behind `poor_bench.evaluation.agent.AgentUnderTest`."""

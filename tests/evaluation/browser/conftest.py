@@ -16,9 +16,9 @@ import pytest
 from poor_bench.calls.caller import SystemClock
 from poor_bench.evaluation.agent import AgentOutcome, AgentServices, AgentTask, Step, TrialControl
 from poor_bench.evaluation.browser.agent import BrowserAgent
-from poor_bench.evaluation.browser.safety.network import Network
-from poor_bench.evaluation.browser.session.opening import open_session
-from poor_bench.evaluation.browser.session.watchdog import Patience
+from poor_bench.evaluation.browser.opening import open_session
+from poor_bench.evaluation.browser.proxy import Network
+from poor_bench.evaluation.browser.watchdog import Patience
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from tests.browser.chromium import NoBrowserError, started_browser

@@ -11,8 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from typing import Any
 
-from poor_bench.evaluation.browser.safety.addresses import Address
-from poor_bench.evaluation.browser.safety.network import SystemNetwork
+from poor_bench.evaluation.browser.addresses import Address
+from poor_bench.evaluation.browser.proxy import SystemNetwork
 
 PUBLIC = "93.184.215.14"
 

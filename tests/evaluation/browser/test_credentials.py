@@ -8,8 +8,8 @@ from dataclasses import asdict
 
 import pytest
 
-from poor_bench.evaluation.browser.actions import elements, pages
-from poor_bench.evaluation.browser.observation.observe import observe
+from poor_bench.evaluation.browser.actions import _CLIPBOARD_KEYS, fill_credential
+from poor_bench.evaluation.browser.observation import observe
 from tests.evaluation.browser.conftest import Trials, scripted
 from tests.evaluation.browser.sites import Answer, Site
 
@@ -52,7 +52,7 @@ def test_fields_that_hold_them_show_dots_and_observations_do_not_show_them(
     site = serve({"/": LOGIN + ECHO})
     page = {"start_url": site.address, "credentials": {"PASSWORD": site.address}}
     with trials.session(**page) as session:
-        elements.fill_credential(session, session.page.locator("#u"), "PASSWORD")
+        fill_credential(session, session.page.locator("#u"), "PASSWORD")
         session.page.locator("#p").fill("typed by hand")
         seen = observe(session)
         security = session.page.locator("#u").evaluate("e => e.style.webkitTextSecurity")
@@ -66,12 +66,12 @@ def test_fields_that_hold_them_show_dots_and_observations_do_not_show_them(
     "key", ["Control+c", "Control+V", "Meta+x", "ControlOrMeta+Insert", "Copy"]
 )
 def test_keys_of_the_clipboard_are_known(key: str) -> None:
-    assert pages._CLIPBOARD_KEYS.search(key)
+    assert _CLIPBOARD_KEYS.search(key)
 
 
 @pytest.mark.parametrize("key", ["Enter", "c", "Control+a", "Shift+Tab", "Control+Enter", "Insert"])
 def test_other_keys_are_not_keys_of_the_clipboard(key: str) -> None:
-    assert not pages._CLIPBOARD_KEYS.search(key)
+    assert not _CLIPBOARD_KEYS.search(key)
 
 
 def test_the_clipboard_cannot_carry_them_elsewhere(trials: Trials, serve: Serve) -> None:

@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.evaluation.browser.session.errors import ActionError
-from poor_bench.evaluation.browser.session.opening import open_url
+from poor_bench.evaluation.browser.opening import open_url
+from poor_bench.evaluation.browser.session import ActionError
 from tests.evaluation.browser.conftest import Trials
 from tests.evaluation.browser.sites import PUBLIC, Answer, FakeInternet, served
 

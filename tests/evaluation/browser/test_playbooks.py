@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import ConfigError
+from poor_bench.evaluation.browser.playbook.follow import PlaybookRun
 from poor_bench.evaluation.browser.playbook.load import load_playbook
-from poor_bench.evaluation.browser.playbook.steps import Stage
-from poor_bench.evaluation.browser.session.errors import ActionError
+from poor_bench.evaluation.browser.session import ActionError
 from tests.evaluation.browser.conftest import Trials
 from tests.evaluation.browser.sites import Answer, Site
 
@@ -125,10 +125,10 @@ def test_a_step_that_cannot_be_done_says_why(trials: Trials, serve: Serve, tmp_p
     listed = "".join(f"  - {step}\n" for step in FAULTY)
     path.write_text(f"name: x\nsteps:\n{listed}", encoding="utf-8")
     with trials.session(start_url=serve({"/": FORM}).address) as session:
-        stage = Stage(session, {})
+        run = PlaybookRun(session, {})
         for step, error in zip(load_playbook(path).steps, FAULTY.values(), strict=True):
             with pytest.raises(ActionError) as raised:
-                stage.do(step.kind, step.content)
+                run.do(step.kind, step.content)
             assert error in str(raised.value)
 
 

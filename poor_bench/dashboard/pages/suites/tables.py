@@ -12,7 +12,7 @@ from poor_bench.dashboard.components.tables import number, quiet, row, sheet
 from poor_bench.dashboard.figures.history import suite_trends
 from poor_bench.dashboard.pages.suites.layout import LINKS, SuiteUrl
 from poor_bench.dashboard.text.formatting import dollars_text, milliseconds_text
-from poor_bench.evaluation.rates import RATES
+from poor_bench.evaluation.scoring import RATES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

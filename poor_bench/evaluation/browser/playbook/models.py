@@ -17,11 +17,16 @@ steps:
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, StringConstraints
 
 from poor_bench.config.file_models import FileModel, Name
+from poor_bench.config.nearest_name import name_hint
+from poor_bench.errors import ConfigError
 
 Key = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$")]
 ParamName = Annotated[str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]*$")]
@@ -139,3 +144,88 @@ class PlaybookFile(FileModel):
     description: str = ""
     params: dict[ParamName, str | int | float | bool | None] = Field(default_factory=dict)
     steps: Annotated[list[PlaybookStep], Field(min_length=1)]
+
+
+SERVER = "server"
+"""A parameter that every playbook has: the address of the suite's own server."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaybookAction:
+    """One step."""
+
+    kind: str
+    """Its key, such as `click`."""
+    content: FileModel | str | bool
+    line: int | None
+    steps: tuple[PlaybookAction, ...] = ()
+    """Of `for_each` and `when`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Playbook:
+    """Steps, and the parameters that they need."""
+
+    name: str
+    params: Mapping[str, str | None]
+    """With defaults; None where the case has to give a value."""
+    steps: tuple[PlaybookAction, ...]
+
+    def params_with(self, given: Mapping[str, object]) -> dict[str, str]:
+        """The value of every parameter, as text.
+
+        Raises:
+            ConfigError: If one is missing, or the playbook does not know one.
+        """
+        for name in given:
+            if name not in self.params and name != SERVER:
+                hint = name_hint(name, list(self.params))
+                raise ConfigError(
+                    f"the playbook {self.name!r} does not have a parameter {name!r}", hint=hint
+                )
+        values = {**self.params, **{name: str(value) for name, value in given.items()}}
+        missing = [name for name, value in values.items() if value is None]
+        if missing:
+            raise ConfigError(
+                f"the playbook {self.name!r} needs the parameters {', '.join(missing)}",
+                hint="set them in `playbook_params`",
+            )
+        return {name: value for name, value in values.items() if value is not None}
+
+
+Model = TypeVar("Model", bound=FileModel)
+
+_PLACEHOLDER = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
+
+
+def names_in(value: Any) -> Iterator[str]:
+    """Yield the names of all placeholders in the texts of JSON-like data."""
+    if isinstance(value, str):
+        yield from _PLACEHOLDER.findall(value)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from names_in(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from names_in(item)
+
+
+def filled(value: Any, params: Mapping[str, str]) -> Any:
+    """JSON-like data with the placeholders filled whose names are known.
+
+    Example:
+        >>> filled({"open": "{server}/orders/{id}"}, {"server": "http://a", "id": "7"})
+        {'open': 'http://a/orders/7'}
+    """
+    if isinstance(value, str):
+        return _PLACEHOLDER.sub(lambda found: params.get(found[1], found[0]), value)
+    if isinstance(value, Mapping):
+        return {key: filled(item, params) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [filled(item, params) for item in value]
+    return value
+
+
+def filled_model(model: Model, params: Mapping[str, str]) -> Model:
+    """A step with its placeholders filled."""
+    return type(model).model_validate(filled(model.model_dump(exclude_unset=True), params))

@@ -4,17 +4,17 @@ import json
 
 import pytest
 
-from poor_bench.evaluation.browser.actions.models import Click, Done, Type
-from poor_bench.evaluation.browser.llm_agent.brief import (
+from poor_bench.evaluation.browser.llm_agent.actions import Click, Done, Type
+from poor_bench.evaluation.browser.llm_agent.brief_form import (
+    BriefForm,
     brief_message,
     brief_schema,
     choices_on,
     parse_brief_reply,
 )
-from poor_bench.evaluation.browser.llm_agent.forms import BriefForm, FullForm, form_for
-from poor_bench.evaluation.browser.llm_agent.prompt import Conversation
-from poor_bench.evaluation.browser.llm_agent.reply import BadReplyError
-from poor_bench.evaluation.browser.observation.observe import Observation
+from poor_bench.evaluation.browser.llm_agent.full_form import AgentPrompt, BadReplyError, FullForm
+from poor_bench.evaluation.browser.llm_agent.turns import form_for
+from poor_bench.evaluation.browser.observation import PageView
 from poor_bench.models.llm import LLM
 
 TREE = """\
@@ -25,11 +25,11 @@ TREE = """\
 - 'link "Tab #1" [ref=e5]':
   - /url: "#1"
 - generic [ref=e6]: Nothing"""
-SEEN = Observation(url="http://a.example/", title="T", tree=TREE, text="Shop\nNothing")
-EMPTY = Observation(url="", title="", tree="", text="")
+SEEN = PageView(url="http://a.example/", title="T", tree=TREE, text="Shop\nNothing")
+EMPTY = PageView(url="", title="", tree="", text="")
 
 
-def phrases(seen: Observation = SEEN, *, may_be_done: bool = False) -> list[str]:
+def phrases(seen: PageView = SEEN, *, may_be_done: bool = False) -> list[str]:
     return [choice.phrase for choice in choices_on(seen, may_be_done=may_be_done)]
 
 
@@ -51,7 +51,7 @@ def test_being_done_is_a_choice_only_after_a_step_or_where_there_is_no_other() -
 @pytest.mark.slow(reason="a long search")
 def test_long_names_and_many_elements_stay_short() -> None:
     tree = "\n".join(f'- button "{n} {"x" * 500}" [ref=e{n}]' for n in range(500))
-    found = phrases(Observation(url="", title="", tree=tree, text=""))
+    found = phrases(PageView(url="", title="", tree=tree, text=""))
     assert len(found) == 60
     assert max(map(len, found)) <= 86
 
@@ -107,5 +107,5 @@ def test_only_very_small_llms_that_run_here_are_asked_briefly(
     size: float | None, is_local: bool, form: type
 ) -> None:
     llm = LLM(id="x", provider="embedded", name="x", size=size)
-    made = form_for(llm, Conversation(directive="x", mark="m"), None, is_local=is_local)
+    made = form_for(llm, AgentPrompt(directive="x", mark="m"), None, is_local=is_local)
     assert isinstance(made, form)

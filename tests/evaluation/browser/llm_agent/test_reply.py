@@ -8,9 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from poor_bench.evaluation.browser.actions.models import ACTION_TYPES, Click, Done, Type
-from poor_bench.evaluation.browser.llm_agent.reply import BadReplyError, parse_reply
-from poor_bench.evaluation.browser.llm_agent.schema import reply_schema
+from poor_bench.evaluation.browser.llm_agent.actions import ACTION_TYPES, Click, Done, Type
+from poor_bench.evaluation.browser.llm_agent.full_form import (
+    BadReplyError,
+    parse_reply,
+    reply_schema,
+)
 
 CLICK = {"thought": "go", "action": {"action": "click", "ref": "e12"}}
 

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.evaluation.browser.miniwob.playbooks import PLAYBOOKS
-from poor_bench.evaluation.browser.miniwob.suite import miniwob_suite
+from poor_bench.evaluation.browser.miniwob.suite import PLAYBOOKS, miniwob_suite
+from poor_bench.evaluation.factories import serving
 from poor_bench.evaluation.models import EvalSuite
 from poor_bench.evaluation.suite_file import read_suite
-from poor_bench.evaluation.suite_server import serving
 from poor_bench.models.llm import LLM
 from tests.evaluation.browser.conftest import Trials, scripted
 from tests.providers.embedded_file import real_model

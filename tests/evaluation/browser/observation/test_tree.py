@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.evaluation.browser.observation.tree import (
+from poor_bench.evaluation.browser.observation import (
     compacted,
     described,
     refs_in,

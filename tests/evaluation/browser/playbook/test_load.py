@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.evaluation.browser.miniwob.playbooks import PLAYBOOKS
+from poor_bench.evaluation.browser.miniwob.suite import PLAYBOOKS
 from poor_bench.evaluation.browser.playbook.load import load_playbook, read_playbook
 from poor_bench.models.problem import Problem
 

@@ -5,8 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.evaluation.browser.playbook.models import TypeStep
-from poor_bench.evaluation.browser.playbook.placeholders import filled, filled_model, names_in
+from poor_bench.evaluation.browser.playbook.models import TypeStep, filled, filled_model, names_in
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.evaluation.browser.recording.record import record_playbook
+from poor_bench.evaluation.recording import record_playbook
 from tests.evaluation.browser.conftest import Trials, scripted
 from tests.evaluation.browser.sites import Answer, Site
 

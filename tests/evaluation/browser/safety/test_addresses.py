@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.evaluation.browser.safety.addresses import parse_address, refusal
+from poor_bench.evaluation.browser.addresses import parse_address, refusal
 
 REFUSED = (
     "127.0.0.1",

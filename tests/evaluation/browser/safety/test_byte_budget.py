@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.evaluation.browser.safety.byte_budget import ByteBudget
+from poor_bench.evaluation.browser.proxy import ByteBudget
 
 
 def test_what_is_allowed_can_be_taken_and_nothing_more() -> None:

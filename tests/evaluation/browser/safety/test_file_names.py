@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.evaluation.browser.safety.file_names import safe_file_name
+from poor_bench.evaluation.browser.page_events import safe_file_name
 
 
 @given(st.text(), st.frozensets(st.text()))

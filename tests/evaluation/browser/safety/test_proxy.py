@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 import requests
 
-from poor_bench.evaluation.browser.safety.proxy import FilteringProxy
+from poor_bench.evaluation.browser.proxy import FilteringProxy
 from tests.evaluation.browser.sites import PUBLIC, Answer, FakeInternet, Site, served
 
 

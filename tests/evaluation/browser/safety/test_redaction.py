@@ -7,7 +7,7 @@ from urllib.parse import quote, quote_plus
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.evaluation.browser.safety.redaction import Redactor
+from poor_bench.evaluation.browser.redaction import Redactor
 
 SECRET = 'p&ss "wörd"/1'
 secrets = st.text(st.characters(codec="utf-8", exclude_characters="[]NAME"), min_size=3)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.evaluation.browser.safety.urls import is_web_page, origin_of, url_refusal
+from poor_bench.evaluation.browser.addresses import is_web_page, origin_of, url_refusal
 
 
 @pytest.mark.parametrize(

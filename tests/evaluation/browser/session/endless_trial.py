@@ -8,7 +8,7 @@ from pathlib import Path
 
 from poor_bench.calls.caller import SystemClock
 from poor_bench.evaluation.agent import AgentTask, TrialControl
-from poor_bench.evaluation.browser.session.opening import open_session
+from poor_bench.evaluation.browser.opening import open_session
 
 if __name__ == "__main__":
     task = AgentTask(case_id="x", trial=1, directive="Wait.", folder=Path(sys.argv[1]))

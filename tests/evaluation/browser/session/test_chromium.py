@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.evaluation.browser.session.chromium import executable, launch
+from poor_bench.evaluation.browser.opening import executable, launch
 
 sync_api = pytest.importorskip("playwright.sync_api")
 NO_SANDBOX = "[FATAL] No usable sandbox! If you are running on Ubuntu 23.10+ ..."

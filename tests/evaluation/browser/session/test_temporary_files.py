@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.evaluation.browser.session.process_table import Process
-from poor_bench.evaluation.browser.session.temporary_files import (
+from poor_bench.evaluation.browser.processes import (
+    Process,
     remove_leftovers,
     temporary_folder,
     used_by_children,
@@ -27,7 +27,7 @@ from tests.waiting import wait_for
 
 KILLED = """
 import os, signal
-from poor_bench.evaluation.browser.session.temporary_files import temporary_folder
+from poor_bench.evaluation.browser.processes import temporary_folder
 with temporary_folder() as folder:
     (folder / "playwright-artifacts-x").mkdir()
     os.kill(os.getpid(), signal.SIGKILL)

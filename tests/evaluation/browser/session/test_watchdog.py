@@ -3,8 +3,9 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from poor_bench.calls.caller import SystemClock
-from poor_bench.evaluation.browser.session.watchdog import Patience, Watchdog
+from poor_bench.calls.clock import SystemClock
+
+from poor_bench.evaluation.browser.watchdog import BrowserWatchdog, Patience
 
 
 class Processes:
@@ -26,7 +27,7 @@ class Processes:
 def test_what_begins_after_a_limit_is_not_hit_by_what_was_overdue_before() -> None:
     processes: Any = Processes()
     patience = Patience(answer_s=0, mild_s=60)
-    with Watchdog(processes, SystemClock(), lambda: False, patience) as watchdog:
+    with BrowserWatchdog(processes, SystemClock(), lambda: False, patience) as watchdog:
         with watchdog.asking_page(0):
             assert processes.is_ending.wait(30)
         processes.has_gone_on.set()

@@ -1,1 +1,0 @@
-"""Actions of agents on a page."""

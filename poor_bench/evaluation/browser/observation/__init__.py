@@ -1,1 +1,0 @@
-"""View of a page for an agent."""

@@ -1,1 +1,0 @@
-"""Playbooks out of successful trials."""

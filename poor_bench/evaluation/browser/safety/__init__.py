@@ -1,1 +1,0 @@
-"""Limits of a browser under test: addresses, files and secrets."""

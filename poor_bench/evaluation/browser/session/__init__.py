@@ -1,1 +1,0 @@
-"""The life of one Chromium: started for a trial, gone afterwards."""

@@ -32,7 +32,7 @@ from poor_bench.models.problem import Problem
 from poor_bench.safe_files import path_within
 
 SUFFIX = ".yaml"
-_PACKAGE = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).parents[3]
 _SHIPPED = (_PACKAGE.parent / "data" / "playbooks", _PACKAGE / "built_in_playbooks")
 """In the project, and in the package that `setup.py` builds."""
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from poor_bench.calls.clock import SystemClock
-
+from poor_bench.calls.caller import SystemClock
 from poor_bench.evaluation.browser.watchdog import BrowserWatchdog, Patience
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,7 @@ from poor_bench.runs.history import UNDO, new_run_id
 from poor_bench.sandbox import SandboxTerms, accept_level, parse_level, sandbox_terms
 
 if TYPE_CHECKING:
+    from poor_bench.config.load import Workspace
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
@@ -57,24 +58,32 @@ class WorkspaceRunner:
         ```
     """
 
-    def __init__(self, config: WorkspaceFolder, manager: LLMManager | None = None) -> None:
+    def __init__(
+        self,
+        config: WorkspaceFolder,
+        manager: LLMManager | None = None,
+        *,
+        workspace: Workspace | None = None,
+    ) -> None:
         """Open a workspace.
 
         Args:
             config: The workspace, its evaluators and its store.
             manager: Asks the LLMs; made for the workspace by default.
+            workspace: Other classes, tests and LLMs than its files have, as tuning tries them.
 
         Raises:
             ConfigError: With every problem of every file of the workspace.
         """
         self.config = config
-        self.workspace = config.workspace
-        accept_level_of(config.data_dir)
+        self.workspace = workspace or config.workspace
+        if workspace is None:
+            accept_level_of(config.data_dir)
         self.manager = manager or LLMManager(config.data_dir)
         evaluators = config.evaluators
         self._judging = ResponseJudging(config.data_dir, self.workspace.llms, self.manager)
-        self._fingerprints = WorkspaceFingerprints(self.workspace, evaluators, self._judging.judges)
-        self.scorer = Scorer(self.workspace, evaluators, self._fingerprints, self._judging)
+        self.fingerprints = WorkspaceFingerprints(self.workspace, evaluators, self._judging.judges)
+        self.scorer = Scorer(self.workspace, evaluators, self.fingerprints, self._judging)
 
     def states(self, selection: Selection, stored_llms: Iterable[str] = ()) -> TrialStates:
         """Determine how far each selected trial is.
@@ -91,7 +100,7 @@ class WorkspaceRunner:
         chosen = select(self.workspace, selection, stored_llms)
         states = TrialStates(chosen.llms, chosen.tests, selection.trials)
         known_tests = self.workspace.tests_by_id
-        states.note_all(self.config.store.results(), self._fingerprints, known_tests)
+        states.note_all(self.config.store.results(), self.fingerprints, known_tests)
         return states
 
     def plan(self, selection: Selection | None = None) -> Plan:
@@ -173,11 +182,34 @@ class WorkspaceRunner:
         llm, test = llm_named(llm_id, self.workspace.llms), tests[test_id]
         started = self.manager.clock.now_iso()
         run_id = new_run_id(started, self.config.store.newest_run_id())
-        jobs = TrialJobs(self.workspace, self.manager, self.scorer)
-        result, _ = jobs.run(WorkItem(llm, test, 1), run_id, lambda: False)
+        result = self.try_once(llm, test, run_id)
         header = {"started": started, "machine": machine_facts()}
         self.config.store.add([result], run_id, header)
         return result
+
+    def try_once(
+        self,
+        llm: LLM,
+        test: Test,
+        run_id: str = "",
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Result:
+        """Run and score one trial, judge and all, without storing it.
+
+        Raises:
+            RunCancelledError: If `cancelled()` turned true.
+        """
+        jobs = TrialJobs(self.workspace, self.manager, self.scorer)
+        result, _ = jobs.run(WorkItem(llm, test, 1), run_id, cancelled)
+        return result
+
+    def cost_per_test_usd(self, llm: LLM, tests: Sequence[Test]) -> float:
+        """Estimate the mean cost of a test with its judge, without requests.
+
+        LLMs whose prices are not known count as free.
+        """
+        plan = make_plan(TrialStates([llm], tests, 1))
+        return self.estimate_cost(plan).usd / max(1, len(tests))
 
     def plan_rescore(self, selection: Selection) -> RescorePlan:
         """Find the stored responses that `rescore` scores again, and which of them LLMs judge.

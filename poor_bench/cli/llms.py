@@ -163,14 +163,13 @@ def add(
 
 
 def _check_all(app: AppContext, llms: tuple[LLM, ...]) -> dict[str, Reachability]:
-    from concurrent.futures import ThreadPoolExecutor
-
     from poor_bench.llm_manager import LLMManager
+    from poor_bench.pool.pool import check_llms
 
     manager = LLMManager(app.data_dir)
     try:
-        with show_status("Checking the endpoints"), ThreadPoolExecutor(max_workers=8) as pool:
-            return dict(zip([llm.id for llm in llms], pool.map(manager.check, llms), strict=True))
+        with show_status("Checking the endpoints"):
+            return check_llms(manager, llms)
     finally:
         manager.close()
 

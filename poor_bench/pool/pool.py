@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -34,7 +35,7 @@ from poor_bench.pool.events import (
     ModelNotPreloaded,
 )
 from poor_bench.pool.threads import ThreadExecutor
-from poor_bench.ports import Executor
+from poor_bench.ports import Executor, Reachability
 
 SPARE_SLOTS = 2
 """Worker slots beyond an endpoint's concurrency: their jobs score while the others ask."""
@@ -45,6 +46,7 @@ MOST_WAITING_PER_SLOT = 4
 MOST_LOST_IN_A_ROW = 5
 """Jobs lost, retries and all, during which nothing was answered, before a model is given up."""
 
+_CHECKS_AT_ONCE = 8
 _AWAKE_S = 0.1
 """The scheduler looks this often for signals, for the end of a pause, and for jobs that wait."""
 
@@ -165,6 +167,15 @@ class Pool:
         for key, llm in list(self._loaded.items()):
             if (key, llm.name) not in wanted:
                 self._manager.unload(self._loaded.pop(key))
+
+
+def check_llms(manager: LLMManager, llms: Sequence[LLM]) -> dict[str, Reachability]:
+    """Find out which LLMs can be asked, several at once; by their ids."""
+    pool = Pool(manager, RunControl())
+    work = Work(items=llms, n_items=len(llms), concurrency=_CHECKS_AT_ONCE)
+    with closing(pool.run([work], lambda llm: Outcome((llm.id, manager.check(llm))))) as events:
+        found = dict(event.value for event in events if isinstance(event, JobDone))
+    return {llm.id: found[llm.id] for llm in llms}
 
 
 class WorkerSlot(NamedTuple, Generic[Item]):

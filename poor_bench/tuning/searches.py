@@ -23,6 +23,7 @@ from poor_bench.runs.journal import JournalWriter
 if TYPE_CHECKING:
     from poor_bench.llm_manager import LLMManager
     from poor_bench.models.llm import LLM
+    from poor_bench.models.result import Result
     from poor_bench.pool.control import RunControl
 
 
@@ -128,6 +129,17 @@ def open_budget(
     budget = Budget(most_usd, limits.n_calls, spent_usd=spent_usd, n_calls=n_calls)
     manager.budget = budget
     return budget
+
+
+def result_cost_usd(result: Result) -> float | None:
+    """Cost of answer and judge in US dollars; None if neither has a price."""
+    known = [cost for cost in (result.cost_usd, result.judge_cost_usd) if cost is not None]
+    return sum(known) if known else None
+
+
+def n_calls_of(result: Result) -> int:
+    """Number of requests for a result: one, and one for its judge."""
+    return 1 if result.judgement is None else 2
 
 
 class TuningLine(NamedTuple):

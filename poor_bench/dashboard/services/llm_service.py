@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.config.llm_names import find_llm, llm_named, unknown_llm
@@ -11,6 +10,7 @@ from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.errors import RunRefusedError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
+from poor_bench.pool.pool import check_llms
 from poor_bench.ports import Reachability
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.models.llm import LLM
 
-_AT_ONCE = 8
 Checks = Mapping[str, Reachability]
 Found = tuple[dict[str, Any], ...]
 
@@ -125,9 +124,7 @@ class LLMService:
     def _check(self, llms: tuple[LLM, ...]) -> Checks:
         manager = self._manager()
         try:
-            with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-                found = pool.map(manager.check, llms)
-                return dict(zip([llm.id for llm in llms], found, strict=True))
+            return check_llms(manager, llms)
         finally:
             manager.close()
 

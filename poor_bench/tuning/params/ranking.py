@@ -17,8 +17,7 @@ from poor_bench.messages import counted
 from poor_bench.models.result import Result
 from poor_bench.statistics.intervals import Estimate, mean_score, paired_interval, percentile
 from poor_bench.statistics.significance import holm, sign_flip_p_values
-from poor_bench.tuning.assembly import result_cost_usd
-from poor_bench.tuning.searches import KeptSearch, StopReason
+from poor_bench.tuning.searches import KeptSearch, StopReason, result_cost_usd
 
 Scores = Mapping[str, Mapping[str, float]]
 """Variant id to test id to score."""

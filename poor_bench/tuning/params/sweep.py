@@ -14,11 +14,11 @@ from poor_bench.models.test import Test
 from poor_bench.pool.events import LLMUnavailable
 from poor_bench.runner.events import RunEvent, TrialFinished
 from poor_bench.runner.plan import Plan, TrialState, TrialStates, make_plan
-from poor_bench.tuning.assembly import Assembly, n_calls_of
 from poor_bench.tuning.params.ranking import losers
 from poor_bench.tuning.params.variants import Variant, entry_of
-from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason
+from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, n_calls_of
 from poor_bench.workspace_folder import WorkspaceFolder
+from poor_bench.workspace_runner import WorkspaceRunner
 
 FIRST_RUNG = 6
 """Tests before the first variant can be dropped."""
@@ -129,14 +129,16 @@ class Sweep:
             RunCancelledError: If the limits allow no more tests, or the user stopped it.
             StoreError: If a result could not be stored.
         """
-        parts = Assembly(self._config, self._tools.manager, self._workspace_with(running))
-        calls_per_test = 2 if any(map(parts.scorer.is_judged, rung)) else 1
-        tests = self._affordable(running, rung, parts, calls_per_test)
-        plan = make_plan(self._states(running, tests, parts))
+        runner = WorkspaceRunner(
+            self._config, self._tools.manager, workspace=self._workspace_with(running)
+        )
+        calls_per_test = 2 if any(map(runner.scorer.is_judged, rung)) else 1
+        tests = self._affordable(running, rung, runner, calls_per_test)
+        plan = make_plan(self._states(running, tests, runner))
         self._tools.budget.require_calls(plan.n_items * calls_per_test)
         if not plan.is_empty:
-            self._run(plan, parts)
-        self._take_results(running, tests, parts)
+            self._run(plan, runner)
+        self._take_results(running, tests, runner)
         self._stop_if_over(running, tests)
         if len(tests) < len(rung):
             raise CallLimitError("the remaining calls are too few for another step")
@@ -160,27 +162,27 @@ class Sweep:
         self,
         variants: Sequence[Variant],
         tests: Sequence[Test],
-        parts: Assembly,
+        runner: WorkspaceRunner,
         calls_per_test: int,
     ) -> Sequence[Test]:
         """Limit the tests to the remaining calls."""
         n_left = self._tools.budget.n_calls_left
         if n_left is None:
             return tests
-        n_items = make_plan(self._states(variants, tests, parts)).n_items
+        n_items = make_plan(self._states(variants, tests, runner)).n_items
         if n_items * calls_per_test <= n_left:
             return tests
         return tests[: n_left // (len(variants) * calls_per_test)]
 
     def _states(
-        self, variants: Sequence[Variant], tests: Sequence[Test], parts: Assembly
+        self, variants: Sequence[Variant], tests: Sequence[Test], runner: WorkspaceRunner
     ) -> TrialStates:
         states = TrialStates([variant.llm for variant in variants], tests, 1)
-        states.note_all(self._config.store.results(), parts.fingerprints)
+        states.note_all(self._config.store.results(), runner.fingerprints)
         return states
 
-    def _run(self, plan: Plan, parts: Assembly) -> None:
-        finished = parts.run(plan, self._listen, self._tools.control)
+    def _run(self, plan: Plan, runner: WorkspaceRunner) -> None:
+        finished = runner.run(plan, self._listen, self._tools.control)
         llm_ids = [work.llm.id for work in plan.works]
         self._tools.file.append("rung", {"run_id": finished.run_id, "variants": llm_ids})
 
@@ -192,10 +194,10 @@ class Sweep:
         self._tell(event)
 
     def _take_results(
-        self, variants: Sequence[Variant], tests: Sequence[Test], parts: Assembly
+        self, variants: Sequence[Variant], tests: Sequence[Test], runner: WorkspaceRunner
     ) -> None:
         """Use stored results of the current prompts and parameters."""
-        states = self._states(variants, tests, parts)
+        states = self._states(variants, tests, runner)
         for result in self._config.store.results():
             state = states.state_of(result)
             if state is not None and (state is TrialState.DONE) == (result.failure is None):

@@ -17,7 +17,6 @@ from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
 from poor_bench.runner.events import RunEvent
 from poor_bench.runs.history import new_run_id
-from poor_bench.tuning.assembly import Assembly
 from poor_bench.tuning.params.ranking import ParamsReport, best_of, kept_report, mean, standings
 from poor_bench.tuning.params.sweep import Sweep, rungs_of
 from poor_bench.tuning.params.variants import Axis, Variant, grid, is_like, variant_of
@@ -32,6 +31,7 @@ from poor_bench.tuning.searches import (
     tuning_folder,
 )
 from poor_bench.workspace_folder import WorkspaceFolder
+from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
     import optuna
@@ -170,8 +170,8 @@ def estimated_cost_usd(task: ParamsTask, config: WorkspaceFolder, manager: LLMMa
     n_tests = n_variants * len(task.tests)
     if task.limits.n_calls is not None:
         n_tests = min(n_tests, task.limits.n_calls)
-    parts = Assembly(config, manager, config.workspace)
-    return n_tests * parts.cost_per_test_usd(task.llm, task.tests)
+    runner = WorkspaceRunner(config, manager)
+    return n_tests * runner.cost_per_test_usd(task.llm, task.tests)
 
 
 def tune_params(

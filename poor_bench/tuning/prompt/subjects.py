@@ -33,9 +33,10 @@ from poor_bench.runner.scorer import spec_of
 from poor_bench.scoring.cost import estimated_cost_usd
 from poor_bench.scoring.fingerprint import llm_fingerprint
 from poor_bench.scoring.verdict import MAX_DETAILS
-from poor_bench.tuning.assembly import Assembly, result_cost_usd
 from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError, Solved, Subject
+from poor_bench.tuning.searches import result_cost_usd
 from poor_bench.workspace_folder import WorkspaceFolder
+from poor_bench.workspace_runner import WorkspaceRunner
 
 _LONGEST_ANSWER = 1000
 """Characters of an answer that is shown as an example."""
@@ -85,7 +86,7 @@ class ClassPrompt:
         self.cases: Sequence[Case] = [
             Case(test.test_id, test.level) for test in self._tests.values()
         ]
-        scorer = self._parts(self.base_text).scorer
+        scorer = self._runner_with(self.base_text).scorer
         judged = [test for test in self._tests.values() if scorer.is_judged(test)]
         judges = {judge.id: judge for judge in map(scorer.judge_of, judged)}
         self.llms: Sequence[LLM] = [llm, *judges.values()]
@@ -94,7 +95,7 @@ class ClassPrompt:
     @property
     def fingerprint(self) -> str:
         """Changes with everything but the text that is tuned."""
-        fingerprints = self._parts("").fingerprints
+        fingerprints = self._runner_with("").fingerprints
         facts = [
             (test_id, fingerprints.of_request(self._llm, test), fingerprints.of_evaluator(test))
             for test_id, test in self._tests.items()
@@ -106,7 +107,7 @@ class ClassPrompt:
     def estimated_cost_usd(self) -> float:
         """Estimate the cost of an attempt with its judge; 0 without prices."""
         tests = list(self._tests.values())
-        return self._parts(self.base_text).cost_per_test_usd(self._llm, tests)
+        return self._runner_with(self.base_text).cost_per_test_usd(self._llm, tests)
 
     def solved(self, case_id: str, answers: Sequence[str]) -> Solved | None:
         """Find an answer with full score and correct format.
@@ -134,7 +135,7 @@ class ClassPrompt:
             RunCancelledError: If `cancelled()` turned true.
         """
         test = self._tests[case_id]
-        result = self._parts(text).try_once(self._llm, test, cancelled)
+        result = self._runner_with(text).try_once(self._llm, test, cancelled=cancelled)
         if result.failure is not None:
             raise CaseFailedError(case_id, result.failure)
         assert result.score is not None
@@ -149,8 +150,8 @@ class ClassPrompt:
             time_ms=result.execution_time_ms,
         )
 
-    def _parts(self, text: str) -> Assembly:
-        return Assembly(self._config, self._manager, self._workspace_with(text))
+    def _runner_with(self, text: str) -> WorkspaceRunner:
+        return WorkspaceRunner(self._config, self._manager, workspace=self._workspace_with(text))
 
     def _workspace_with(self, text: str) -> Workspace:
         if self._part is ClassPart.TEMPLATE:

@@ -120,6 +120,11 @@ class EvaluatorError(RecordedError):
 class SandboxError(RecordedError):
     """Candidate code could not be run for a reason that is not its own."""
 
+    def __init__(self, message: str, *, kind: FailureKind | None = None, hint: str = "") -> None:
+        from poor_bench.models.failure import FailureKind
+
+        super().__init__(message, kind=kind or FailureKind.SANDBOX, hint=hint)
+
 
 class AgentError(RecordedError):
     """An agent could not be run for a reason that is not its own, such as a missing browser."""

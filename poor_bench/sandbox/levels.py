@@ -8,38 +8,33 @@ from typing import NamedTuple
 
 
 class Mechanism(StrEnum):
-    """One wall of the sandbox."""
+    """One of the mechanisms that the sandbox is made of."""
 
+    # CPU time, memory, size of files and number of open files are limited by the kernel
     RESOURCE_LIMITS = "resource limits"
-    """CPU time, memory, size of files and number of open files are limited by the kernel."""
+    # the kernel refuses further threads and processes once a program has its share, or a program
+    # that has more is killed at once
     TASK_LIMIT = "task limit"
-    """The kernel refuses further threads and processes once a program has its share, or a program
-    that has more is killed at once."""
+    # seccomp: no new processes or programs, no sockets, no signals to others
     SYSTEM_CALL_FILTER = "system call filter"
-    """seccomp: no new processes or programs, no sockets, no signals to others."""
+    # Landlock: nothing outside the scratch folder and Python's own files can be opened
     FILE_RULES = "file rules"
-    """Landlock: nothing outside the scratch folder and Python's own files can be opened."""
+    # a mount namespace in which only Python's own files exist, all of them read-only
     BARE_ROOT = "bare root"
-    """A mount namespace in which only Python's own files exist, all of them read-only."""
+    # a network namespace without any interface, not even loopback, and an ipc namespace
     OWN_NETWORK = "own network"
-    """A network namespace without any interface, not even loopback, and an ipc namespace."""
+    # a pid namespace per program: others are out of sight, and all of it dies at once
     OWN_PROCESSES = "own processes"
-    """A pid namespace per program: others are out of sight, and all of it dies at once."""
 
 
 class Level(IntEnum):
     """Degrees of isolation, in order; each includes the ones below."""
 
-    NONE = 0
-    """Asks for nothing."""
-    PROCESS = 1
-    """A process of its own with an empty environment and a scratch folder, ended in time."""
-    LIMITS = 2
-    """CPU, memory and files limited by the kernel."""
-    ISOLATED = 3
-    """No network, no other files, no signals, no surviving processes; each by one wall at least."""
-    FULL = 4
-    """Every wall stands: all that `ISOLATED` promises holds twice."""
+    NONE = 0  # asks for nothing
+    PROCESS = 1  # a process of its own, empty environment, scratch folder, ended in time
+    LIMITS = 2  # CPU, memory and files limited by the kernel
+    ISOLATED = 3  # no network, other files, signals or surviving processes; each closed once
+    FULL = 4  # every mechanism is in force: all that `ISOLATED` promises holds twice
 
     @property
     def label(self) -> str:
@@ -48,15 +43,19 @@ class Level(IntEnum):
 
 
 class SandboxStatus(NamedTuple):
-    """What is in force on this machine."""
+    """What is in force on this machine.
+
+    Attributes:
+        level: The level that follows from it.
+        missing: Each mechanism that is not in force, and why.
+    """
 
     level: Level
     missing: Mapping[Mechanism, str]
-    """Each mechanism that is not in force, and why."""
 
 
+# below this level, code of models runs only where somebody has accepted it
 USUAL_LEVEL = Level.ISOLATED
-"""Below this level, code of models runs only where somebody has accepted it."""
 
 
 class SandboxTerms(NamedTuple):
@@ -94,7 +93,7 @@ class SandboxTerms(NamedTuple):
 
 
 def weakness_of(status: SandboxStatus) -> str:
-    """Say how weak a sandbox is; empty from `USUAL_LEVEL` on.
+    """Describe how weak a sandbox is; empty from `USUAL_LEVEL` on.
 
     Example:
         >>> weakness_of(SandboxStatus(Level.LIMITS, {Mechanism.BARE_ROOT: "not here"}))
@@ -109,7 +108,7 @@ def weakness_of(status: SandboxStatus) -> str:
 
 
 def status_of(missing: Mapping[Mechanism, str]) -> SandboxStatus:
-    """Return the level that is left without some mechanisms."""
+    """Find the level that is left without some mechanisms."""
     return SandboxStatus(level=_level_without(frozenset(missing)), missing=missing)
 
 
@@ -124,13 +123,13 @@ def _level_without(missing: frozenset[Mechanism]) -> Level:
 
 
 def parse_level(name: str) -> Level:
-    """Return the level of a name such as `isolated`.
+    """Find the level of a name such as `isolated`.
 
     Raises:
-        ValueError: If there is none of that name; the message lists them.
+        ValueError: If no level has that name; the message lists them.
     """
-    for level in Level:
-        if level.label == name.strip().lower():
-            return level
-    known = ", ".join(level.label for level in Level)
-    raise ValueError(f"there is no sandbox level {name!r}; there are {known}")
+    levels = {level.label: level for level in Level}
+    level = levels.get(name.strip().lower())
+    if level is None:
+        raise ValueError(f"sandbox level {name!r} does not exist; levels: {', '.join(levels)}")
+    return level

@@ -6,8 +6,6 @@ The shared one refuses to run code of models below a level of isolation.
 from __future__ import annotations
 
 import atexit
-import os
-import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +13,6 @@ from contextvars import ContextVar
 from typing import Any
 
 from poor_bench.errors import ConfigError, SandboxError
-from poor_bench.models.failure import FailureKind
 from poor_bench.sandbox.host.children import Launcher
 from poor_bench.sandbox.host.workers import SandboxWorkers
 from poor_bench.sandbox.levels import USUAL_LEVEL, Level, SandboxStatus, SandboxTerms, status_of
@@ -38,7 +35,11 @@ class Sandbox:
             make_launcher: From the number of a processor to how processes are started for it; the
                 best way of this system where None.
         """
-        self._stations = SandboxWorkers(make_launcher or best_launcher)
+        if make_launcher is None:
+            from poor_bench.sandbox.host.launchers import pick_launcher
+
+            make_launcher = pick_launcher
+        self._workers = SandboxWorkers(make_launcher)
 
     def run_cases(self, program: Program, inputs: Sequence[Any]) -> ProgramOutcome:
         """Call a program's function once for each input.
@@ -58,10 +59,10 @@ class Sandbox:
 
         Raises:
             SandboxError: If processes cannot be started or locked in.
-            EncodeError: If the inputs are no plain data, or larger than what can be sent.
+            EncodeError: If the inputs are not plain data, or larger than what can be sent.
         """
-        with self._stations.take() as station:
-            return CaseRun(station.launcher, program, require_plain(list(inputs))).run()
+        with self._workers.take() as worker:
+            return CaseRun(worker.launcher, program, require_plain(list(inputs))).run()
 
     def run_check(self, program: Program, check: Check) -> CheckOutcome:
         """Check a program with a test that lives in another process.
@@ -70,11 +71,11 @@ class Sandbox:
             SandboxError: If processes cannot be started or locked in.
             EncodeError: If program or test are larger than what can be sent.
         """
-        with self._stations.take() as station:
-            return CheckRun(station, program, check).run()
+        with self._workers.take() as worker:
+            return CheckRun(worker, program, check).run()
 
     def status(self) -> SandboxStatus:
-        """Return what is in force on this machine.
+        """Find out what is in force on this machine.
 
         Raises:
             SandboxError: If processes cannot be started.
@@ -101,24 +102,13 @@ class Sandbox:
 
     def close(self) -> None:
         """End all processes; a later run starts new ones."""
-        self._stations.close()
+        self._workers.close()
 
     @contextmanager
     def launcher(self) -> Iterator[Launcher]:
-        """Have what starts processes; nothing else uses it meanwhile."""
-        with self._stations.take() as station:
-            yield station.launcher
-
-
-def best_launcher(processor: int) -> Launcher:
-    """Return the best way of this system to start processes for a processor."""
-    if hasattr(os, "fork") and hasattr(socket, "recv_fds"):
-        from poor_bench.sandbox.host.launchers import ZygoteLauncher
-
-        return ZygoteLauncher(processor)
-    from poor_bench.sandbox.host.launchers import PipeLauncher
-
-    return PipeLauncher()
+        """Use what starts processes; nothing else uses it meanwhile."""
+        with self._workers.take() as worker:
+            yield worker.launcher
 
 
 _lock = threading.Lock()
@@ -130,7 +120,7 @@ _runs_own_code: ContextVar[bool] = ContextVar("runs_own_code", default=False)
 
 
 def shared_sandbox() -> Sandbox:
-    """Return the sandbox of this process; it ends with the process."""
+    """Open the sandbox of this process, once; it ends with the process."""
     with _lock:
         if not _shared:
             _shared.append(Sandbox())
@@ -155,7 +145,7 @@ def run_check(program: Program, check: Check) -> CheckOutcome:
 
 
 def sandbox_status() -> SandboxStatus:
-    """Return what is in force on this machine; see `Sandbox.status`."""
+    """Find out what is in force on this machine, once; see `Sandbox.status`."""
     sandbox = shared_sandbox()
     if sandbox not in _known:
         _known[sandbox] = sandbox.status()
@@ -181,7 +171,7 @@ def accept_level(level: Level | None, *, by_workspace: bool = False) -> None:
 
 
 def sandbox_terms() -> SandboxTerms:
-    """Return how well programs are locked in here, and how well they have to be.
+    """Find out how well programs are locked in here, and how well they have to be.
 
     Raises:
         SandboxError: If processes cannot be started.
@@ -216,14 +206,14 @@ def running_own_code() -> Iterator[None]:
 
 
 def _accepted_sandbox() -> Sandbox:
-    """Return the shared sandbox.
+    """Check that the shared sandbox locks programs in well enough, and use it.
 
     Raises:
         SandboxError: If it locks programs in less well than was accepted.
     """
     terms = sandbox_terms()
     if terms.is_refused and not _runs_own_code.get():
-        raise SandboxError(f"{terms.refusal}: {terms.way_out}", kind=FailureKind.SANDBOX)
+        raise SandboxError(f"{terms.refusal}: {terms.way_out}")
     used = _levels_used.get()
     if used is not None:
         used.append(terms.status.level)

@@ -26,7 +26,7 @@ from typing import Any
 from poor_bench.sandbox import selftest_attacks as attacks
 from poor_bench.sandbox.levels import Level, Mechanism, SandboxStatus
 from poor_bench.sandbox.program import CaseEnd, CaseOutcome, Check, CheckEnd, Limits, Program
-from poor_bench.sandbox.program_runs import CandidateSession, candidate_session
+from poor_bench.sandbox.program_runs import CandidateSession, open_candidate_session
 from poor_bench.sandbox.sandbox import Sandbox
 
 _VARIABLE = "POOR_BENCH_SELFTEST"
@@ -274,7 +274,7 @@ def _loaded(sandbox: Sandbox, attack: Callable[..., object]) -> Iterator[Candida
     """Yield an attack that is loaded: the start of a process takes as long as the machine needs."""
     with (
         sandbox.launcher() as launcher,
-        candidate_session(launcher, program_of(attack), [[]], math.inf) as session,
+        open_candidate_session(launcher, program_of(attack), [[]], math.inf) as session,
     ):
         session.load()
         yield session

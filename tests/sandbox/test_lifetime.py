@@ -16,7 +16,7 @@ from poor_bench.errors import SandboxError
 from poor_bench.sandbox import CaseEnd, Check, CheckEnd, LoadEnd, Program, Sandbox
 from poor_bench.sandbox.host import launchers
 from poor_bench.sandbox.host.launchers import ZygoteLauncher, ZygoteProcess
-from poor_bench.sandbox.program_runs import candidate_session
+from poor_bench.sandbox.program_runs import open_candidate_session
 
 ROOT = Path(__file__).parents[2]
 PLUS_ONE = Program(source="def f(x): return x + 1", function="f")
@@ -131,7 +131,7 @@ def test_zygote_that_dies_under_a_program_is_a_failure_of_ours() -> None:
     deadline = time.monotonic() + 20
 
     def lose_zygote() -> None:
-        with candidate_session(launcher, PLUS_ONE, [1], deadline) as session:
+        with open_candidate_session(launcher, PLUS_ONE, [1], deadline) as session:
             assert session.load().end is LoadEnd.LOADED
             [zygote] = set(children(os.getpid())) - before
             family = descendants(zygote)

@@ -14,9 +14,9 @@ import pytest
 
 from poor_bench.sandbox import Check, CheckEnd, LoadEnd, Mechanism, Program, Sandbox
 from poor_bench.sandbox.host import children
-from poor_bench.sandbox.host.children import scratch_folder
+from poor_bench.sandbox.host.children import provide_scratch_folder
 from poor_bench.sandbox.host.launchers import ZygoteLauncher
-from poor_bench.sandbox.program_runs import candidate_session
+from poor_bench.sandbox.program_runs import open_candidate_session
 from tests.waiting import wait_for
 
 LEAVE_FILES = """
@@ -94,7 +94,7 @@ def test_what_a_checked_program_left_is_gone_for_the_next_one(sandbox: Sandbox) 
 def test_files_stay_while_another_child_ends(is_apart: bool) -> None:
     launcher = ZygoteLauncher(min(os.sched_getaffinity(0)))
     program = Program(source=KEEP_FILE, function="f")
-    with candidate_session(launcher, program, [[]], time.monotonic() + 20) as session:
+    with open_candidate_session(launcher, program, [[]], time.monotonic() + 20) as session:
         assert session.load().end is LoadEnd.LOADED
         launcher.launch(is_apart=is_apart).end()
         case = session.run_case(0)
@@ -121,7 +121,7 @@ def test_marks_on_the_folder_itself_are_gone_for_the_next_program() -> None:
 @pytest.mark.slow(reason="makes a thousand folders")
 @pytest.mark.skipif(sys.platform == "win32", reason="paths of that length do not exist there")
 def test_folders_nested_a_thousand_deep_are_removed() -> None:
-    with scratch_folder({Mechanism.BARE_ROOT: "not here"}) as path:
+    with provide_scratch_folder({Mechanism.BARE_ROOT: "not here"}) as path:
         assert path is not None
         home = os.open(".", os.O_RDONLY)
         os.chdir(path)
@@ -144,8 +144,8 @@ def test_removing_very_many_folders_keeps_nobody_waiting(monkeypatch: pytest.Mon
         ended.set()
 
     monkeypatch.setattr(children, "_remove", slow)
-    monkeypatch.setattr(children, "_MAX_WAIT_S", 0.0)
-    with scratch_folder({Mechanism.BARE_ROOT: "not here"}) as path:
+    monkeypatch.setattr(children, "_MAX_REMOVAL_S", 0.0)
+    with provide_scratch_folder({Mechanism.BARE_ROOT: "not here"}) as path:
         pass
     assert Path(path or "").exists(), "it is still being removed"
     may_end.set()

@@ -15,7 +15,7 @@ import pytest
 from poor_bench.sandbox import CaseEnd, Check, CheckEnd, Limits, Mechanism, Program, Sandbox
 from poor_bench.sandbox.host.launchers import ZygoteLauncher
 from poor_bench.sandbox.inside.descendants import TaskCounter
-from poor_bench.sandbox.program_runs import candidate_session
+from poor_bench.sandbox.program_runs import open_candidate_session
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has these limits")
 
@@ -108,7 +108,7 @@ def test_threads_beyond_the_limit_are_refused_or_end_the_program(sandbox: Sandbo
 def test_other_programs_are_unharmed_while_one_is_at_its_limit(watched: Sandbox) -> None:
     with (
         watched.launcher() as launcher,
-        candidate_session(launcher, MANY_THREADS, [LIMITS.tasks - 1], math.inf) as session,
+        open_candidate_session(launcher, MANY_THREADS, [LIMITS.tasks - 1], math.inf) as session,
     ):
         session.load()
         assert session.run_case(0).value == LIMITS.tasks - 1

@@ -28,7 +28,7 @@ class Launcher(PipeLauncher):
 
 @pytest.fixture
 def workers(monkeypatch: pytest.MonkeyPatch) -> SandboxWorkers:
-    monkeypatch.setattr(workers_module, "_processors", lambda: PROCESSORS)
+    monkeypatch.setattr(workers_module, "_list_processors", lambda: PROCESSORS)
     return SandboxWorkers(Launcher)
 
 
@@ -44,7 +44,7 @@ def test_one_after_the_other_has_the_same_station(workers: SandboxWorkers) -> No
         assert second is first
 
 
-def test_stations_taken_at_once_have_different_processors(workers: SandboxWorkers) -> None:
+def test_workers_taken_at_once_have_different_processors(workers: SandboxWorkers) -> None:
     with workers.take() as one, workers.take() as two, workers.take() as three:
         assert {processor_of(one), processor_of(two), processor_of(three)} == PROCESSORS
 
@@ -79,7 +79,7 @@ def test_who_waits_longest_is_next(monkeypatch: pytest.MonkeyPatch) -> None:
             super().append(item)
             is_queued.set()
 
-    monkeypatch.setattr(workers_module, "_processors", lambda: {0})
+    monkeypatch.setattr(workers_module, "_list_processors", lambda: {0})
     monkeypatch.setattr(workers_module, "deque", Queue)
     workers = SandboxWorkers(Launcher)
     order: list[str] = []
@@ -125,7 +125,7 @@ def test_programs_of_a_station_stay_on_its_processor() -> None:
 def test_processes_do_not_all_begin_with_the_same_processor(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(workers_module, "_processors", lambda: PROCESSORS)
+    monkeypatch.setattr(workers_module, "_list_processors", lambda: PROCESSORS)
     begun = []
     for process in range(len(PROCESSORS)):
         monkeypatch.setattr(os, "getpid", lambda process=process: process)

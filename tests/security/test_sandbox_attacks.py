@@ -26,7 +26,7 @@ from poor_bench.sandbox import (
     sandbox_status,
     shared_sandbox,
 )
-from poor_bench.sandbox.program_runs import candidate_session
+from poor_bench.sandbox.program_runs import open_candidate_session
 from poor_bench.scoring.verdict import MAX_DETAILS, Verdict
 
 pytestmark = pytest.mark.slow(reason="real attacks, each in a process")
@@ -233,7 +233,7 @@ def test_threads_of_one_program_are_limited_and_others_keep_theirs() -> None:
     other = Sandbox()
     with (
         shared_sandbox().launcher() as launcher,
-        candidate_session(launcher, program, [4 * limits.tasks], math.inf) as session,
+        open_candidate_session(launcher, program, [4 * limits.tasks], math.inf) as session,
     ):
         session.load()
         n_started = session.run_case(0).value

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Protocol
 
 from poor_bench.errors import SandboxError
-from poor_bench.models.failure import FailureKind
 from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.program import Exit
 from poor_bench.sandbox.wire.channel import Channel, ChannelClosedError, DeadlineError
@@ -29,6 +28,7 @@ from poor_bench.sandbox.wire.messages import (
 )
 
 _PROJECT = Path(__file__).parents[3]
+# imports one part of the package without the rest: what is not there need not be forked
 _START = """
 import sys, types
 sys.path.insert(0, sys.argv[1])
@@ -38,7 +38,11 @@ sys.modules[package.__name__] = package
 from poor_bench.sandbox.inside.{module} import main
 main(*sys.argv[2:])
 """
-"""Imports one part of the package without the rest: what is not there need not be forked."""
+START_TIMEOUT_S = 60.0
+MAX_REASON = 2000
+_MAX_REMOVAL_S = 1.0
+# one thread: programs that leave much behind wait for each other, and the disk is not flooded
+_cleaner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="scratch folders")
 _NEEDED_TO_START = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 _ENVIRONMENT = {
     "HOME": "/",
@@ -57,19 +61,19 @@ _ENVIRONMENT = {
 
 
 def interpreter_command(module: str, *arguments: str) -> list[str]:
-    """Return the command that runs `main` of a module in `poor_bench.sandbox.inside`."""
+    """Build the command that runs `main` of a module in `poor_bench.sandbox.inside`."""
     start = _START.format(module=module)
     return [sys.executable, "-s", "-P", "-c", start, str(_PROJECT), *arguments]
 
 
 def clean_environment() -> dict[str, str]:
-    """Return all that interpreters of the sandbox find in their environment."""
+    """Build the environment of the sandbox's interpreters: nothing of this process's own."""
     needed = {name: os.environ[name] for name in _NEEDED_TO_START if name in os.environ}
     return {**_ENVIRONMENT, **needed}
 
 
 class OutputFile:
-    """A file that outlives the child, so that nothing is lost when that dies.
+    """A file for what a child writes; it outlives the child, so that nothing is lost with it.
 
     It is in memory where the system has such files. The child's limits limit its size. Child and
     reader may share their position in it, which is why reading never moves that.
@@ -85,11 +89,11 @@ class OutputFile:
             self._path = Path(name)
 
     def fileno(self) -> int:
-        """Return the descriptor that the child inherits."""
+        """Number of the descriptor that the child inherits."""
         return self._descriptor
 
     def take(self, max_bytes: int) -> str:
-        """Return what was written since the last time, as far as it is within the first bytes."""
+        """Read what was written since the last time, as far as it is within the first bytes."""
         content = self._read(self._n_taken, max(0, max_bytes - self._n_taken))
         self._n_taken += len(content)
         return content.decode("utf-8", "replace")
@@ -108,16 +112,147 @@ class OutputFile:
             return file.read(length)
 
 
-_MAX_WAIT_S = 1.0
-_cleaner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="scratch folders")
-"""One thread: programs that leave much behind wait for each other, and the disk is not flooded."""
+class ChildProcess(Protocol):
+    """A child that was started and waits for its order."""
+
+    channel: Channel
+    output: OutputFile
+
+    def hand_over(self, other: Channel, message: object, deadline: float) -> bool:
+        """Send a message over another channel, and our end of this one, where that is possible.
+
+        Args:
+            other: To another child.
+            message: Plain data.
+            deadline: When it has to be sent, in seconds of `time.monotonic`.
+
+        Returns:
+            True if it was sent; `channel` is then of no more use.
+
+        Raises:
+            ChannelClosedError: If the other child is gone.
+            DeadlineError: If it did not take the message in time.
+            EncodeError: If the message is too large to be sent.
+        """
+
+    def end(self) -> Exit:
+        """Kill the child and all that it started; return once they are gone.
+
+        Raises:
+            SandboxError: If nothing is known of its end.
+        """
+
+
+class Launcher(Protocol):
+    """Starts children; used by one program at a time.
+
+    Attributes:
+        links_children: True if they can be handed over to each other.
+    """
+
+    links_children: bool
+
+    def missing(self) -> Mapping[Mechanism, str]:
+        """Tell which mechanisms are not in force, and why.
+
+        Raises:
+            SandboxError: If children cannot be started at all.
+        """
+
+    def launch(self, *, is_apart: bool = False) -> ChildProcess:
+        """Start a child, or take one that was started before and waits for its order.
+
+        Args:
+            is_apart: Give it a scratch folder of its own instead of the one that children have in
+                turn; it can then live beside others.
+
+        Raises:
+            SandboxError: If it cannot be started.
+        """
+
+    def close(self) -> None:
+        """End all children."""
+
+
+class RunningChild:
+    """A child that has its order."""
+
+    def __init__(self, process: ChildProcess, output_bytes: int) -> None:
+        self.process = process
+        self._output_bytes = output_bytes
+        self._exit: Exit | None = None
+
+    @property
+    def channel(self) -> Channel:
+        """The way to the child."""
+        return self.process.channel
+
+    def take_output(self) -> str:
+        """Read what the child wrote to stdout and stderr since the last time."""
+        return self.process.output.take(self._output_bytes)
+
+    def end(self) -> Exit:
+        """Kill the child and all that it started; tell how it ended.
+
+        Raises:
+            SandboxError: If nothing is known of its end.
+        """
+        if self._exit is None:
+            self._exit = self.process.end()
+        return self._exit
+
+    def wait_until_ready(self) -> None:
+        """Wait until the child is locked in, before it sees any candidate code.
+
+        Raises:
+            SandboxError: If it cannot be locked in.
+        """
+        with _failing_to_start(self):
+            message = self.channel.receive(time.monotonic() + START_TIMEOUT_S)
+            reason = message_to_readiness(message)
+        if reason:
+            raise SandboxError(f"a program cannot be locked in: {reason}")
 
 
 @contextmanager
-def scratch_folder(missing: Mapping[Mechanism, str]) -> Iterator[str | None]:
+def run_child(launcher: Launcher, order: Order) -> Iterator[RunningChild]:
+    """Start a child and give it its order, completed with a scratch folder where it needs one.
+
+    The child, all that it started and the folder are gone afterwards.
+
+    Raises:
+        SandboxError: If the child cannot be started.
+        EncodeError: If the order is too large to be sent.
+    """
+    with provide_scratch_folder(launcher.missing()) as scratch:
+        process = launcher.launch(is_apart=isinstance(order, CheckerOrder))
+        child = RunningChild(process, order.limits.output_bytes)
+        try:
+            with _failing_to_start(child):
+                message = order_to_message(order._replace(scratch=scratch))
+                child.channel.send_trusted(message, time.monotonic() + START_TIMEOUT_S)
+            yield child
+        finally:
+            try:
+                child.end()
+            finally:
+                process.output.close()
+
+
+@contextmanager
+def _failing_to_start(child: RunningChild) -> Iterator[None]:
+    try:
+        yield
+    except (ChannelClosedError, DeadlineError, DecodeError) as error:
+        reason = child.take_output().strip()[-MAX_REASON:] or type(error).__name__
+        raise SandboxError(f"a process of the sandbox does not start: {reason}") from error
+
+
+@contextmanager
+def provide_scratch_folder(missing: Mapping[Mechanism, str]) -> Iterator[str | None]:
     """Make a folder for one child, and remove it and all that is in it afterwards.
 
-    What takes longer than `_MAX_WAIT_S` to remove is removed in the background.
+    What takes longer than `_MAX_REMOVAL_S` to remove is removed in the background.
 
     Yields:
         Its path, or None where children make their own.
@@ -130,7 +265,7 @@ def scratch_folder(missing: Mapping[Mechanism, str]) -> Iterator[str | None]:
         yield folder
     finally:
         with suppress(TimeoutError):
-            _cleaner.submit(_remove, folder).result(_MAX_WAIT_S)
+            _cleaner.submit(_remove, folder).result(_MAX_REMOVAL_S)
 
 
 def _remove(folder: str) -> None:
@@ -160,144 +295,3 @@ def _remove_deep_folders(root: Path) -> None:
         if folder != root:
             folder.rmdir()
     root.rmdir()
-
-
-class ChildProcess(Protocol):
-    """A child that was started and waits for its order."""
-
-    channel: Channel
-    output: OutputFile
-
-    def hand_over(self, other: Channel, message: object, deadline: float) -> bool:
-        """Send a message over another channel, and our end of this one, if that can be done.
-
-        Args:
-            other: To another child.
-            message: Plain data.
-            deadline: When it has to be sent, in seconds of `time.monotonic`.
-
-        Returns:
-            Whether it was done; `channel` is of no more use then.
-
-        Raises:
-            ChannelClosedError: If the other child is gone.
-            DeadlineError: If it did not take the message in time.
-            EncodeError: If the message is too large to be sent.
-        """
-
-    def end(self) -> Exit:
-        """Kill the child and all that it started; return once they are gone.
-
-        Raises:
-            SandboxError: If nothing is known of its end.
-        """
-
-
-class Launcher(Protocol):
-    """Starts children; used by one program at a time.
-
-    Attributes:
-        links_children: Whether they can be handed over to each other.
-    """
-
-    links_children: bool
-
-    def missing(self) -> Mapping[Mechanism, str]:
-        """Return which mechanisms are not in force, and why.
-
-        Raises:
-            SandboxError: If children cannot be started at all.
-        """
-
-    def launch(self, *, is_apart: bool = False) -> ChildProcess:
-        """Return a child that has just been started, or is waiting for its order.
-
-        Args:
-            is_apart: Whether its scratch folder is its own, and not that of one child after the
-                other; it can then live beside others.
-
-        Raises:
-            SandboxError: If it cannot be started.
-        """
-
-    def close(self) -> None:
-        """End all children."""
-
-
-_START_TIMEOUT_S = 60.0
-_MAX_REASON = 2000
-
-
-class RunningChild:
-    """A child that has its order."""
-
-    def __init__(self, process: ChildProcess, output_bytes: int) -> None:
-        self.process = process
-        self._output_bytes = output_bytes
-        self._exit: Exit | None = None
-
-    @property
-    def channel(self) -> Channel:
-        """The way to the child."""
-        return self.process.channel
-
-    def take_output(self) -> str:
-        """Return what the child wrote to stdout and stderr since the last time."""
-        return self.process.output.take(self._output_bytes)
-
-    def end(self) -> Exit:
-        """Kill the child and all that it started; return how it ended.
-
-        Raises:
-            SandboxError: If nothing is known of its end.
-        """
-        if self._exit is None:
-            self._exit = self.process.end()
-        return self._exit
-
-
-@contextmanager
-def running_child(launcher: Launcher, order: Order) -> Iterator[RunningChild]:
-    """Start a child and give it its order; it and all that it started are gone afterwards.
-
-    Args:
-        launcher: Starts it.
-        order: What it is to do.
-
-    Raises:
-        SandboxError: If it cannot be started.
-    """
-    process = launcher.launch(is_apart=isinstance(order, CheckerOrder))
-    child = RunningChild(process, order.limits.output_bytes)
-    try:
-        with _failing_to_start(child):
-            child.channel.send_trusted(order_to_message(order), time.monotonic() + _START_TIMEOUT_S)
-        yield child
-    finally:
-        try:
-            child.end()
-        finally:
-            process.output.close()
-
-
-def wait_until_ready(child: RunningChild) -> None:
-    """Return once a child is locked in, and before it sees any candidate code.
-
-    Raises:
-        SandboxError: If it cannot be locked in.
-    """
-    with _failing_to_start(child):
-        message = child.channel.receive(time.monotonic() + _START_TIMEOUT_S)
-        reason = message_to_readiness(message)
-    if reason:
-        raise SandboxError(f"a program cannot be locked in: {reason}", kind=FailureKind.SANDBOX)
-
-
-@contextmanager
-def _failing_to_start(child: RunningChild) -> Iterator[None]:
-    try:
-        yield
-    except (ChannelClosedError, DeadlineError, DecodeError) as error:
-        reason = child.take_output().strip()[-_MAX_REASON:] or type(error).__name__
-        message = f"a process of the sandbox does not start: {reason}"
-        raise SandboxError(message, kind=FailureKind.SANDBOX) from error

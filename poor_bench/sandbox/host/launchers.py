@@ -2,8 +2,7 @@
 
 A zygote forks children fast, and locked in as far as the system allows. It is started when it is
 first needed, and again if it died. On systems that cannot fork, each child is an interpreter of its
-own, ended in time, and nothing more. Pipes have no deadlines: who does not answer in time is
-killed.
+own, ended in time, and nothing more.
 """
 
 from __future__ import annotations
@@ -21,8 +20,15 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import IO, cast
 
 from poor_bench.errors import SandboxError
-from poor_bench.models.failure import FailureKind
-from poor_bench.sandbox.host.children import OutputFile, clean_environment, interpreter_command
+from poor_bench.sandbox.host.children import (
+    MAX_REASON,
+    START_TIMEOUT_S,
+    ChildProcess,
+    Launcher,
+    OutputFile,
+    clean_environment,
+    interpreter_command,
+)
 from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.program import Exit
 from poor_bench.sandbox.wire.channel import (
@@ -34,129 +40,122 @@ from poor_bench.sandbox.wire.channel import (
 )
 from poor_bench.sandbox.wire.messages import APART, IN_TURN, unpack_report
 
-
-class KillingConnection:
-    """A connection over a child's pipes; see `Connection`."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
-        incoming, outgoing = cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stdin)
-        self._pipes = DescriptorConnection(incoming.fileno(), outgoing.fileno())
-
-    def read(self, deadline: float | None) -> bytes:
-        """Return at least one byte."""
-        with self._killed_at(deadline):
-            return self._pipes.read(None)
-
-    def write(self, content: bytes, deadline: float | None) -> None:
-        """Send all of `content`."""
-        with self._killed_at(deadline):
-            self._pipes.write(content, None)
-
-    @contextmanager
-    def _killed_at(self, deadline: float | None) -> Iterator[None]:
-        if deadline is None:
-            yield
-            return
-        remaining = max(0.0, deadline - time.monotonic())
-        killer = threading.Timer(remaining, kill_group, [self._process])
-        killer.start()
-        try:
-            yield
-        except ChannelClosedError as error:
-            if time.monotonic() >= deadline:
-                raise DeadlineError from error
-            raise
-        finally:
-            killer.cancel()
-            killer.join()
+_STOP_TIMEOUT_S = 5.0
+_END_TIMEOUT_S = 30.0
+_MAX_REPORT = 4096
 
 
-def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process that leads a session, and those of its descendants that stayed in it."""
-    if sys.platform == "win32":
-        process.kill()
-        return
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+def pick_launcher(processor: int) -> Launcher:
+    """Pick the best way of this system to start processes for a processor."""
+    if hasattr(os, "fork") and hasattr(socket, "recv_fds"):
+        return ZygoteLauncher(processor)
+    return PipeLauncher()
 
 
-class PipeChild:
-    """A child with an interpreter of its own; see `ChildProcess`."""
+class ZygoteLauncher:
+    """Starts children through a zygote; see `Launcher`.
 
-    def __init__(self, process: subprocess.Popen[bytes], output: OutputFile) -> None:
-        self.channel = Channel(KillingConnection(process))
-        self.output = output
-        self._process = process
+    One is started before it is needed, so that it is locked in already when it is.
+    """
 
-    def hand_over(self, _other: Channel, _message: object, _deadline: float) -> bool:
-        """Return False: pipes cannot be handed over."""
-        return False
+    links_children = True
 
-    def end(self) -> Exit:
-        """Kill the child; see `ChildProcess`."""
-        with self._process as process:
-            kill_group(process)
-            return Exit(status=process.wait(), cpu_s=0.0)
+    def __init__(self, processor: int, avoided: Collection[Mechanism] = ()) -> None:
+        """Prepare; the zygote is started when it is first needed.
 
-
-class PipeLauncher:
-    """Starts an interpreter per child; see `Launcher`."""
-
-    links_children = False
+        Args:
+            processor: Number of the one that all processes run on, where the system allows it.
+            avoided: Mechanisms to do without.
+        """
+        self._processor = processor
+        self._avoided = avoided
+        self._waiting: ZygoteChild | None = None
+        self._zygote: ZygoteProcess | None = None
+        self._lock = threading.Lock()  # a sandbox may be closed while another thread launches
 
     def missing(self) -> Mapping[Mechanism, str]:
-        """Return which mechanisms are not in force: none is."""
-        return dict.fromkeys(Mechanism, "this system cannot fork processes")
+        """Tell which mechanisms are not in force; see `Launcher`."""
+        return self._find_zygote().missing
 
-    def launch(self, *, is_apart: bool = False) -> PipeChild:
-        """Start a child; see `Launcher`."""
-        del is_apart  # all have their own
-        output = OutputFile()
-        try:
-            process = subprocess.Popen(
-                interpreter_command("child"),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=output.fileno(),
-                bufsize=0,
-                env=clean_environment(),
-                start_new_session=True,
-            )
-        except OSError as error:
-            output.close()
-            message = f"a program could not be run: {error.strerror}"
-            raise SandboxError(message, kind=FailureKind.SANDBOX) from error
-        return PipeChild(process, output)
+    def launch(self, *, is_apart: bool = False) -> ZygoteChild:
+        """Start a child, or take the one that waits for its order; see `Launcher`."""
+        if is_apart:
+            return self._start(APART)
+        child = self._take_waiting() or self._start(IN_TURN)
+        self._waiting = self._start(IN_TURN)
+        return child
 
     def close(self) -> None:
-        """Do nothing: no child outlives its run."""
+        """End all children; the next launch starts a new zygote."""
+        self._end_zygote()
+        if self._waiting is not None:
+            self._waiting.close()
+            self._waiting = None
 
+    def _take_waiting(self) -> ZygoteChild | None:
+        """Take the child that waits, if it is still alive."""
+        child, self._waiting = self._waiting, None
+        if child is not None and not child.is_alive():
+            child.close()
+            return None
+        return child
 
-_START_TIMEOUT_S = 60.0
-_STOP_TIMEOUT_S = 5.0
-_MAX_REASON = 2000
+    def _start(self, kind: bytes) -> ZygoteChild:
+        with ExitStack() as on_failure:
+            link, its_link = socket.socketpair()
+            control, its_control = socket.socketpair()
+            output = OutputFile()
+            for ours in (link, control):
+                on_failure.enter_context(ours)
+            on_failure.callback(output.close)
+            with its_link, its_control:
+                outputs = [output.fileno()] * 2
+                self._request(kind, [*outputs, its_link.fileno(), its_control.fileno()])
+            on_failure.pop_all()
+        return ZygoteChild(link, control, output)
+
+    def _request(self, kind: bytes, descriptors: Sequence[int]) -> None:
+        """Request a child; a zygote that died meanwhile is replaced once.
+
+        Raises:
+            SandboxError: If no zygote runs, and a new one does not start or dies at once.
+        """
+        for _ in range(2):
+            zygote = self._find_zygote()
+            try:
+                return zygote.request(kind, descriptors)
+            except OSError:
+                self._end_zygote(zygote)
+        raise SandboxError("the sandbox keeps ending")
+
+    def _find_zygote(self) -> ZygoteProcess:
+        with self._lock:
+            if self._zygote is None:
+                self._zygote = ZygoteProcess(self._processor, self._avoided)
+            return self._zygote
+
+    def _end_zygote(self, dead: ZygoteProcess | None = None) -> None:
+        """End the zygote; only if it is still the one that was found dead, if one was."""
+        with self._lock:
+            if self._zygote is not None and dead in (None, self._zygote):
+                self._zygote.close()
+                self._zygote = None
 
 
 class ZygoteProcess:
     """A running zygote."""
 
     def __init__(self, processor: int, avoided: Collection[Mechanism]) -> None:
-        """Start a zygote and wait until it is ready.
-
-        Args:
-            processor: Number of the one to stay on, where the system allows it.
-            avoided: Mechanisms to do without.
+        """Start a zygote and wait until it is ready; see `ZygoteLauncher`.
 
         Raises:
-            SandboxError: If it does not come up; the message has what it wrote last.
+            SandboxError: If it does not start; the message has what it wrote last.
         """
         self._link, theirs = socket.socketpair()
         arguments = str(theirs.fileno()), str(processor), ",".join(avoided)
-        command = interpreter_command("zygote", *arguments)
         with theirs, tempfile.TemporaryFile() as errors:
             self._process = subprocess.Popen(
-                command,
+                interpreter_command("zygote", *arguments),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
@@ -167,17 +166,17 @@ class ZygoteProcess:
             )
             theirs.close()
             try:
-                greeting = Channel(SocketConnection(self._link)).receive(_start_deadline())
+                deadline = time.monotonic() + START_TIMEOUT_S
+                greeting = Channel(SocketConnection(self._link)).receive(deadline)
             except (ChannelClosedError, DeadlineError) as error:
                 self.close()
                 errors.seek(0)
-                reason = errors.read().decode("utf-8", "replace")[-_MAX_REASON:]
-                message = f"the sandbox does not start: {reason.strip()}"
-                raise SandboxError(message, kind=FailureKind.SANDBOX) from error
+                reason = errors.read().decode("utf-8", "replace")[-MAX_REASON:].strip()
+                raise SandboxError(f"the sandbox does not start: {reason}") from error
         self.missing = {Mechanism(name): reason for name, reason in greeting.items()}
 
     def request(self, kind: bytes, descriptors: Sequence[int]) -> None:
-        """Ask for a child that gets these descriptors.
+        """Request a child that gets these descriptors.
 
         Args:
             kind: See `poor_bench.sandbox.wire.messages`.
@@ -198,67 +197,6 @@ class ZygoteProcess:
             self._process.wait()
 
 
-def _start_deadline() -> float:
-    return time.monotonic() + _START_TIMEOUT_S
-
-
-class ZygoteKeeper:
-    """Has a zygote when one is needed; used from many threads."""
-
-    def __init__(self, processor: int, avoided: Collection[Mechanism]) -> None:
-        self._processor = processor
-        self._avoided = avoided
-        self._lock = threading.Lock()
-        self._zygote: ZygoteProcess | None = None
-
-    def missing(self) -> Mapping[Mechanism, str]:
-        """Return which mechanisms the zygote does without, and why.
-
-        Raises:
-            SandboxError: If there is no zygote, and a new one does not come up.
-        """
-        return self._running().missing
-
-    def request(self, kind: bytes, descriptors: Sequence[int]) -> None:
-        """Ask for a child that gets these descriptors; see `ZygoteProcess.request`.
-
-        Raises:
-            SandboxError: If there is no zygote, and a new one does not come up or dies at once.
-        """
-        for _ in range(2):
-            zygote = self._running()
-            try:
-                zygote.request(kind, descriptors)
-            except OSError:
-                self._drop(zygote)
-            else:
-                return
-        raise SandboxError("the sandbox keeps ending", kind=FailureKind.SANDBOX)
-
-    def close(self) -> None:
-        """End the zygote and all its children; the next request starts a new one."""
-        with self._lock:
-            if self._zygote is not None:
-                self._zygote.close()
-                self._zygote = None
-
-    def _running(self) -> ZygoteProcess:
-        with self._lock:
-            if self._zygote is None:
-                self._zygote = ZygoteProcess(self._processor, self._avoided)
-            return self._zygote
-
-    def _drop(self, dead: ZygoteProcess) -> None:
-        with self._lock:
-            if self._zygote is dead:
-                dead.close()
-                self._zygote = None
-
-
-_END_TIMEOUT_S = 30.0
-_MAX_REPORT = 4096
-
-
 class ZygoteChild:
     """A child that a zygote forked; see `ChildProcess`."""
 
@@ -277,14 +215,13 @@ class ZygoteChild:
     def end(self) -> Exit:
         """Kill the child and all that it started; see `ChildProcess`."""
         with self._control, self._link:
-            report = self._read_report()
-        end = unpack_report(report)
+            end = unpack_report(self._request_report())
         if isinstance(end, Exit):
             return end
-        raise SandboxError(f"a program could not be run: {end}", kind=FailureKind.SANDBOX)
+        raise SandboxError(f"a program could not be run: {end}")
 
     def is_alive(self) -> bool:
-        """Whether nothing is known of its end yet."""
+        """True while its end is not reported."""
         try:
             self._control.recv(_MAX_REPORT, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -299,7 +236,8 @@ class ZygoteChild:
         self._link.close()
         self.output.close()
 
-    def _read_report(self) -> bytes:
+    def _request_report(self) -> bytes:
+        # shutting the control socket is how the zygote is told to kill the child
         with suppress(OSError):
             self._control.shutdown(socket.SHUT_WR)
         with suppress(OSError):
@@ -308,62 +246,96 @@ class ZygoteChild:
         return b""
 
 
-class ZygoteLauncher:
-    """Starts children through a zygote; see `Launcher`.
+class PipeLauncher:
+    """Starts an interpreter per child; see `Launcher`."""
 
-    One is started before it is needed, so that it is locked in already when it is.
-    """
-
-    links_children = True
-
-    def __init__(self, processor: int, avoided: Collection[Mechanism] = ()) -> None:
-        """Prepare.
-
-        Args:
-            processor: Number of the one that all processes run on, where the system allows it.
-            avoided: Mechanisms to do without.
-        """
-        self._keeper = ZygoteKeeper(processor, avoided)
-        self._waiting: ZygoteChild | None = None
+    links_children = False
 
     def missing(self) -> Mapping[Mechanism, str]:
-        """Return which mechanisms are not in force; see `Launcher`."""
-        return self._keeper.missing()
+        """Tell which mechanisms are not in force: all of them."""
+        return dict.fromkeys(Mechanism, "this system cannot fork processes")
 
-    def launch(self, *, is_apart: bool = False) -> ZygoteChild:
-        """Return a child that waits for its order; see `Launcher`."""
-        if is_apart:
-            return self._start(is_apart=True)
-        child = self._waiting_child() or self._start()
-        self._waiting = self._start()
-        return child
+    def launch(self, *, is_apart: bool = False) -> ChildProcess:
+        """Start a child; see `Launcher`."""
+        del is_apart  # each has a scratch folder of its own anyway
+        output = OutputFile()
+        try:
+            process = subprocess.Popen(
+                interpreter_command("child"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=output.fileno(),
+                bufsize=0,
+                env=clean_environment(),
+                start_new_session=True,
+            )
+        except OSError as error:
+            output.close()
+            raise SandboxError(f"a program could not be run: {error.strerror}") from error
+        return PipeChild(process, output)
 
     def close(self) -> None:
-        """End all children."""
-        self._keeper.close()
-        if self._waiting is not None:
-            self._waiting.close()
-            self._waiting = None
+        """Do nothing: no child outlives its run."""
 
-    def _waiting_child(self) -> ZygoteChild | None:
-        """Return the child that waits, if it is still alive."""
-        child, self._waiting = self._waiting, None
-        if child is not None and not child.is_alive():
-            child.close()
-            return None
-        return child
 
-    def _start(self, *, is_apart: bool = False) -> ZygoteChild:
-        with ExitStack() as on_failure:
-            link, its_link = socket.socketpair()
-            control, its_control = socket.socketpair()
-            output = OutputFile()
-            for ours in (link, control):
-                on_failure.enter_context(ours)
-            on_failure.callback(output.close)
-            with its_link, its_control:
-                outputs = [output.fileno()] * 2
-                descriptors = [*outputs, its_link.fileno(), its_control.fileno()]
-                self._keeper.request(APART if is_apart else IN_TURN, descriptors)
-            on_failure.pop_all()
-        return ZygoteChild(link, control, output)
+class PipeChild:
+    """A child with an interpreter of its own; see `ChildProcess`."""
+
+    def __init__(self, process: subprocess.Popen[bytes], output: OutputFile) -> None:
+        self.channel = Channel(_KillingConnection(process))
+        self.output = output
+        self._process = process
+
+    def hand_over(self, _other: Channel, _message: object, _deadline: float) -> bool:
+        """Return False: pipes cannot be handed over."""
+        return False
+
+    def end(self) -> Exit:
+        """Kill the child; see `ChildProcess`."""
+        with self._process as process:
+            _kill_group(process)
+            return Exit(status=process.wait(), cpu_s=0.0)
+
+
+class _KillingConnection(DescriptorConnection):
+    """Deadlines for pipes, which have none: a child that does not answer in time is killed."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        incoming, outgoing = cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stdin)
+        super().__init__(incoming.fileno(), outgoing.fileno())
+        self._process = process
+
+    def read(self, deadline: float | None) -> bytes:
+        with self._killed_at(deadline):
+            return super().read(None)
+
+    def write(self, content: bytes, deadline: float | None) -> None:
+        with self._killed_at(deadline):
+            super().write(content, None)
+
+    @contextmanager
+    def _killed_at(self, deadline: float | None) -> Iterator[None]:
+        if deadline is None:
+            yield
+            return
+        remaining = max(0.0, deadline - time.monotonic())
+        killer = threading.Timer(remaining, _kill_group, [self._process])
+        killer.start()
+        try:
+            yield
+        except ChannelClosedError as error:
+            if time.monotonic() >= deadline:
+                raise DeadlineError from error
+            raise
+        finally:
+            killer.cancel()
+            killer.join()
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process that leads a session, and those of its descendants that stayed in it."""
+    if sys.platform == "win32":
+        process.kill()
+        return
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

@@ -24,7 +24,7 @@ from poor_bench.sandbox.inside.candidate import CatchAll, compile_source, descri
 from poor_bench.sandbox.inside.proxy import CandidateProxy, CheckStoppedError
 from poor_bench.sandbox.program import CheckEnd
 from poor_bench.sandbox.wire.channel import Channel, SocketConnection
-from poor_bench.sandbox.wire.messages import CheckerOrder, CheckRequest, message_to_request
+from poor_bench.sandbox.wire.messages import CheckerOrder, CheckRequest
 
 _CHANGES_ATTRIBUTES = {opmap["STORE_ATTR"], opmap["DELETE_ATTR"]}
 _HARMLESS_MODULES = {
@@ -124,10 +124,10 @@ def serve_checker(channel: Channel, order: CheckerOrder) -> None:
         random.seed(0)
         if order.is_linked:
             received, link = channel.receive_trusted_with_socket()
-            request = message_to_request(received)
+            request = CheckRequest(*received[1])
             message = _carry_out_linked(request, link)
         else:
-            request = message_to_request(channel.receive_trusted())
+            request = CheckRequest(*channel.receive_trusted()[1])
             message = _carry_out(request, channel)
         used_up = time.process_time() > order.cpu_s * _MAX_CPU_SHARE
         parts = _compiled(request.setup, _SETUP_FILE), _compiled(request.source, _TEST_FILE)

@@ -224,7 +224,7 @@ class SandboxPolicy:
     def _prepare_usual_limits(self, resource_limits: ResourceLimits) -> None:
         usual = Limits()
         if sys.platform == "linux":
-            for cpu_s in (usual.cpu_s, usual.cpu_s_in_all):
+            for cpu_s in (usual.cpu_s, usual.total_cpu_s):
                 resource_limits.prepare(usual, cpu_s)
 
     def _locking_in(self, ruleset: int | None, pid: int) -> list[SystemCall]:

@@ -121,9 +121,8 @@ def _rehearse_once(walls: SandboxPolicy, output: ChildOutput) -> None:
         source=_PROGRAM,
         function="solve",
         inputs=[],
-        scratch=None,
         limits=Limits(),
-        cpu_s=Limits().cpu_s_in_all,
+        cpu_s=Limits().total_cpu_s,
     )
     # datagrams stay apart, as messages do that come one after the other; an empty one is the end
     ours, theirs = socket.socketpair(type=socket.SOCK_DGRAM)

@@ -41,12 +41,12 @@ from poor_bench.sandbox.program import (
 )
 from poor_bench.sandbox.wire.encoding import DecodeError
 
+# longest texts and largest numbers that are taken from a candidate, whatever it sends
 _MAX_FUNCTIONS = 20
 _MAX_NAME = 100
 _MAX_REASON = 200
 _MAX_ERROR_MESSAGE = 2000
 _MAX_LINE = 1_000_000
-"""Longest texts and largest numbers that are taken from a candidate, whatever it sends."""
 
 
 class CandidateOrder(NamedTuple):
@@ -55,20 +55,20 @@ class CandidateOrder(NamedTuple):
     Attributes:
         limits: What the child may use.
         cpu_s: CPU seconds after which the kernel ends the child.
-        scratch: Folder for its files; None for that of the bare root.
         setup: Runs before the program, in the same module.
         source: The program.
         function: Name of the function; None for the last one that the program defines.
         inputs: What `("case", index)` refers to.
+        scratch: Folder for its files; None for that of the bare root.
     """
 
     limits: Limits
     cpu_s: int
-    scratch: str | None
     setup: str
     source: str
     function: str | None
     inputs: list[Any]
+    scratch: str | None = None
 
 
 class CheckerOrder(NamedTuple):
@@ -77,14 +77,14 @@ class CheckerOrder(NamedTuple):
     Attributes:
         limits: As for a candidate.
         cpu_s: As for a candidate.
+        is_linked: True if a socket to the candidate comes with every test.
         scratch: As for a candidate.
-        is_linked: Whether a socket to the candidate comes with every test.
     """
 
     limits: Limits
     cpu_s: int
-    scratch: str | None
     is_linked: bool
+    scratch: str | None = None
 
 
 class CheckRequest(NamedTuple):
@@ -108,30 +108,20 @@ _ROLES: Mapping[str, type[Order]] = {"candidate": CandidateOrder, "checker": Che
 
 
 def order_to_message(order: Order) -> tuple[str, tuple[Any, ...]]:
-    """Return the message that gives an order."""
+    """Build the message that gives an order."""
     role = "candidate" if isinstance(order, CandidateOrder) else "checker"
     limits, *settings = order
     return role, (tuple(limits), *settings)
 
 
 def message_to_order(message: Any) -> Order:
-    """Return the order that a message of ours gives."""
+    """Read the order that a message of ours gives."""
     role, (limits, *settings) = message
     return _ROLES[role](Limits(*limits), *settings)
 
 
-def request_to_message(request: CheckRequest) -> tuple[str, tuple[Any, ...]]:
-    """Return the message that asks a checker for a test."""
-    return "check", tuple(request)
-
-
-def message_to_request(message: Any) -> CheckRequest:
-    """Return the test that a message of ours asks for."""
-    return CheckRequest(*message[1])
-
-
 def message_to_readiness(message: Any) -> str:
-    """Return why a child is not ready; empty if it is.
+    """Read why a child is not ready; empty if it is.
 
     Raises:
         DecodeError: If the message is of no known form.
@@ -145,7 +135,7 @@ def message_to_readiness(message: Any) -> str:
 
 
 def message_to_case(message: Any) -> CaseOutcome:
-    """Return how a case ended, without its output.
+    """Read how a case ended, without its output.
 
     Raises:
         DecodeError: If the message is of no known form.
@@ -161,7 +151,7 @@ def message_to_case(message: Any) -> CaseOutcome:
 
 
 def message_to_load(message: Any) -> LoadOutcome:
-    """Return how loading a candidate ended.
+    """Read how loading a candidate ended.
 
     Raises:
         DecodeError: If the message is of no known form.
@@ -180,7 +170,7 @@ def message_to_load(message: Any) -> LoadOutcome:
 
 
 def message_to_error(message: Any) -> ErrorReport:
-    """Return what a program raised.
+    """Read what a program raised.
 
     Raises:
         DecodeError: If the message is of no known form.
@@ -196,12 +186,12 @@ def message_to_error(message: Any) -> ErrorReport:
 
 
 def is_line(line: object) -> bool:
-    """Tell whether something can be the line of an error in a message; None can."""
+    """True if something can be the line of an error in a message; None can."""
     return line is None or (type(line) is int and 0 <= line <= _MAX_LINE)
 
 
 def load_to_message(load: LoadOutcome) -> tuple[Any, ...]:
-    """Return the message that tells how a candidate loaded, without what it sent beyond that."""
+    """Build the message that tells how a candidate loaded, without what it sent beyond that."""
     error = tuple(load.error) if load.error is not None else None
     match load.end:
         case LoadEnd.LOADED:
@@ -218,7 +208,7 @@ def _are_texts(values: list[Any]) -> bool:
 
 
 def message_to_check(message: Any) -> CheckOutcome:
-    """Return how a check ended, without output.
+    """Read how a check ended, without output.
 
     Raises:
         DecodeError: If the message is of no known form.
@@ -241,25 +231,25 @@ def _load_of_checked(end: str, load_message: Any) -> LoadOutcome:
     return LoadOutcome(end=ends[0] if ends else LoadEnd.LOADED)
 
 
+# what the zygote is asked for: a child that has the scratch folder in turn, or one of its own
 IN_TURN, APART = b"t", b"a"
-"""Requests for a child that has the scratch folder for its time, or one of its own."""
+# what it says of a child: how it ended (see `Exit`), or why it could not be started
 _ENDED, _FAILED = b"e", b"f"
 _EXIT = Struct("=id?")
-"""See `Exit`."""
 
 
 def pack_exit(end: Exit) -> bytes:
-    """Return the report of an end."""
+    """Build the report of an end."""
     return _ENDED + _EXIT.pack(*end)
 
 
 def pack_failure(reason: str) -> bytes:
-    """Return the report of a child that could not be started."""
+    """Build the report of a child that could not be started."""
     return _FAILED + reason.encode()
 
 
 def unpack_report(report: bytes) -> Exit | str:
-    """Return how a child ended, or why nothing is known of it."""
+    """Read how a child ended, or why nothing is known of it."""
     if report[:1] == _ENDED and len(report) == 1 + _EXIT.size:
         return Exit(*_EXIT.unpack_from(report, 1))
     if report[:1] == _FAILED:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class AppContext:
-    """Opens the workspace, the evaluators and the store when a command first asks for them."""
+    """The workspace, its evaluators and its results, each opened on first use."""
 
     def __init__(self, data_dir: Path, *, is_given: bool = False) -> None:
         """Hold a workspace folder.

@@ -74,7 +74,7 @@ def command(
 
 
 def _has_desktop() -> bool:
-    """True if somebody sits before a screen on which a browser can open."""
+    """True if a browser can open on a screen of this machine."""
     is_shown = sys.platform in {"darwin", "win32"} or any(
         os.environ.get(variable) for variable in ("DISPLAY", "WAYLAND_DISPLAY")
     )

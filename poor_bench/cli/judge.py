@@ -16,6 +16,7 @@ from poor_bench.cli.judge_run import run
 from poor_bench.cli.options import HTML_FILE
 from poor_bench.cli.output import (
     json_option,
+    print_columns,
     print_json,
     print_problems,
     print_table,
@@ -91,16 +92,8 @@ def agents(app: AppContext, /, as_json: bool) -> int:
         print_json({"agents": rows, "problems": problems_to_json(registry.problems)})
         return 2 if registry.broken else 0
     print_problems(registry.problems, limit=50)
-    print_table(
-        {
-            "Agent": row["agent_id"],
-            "Name": row["name"],
-            "Model": row["llm_id"],
-            ">Cases": str(row["n_cases"]),
-            "Dimensions": ", ".join(row["dimensions"]),
-        }
-        for row in rows
-    )
+    fields = {"Agent": "agent_id", "Name": "name", "Model": "llm_id", ">Cases": "n_cases"}
+    print_columns(rows, fields | {"Dimensions": "dimensions"})
     click.echo(f"{counted(len(rows), 'agent')} in {app.data_dir / 'agents'}")
     return 2 if registry.broken else 0
 

@@ -65,7 +65,7 @@ def pairwise(
     """
     as_json = options["as_json"]
     if resume and references:
-        raise click.UsageError("--resume takes the runs of the comparison; leave out A and B")
+        raise click.UsageError("--resume uses the runs of the comparison: omit A and B")
     if not references and not resume:
         return list_pairwise(app.data_dir, as_json=as_json)
     if len(references) == 1:

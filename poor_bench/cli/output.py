@@ -71,6 +71,24 @@ def print_table(rows: Iterable[Mapping[str, str]], *, hides_empty: bool = False)
     console().print(build_table(rows, hides_empty=hides_empty))
 
 
+def print_columns(rows: Iterable[Mapping[str, Any]], fields: Mapping[str, str]) -> None:
+    """Print fields of JSON rows as a table; lists are joined, and what is missing is empty.
+
+    Args:
+        rows: As they stand in JSON output.
+        fields: Name of the field by heading; see `build_table` for headings.
+    """
+    print_table(
+        {heading: _write_cell(row.get(name)) for heading, name in fields.items()} for row in rows
+    )
+
+
+def _write_cell(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
+
+
 def print_json(value: Any) -> None:
     """Print `value` as indented JSON."""
     import orjson

@@ -1,4 +1,4 @@
-"""`run`: ask what is pending, score it and print the summary."""
+"""`run`: run pending tests, score the responses and print the summary."""
 
 from __future__ import annotations
 

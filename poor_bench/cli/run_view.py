@@ -222,7 +222,7 @@ def _format_megabytes(event: ModelFetching) -> str:
 
 @contextmanager
 def open_run_view(workspace: Workspace, *, quiet: bool) -> Iterator[RunView]:
-    """Open the view that fits where the output goes; at its end it tells what was not rescored."""
+    """Open the view that suits the output; at the end print what was not rescored."""
     with _choose_view(workspace, quiet=quiet) as view:
         yield view
     print_unscored(view.rescored.problems)

@@ -84,7 +84,7 @@ def build_table(rows: Iterable[Mapping[str, str]], *, hides_empty: bool = False)
 
 
 class JobView:
-    """The progress of a job that nobody watches: nothing is shown."""
+    """Progress that is not shown."""
 
     def move(self, note: str = "", **changes: Any) -> None:
         """Change the live bar: `note`, and `advance`, `completed` or `total`."""

@@ -13,6 +13,7 @@ from poor_bench.cli.output import (
     count_problems,
     has_errors,
     json_option,
+    print_columns,
     print_json,
     print_problems,
     print_table,
@@ -70,15 +71,7 @@ def list_suites(app: AppContext, /, as_json: bool = False) -> int:
     if as_json:
         print_json({"suites": suites, "runs": runs})
         return 0
-    print_table(
-        {
-            "Suite": row["name"],
-            ">Cases": str(row["cases"]),
-            "Tags": ", ".join(row["tags"]),
-            "File": row["file"],
-        }
-        for row in suites
-    )
+    print_columns(suites, {"Suite": "name", ">Cases": "cases", "Tags": "tags", "File": "file"})
     if runs:
         print_table(map(_build_run_row, runs))
     click.echo(f"Next: {next_command('suite run NAME')}")

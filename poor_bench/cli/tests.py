@@ -16,6 +16,7 @@ from poor_bench.cli.output import (
     harmless,
     has_errors,
     json_option,
+    print_columns,
     print_json,
     print_problems,
     print_table,
@@ -72,16 +73,8 @@ def list_tests(app: AppContext, /, as_json: bool = False, **filters: Any) -> int
     if as_json:
         print_json({"tests": rows})
         return 0
-    print_table(
-        {
-            "Test": row["test_id"],
-            "Class": row["class_id"],
-            ">Level": str(row["level"]),
-            "Evaluator": row["evaluator"],
-            "Tags": ", ".join(row["tags"]),
-        }
-        for row in rows
-    )
+    fields = {"Test": "test_id", "Class": "class_id", ">Level": "level", "Evaluator": "evaluator"}
+    print_columns(rows, fields | {"Tags": "tags"})
     click.echo(counted(len(rows), "test"))
     return 0
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import json_option, print_json, print_table
+from poor_bench.cli.output import json_option, print_columns, print_json
 from poor_bench.cli.tune_params import tune_params
 from poor_bench.cli.tune_prompt import tune_prompt
 from poor_bench.command_line import examples, next_command
@@ -49,11 +49,8 @@ def list_searches(app: AppContext, /, as_json: bool) -> int:
     elif not rows:
         click.echo(f"No searches yet. Next: {next_command('tune prompt CLASS --llm ID')}")
     else:
-        headings = ("Search", "Kind", "What", "LLM", "Ended", "Accepted")
-        print_table(
-            dict(zip(headings, (str(value or "") for value in row.values()), strict=True))
-            for row in rows
-        )
+        fields = {"Search": "run_id", "Kind": "kind", "What": "what", "Model": "llm"}
+        print_columns(rows, fields | {"Ended": "ended", "Accepted": "accepted"})
     return 0
 
 

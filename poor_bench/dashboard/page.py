@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -10,15 +11,16 @@ from uuid import uuid4
 from dash import Input, Output, State, no_update
 
 from poor_bench.dashboard.url_state import UrlState
+from poor_bench.reports.csv_table import csv_text, table_csv
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from dash import Dash
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.run_state import RunState
     from poor_bench.dashboard.services.services import Services
+
+Handler = Callable[..., Any]
 
 
 class ShellIds(StrEnum):
@@ -82,6 +84,58 @@ def bind_address(app: Dash, search_id: str) -> None:
     bind_script(app, "address", "show", Input(search_id, "data"), prevent_initial_call=True)
 
 
+def on_data(app: Dash, *arguments: Output | Input | State) -> Callable[[Handler], Handler]:
+    """Register a handler that also runs whenever the data changes, but not before the first look.
+
+    Args:
+        app: The application.
+        arguments: Outputs, inputs and states; the handler takes the values of the latter two.
+    """
+    outputs = [each for each in arguments if isinstance(each, Output)]
+    others = [each for each in arguments if not isinstance(each, Output)]
+
+    def register(handler: Handler) -> Handler:
+        @app.callback(*outputs, Input(ShellIds.VERSION, "data"), *others)
+        def _handle(version: str | None, *values: Any) -> Any:
+            return handler(*values) if version is not None else unchanged(outputs)
+
+        return handler
+
+    return register
+
+
+def on_click(
+    app: Dash, buttons: str | Sequence[str], *arguments: Output | State, **options: Any
+) -> Callable[[Handler], Handler]:
+    """Register a handler of buttons; a page that opens is not a click.
+
+    Args:
+        app: The application.
+        buttons: Id of the button, or of each.
+        arguments: Outputs and states; the handler takes the values of the states.
+        options: Of the callback, such as `running`.
+    """
+    ids = [buttons] if isinstance(buttons, str) else list(buttons)
+    outputs = [each for each in arguments if isinstance(each, Output)]
+    states = [each for each in arguments if isinstance(each, State)]
+    clicks = [Input(each, "n_clicks") for each in ids]
+
+    def register(handler: Handler) -> Handler:
+        @app.callback(*outputs, *clicks, *states, prevent_initial_call=True, **options)
+        def _handle(*values: Any) -> Any:
+            is_click = any(values[: len(ids)])
+            return handler(*values[len(ids) :]) if is_click else unchanged(outputs)
+
+        return handler
+
+    return register
+
+
+def unchanged(outputs: Sequence[Any]) -> Any:
+    """Return what leaves outputs as they are."""
+    return no_update if len(outputs) == 1 else (no_update,) * len(outputs)
+
+
 def bind_view(
     app: Dash, search_id: str, parts: Sequence[str], draw: Callable[[str], Sequence[Any]]
 ) -> None:
@@ -89,18 +143,15 @@ def bind_view(
 
     Args:
         app: The application.
-        search_id: The store that holds the query part of the page's address.
+        search_id: The store that holds the query of the page's address.
         parts: Ids of the elements.
-        draw: Returns the children of each element for a query.
+        draw: Builds the children of each element for a query.
     """
 
-    @app.callback(
-        [Output(part, "children") for part in parts],
-        Input(ShellIds.VERSION, "data"),
-        Input(search_id, "data"),
-    )
-    def _draw(version: str | None, search: str) -> Sequence[Any]:
-        return (no_update,) * len(parts) if version is None else draw(search)
+    @on_data(app, *(Output(part, "children") for part in parts), Input(search_id, "data"))
+    def _draw(search: str) -> Any:
+        drawn = draw(search)
+        return drawn if len(parts) > 1 else drawn[0]
 
 
 def bind_file(
@@ -112,23 +163,16 @@ def bind_file(
         app: The application.
         download_id: The `dcc.Download` that saves it.
         button_id: The button.
-        content: Returns the file as `dcc.Download` takes it.
+        content: Builds the file, see `csv_file`; None for none.
         states: What is passed on to `content`.
     """
 
-    @app.callback(
-        Output(download_id, "data", allow_duplicate=True),
-        Input(button_id, "n_clicks"),
-        *states,
-        prevent_initial_call=True,
-    )
-    def _download(clicks: int | None, *values: Any) -> Any:
-        return content(*values) if clicks else no_update
+    @on_click(app, button_id, Output(download_id, "data", allow_duplicate=True), *states)
+    def _download(*values: Any) -> Any:
+        return content(*values)
 
 
 CLOCK_BUSY_MS = 1500
-
-
 CLOCK_IDLE_MS = 4000
 
 
@@ -157,11 +201,20 @@ def show_error(text: str) -> None:
     set_props(ShellIds.NOTICES, {"sendNotifications": [message]})
 
 
-def text_file(name: str, content: str) -> dict[str, Any]:
-    """Return what `dcc.Download` takes as its data.
+def csv_file(
+    name: str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str | tuple[str, str]] = ()
+) -> dict[str, Any]:
+    """Write rows as a file for `dcc.Download`.
 
     Args:
         name: File name that the browser proposes.
-        content: The text of the file.
+        rows: One mapping for each row.
+        columns: Keys, or keys with their headings; all keys of the first row by default.
     """
+    if columns:
+        content = csv_text(
+            [(each, each) if isinstance(each, str) else each for each in columns], rows
+        )
+    else:
+        content = table_csv(list(rows))
     return {"filename": name, "content": content, "base64": False, "type": "text/csv"}

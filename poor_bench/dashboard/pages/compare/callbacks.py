@@ -10,7 +10,13 @@ from dash import Dash, Input, Output, State, no_update
 
 from poor_bench.dashboard.components.controls import llm_options
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.page import ShellIds, bind_address, bind_file, bind_view, text_file
+from poor_bench.dashboard.page import (
+    bind_address,
+    bind_file,
+    bind_view,
+    csv_file,
+    on_data,
+)
 from poor_bench.dashboard.pages.compare.layout import CompareIds as Ids
 from poor_bench.dashboard.pages.compare.layout import (
     CompareUrl,
@@ -27,7 +33,6 @@ from poor_bench.dashboard.pages.compare.strip import (
 from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, listed_tests, panel
 from poor_bench.dashboard.services.compare_service import against_base, class_scores, compared_tests
 from poor_bench.messages import counted
-from poor_bench.reports.csv_table import csv_text
 from poor_bench.results.grid import Show, of_interest, ordered
 from poor_bench.statistics.ranking import tie_letters
 
@@ -198,7 +203,7 @@ def strip_csv(services: Services, search: str | None) -> Any:
     if not view.columns:
         return no_update
     lines = view.strip_lines(services.compare.comparison(view.columns).value)
-    return text_file("comparison.csv", csv_text(STRIP_COLUMNS, strip_rows(lines)))
+    return csv_file("comparison.csv", strip_rows(lines), STRIP_COLUMNS)
 
 
 def classes_csv(services: Services, search: str | None) -> Any:
@@ -207,7 +212,7 @@ def classes_csv(services: Services, search: str | None) -> Any:
     if not view.columns:
         return no_update
     columns = [(name, name) for name in _CLASS_COLUMNS]
-    return text_file("compared_classes.csv", csv_text(columns, view.class_rows()))
+    return csv_file("compared_classes.csv", view.class_rows(), columns)
 
 
 def tests_csv(services: Services, search: str | None) -> Any:
@@ -216,7 +221,7 @@ def tests_csv(services: Services, search: str | None) -> Any:
     if not view.columns:
         return no_update
     columns = [(name, name) for name in ("test_id", *view.columns)]
-    return text_file("compared_tests.csv", csv_text(columns, view.score_rows()))
+    return csv_file("compared_tests.csv", view.score_rows(), columns)
 
 
 def register(app: Dash, services: Services) -> None:
@@ -227,12 +232,8 @@ def register(app: Dash, services: Services) -> None:
 
 
 def _register_state(app: Dash, services: Services) -> None:
-    @app.callback(
-        Output(Ids.LLMS, "data"), Input(ShellIds.VERSION, "data"), State(Ids.LLMS, "value")
-    )
-    def _options(version: str | None, chosen: list[str] | None) -> Any:
-        if version is None:
-            return no_update
+    @on_data(app, Output(Ids.LLMS, "data"), State(Ids.LLMS, "value"))
+    def _options(chosen: list[str] | None) -> Any:
         return llm_options(services.compare.best_first(), chosen or (), services.llms.name)
 
     @app.callback(
@@ -249,17 +250,15 @@ def _register_state(app: Dash, services: Services) -> None:
 
 
 def _register_parts(app: Dash, services: Services) -> None:
-    @app.callback(
+    @on_data(
+        app,
         Output(Ids.NOTE, "children"),
         Output(Ids.STRIP, "children"),
         Output(Ids.WAIT, "disabled"),
-        Input(ShellIds.VERSION, "data"),
         Input(Ids.SEARCH, "data"),
         Input(Ids.WAIT, "n_intervals"),
     )
-    def _show_strip(version: str | None, search: str, _waited: int | None) -> Any:
-        if version is None:
-            return (no_update,) * 3
+    def _show_strip(search: str, _waited: int | None) -> Any:
         note, lines, is_ready = show_strip(services, search)
         return note, still(lines, search=search), is_ready
 

@@ -9,7 +9,12 @@ from dash import Dash, Input, Output, State, no_update
 
 from poor_bench.dashboard.components.controls import llm_options, options_of
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.page import ShellIds, bind_address, bind_file, text_file
+from poor_bench.dashboard.page import (
+    bind_address,
+    bind_file,
+    csv_file,
+    on_data,
+)
 from poor_bench.dashboard.pages.issues.groups import issue_groups, tax_table
 from poor_bench.dashboard.pages.issues.layout import (
     IssuesIds,
@@ -20,7 +25,6 @@ from poor_bench.dashboard.pages.issues.layout import (
 )
 from poor_bench.issues.detect import group_issues
 from poor_bench.messages import counted
-from poor_bench.reports.csv_table import csv_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +85,7 @@ def issues_csv(services: Services, search: str | None) -> Any:
         return no_update
     issues = chosen_issues(report.issues, IssueUrl.read(search), report.class_of)
     rows = [{name: getattr(issue, name) for name in _COLUMNS} for issue in issues]
-    return text_file("issues.csv", csv_text([(name, name) for name in _COLUMNS], rows))
+    return csv_file("issues.csv", rows, _COLUMNS)
 
 
 def tax_csv(services: Services, search: str | None) -> Any:
@@ -91,20 +95,20 @@ def tax_csv(services: Services, search: str | None) -> Any:
         return no_update
     taxed = chosen_tax(report.tax, IssueUrl.read(search))
     rows = [{name: getattr(row, name) for name in _TAX_COLUMNS} for row in taxed]
-    return text_file("format_tax.csv", csv_text([(name, name) for name in _TAX_COLUMNS], rows))
+    return csv_file("format_tax.csv", rows, _TAX_COLUMNS)
 
 
 def register(app: Dash, services: Services) -> None:
     """Register the callbacks."""
 
-    @app.callback(
+    @on_data(
+        app,
         Output(IssuesIds.LLMS, "data"),
         Output(IssuesIds.CLASSES, "data"),
-        Input(ShellIds.VERSION, "data"),
         State(IssuesIds.LLMS, "value"),
     )
-    def _choices(version: str | None, chosen: list[str] | None) -> Any:
-        return (no_update, no_update) if version is None else choices(services, chosen or ())
+    def _choices(chosen: list[str] | None) -> Any:
+        return choices(services, chosen or ())
 
     @app.callback(
         Output(IssuesIds.SEARCH, "data"),
@@ -116,19 +120,17 @@ def register(app: Dash, services: Services) -> None:
     def _choose(llm_ids: list[str] | None, classes: list[str] | None, search: str) -> str:
         return search_after(search, llm_ids or [], classes or [])
 
-    @app.callback(
+    @on_data(
+        app,
         Output(IssuesIds.NOTE, "children"),
         Output(IssuesIds.CHIPS, "children"),
         Output(IssuesIds.GROUPS, "children"),
         Output(IssuesIds.TAX, "children"),
         Output(IssuesIds.WAIT, "disabled"),
-        Input(ShellIds.VERSION, "data"),
         Input(IssuesIds.SEARCH, "data"),
         Input(IssuesIds.WAIT, "n_intervals"),
     )
-    def _show(version: str | None, search: str, _waited: int | None) -> Any:
-        if version is None:
-            return (no_update,) * 5
+    def _show(search: str, _waited: int | None) -> Any:
         note, *parts, is_current = show(services, search)
         drawn = [part if part is no_update else still(part, search=search) for part in parts]
         return note, *drawn, is_current

@@ -11,7 +11,15 @@ from poor_bench.dashboard.components.blocks import chart, error_banner
 from poor_bench.dashboard.components.controls import image_buttons
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.history import judge_history, judge_radar
-from poor_bench.dashboard.page import ShellIds, bind_address, bind_file, bind_view, show_error
+from poor_bench.dashboard.page import (
+    ShellIds,
+    bind_address,
+    bind_file,
+    bind_view,
+    on_click,
+    on_data,
+    show_error,
+)
 from poor_bench.dashboard.pages.judge.files import cases_csv, runs_csv, scores_csv, trust_csv
 from poor_bench.dashboard.pages.judge.layout import (
     THIS_CASE,
@@ -218,27 +226,22 @@ def save_label(
 def _register_label_form(app: Dash, services: Services) -> None:
     """Register the callbacks."""
 
-    @app.callback(
-        Output(LabelIds.ABOUT, "data"),
-        Input(ShellIds.VERSION, "data"),
-        Input(JudgeIds.SEARCH, "data"),
-    )
-    def _choices(version: str | None, search: str) -> Any:
-        return no_update if version is None else label_choices(services, search)
+    @on_data(app, Output(LabelIds.ABOUT, "data"), Input(JudgeIds.SEARCH, "data"))
+    def _choices(search: str) -> Any:
+        return label_choices(services, search)
 
-    @app.callback(
+    labels = (LabelIds.ABOUT, LabelIds.SCORE, LabelIds.WHO, LabelIds.NOTE)
+
+    @on_click(
+        app,
+        LabelIds.SAVE,
         Output(LabelIds.RESULT, "children"),
         Output(ShellIds.VERSION, "data", allow_duplicate=True),
-        Input(LabelIds.SAVE, "n_clicks"),
         State(JudgeIds.SEARCH, "data"),
-        State(LabelIds.ABOUT, "value"),
-        State(LabelIds.SCORE, "value"),
-        State(LabelIds.WHO, "value"),
-        State(LabelIds.NOTE, "value"),
-        prevent_initial_call=True,
+        *(State(field, "value") for field in labels),
     )
-    def _save(clicks: int | None, *fields: Any) -> Any:
-        return save_label(services, *fields) if clicks else (no_update, no_update)
+    def _save(*fields: Any) -> Any:
+        return save_label(services, *fields)
 
 
 Options = list[dict[str, str]]
@@ -291,51 +294,32 @@ def _register_start(app: Dash, services: Services) -> None:
 
 
 def _register_form(app: Dash, services: Services) -> None:
-    @app.callback(
-        Output(StartIds.AGENT, "data"),
-        Output(StartIds.JUDGES, "data"),
-        Input(ShellIds.VERSION, "data"),
-    )
-    def _options(version: str | None) -> Any:
-        return (no_update,) * 2 if version is None else options(services)
+    @on_data(app, Output(StartIds.AGENT, "data"), Output(StartIds.JUDGES, "data"))
+    def _options() -> Any:
+        return options(services)
 
-    @app.callback(
+    @on_data(
+        app,
         Output(StartIds.PREVIEW, "children"),
         Output(StartIds.START, "disabled"),
-        Input(ShellIds.VERSION, "data"),
         Input(StartIds.CLOCK, "disabled"),
         *fields(Input),
     )
-    def _preview(version: str | None, _is_still: bool, *values: Any) -> Any:
-        return (no_update,) * 2 if version is None else preview(services, *values)
+    def _preview(_is_still: bool, *values: Any) -> Any:
+        return preview(services, *values)
 
 
 def _register_run(app: Dash, services: Services) -> None:
-    @app.callback(
-        *_outputs(), Input(StartIds.CLOCK, "n_intervals"), Input(ShellIds.VERSION, "data")
-    )
-    def _run(_ticks: int | None, version: str | None) -> Any:
-        return (no_update,) * 4 if version is None else run_parts(services)
+    @on_data(app, *_outputs(), Input(StartIds.CLOCK, "n_intervals"))
+    def _run(_ticks: int | None) -> Any:
+        return run_parts(services)
 
-    @app.callback(
-        *_outputs(allow_duplicate=True),
-        Input(StartIds.START, "n_clicks"),
-        *fields(State),
-        prevent_initial_call=True,
-    )
-    def _start(clicks: int, *values: Any) -> Any:
-        if not clicks:  # a page that opens is no click
-            return (no_update,) * 4
+    @on_click(app, StartIds.START, *_outputs(allow_duplicate=True), *fields(State))
+    def _start(*values: Any) -> Any:
         return start_run(services, order_of(*values))
 
-    @app.callback(
-        *_outputs(allow_duplicate=True),
-        Input(StartIds.CANCEL, "n_clicks"),
-        prevent_initial_call=True,
-    )
-    def _cancel(clicks: int) -> Any:
-        if not clicks:
-            return (no_update,) * 4
+    @on_click(app, StartIds.CANCEL, *_outputs(allow_duplicate=True))
+    def _cancel() -> Any:
         services.judge_runs.cancel()
         return run_parts(services)
 

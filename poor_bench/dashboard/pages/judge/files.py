@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.dashboard.page import text_file
+from poor_bench.dashboard.page import csv_file
 from poor_bench.dashboard.pages.judge.layout import JudgeUrl, chosen_run, run_with_id
 from poor_bench.judge.report_text import change_text, verdict_text
-from poor_bench.reports.csv_table import table_csv
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
@@ -35,20 +34,20 @@ def scores_csv(services: Services, search: str | None) -> dict[str, Any]:
         ]
     elif summary is not None:
         rows = [_dimension_row(summary, name) for name in summary.panel.scores]
-    return text_file("judge_scores.csv", table_csv(rows))
+    return csv_file("judge_scores.csv", rows)
 
 
 def cases_csv(services: Services, search: str | None) -> dict[str, Any]:
     """Export the cases of the open run, with feedback."""
     summary = chosen_run(services.judged.summaries(), JudgeUrl.read(search))
     rows = [_case_row(case) for case in summary.cases] if summary else []
-    return text_file("judge_cases.csv", table_csv(rows))
+    return csv_file("judge_cases.csv", rows)
 
 
 def runs_csv(services: Services, _search: str | None) -> dict[str, Any]:
     """Export all runs, oldest first."""
     rows = [_run_csv_row(summary) for summary in services.judged.summaries()]
-    return text_file("judge_runs.csv", table_csv(rows))
+    return csv_file("judge_runs.csv", rows)
 
 
 def trust_csv(services: Services, _search: str | None) -> dict[str, Any]:
@@ -64,9 +63,7 @@ def trust_csv(services: Services, _search: str | None) -> dict[str, Any]:
             )
         rows.append(row)
     columns = dict.fromkeys(name for row in rows for name in row)
-    return text_file(
-        "judge_trust.csv", table_csv([{name: row.get(name) for name in columns} for row in rows])
-    )
+    return csv_file("judge_trust.csv", [{name: row.get(name) for name in columns} for row in rows])
 
 
 def _dimension_row(summary: RunSummary, name: str) -> dict[str, Any]:

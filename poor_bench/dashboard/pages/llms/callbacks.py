@@ -12,7 +12,7 @@ from poor_bench.dashboard.components.blocks import error_banner, loading_state
 from poor_bench.dashboard.components.controls import options_of
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.forms import Entry, FormAnswer, refused, saved
-from poor_bench.dashboard.page import ShellIds, bind_file, notice, text_file
+from poor_bench.dashboard.page import ShellIds, bind_file, csv_file, notice, on_click, on_data
 from poor_bench.dashboard.pages.llms.entry import (
     LLMField,
     form_to_changes,
@@ -24,7 +24,6 @@ from poor_bench.dashboard.pages.llms.layout import EditIds, LLMsIds, ask_consent
 from poor_bench.dashboard.pages.llms.tables import found_models, listed_llms, tried_answer
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import counted
-from poor_bench.reports.csv_table import csv_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -116,7 +115,7 @@ def llms_csv(services: Services, look: int) -> dict[str, Any]:
         if (check := checks.get(llm.id)) is not None:
             row |= {"reachable": check.reachable, "message": check.message}
         rows.append(row)
-    return text_file("llms.csv", csv_text([(name, name) for name in _COLUMNS], rows))
+    return csv_file("llms.csv", rows, _COLUMNS)
 
 
 def ask(services: Services, llm_id: str | None, prompt: str | None) -> Component:
@@ -138,23 +137,19 @@ def register(app: Dash, services: Services) -> None:
 
 
 def _register_shown(app: Dash, services: Services) -> None:
-    @app.callback(
+    @on_data(
+        app,
         Output(LLMsIds.NOTE, "children"),
         Output(LLMsIds.LISTED, "children"),
         Output(LLMsIds.FOUND, "children"),
         Output(LLMsIds.ASKED, "data"),
         Output(LLMsIds.WAIT, "disabled"),
-        Input(ShellIds.VERSION, "data"),
         Input(LLMsIds.CHECK, "n_clicks"),
         Input(LLMsIds.LOOK, "n_clicks"),
         Input(LLMsIds.WAIT, "n_intervals"),
         State(LLMsIds.ENDPOINT, "value"),
     )
-    def _show(
-        version: str | None, checks: int, looks: int, _waited: int | None, endpoint: str | None
-    ) -> Any:
-        if version is None:
-            return (no_update,) * 5
+    def _show(checks: int, looks: int, _waited: int | None, endpoint: str | None) -> Any:
         note, listed, is_checked = show_listed(services, checks)
         found = show_found(services, endpoint, looks)
         is_found = getattr(found, "role", "") != "status"
@@ -163,16 +158,16 @@ def _register_shown(app: Dash, services: Services) -> None:
     file = partial(llms_csv, services)
     bind_file(app, LLMsIds.DOWNLOAD, LLMsIds.CSV, file, State(LLMsIds.CHECK, "n_clicks"))
 
-    @app.callback(
+    @on_click(
+        app,
+        LLMsIds.ASK,
         Output(LLMsIds.ANSWER, "children"),
-        Input(LLMsIds.ASK, "n_clicks"),
         State(LLMsIds.ASKED, "value"),
         State(LLMsIds.PROMPT, "value"),
         running=[(Output(LLMsIds.ASK, "disabled"), True, False)],
-        prevent_initial_call=True,
     )
-    def _ask(clicks: int, llm_id: str | None, prompt: str | None) -> Any:
-        return ask(services, llm_id, prompt) if clicks else no_update
+    def _ask(llm_id: str | None, prompt: str | None) -> Any:
+        return ask(services, llm_id, prompt)
 
 
 def _register_changes(app: Dash, services: Services) -> None:
@@ -210,18 +205,16 @@ def _register_adding(app: Dash, services: Services) -> None:
         LLMsIds.PARAMETERS,
     )
 
-    @app.callback(
+    @on_click(
+        app,
+        LLMsIds.ADD,
         Output(LLMsIds.ADD_RESULT, "children"),
         Output(ShellIds.VERSION, "data", allow_duplicate=True),
         *(Output(field, "error") for field in fields),
-        Input(LLMsIds.ADD, "n_clicks"),
         *(State(field, "value") for field in fields),
         State({"type": EditIds.CONSENT, "index": ALL}, "value"),
-        prevent_initial_call=True,
     )
-    def _add(clicks: int, *values: Any) -> Any:
-        if not clicks:
-            return no_update, no_update, *[no_update] * len(fields)
+    def _add(*values: Any) -> Any:
         answer = add(services, *values[:-1], ticked=values[-1])
         version = services.version() if answer.is_saved else no_update
         return answer.shown, version, *(answer.errors.get(name, "") for name in _FIELDS)

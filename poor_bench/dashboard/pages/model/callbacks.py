@@ -12,7 +12,7 @@ from poor_bench.dashboard.components.blocks import empty_state, no_results
 from poor_bench.dashboard.components.controls import llm_options
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.score_bars import score_bars_figure
-from poor_bench.dashboard.page import ShellIds, bind_script
+from poor_bench.dashboard.page import bind_script, on_click, on_data
 from poor_bench.dashboard.pages.model.details import register_details
 from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, model_tiles
 from poor_bench.dashboard.pages.model.results import register_results
@@ -61,44 +61,38 @@ def _register_choice(app: Dash, services: Services) -> None:
 
 
 def _register_filters(app: Dash, services: Services) -> None:
-    @app.callback(
+    @on_data(
+        app,
         Output(ModelIds.LLM, "data"),
         Output(ModelIds.CLASSES, "data"),
         Output(ModelIds.LEVELS, "data"),
         Output(ModelIds.THINKS, "data"),
-        Input(ShellIds.VERSION, "data"),
         State(ModelIds.LLM, "value"),
     )
-    def _show_options(version: str | None, chosen: str | None) -> Any:
-        if version is None:
-            return (no_update,) * 4
+    def _show_options(chosen: str | None) -> Any:
         llms = llm_options(
             services.results.stored().llm_ids, filter(None, [chosen]), services.llms.name
         )
         return llms, *filter_options(services)
 
-    @app.callback(
-        Output(ModelIds.EMPTY, "children"),
-        Output(ModelIds.BODY, "hidden"),
-        Input(ShellIds.VERSION, "data"),
-    )
-    def _show_empty(version: str | None) -> Any:
-        is_empty = version is not None and not services.results.stored().llm_ids
+    @on_data(app, Output(ModelIds.EMPTY, "children"), Output(ModelIds.BODY, "hidden"))
+    def _show_empty() -> Any:
+        is_empty = not services.results.stored().llm_ids
         return no_results(
             "Run the tests to read every result here."
         ) if is_empty else None, is_empty
 
-    @app.callback(
+    @on_click(
+        app,
+        ModelIds.CLEAR,
         Output(ModelIds.CLASSES, "value"),
         Output(ModelIds.LEVELS, "value"),
         Output(ModelIds.THINKS, "value"),
         Output(ModelIds.OUTCOME, "value"),
         Output(ModelIds.TEXT, "value"),
         Output(ModelIds.ISSUE, "data"),
-        Input(ModelIds.CLEAR, "n_clicks"),
-        prevent_initial_call=True,
     )
-    def _clear(_clicks: int) -> Any:
+    def _clear() -> Any:
         return [], [], [], "", "", ""
 
 
@@ -201,43 +195,43 @@ def register(app: Dash, services: Services) -> None:
 
 
 def _register_parts(app: Dash, services: Services) -> None:
-    @app.callback(
+    @on_data(
+        app,
         Output(ModelIds.NOTE, "children"),
         Output(ModelIds.TILES, "children"),
-        Input(ShellIds.VERSION, "data"),
         Input(ModelIds.LLM, "value"),
     )
-    def _show_model(version: str | None, llm_id: str | None) -> Any:
-        if version is None or not llm_id:
+    def _show_model(llm_id: str | None) -> Any:
+        if not llm_id:
             return no_update, no_update
         return note(services, llm_id), tiles(services, llm_id)
 
-    @app.callback(
+    @on_data(
+        app,
         Output(ModelIds.CHART, "children"),
         Output(ModelIds.CHART_PAGE, "total"),
         Output(ModelIds.CHART_PAGE, "display"),
-        Input(ShellIds.VERSION, "data"),
         Input(ModelIds.SETTLED, "data"),
         Input(ModelIds.CHART_PAGE, "value"),
     )
-    def _show_chart(version: str | None, search: str | None, page: int) -> Any:
-        if version is None or search is None:
+    def _show_chart(search: str | None, page: int) -> Any:
+        if search is None:
             return (no_update,) * 3
         drawn, n_pages = chart(
             services, search, page if ctx.triggered_id != ModelIds.SETTLED else 1
         )
         return drawn, n_pages, "flex" if n_pages > 1 else "none"
 
-    @app.callback(
+    @on_data(
+        app,
         Output(ModelIds.ISSUES, "children"),
         Output(ModelIds.ISSUE_CHIP, "children"),
         Output(ModelIds.WAIT, "disabled"),
-        Input(ShellIds.VERSION, "data"),
         Input(ModelIds.SETTLED, "data"),
         Input(ModelIds.WAIT, "n_intervals"),
     )
-    def _show_issues(version: str | None, search: str | None, _waited: int | None) -> Any:
-        if version is None or search is None:
+    def _show_issues(search: str | None, _waited: int | None) -> Any:
+        if search is None:
             return (no_update,) * 3
         found, is_all = issues(services, search)
         return still(found), still(issue_chip(ModelUrl.read(search).query.issue)), is_all

@@ -11,7 +11,7 @@ from poor_bench import metrics
 from poor_bench.dashboard.components.badges import score_badge, weak_sandbox_badge
 from poor_bench.dashboard.components.blocks import figures_list
 from poor_bench.dashboard.components.texts import difference, folded, plain_text
-from poor_bench.dashboard.page import ShellIds, bind_script
+from poor_bench.dashboard.page import bind_script, on_click, on_data
 from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, selected_key, sorted_as
 from poor_bench.dashboard.text.differences import compare_texts
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
@@ -217,26 +217,21 @@ def register_details(app: Dash, services: Services) -> None:
     def _select_bar(click: dict[str, Any] | None, search: str) -> Any:
         return no_update if not click else bar_to_selected(services, search, click) or no_update
 
-    @app.callback(
+    @on_click(
+        app,
+        (ModelIds.PREVIOUS, ModelIds.NEXT),
         Output(ModelIds.SELECTED, "data", allow_duplicate=True),
-        Input(ModelIds.PREVIOUS, "n_clicks"),
-        Input(ModelIds.NEXT, "n_clicks"),
         State(ModelIds.QUERY, "data"),
         State(ModelIds.SORT, "data"),
         State(ModelIds.SELECTED, "data"),
-        prevent_initial_call=True,
     )
-    def _step(_back: int, _on: int, search: str, sort: SortModel, selected: object) -> Any:
+    def _step(search: str, sort: SortModel, selected: object) -> Any:
         step = -1 if ctx.triggered_id == ModelIds.PREVIOUS else 1
         key = neighbour(services, search, sort, selected, step)
         return no_update if key is None else list(key)
 
-    @app.callback(
-        Output(ModelIds.SELECTED, "data", allow_duplicate=True),
-        Input(ModelIds.CLOSE, "n_clicks"),
-        prevent_initial_call=True,
-    )
-    def _close(_clicks: int) -> Any:
+    @on_click(app, ModelIds.CLOSE, Output(ModelIds.SELECTED, "data", allow_duplicate=True))
+    def _close() -> Any:
         return None
 
     _register_panel(app, services)
@@ -247,7 +242,8 @@ def _register_panel(app: Dash, services: Services) -> None:
         app, "grid", "mark_open", Output(ModelIds.RESULTS, "id"), Input(ModelIds.OPEN, "data")
     )
 
-    @app.callback(
+    @on_data(
+        app,
         Output(ModelIds.DETAILS_TITLE, "children"),
         Output(ModelIds.DETAILS_POSITION, "children"),
         Output(ModelIds.PREVIOUS, "disabled"),
@@ -255,11 +251,10 @@ def _register_panel(app: Dash, services: Services) -> None:
         Output(ModelIds.DETAILS, "children"),
         Output(ModelIds.OPEN, "data"),
         Input(ModelIds.SELECTED, "data"),
-        Input(ShellIds.VERSION, "data"),
         Input(ModelIds.QUERY, "data"),
         State(ModelIds.SORT, "data"),
     )
-    def _show(selected: object, version: str | None, search: str | None, sort: SortModel) -> Any:
-        if version is None or search is None:
+    def _show(selected: object, search: str | None, sort: SortModel) -> Any:
+        if search is None:
             return (no_update,) * 6
         return shown_details(services, search, sort, selected)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
-from poor_bench.dashboard.page import ShellIds, bind_file, bind_script, text_file
+from poor_bench.dashboard.page import ShellIds, bind_file, bind_script, csv_file, on_data
 from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, row_id, sorted_as
 from poor_bench.dashboard.text.safe_markdown import one_line_markdown
 from poor_bench.messages import counted, removed_tests_text
-from poor_bench.reports.csv_table import csv_text
 from poor_bench.results.query import think_to_text
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ def results_csv(services: Services, search: str | None, sort: list[dict[str, Any
     """Return all results that the filters find as a file."""
     found = services.trials.find(sorted_as(ModelUrl.read(search).query, sort))
     rows = csv_rows(found.table, services.files.workspace().tests_by_id, found.rows)
-    return text_file("results.csv", csv_text(CSV_COLUMNS, rows))
+    return csv_file("results.csv", rows, CSV_COLUMNS)
 
 
 def register_results(app: Dash, services: Services) -> None:
@@ -134,13 +133,9 @@ def register_results(app: Dash, services: Services) -> None:
             return {"rowData": [], "rowCount": 0}, no_update
         return page_of_rows(services, search, request), request.get("sortModel")
 
-    @app.callback(
-        Output(ModelIds.COUNT, "children"),
-        Input(ShellIds.VERSION, "data"),
-        Input(ModelIds.QUERY, "data"),
-    )
-    def _count(version: str | None, search: str | None) -> Any:
-        return no_update if version is None or search is None else count_note(services, search)
+    @on_data(app, Output(ModelIds.COUNT, "children"), Input(ModelIds.QUERY, "data"))
+    def _count(search: str | None) -> Any:
+        return no_update if search is None else count_note(services, search)
 
     bind_script(
         app,

@@ -10,13 +10,12 @@ from dash import Dash, Input, Output, State, no_update
 from poor_bench.dashboard.components.blocks import no_results
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.frontier import Point
-from poor_bench.dashboard.page import ShellIds, bind_file, text_file
+from poor_bench.dashboard.page import bind_file, csv_file, on_data
 from poor_bench.dashboard.pages.overview import layout
 from poor_bench.dashboard.pages.overview.layout import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.layout import changes_card
 from poor_bench.dashboard.pages.overview.tables import COLUMNS, columns_for, heat_map, rows_of
 from poor_bench.messages import counted, removed_tests_text
-from poor_bench.reports.csv_table import csv_text, table_csv
 from poor_bench.statistics.summary import GroupBy
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def leaderboard_csv(services: Services) -> dict[str, Any]:
     """Return the model comparison as a file."""
     columns = [(column["field"], column["headerName"]) for column in COLUMNS]
     columns[1:1] = [("id", "Id")]
-    return text_file("models.csv", csv_text(columns, leaderboard_rows(services)))
+    return csv_file("models.csv", leaderboard_rows(services), columns)
 
 
 def heat_map_csv(services: Services, detail: str) -> dict[str, Any]:
@@ -116,7 +115,7 @@ def heat_map_csv(services: Services, detail: str) -> dict[str, Any]:
         }
         for summary in services.results.summaries(by)
     ]
-    return text_file("scores_by_class.csv", table_csv(rows))
+    return csv_file("scores_by_class.csv", rows)
 
 
 def nothing_yet(services: Services) -> tuple[Component | None, bool]:
@@ -129,46 +128,25 @@ def nothing_yet(services: Services) -> tuple[Component | None, bool]:
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
 
-    @app.callback(
-        Output(Ids.NOTE, "children"),
-        Output(Ids.LEADERBOARD_BODY, "children"),
-        Input(ShellIds.VERSION, "data"),
-    )
-    def _show(version: str | None) -> Any:
-        if version is None:
-            return no_update, no_update
+    @on_data(app, Output(Ids.NOTE, "children"), Output(Ids.LEADERBOARD_BODY, "children"))
+    def _show() -> Any:
         return note(services), leaderboard(services)
 
-    @app.callback(
-        Output(Ids.EMPTY, "children"),
-        Output(Ids.BODY, "hidden"),
-        Input(ShellIds.VERSION, "data"),
-    )
-    def _show_empty(version: str | None) -> Any:
-        return (no_update, no_update) if version is None else nothing_yet(services)
+    @on_data(app, Output(Ids.EMPTY, "children"), Output(Ids.BODY, "hidden"))
+    def _show_empty() -> Any:
+        return nothing_yet(services)
 
-    @app.callback(
-        Output(Ids.CHANGES, "children"),
-        Input(ShellIds.VERSION, "data"),
-    )
-    def _show_changes(version: str | None) -> Any:
-        return no_update if version is None else changes(services)
+    @on_data(app, Output(Ids.CHANGES, "children"))
+    def _show_changes() -> Any:
+        return changes(services)
 
-    @app.callback(
-        Output(Ids.HEAT_MAP, "children"),
-        Input(ShellIds.VERSION, "data"),
-        Input(Ids.HEAT_MAP_LEVELS, "value"),
-    )
-    def _show_heat_map(version: str | None, detail: str) -> Any:
-        return no_update if version is None else still(scores_by_class(services, detail))
+    @on_data(app, Output(Ids.HEAT_MAP, "children"), Input(Ids.HEAT_MAP_LEVELS, "value"))
+    def _show_heat_map(detail: str) -> Any:
+        return still(scores_by_class(services, detail))
 
-    @app.callback(
-        Output(Ids.CHARTS, "children"),
-        Input(ShellIds.VERSION, "data"),
-        Input(Ids.CHARTS_SEEN, "data"),
-    )
-    def _show_charts(version: str | None, seen: bool | None) -> Any:
-        return charts(services) if version is not None and seen else no_update
+    @on_data(app, Output(Ids.CHARTS, "children"), Input(Ids.CHARTS_SEEN, "data"))
+    def _show_charts(seen: bool | None) -> Any:
+        return charts(services) if seen else no_update
 
     bind_file(app, Ids.DOWNLOAD, Ids.LEADERBOARD_CSV, partial(leaderboard_csv, services))
     detail = State(Ids.HEAT_MAP_LEVELS, "value")

@@ -5,10 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, State, ctx, no_update
+from dash import Dash, Input, Output, State, ctx
 
 from poor_bench.dashboard.components.blocks import ABSENT, error_banner
-from poor_bench.dashboard.page import ShellIds, bind_file, clock_ms, show_error, text_file
+from poor_bench.dashboard.page import (
+    ShellIds,
+    bind_file,
+    clock_ms,
+    csv_file,
+    on_click,
+    on_data,
+    show_error,
+)
 from poor_bench.dashboard.pages.run.layout import RunIds, chosen, controls, retry_of
 from poor_bench.dashboard.pages.run.plan import (
     failure_rows,
@@ -23,7 +31,6 @@ from poor_bench.dashboard.pages.run.plan import (
 from poor_bench.dashboard.pages.run.progress import run_body, run_class, run_head
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import ConfigError, PoorBenchError, RunRefusedError
-from poor_bench.reports.csv_table import table_csv
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -75,12 +82,12 @@ def sandbox(services: Services) -> Component | None:
 
 def plan_csv(services: Services, selection: Selection) -> dict[str, Any]:
     """Return the plan of a choice as a file."""
-    return text_file("plan.csv", table_csv(preview_rows(services.plans.preview(selection))))
+    return csv_file("plan.csv", preview_rows(services.plans.preview(selection)))
 
 
 def failures_csv(services: Services) -> dict[str, Any]:
     """Return every trial that failed to run as a file."""
-    return text_file("failures.csv", table_csv(failure_rows(services.results.failures())))
+    return csv_file("failures.csv", failure_rows(services.results.failures()))
 
 
 def register(app: Dash, services: Services) -> None:
@@ -98,45 +105,39 @@ def register(app: Dash, services: Services) -> None:
 
 
 def _register_choice(app: Dash, services: Services) -> None:
-    @app.callback(
-        Output(RunIds.SANDBOX, "children"),
-        Input(ShellIds.VERSION, "data"),
-        Input(RunIds.CLOCK, "disabled"),
-    )
-    def _show_sandbox(version: str | None, _is_still: bool) -> Any:
-        return no_update if version is None else sandbox(services)
+    @on_data(app, Output(RunIds.SANDBOX, "children"), Input(RunIds.CLOCK, "disabled"))
+    def _show_sandbox(_is_still: bool) -> Any:
+        return sandbox(services)
 
-    @app.callback(
+    @on_data(
+        app,
         Output(RunIds.LLMS, "data"),
         Output(RunIds.CLASSES, "data"),
         Output(RunIds.LEVELS, "data"),
-        Input(ShellIds.VERSION, "data"),
     )
-    def _show_options(version: str | None) -> Any:
-        return (no_update,) * 3 if version is None else options(services)
+    def _show_options() -> Any:
+        return options(services)
 
-    @app.callback(
+    @on_click(
+        app,
+        RunIds.ALL,
         Output(RunIds.LLMS, "value"),
         Output(RunIds.CLASSES, "value"),
         Output(RunIds.LEVELS, "value"),
         Output(RunIds.TESTS, "value"),
         Output(RunIds.FORCE, "checked"),
-        Input(RunIds.ALL, "n_clicks"),
-        prevent_initial_call=True,
     )
-    def _choose_all(_clicks: int) -> Any:
+    def _choose_all() -> Any:
         return [], [], [], "", False
 
-    @app.callback(
+    @on_data(
+        app,
         Output(RunIds.PREVIEW, "children"),
         Output(RunIds.START, "disabled"),
-        Input(ShellIds.VERSION, "data"),
         Input(RunIds.CLOCK, "disabled"),
         *controls(Input),
     )
-    def _show_plan(version: str | None, _is_still: bool, *values: Any) -> Any:
-        if version is None:
-            return no_update, no_update
+    def _show_plan(_is_still: bool, *values: Any) -> Any:
         if services.runs.state().is_active:
             return run_is_under_way(), True
         return plan(services, chosen(values))
@@ -194,22 +195,18 @@ def _register_run(app: Dash, services: Services) -> None:
 
 
 def _register_shown(app: Dash, services: Services) -> None:
-    @app.callback(
-        *_run_outputs(),
-        Input(RunIds.CLOCK, "n_intervals"),
-        Input(ShellIds.VERSION, "data"),
-    )
-    def _show_state(_ticks: int | None, version: str | None) -> Any:
-        return (no_update,) * 4 if version is None else state(services)[:4]
+    @on_data(app, *_run_outputs(), Input(RunIds.CLOCK, "n_intervals"))
+    def _show_state(_ticks: int | None) -> Any:
+        return state(services)[:4]
 
-    @app.callback(
+    @on_data(
+        app,
         Output(RunIds.FAILURES, "children"),
         Output(RunIds.FAILURES_FRAME, "className"),
         Output(RunIds.FAILURES_HEAD, "children"),
-        Input(ShellIds.VERSION, "data"),
     )
-    def _show_failures(version: str | None) -> Any:
-        return (no_update,) * 3 if version is None else failures(services)
+    def _show_failures() -> Any:
+        return failures(services)
 
 
 def _run_outputs(**options: Any) -> list[Output]:
@@ -227,29 +224,15 @@ def _register_buttons(app: Dash, services: Services) -> None:
         Output(ShellIds.CLOCK, "interval", allow_duplicate=True),
     ]
 
-    @app.callback(
-        *outputs, Input(RunIds.START, "n_clicks"), *controls(State), prevent_initial_call=True
-    )
-    def _start(clicks: int, *values: Any) -> Any:
-        if not clicks:  # a page that opens is no click
-            return (no_update,) * 5
+    @on_click(app, RunIds.START, *outputs, *controls(State))
+    def _start(*values: Any) -> Any:
         return start(services, chosen(values))
 
-    @app.callback(*outputs, Input(RunIds.RETRY, "n_clicks"), prevent_initial_call=True)
-    def _retry(clicks: int) -> Any:
-        if not clicks:
-            return (no_update,) * 5
+    @on_click(app, RunIds.RETRY, *outputs)
+    def _retry() -> Any:
         return start(services, retry_of(services.results.failures(), services.files.workspace()))
 
-    @app.callback(
-        *outputs,
-        Input(RunIds.PAUSE, "n_clicks"),
-        Input(RunIds.RESUME, "n_clicks"),
-        Input(RunIds.CANCEL, "n_clicks"),
-        prevent_initial_call=True,
-    )
-    def _steer(*clicks: int) -> Any:
-        if not any(clicks):
-            return (no_update,) * 5
+    @on_click(app, (RunIds.PAUSE, RunIds.RESUME, RunIds.CANCEL), *outputs)
+    def _steer() -> Any:
         steer(services, ctx.triggered_id)
         return state(services)

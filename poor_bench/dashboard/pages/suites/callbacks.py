@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dash import State
 
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.page import bind_address, bind_file, bind_view, text_file
+from poor_bench.dashboard.page import bind_address, bind_file, bind_view, csv_file
 from poor_bench.dashboard.pages.suites.layout import (
     SuitesIds,
     SuiteUrl,
@@ -29,7 +29,6 @@ from poor_bench.dashboard.pages.suites.tables import (
 )
 from poor_bench.evaluation.models import EvalSuiteResult
 from poor_bench.messages import counted
-from poor_bench.reports.csv_table import table_csv
 
 if TYPE_CHECKING:
     from dash import Dash
@@ -43,7 +42,7 @@ def cases_csv(services: Services, search: str | None) -> dict[str, Any]:
     """Cases of the run that is shown."""
     report = chosen_run(services.suites.reports(), SuiteUrl.read(search))
     rows = [_case_csv_row(case) for case in report.case_results] if report else []
-    return text_file("suite_cases.csv", table_csv(rows))
+    return csv_file("suite_cases.csv", rows)
 
 
 def runs_csv(services: Services, search: str | None) -> dict[str, Any]:
@@ -51,7 +50,7 @@ def runs_csv(services: Services, search: str | None) -> dict[str, Any]:
     reports = services.suites.reports()
     report = chosen_run(reports, SuiteUrl.read(search))
     rows = [_run_csv_row(each) for each in of_the_same_suite(reports, report)] if report else []
-    return text_file("suite_runs.csv", table_csv(rows))
+    return csv_file("suite_runs.csv", rows)
 
 
 def _case_csv_row(case: EvalCaseResult) -> dict[str, Any]:

@@ -11,7 +11,13 @@ from poor_bench.dashboard.components.blocks import empty_state
 from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.forms import Entry, FormAnswer, refused, saved
-from poor_bench.dashboard.page import ShellIds, bind_address, bind_file, text_file
+from poor_bench.dashboard.page import (
+    ShellIds,
+    bind_address,
+    bind_file,
+    csv_file,
+    on_data,
+)
 from poor_bench.dashboard.pages.tests.layout import (
     LINKS,
     FormIds,
@@ -24,7 +30,6 @@ from poor_bench.dashboard.pages.tests.tables import listed_classes, listed_tests
 from poor_bench.dashboard.services.rendered_prompts import rendered_prompts
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import counted
-from poor_bench.reports.csv_table import csv_text
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -63,7 +68,7 @@ def tests_csv(services: Services, search: str | None) -> dict[str, Any]:
             row |= {"mean_score": item.mean_score, "pass_rate": item.pass_rate}
             row["suspicion"] = item.suspicion
         rows.append(row)
-    return text_file("tests.csv", csv_text([(name, name) for name in _COLUMNS], rows))
+    return csv_file("tests.csv", rows, _COLUMNS)
 
 
 def classes_csv(services: Services) -> dict[str, Any]:
@@ -83,7 +88,7 @@ def classes_csv(services: Services) -> dict[str, Any]:
             }
         rows.append(row)
     columns = ["class_id", "tests", "evaluator", "order", *(f"difficulty_{n}" for n in levels)]
-    return text_file("test_classes.csv", csv_text([(name, name) for name in columns], rows))
+    return csv_file("test_classes.csv", rows, columns)
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
@@ -140,31 +145,29 @@ def register(app: Dash, services: Services) -> None:
 
 
 def _register_shown(app: Dash, services: Services) -> None:
-    @app.callback(
+    @on_data(
+        app,
         Output(TestsIds.NOTE, "children"),
         Output(TestsIds.CLASSES, "children"),
         Output(TestsIds.CHIPS, "children"),
         Output(TestsIds.LISTED, "children"),
         Output(TestsIds.WAIT, "disabled"),
-        Input(ShellIds.VERSION, "data"),
         Input(TestsIds.SEARCH, "data"),
         Input(TestsIds.WAIT, "n_intervals"),
     )
-    def _show(version: str | None, search: str, _waited: int | None) -> Any:
-        if version is None:
-            return (no_update,) * 5
+    def _show(search: str, _waited: int | None) -> Any:
         note, *parts, is_current = show(services, search)
         return note, *(still(part, search=search) for part in parts), is_current
 
-    @app.callback(
+    @on_data(
+        app,
         Output(TestsIds.DETAILS, "children"),
         Input(TestsIds.SEARCH, "data"),
-        Input(ShellIds.VERSION, "data"),
         State(TestsIds.DETAILS, "children"),
     )
-    def _show_panel(search: str, version: str | None, shown: Any) -> Any:
-        is_same = ctx.triggered_id == ShellIds.VERSION and shown
-        return no_update if version is None or is_same else show_panel(services, search)
+    def _show_panel(search: str, shown: Any) -> Any:
+        is_same = ctx.triggered_id == ShellIds.VERSION and shown  # keep what is being written
+        return no_update if is_same else show_panel(services, search)
 
     @app.callback(
         Output(TestsIds.SEARCH, "data"),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from poor_bench.errors import ConfigError
 from poor_bench.results.figures import (
     coverages_in,
     reliability_of,
@@ -109,7 +111,8 @@ class StoredResults:
 
     def forget(self) -> None:
         """Read everything again when it is next asked for."""
-        self._files.store().forget()
+        with suppress(ConfigError):  # a workspace with errors has no open store
+            self._files.store().forget()
 
     def _note(self, tests: Mapping[str, Test]) -> None:
         """Forget what was computed with other tests."""

@@ -11,15 +11,14 @@ Source:
 from __future__ import annotations
 
 import ast
-import importlib
 import json
 import random
 from collections.abc import Mapping
 from typing import Any
 
-from poor_bench.command_line import python_command
 from poor_bench.config.nearest_name import name_hint
-from poor_bench.errors import ConfigError, MissingExtraError
+from poor_bench.errors import ConfigError
+from poor_bench.extras import import_extra
 from poor_bench.generators.generator import Entry, Generator
 
 FAMILIES = frozenset(
@@ -244,13 +243,8 @@ def _dataset(family: str, level: int, seed: int) -> Any:
 
 
 def _library() -> Any:
-    try:
-        return importlib.import_module("reasoning_gym.factory")
-    except ImportError as error:
-        raise MissingExtraError(
-            "the generators `reasoning_gym.*` need the library reasoning-gym",
-            hint=python_command("-m pip install reasoning-gym"),
-        ) from error
+    needed_by = "the generators `reasoning_gym.*` need"
+    return import_extra("reasoning_gym.factory", needed_by, "reasoning-gym")
 
 
 def _evaluator_for(answer: str) -> Entry:

@@ -34,6 +34,11 @@ def evaluator_fingerprint(spec: EvaluatorSpec, code_digest: str) -> str:
     return _digest([spec.name, spec.parameters, code_digest])
 
 
+def hash_text(text: str, length: int = 64) -> str:
+    """Hash any text, lone surrogates included, to hexadecimal digits (SHA-256)."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
+
+
 def _asked(llm: LLM, parameters: Mapping[str, Any]) -> list[object]:
     counting = {key: value for key, value in parameters.items() if key not in _WITHOUT_INFLUENCE}
     return [llm.provider, llm.name, counting]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -80,13 +81,10 @@ def accept_prompt(
             f"the {header['name']} was edited after this search",
             hint="use `--force` to write it anyway; the search's file keeps the current prompt",
         )
-    file = TuningFile(search.path)
-    try:
-        record = {"key": candidate.key, "at": _now(), "replaced": place.text}
+    with closing(TuningFile(search.path)) as file:
         place.write(candidate.text)
+        record = {"key": candidate.key, "at": _now(), "replaced": place.text}
         file.append("accepted", record)
-    finally:
-        file.close()
     return kept_report(read_search(search.path))
 
 
@@ -130,10 +128,7 @@ def accept_variant(config: WorkspaceFolder, reference: str, variant_id: str = ""
         raise ConfigError(message, hint=known_names(list(records)))
     if found[0] in config.workspace.llms_by_id:
         raise ConfigError(f"{found[0]} already exists in llms.json")
-    file = TuningFile(search.path)
-    try:
+    with closing(TuningFile(search.path)) as file:
         config.add_llms([records[found[0]]["entry"]])
         file.append("accepted", {"key": found[0], "at": _now()})
-    finally:
-        file.close()
     return kept_sweep(read_search(search.path))

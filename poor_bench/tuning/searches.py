@@ -133,7 +133,12 @@ def open_budget(
 
 def result_cost_usd(result: Result) -> float | None:
     """Cost of answer and judge in US dollars; None if neither has a price."""
-    known = [cost for cost in (result.cost_usd, result.judge_cost_usd) if cost is not None]
+    return add_known((result.cost_usd, result.judge_cost_usd))
+
+
+def add_known(costs: Iterable[float | None]) -> float | None:
+    """Add the costs that are known; None if none is."""
+    known = [cost for cost in costs if cost is not None]
     return sum(known) if known else None
 
 

@@ -20,11 +20,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from poor_bench.command_line import python_command
 from poor_bench.errors import (
     AgentError,
     ConfigError,
-    MissingExtraError,
     PoorBenchError,
     RunCancelledError,
 )
@@ -38,6 +36,7 @@ from poor_bench.evaluation.agent import (
 from poor_bench.evaluation.browser.opening import executable
 from poor_bench.evaluation.browser.proxy import FilteringProxy
 from poor_bench.extraction.json_value import extract_json
+from poor_bench.extras import import_extra
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
 from poor_bench.models.failure import FailureKind
@@ -148,13 +147,7 @@ def agent(services: AgentServices) -> BrowserUseAgent:
     """
     for name, value in _SWITCHED_OFF.items():
         os.environ.setdefault(name, value)
-    try:
-        library = importlib.import_module("browser_use")
-    except ImportError as error:
-        message = "this profile needs the package browser-use"
-        raise MissingExtraError(
-            message, hint=python_command("-m pip install", "browser-use>=0.13")
-        ) from error
+    library = import_extra("browser_use", "this profile needs", "browser-use>=0.13")
     return BrowserUseAgent(services, library)
 
 

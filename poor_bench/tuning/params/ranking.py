@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import median
 from typing import Any
 
 from poor_bench.messages import counted
 from poor_bench.models.result import Result
-from poor_bench.statistics.intervals import Estimate, mean_score, paired_interval, percentile
+from poor_bench.statistics.intervals import Estimate, mean_score, paired_interval
 from poor_bench.statistics.significance import holm, sign_flip_p_values
-from poor_bench.tuning.searches import KeptSearch, StopReason, result_cost_usd
+from poor_bench.tuning.searches import KeptSearch, StopReason, add_known, result_cost_usd
 
 Scores = Mapping[str, Mapping[str, float]]
 """Variant id to test id to score."""
@@ -150,7 +151,7 @@ def standings(
             n_failed=sum(item.failure is not None for item in own),
             median_ms=_median([item.execution_time_ms for item in own if item.failure is None]),
             median_tokens=_median([item.completion_tokens for item in own]),
-            cost_usd=_cost(own),
+            cost_usd=add_known(map(result_cost_usd, own)),
             is_complete=variant_id in complete,
             is_on_frontier=variant_id in frontier,
         )
@@ -199,9 +200,8 @@ def _p_values(scores: Mapping[str, Mapping[str, float]], base_id: str) -> dict[s
 
 def _speed(own: Sequence[Result], scores: Mapping[str, float]) -> tuple[float, float]:
     """Median time and negative mean score; lower is better."""
-    times = [item.execution_time_ms for item in own if item.failure is None]
-    median = _median(times)
-    return (median if median is not None else float("inf"), -sum(scores.values()) / len(scores))
+    time_ms = _median([item.execution_time_ms for item in own if item.failure is None])
+    return math.inf if time_ms is None else time_ms, -mean(scores)
 
 
 def _frontier(points: Mapping[str, tuple[float, float]]) -> set[str]:
@@ -215,13 +215,8 @@ def _frontier(points: Mapping[str, tuple[float, float]]) -> set[str]:
 
 
 def _median(values: Sequence[float | None]) -> float | None:
-    known = sorted(value for value in values if value is not None)
-    return percentile(known, 0.5) if known else None
-
-
-def _cost(own: Sequence[Result]) -> float | None:
-    costs = [cost for cost in map(result_cost_usd, own) if cost is not None]
-    return sum(costs) if costs else None
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

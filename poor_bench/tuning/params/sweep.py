@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 
@@ -14,6 +13,7 @@ from poor_bench.models.test import Test
 from poor_bench.pool.events import LLMUnavailable
 from poor_bench.runner.events import RunEvent, TrialFinished
 from poor_bench.runner.plan import Plan, TrialState, TrialStates, make_plan
+from poor_bench.scoring.fingerprint import hash_text
 from poor_bench.tuning.params.ranking import losers
 from poor_bench.tuning.params.variants import Variant, entry_of
 from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, n_calls_of
@@ -48,18 +48,14 @@ def rungs_of(tests: Sequence[Test], seed: int) -> list[list[Test]]:
 
 def _mixed(tests: Sequence[Test], seed: int) -> list[Test]:
     strata: dict[tuple[str, int], list[Test]] = {}
-    for test in sorted(tests, key=lambda test: _hash(test.test_id, seed)):
+    for test in sorted(tests, key=lambda test: hash_text(f"{seed} {test.test_id}")):
         strata.setdefault((test.class_id, test.level), []).append(test)
     places = [
-        ((position + 0.5) / len(stratum), _hash(test.test_id, seed), test)
+        ((position + 0.5) / len(stratum), hash_text(f"{seed} {test.test_id}"), test)
         for stratum in strata.values()
         for position, test in enumerate(stratum)
     ]
     return [test for _, _, test in sorted(places, key=lambda place: place[:2])]
-
-
-def _hash(test_id: str, seed: int) -> str:
-    return hashlib.sha256(f"{seed} {test_id}".encode()).hexdigest()
 
 
 class Sweep:

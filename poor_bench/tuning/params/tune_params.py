@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.calls.budget import Limits
-from poor_bench.command_line import python_command
-from poor_bench.errors import ConfigError, MissingExtraError, RunCancelledError
+from poor_bench.errors import ConfigError, RunCancelledError
+from poor_bench.extras import import_extra
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
@@ -68,21 +67,6 @@ def run_grid(sweep: Sweep, variants: Sequence[Variant]) -> None:
 
 
 _DECIMALS = 3
-
-
-def require_optuna() -> None:
-    """Check that Optuna is installed.
-
-    Raises:
-        MissingExtraError: If it is not.
-    """
-    try:
-        importlib.import_module("optuna")
-    except ImportError as error:
-        raise MissingExtraError(
-            "`--search optuna` needs the package optuna",
-            hint=python_command("-m pip install", "optuna>=4.5,<6"),
-        ) from error
 
 
 def run_optuna(sweep: Sweep, axes: Sequence[Axis], n_trials: int, seed: int) -> None:
@@ -215,7 +199,7 @@ def _checked(task: ParamsTask) -> list[Variant]:
     """Build the variants of a grid; none with Optuna."""
     if task.n_trials is None:
         return grid_variants(task.llm, task.axes)
-    require_optuna()
+    import_extra("optuna", "`--search optuna` needs", "optuna>=4.5,<6")
     return []
 
 

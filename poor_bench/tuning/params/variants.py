@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from poor_bench.models.llm import LLM
+from poor_bench.scoring.fingerprint import hash_text
 
 SYSTEM_PROMPT = "base_system_prompt"
 """Not a parameter of the request, but swept like one."""
@@ -172,7 +172,7 @@ def value_text(value: Any) -> str:
     plain = re.sub(r"[^\w.+-]+", "_", text)
     if plain == text and len(text) <= _LONGEST:
         return text
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:4]
+    digest = hash_text(text, 4)
     return f"{plain[:12].strip('_')}-{digest}"
 
 

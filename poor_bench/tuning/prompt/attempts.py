@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import closing
 
@@ -10,6 +9,7 @@ from poor_bench.errors import CostLimitError, RunCancelledError
 from poor_bench.models.failure import FailureScope
 from poor_bench.pool.events import JobDone
 from poor_bench.pool.pool import Outcome, Pool, Work
+from poor_bench.scoring.fingerprint import hash_text
 from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError, Subject, attempt_of
 from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, TuningLine
 
@@ -21,7 +21,7 @@ _Tried = Attempt | CaseFailedError | CostLimitError
 
 def text_key(text: str) -> str:
     """Key of a text in the file: 12 hexadecimal digits."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return hash_text(text, 12)
 
 
 class Attempts:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Protocol
 
 from poor_bench.models.failure import Failure
 from poor_bench.models.llm import LLM
+from poor_bench.scoring.fingerprint import hash_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ def split_cases(cases: Sequence[Case], shares: Shares, seed: int) -> Split:
 
 
 def _place(case: Case, seed: int) -> tuple[int, str]:
-    return case.level, hashlib.sha256(f"{seed} {case.id}".encode()).hexdigest()
+    return case.level, hash_text(f"{seed} {case.id}")
 
 
 def _most_owed(parts: Mapping[str, Sequence[str]], wanted: Mapping[str, float], number: int) -> str:

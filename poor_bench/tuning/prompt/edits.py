@@ -7,12 +7,12 @@ Source:
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 
 from poor_bench.prompts.render import placeholders_of, with_only_placeholders
+from poor_bench.scoring.fingerprint import hash_text
 from poor_bench.tuning.prompt.cases import Attempt, Idea, Ideas, Solved, Subject
 
 
@@ -143,14 +143,10 @@ class Editor:
     def _solved(self, text: str, tried_on: Collection[str]) -> Iterator[Solved]:
         """Yield training cases with right answers, in an order of each prompt's own."""
         candidates = [case_id for case_id in self._train if case_id not in tried_on]
-        for case_id in sorted(candidates, key=lambda case_id: _draw(text, case_id)):
+        for case_id in sorted(candidates, key=lambda case_id: hash_text(f"{text}\0{case_id}")):
             solved = self._subject.solved(case_id, self._answers.get(case_id, ()))
             if solved is not None and solved.given not in text:
                 yield solved
-
-
-def _draw(text: str, case_id: str) -> str:
-    return hashlib.sha256(f"{text}\0{case_id}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class IdeaSource(StrEnum):

@@ -7,13 +7,12 @@ the search.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from poor_bench.command_line import python_command
-from poor_bench.errors import MissingExtraError, RunCancelledError
+from poor_bench.errors import RunCancelledError
+from poor_bench.extras import import_extra
 from poor_bench.tuning.prompt.attempts import Attempts, text_key
 from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError, Idea, Ideas, Split
 from poor_bench.tuning.searches import SearchStoppedError, StopReason, find_reason
@@ -281,13 +280,7 @@ def require_gepa() -> None:
     Raises:
         MissingExtraError: If it is not.
     """
-    try:
-        importlib.import_module("gepa.api")
-    except ImportError as error:
-        raise MissingExtraError(
-            "`tune prompt` needs the package gepa",
-            hint=python_command("-m pip install", "gepa>=0.1.4,<0.2"),
-        ) from error
+    import_extra("gepa.api", "`tune prompt` needs", "gepa>=0.1.4,<0.2")
 
 
 def _gepa_optimize() -> Callable[..., object]:

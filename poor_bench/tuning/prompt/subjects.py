@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -31,10 +30,10 @@ from poor_bench.prompts.render import placeholders_of
 from poor_bench.prompts.request import template_for
 from poor_bench.runner.scorer import spec_of
 from poor_bench.scoring.cost import estimated_cost_usd
-from poor_bench.scoring.fingerprint import llm_fingerprint
+from poor_bench.scoring.fingerprint import hash_text, llm_fingerprint
 from poor_bench.scoring.verdict import MAX_DETAILS
 from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError, Solved, Subject
-from poor_bench.tuning.searches import result_cost_usd
+from poor_bench.tuning.searches import add_known, result_cost_usd
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 
@@ -102,7 +101,7 @@ class ClassPrompt:
         ]
         given = [_given(test) for test in self._tests.values()]
         text = json.dumps([llm_fingerprint(self._llm), facts, given])
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return hash_text(text, 16)
 
     def estimated_cost_usd(self) -> float:
         """Estimate the cost of an attempt with its judge; 0 without prices."""
@@ -254,7 +253,7 @@ class AgentPrompt:
         others = replace(self._agent, system_prompt="")
         who = (llm_fingerprint(self.llm), llm_fingerprint(self._judge.llm), self._judge.rubric.hash)
         text = repr((others, who))
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return hash_text(text, 16)
 
     def estimated_cost_usd(self) -> float:
         """Estimate the cost of a conversation and its judgement; 0 without prices.
@@ -286,15 +285,13 @@ class AgentPrompt:
         if conversation.failure is not None:
             raise CaseFailedError(case_id, conversation.failure)
         judgement = self._judged(conversation, cancelled)
-        costs = [conversation.cost_usd, judgement.cost_usd]
-        known = [cost for cost in costs if cost is not None]
         return Attempt(
             case_id=case_id,
             score=judgement.overall_score / _MOST_SCORE,
             given="\n".join(turn.text for turn in conversation.turns if turn.speaker == "user"),
             answer="\n".join(agent_texts(conversation.turns)),
             feedback=_describe_judgement(conversation, judgement),
-            cost_usd=sum(known) if known else None,
+            cost_usd=add_known((conversation.cost_usd, judgement.cost_usd)),
             time_ms=conversation.time_ms,
             n_calls=len(asked) + judgement.attempts,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import unicodedata
@@ -18,6 +17,7 @@ from poor_bench.models.completion import Message
 from poor_bench.models.llm import LLM
 from poor_bench.prompts.render import placeholders_of, with_only_placeholders
 from poor_bench.scoring.cost import cost_usd
+from poor_bench.scoring.fingerprint import hash_text
 from poor_bench.tuning.prompt.cases import Attempt, Idea, Subject
 from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, TuningLine
 
@@ -238,7 +238,7 @@ class PromptWriter:
 
     def _reply(self, messages: tuple[Message, ...], more: dict[str, Any]) -> str:
         asked = json.dumps([*((message.role, message.content) for message in messages), *more])
-        key = hashlib.sha256(asked.encode()).hexdigest()[:12]
+        key = hash_text(asked, 12)
         if key not in self._known:
             self._known[key] = self._ask(key, messages, more)
         return self._known[key]

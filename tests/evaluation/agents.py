@@ -18,6 +18,7 @@ from poor_bench.evaluation.agent import (
     TrialControl,
 )
 from poor_bench.models.failure import FailureKind
+from tests.waiting import wait_for
 
 SECRET = "correct horse"
 PIXEL = base64.b64decode(
@@ -77,9 +78,7 @@ def stubborn(_services: AgentServices) -> FunctionAgent:
     """Works on until it is told to stop, and then claims success."""
 
     def run(task: AgentTask, control: TrialControl) -> AgentOutcome:
-        patience = threading.Event()
-        while not control.cancelled():
-            patience.wait(0.01)
+        wait_for(control.cancelled)
         return AgentOutcome(success=True, actions=4, input_tokens=50)
 
     return FunctionAgent(run)
@@ -198,9 +197,7 @@ def endless(_services: AgentServices) -> FunctionAgent:
         if task.case_id == "quick":
             return AgentOutcome(success=True)
         control.note_step(Step(number=1, part="agent", text="waiting"))
-        patience = threading.Event()
-        while not control.cancelled():
-            patience.wait(0.01)
+        wait_for(control.cancelled)
         raise RunCancelledError("stopped")
 
     return FunctionAgent(run)

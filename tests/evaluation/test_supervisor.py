@@ -12,6 +12,7 @@ from poor_bench.errors import AgentError, ConfigError, RunCancelledError
 from poor_bench.evaluation.agent import AgentOutcome, Step, TrialControl
 from poor_bench.evaluation.supervisor import Supervisor
 from tests.providers.fake_clock import FakeClock
+from tests.waiting import wait_for
 
 DONE = AgentOutcome(success=True, summary="fine")
 STEP = Step(number=1, part="agent")
@@ -141,8 +142,7 @@ def test_a_custom_agent_is_asked_to_stop_at_its_limit_and_may_still_report(
 ) -> None:
     def late(control: TrialControl) -> AgentOutcome:
         clock.seconds = 2
-        while not control.cancelled():
-            pass
+        wait_for(control.cancelled)
         return AgentOutcome(success=True, error="", actions=3, input_tokens=70)
 
     outcome = run_custom(clock, late)
@@ -156,8 +156,7 @@ def test_whatever_a_late_agent_raises_it_has_used_up_its_time(
 ) -> None:
     def late(control: TrialControl) -> AgentOutcome:
         clock.seconds = 2
-        while not control.cancelled():
-            pass
+        wait_for(control.cancelled)
         raise error
 
     assert run_custom(clock, late) == AgentOutcome(success=False, error=LIMIT)

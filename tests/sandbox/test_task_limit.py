@@ -147,7 +147,9 @@ def test_watch_counts_descendants_and_leaves_out_children() -> None:
         assert family.stdout is not None
         told = b""
         while told != b"...":
-            told += os.read(family.stdout.fileno(), 9)
+            heard = os.read(family.stdout.fileno(), 9)
+            assert heard, "the family died"
+            told += heard
         assert watch.n_tasks(1000, ()) == n_before + 3
         assert watch.n_tasks(1000, {family.pid}) == n_before
 

@@ -11,7 +11,7 @@ from bisect import bisect_right, insort
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.results.columns import (
     ALL_COLUMNS,
@@ -24,9 +24,9 @@ from poor_bench.results.columns import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
-T = TypeVar("T")
 
 _NEWEST = {
     "place": "BIGINT",
@@ -34,31 +34,32 @@ _NEWEST = {
     "is_failure": "BOOLEAN",
     **dict.fromkeys(CODES, "INTEGER"),
     "trial": "BIGINT",
-    "timestamp": "VARCHAR",
     **dict.fromkeys(NUMBERS, "DOUBLE"),
 }
 """Columns of the rows that count; `place` grows with every row that is read."""
-_CODE = f"""
-INSERT INTO fresh
-  SELECT place, place, failure_kind IS NOT NULL,
-    {", ".join(f"{name}_codes.code" for name in CODES)}, trial, timestamp, {", ".join(NUMBERS)}
-  FROM incoming {
-    " ".join(
+
+
+def _code_joins(fields: Sequence[str]) -> str:
+    return " ".join(
         f"JOIN codes {name}_codes ON {name}_codes.field = '{name}' "
         f"AND {name}_codes.value = coalesce(incoming.{name}, '')"
-        for name in CODES
+        for name in fields
     )
-};
-CREATE OR REPLACE TABLE incoming AS FROM incoming LIMIT 0;
-"""
+
+
 # Which rows count, in this one place: of each trial its newest score, and its newest failure if
 # that came after the score. A score takes the rank of the trial's first score, so that a table
 # keeps its order while trials are repeated.
-_SETTLE = """
+_SETTLE = f"""
+CREATE OR REPLACE TEMP TABLE fresh AS
+  SELECT place, failure_kind IS NOT NULL AS is_failure, trial,
+    llm_id_codes.code AS llm_id, test_id_codes.code AS test_id
+  FROM incoming {_code_joins(["llm_id", "test_id"])};
 CREATE OR REPLACE TEMP TABLE candidates AS
-  SELECT llm_id, test_id, trial, is_failure, place, rank FROM (
-    FROM fresh UNION ALL FROM newest SEMI JOIN fresh USING (llm_id, test_id, trial)
-  );
+  SELECT llm_id, test_id, trial, is_failure, place, place AS rank FROM fresh
+  UNION ALL
+  SELECT llm_id, test_id, trial, is_failure, place, rank FROM newest
+    SEMI JOIN fresh USING (llm_id, test_id, trial);
 CREATE OR REPLACE TEMP TABLE counting AS
   WITH trials AS (
     SELECT max(place) FILTER (NOT is_failure) AS scored, min(rank) FILTER (NOT is_failure) AS rank,
@@ -71,13 +72,13 @@ CREATE OR REPLACE TEMP TABLE counting AS
 DELETE FROM newest
   WHERE place IN (SELECT place FROM candidates ANTI JOIN counting USING (place));
 INSERT INTO newest
-  SELECT fresh.* REPLACE (counting.rank AS rank) FROM fresh JOIN counting USING (place);
-CREATE OR REPLACE TABLE fresh AS FROM fresh LIMIT 0;
+  SELECT place, counting.rank, failure_kind IS NOT NULL,
+    {", ".join(f"{name}_codes.code" for name in CODES)}, trial, {", ".join(NUMBERS)}
+  FROM incoming JOIN counting USING (place) {_code_joins(CODES)};
 DROP TABLE candidates;
 DROP TABLE counting;
+CREATE OR REPLACE TABLE incoming AS FROM incoming LIMIT 0;
 """
-_FOLDED = "replace(replace(lower({}), '\u00df', 'ss'), '\u03c2', '\u03c3')"
-"""As `str.casefold` does it (sharp s, final sigma), but for very rare letters."""
 _ROW_BITS = 32
 """A place is the number of a source and, in its lower bits, of a row in it."""
 _ROWS = (1 << _ROW_BITS) - 1
@@ -103,9 +104,10 @@ class Database:
                 "autoload_known_extensions": "false",
             }
         )
+        self._latest = ""
         self._lock = threading.Lock()
-        self._texts_of: dict[int, str] = {}
-        """Relation that holds the texts from a place on, up to the next of these places."""
+        self._texts_of: dict[int, Path | None] = {}
+        """File with the texts from a place on, up to the next of these places; None in memory."""
         self._starts: list[int] = []
         self._numbers = itertools.count(1)
         self._codes: dict[str, dict[str, int]] = {name: {} for name in CODES}
@@ -114,7 +116,7 @@ class Database:
         incoming = _declared({name: NUMBER_COLUMNS[name] for name in [*NUMBER_COLUMNS][1:]})
         self.connection.execute(
             f"CREATE TABLE incoming (place BIGINT, {incoming});"
-            f"CREATE TABLE fresh ({columns}); CREATE TABLE newest ({columns});"
+            f"CREATE TABLE newest ({columns});"
             f"CREATE TABLE held (chunk BIGINT, {held});"
             "CREATE TABLE codes (field VARCHAR, value VARCHAR, code INTEGER);"
         )
@@ -139,7 +141,7 @@ class Database:
     def hold_batch(self, start: int) -> None:
         """Keep the batch in memory, as part of the chunk that starts at a place."""
         self.connection.execute(f"INSERT INTO held SELECT {start}, * FROM batch")
-        self._read_texts(start, f"(SELECT * FROM held WHERE chunk = {start})")
+        self._read_texts(start, None)
 
     def copy_batch(self, numbers: Path, texts: Path) -> None:
         """Write the batch as the two files of a part."""
@@ -147,11 +149,11 @@ class Database:
 
     def copy_held(self, start: int, numbers: Path, texts: Path) -> None:
         """Write the rows of a chunk as the two files of a part."""
-        self._copy(f"(SELECT * FROM held WHERE chunk = {start})", numbers, texts)
+        self._copy(_relation(start, None), numbers, texts)
 
     def read_texts_from(self, start: int, texts: Path) -> None:
         """Read the texts from a place on from a file of a part from now on."""
-        self._read_texts(start, _parquet(texts))
+        self._read_texts(start, texts)
 
     def release(self, start: int) -> None:
         """Free the memory of a chunk whose texts are read from a part."""
@@ -167,14 +169,15 @@ class Database:
 
     def settle(self) -> list[str]:
         """Work out which rows count now; return the LLMs with new rows."""
-        [[n_new]] = self.connection.execute("SELECT count(*) FROM incoming").fetchall()
+        query = "SELECT count(*), coalesce(max(timestamp), '') FROM incoming"
+        [[n_new, latest]] = self.connection.execute(query).fetchall()
         if not n_new:
             return []
+        self._latest = max(self._latest, latest)
         for name in CODES:
             self._add_codes(name)
-        self.connection.execute(_CODE)
-        changed = self.connection.execute("SELECT DISTINCT llm_id FROM fresh").fetchall()
         self.connection.execute(_SETTLE)
+        changed = self.connection.execute("SELECT DISTINCT llm_id FROM fresh").fetchall()
         return [self._values["llm_id"][code] for (code,) in changed]
 
     def _copy(self, relation: str, numbers: Path, texts: Path) -> None:
@@ -185,11 +188,11 @@ class Database:
                 "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 8192)"
             )
 
-    def _read_texts(self, start: int, relation: str) -> None:
+    def _read_texts(self, start: int, texts: Path | None) -> None:
         with self._lock:
             if start not in self._texts_of:
                 insort(self._starts, start)
-            self._texts_of[start] = relation
+            self._texts_of[start] = texts
 
     def _count(self, relation: str, source: int) -> int:
         names = ", ".join(f'"{name}"' for name in NUMBER_COLUMNS if name != "row")
@@ -225,15 +228,14 @@ class Database:
         Returns:
             Columns; for each of `CODES` what its codes stand for; the newest timestamp.
         """
-        names = [name for name in _NEWEST if name not in {"rank", "is_failure", "timestamp"}]
+        names = [name for name in _NEWEST if name not in {"rank", "is_failure"}]
         chosen = ", ".join(
             f"coalesce({name}, 'nan'::DOUBLE) AS {name}" if name in NUMBERS else f'"{name}"'
             for name in names
         )
         columns = self.connection.execute(f"SELECT {chosen} FROM newest ORDER BY rank").fetchnumpy()
-        latest = self.connection.execute("SELECT max(timestamp) FROM newest").fetchone()
         values = {name: tuple(values) for name, values in self._values.items()}
-        return columns, values, (latest[0] or "") if latest else ""
+        return columns, values, self._latest
 
     def texts(self, places: Sequence[int], expressions: Sequence[str]) -> list[tuple[Any, ...]]:
         """Fetch columns of the texts of some rows, in the order of `places`.
@@ -241,45 +243,66 @@ class Database:
         Raises:
             duckdb.Error: If files of the index are damaged or gone.
         """
-        wanted: dict[int, list[int]] = {}
-        for place in places:
-            start = self._starts[bisect_right(self._starts, place) - 1]
-            wanted.setdefault(start, []).append(place & _ROWS)
         found: dict[int, tuple[Any, ...]] = {}
-        for start, rows in wanted.items():
-            for row, *values in self._query(
-                lambda relation: (
-                    f"SELECT row, {', '.join(expressions)} FROM {relation} "
+        with self._lock, self.connection.cursor() as cursor:
+            for start, some in self._by_start(places).items():
+                rows = [place & _ROWS for place in some]
+                query = (
+                    f"SELECT row, {', '.join(expressions)} "
+                    f"FROM {_relation(start, self._texts_of[start])} "
                     "WHERE row BETWEEN $2 AND $3 AND row IN (SELECT unnest($1::BIGINT[]))"
-                ),
-                start,
-                [rows, min(rows), max(rows)],
-            ):
-                found[start & ~_ROWS | row] = tuple(values)
+                )
+                for row, *values in cursor.execute(query, [rows, min(rows), max(rows)]).fetchall():
+                    found[start & ~_ROWS | row] = tuple(values)
         return [found[place] for place in places]
 
-    def places_with(self, words: str) -> list[int]:
-        """Find the places of all rows whose texts hold `words`, in any case.
+    def places_with(self, words: str, places: NDArray[np.int64]) -> list[int]:
+        """Find those rows, and maybe others, whose texts hold `words`, in any case.
 
         Raises:
             duckdb.Error: If files of the index are damaged or gone.
         """
-        text = _FOLDED.format(f"concat_ws(chr(10), {', '.join(SEARCHED)})")
-        sought = words.casefold().encode("utf-8", "backslashreplace").decode()
-        return [
-            start & ~_ROWS | row
-            for start in list(self._texts_of)
-            for (row,) in self._query(
-                lambda relation: f"SELECT row FROM {relation} WHERE contains({text}, $1)",
-                start,
-                [sought],
-            )
-        ]
+        import numpy as np
 
-    def _query(self, query: Callable[[str], str], start: int, values: list[Any]) -> list[Any]:
-        """Ask for rows of a chunk; it may move into a part meanwhile, but not in between."""
+        sought = words.casefold().encode("utf-8", "backslashreplace").decode()
+        text = _folded(f"concat_ws(chr(10), {', '.join(SEARCHED)})", sought)
         with self._lock, self.connection.cursor() as cursor:
-            return cursor.execute(query(self._texts_of[start]), values).fetchall()
+            numbers = np.unique(np.searchsorted(self._starts, places, side="right") - 1)
+            searched = " UNION ALL ".join(
+                f"SELECT {start & ~_ROWS}::BIGINT + row AS place, {', '.join(SEARCHED)} "
+                f"FROM {_relation(start, self._texts_of[start])}"
+                for start in (self._starts[number] for number in numbers.tolist())
+            )
+            if not searched:
+                return []
+            query = f"SELECT place FROM ({searched}) WHERE contains({text}, $1)"
+            return [place for (place,) in cursor.execute(query, [sought]).fetchall()]
+
+    def _by_start(self, places: Sequence[int]) -> dict[int, list[int]]:
+        """Group places by what their texts are read from."""
+        grouped: dict[int, list[int]] = {}
+        for place in places:
+            start = self._starts[bisect_right(self._starts, place) - 1]
+            grouped.setdefault(start, []).append(place)
+        return grouped
+
+
+def _relation(start: int, texts: Path | None) -> str:
+    if texts is None:
+        return f"(SELECT * FROM held WHERE chunk = {start})"
+    return _parquet(texts)
+
+
+def _folded(text: str, sought: str) -> str:
+    """Fold a text as `str.casefold` does it (sharp s, final sigma), but for very rare letters.
+
+    Letters that are not sought stay as they are: every pass over the texts takes time.
+    """
+    folded = f"lower({text})"
+    for letter, plain in (("\u00df", "ss"), ("\u03c2", "\u03c3")):
+        if plain[0] in sought:
+            folded = f"replace({folded}, '{letter}', '{plain}')"
+    return folded
 
 
 def _declared(columns: Mapping[str, str]) -> str:

@@ -46,7 +46,7 @@ class TrialGrid:
         """Return the lines in which a trial of some LLM holds `words`, in any case."""
         import numpy as np
 
-        places = np.flatnonzero(self.table.holding(words)[self._rows])
+        places = np.flatnonzero(self.table.holding(words, self._rows))
         cells = np.searchsorted(self._starts, places, side="right") - 1
         return set((cells // len(self.llm_ids)).tolist())
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from poor_bench.errors import StoreError
 from poor_bench.models.result import record_to_result
@@ -37,11 +37,15 @@ from poor_bench.results.table import ResultTable
 from poor_bench.runs.journal import is_whole, read_journal
 from poor_bench.safe_files import open_regular, os_errors_told
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 _LOG = logging.getLogger(__name__)
 _VERSIONS = itertools.count(1)
 _PART_ROWS = 1_000
 """Rows of one source from which on they become a part; fewer are read anew by every process."""
-_BATCH_ROWS, _BATCH_BYTES = 50_000, 24_000_000
+_BATCH_ROWS, _BATCH_BYTES = 20_000, 8_000_000
 """What is read at once, at most, but for a single row: it bounds the memory of reading."""
 
 
@@ -362,9 +366,9 @@ class _Texts:
         with self._damage_told():
             return self._database.texts(places, expressions)
 
-    def places_with(self, words: str) -> list[int]:
+    def places_with(self, words: str, places: NDArray[np.int64]) -> list[int]:
         with self._damage_told():
-            return self._database.places_with(words)
+            return self._database.places_with(words, places)
 
     @contextmanager
     def _damage_told(self) -> Iterator[None]:

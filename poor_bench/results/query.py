@@ -156,7 +156,7 @@ def find_rows(
     if query.outcomes:
         rows = rows[_has_outcome(table, rows, query.outcomes)]
     if query.text:
-        rows = rows[table.holding(query.text)[rows]]
+        rows = rows[table.holding(query.text, rows)]
     return ordered(table, places, rows, query.sort, descending=query.descending)
 
 

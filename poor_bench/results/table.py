@@ -40,8 +40,8 @@ class Texts(Protocol):
     def fetch(self, places: Sequence[int], expressions: Sequence[str]) -> list[tuple[Any, ...]]:
         """Fetch SQL expressions over the columns of texts."""
 
-    def places_with(self, words: str) -> list[int]:
-        """Find the places whose texts hold some words, in any case."""
+    def places_with(self, words: str, places: NDArray[np.int64]) -> list[int]:
+        """Find those places, and maybe others, whose texts hold some words, in any case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,12 +157,13 @@ class ResultTable:
         places = self.columns["place"]
         return self.texts.fetch([int(places[row]) for row in rows], expressions)
 
-    def holding(self, words: str) -> NDArray[np.bool_]:
-        """Tell for each row whether one of its texts holds `words`, in any case."""
+    def holding(self, words: str, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell for each of some rows whether one of its texts holds `words`, in any case."""
         import numpy as np
 
-        places = np.array(self.texts.places_with(words), dtype=np.int64)
-        is_found: NDArray[np.bool_] = np.isin(self.columns["place"], places)
+        places = self.columns["place"][rows]
+        found = self.texts.places_with(words, places)
+        is_found: NDArray[np.bool_] = np.isin(places, np.array(found, dtype=np.int64))
         return is_found
 
     def _light_columns(self, rows: Sequence[int] | NDArray[np.int64]) -> dict[str, list[Any]]:

@@ -192,7 +192,9 @@ class RunHistory:
 
     def running(self, matches: Callable[[StoredRun], bool] = lambda _run: True) -> StoredRun | None:
         """Find the newest run that a process works on; None if there is none."""
-        locked = [path for path in self.files() if owner_lock_path(path).exists()]
+        pattern = f"*/{Path(self.kind.file).stem}.lock" if self.kind.file else "*.lock"
+        locks = (lock for folder in self._folders for lock in folder.glob(pattern))
+        locked = [path for lock in locks if (path := lock.with_suffix(".jsonl")).exists()]
         runs = stored_runs(locked, in_folders=bool(self.kind.file))
         return next((run for run in reversed(runs) if run.is_running and matches(run)), None)
 

@@ -1,4 +1,4 @@
-"""Judged runs started from the dashboard, one at a time."""
+"""Judged runs started from the dashboard, one at a time, and how far they are."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.judge_state import JudgeState
-from poor_bench.dashboard.services.judge_watcher import JudgeWatcher
 from poor_bench.dashboard.services.own_run import OwnRun, Work
-from poor_bench.dashboard.services.run_state import RunPhase
+from poor_bench.dashboard.services.run_state import ACTIVE_PHASES, RunPhase
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunCancelledError, RunRefusedError
 from poor_bench.judge.agent_registry import AgentRegistry, load_agent_registry
 from poor_bench.judge.agent_run import JudgeRunner
+from poor_bench.judge.judged_run import AgentEvent, ConversationHeld, JudgementMade
+from poor_bench.judge.report_text import event_text
 from poor_bench.judge.run_plan import plan_usd
 
 if TYPE_CHECKING:
@@ -24,6 +24,84 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poor_bench.judge.run_plan import JudgePlan, JudgeRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeState:
+    """State of a run at one moment."""
+
+    phase: RunPhase = RunPhase.IDLE
+    agent_name: str = ""
+    n_steps: int = 0
+    """Conversations and judgements of the run."""
+    n_done: int = 0
+    events: tuple[str, ...] = ()
+    """Latest events, newest first; may quote models."""
+    cost_usd: float | None = None
+    """Of everything so far; None where no price is known."""
+    elapsed_s: float = 0.0
+    message: str = ""
+    """Why it could not go on, or what is missing."""
+
+    @property
+    def is_active(self) -> bool:
+        """True while the run is active."""
+        return self.phase in ACTIVE_PHASES
+
+
+_KEPT_EVENTS = 8
+
+
+class JudgeWatcher:
+    """Listens to one run; `state` is thread-safe."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._started = monotonic()
+        self._ended: float | None = None
+        self._lock = threading.Lock()
+        self._state = JudgeState(phase=RunPhase.STARTING)
+
+    def __call__(self, event: AgentEvent) -> None:
+        """Take one event."""
+        with self._lock:
+            before = self._state
+            events = (event_text(event), *before.events)[:_KEPT_EVENTS]
+            n_done = before.n_done + isinstance(event, ConversationHeld | JudgementMade)
+            cost = _cost_of(event)
+            known = before.cost_usd if cost is None else (before.cost_usd or 0.0) + cost
+            self._state = replace(before, events=events, n_done=n_done, cost_usd=known)
+
+    def begin(self, plan: JudgePlan) -> None:
+        """Note what the run is to do."""
+        with self._lock:
+            self._state = replace(
+                self._state,
+                phase=RunPhase.RUNNING,
+                agent_name=plan.agent.name,
+                n_steps=plan.n_steps,
+            )
+
+    def end(self, phase: RunPhase, message: str) -> None:
+        """Note that the run is over."""
+        with self._lock:
+            self._ended = self._monotonic()
+            self._state = replace(self._state, phase=phase, message=message)
+
+    def state(self) -> JudgeState:
+        """Current state of the run."""
+        with self._lock:
+            now = self._monotonic() if self._ended is None else self._ended
+            return replace(self._state, elapsed_s=now - self._started)
+
+
+def _cost_of(event: AgentEvent) -> float | None:
+    match event:
+        case ConversationHeld(conversation=conversation):
+            return conversation.cost_usd
+        case JudgementMade(judgement=judgement):
+            return judgement.cost_usd
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

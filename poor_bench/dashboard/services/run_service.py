@@ -9,10 +9,9 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.foreign_run import ForeignRuns
 from poor_bench.dashboard.services.own_run import OwnRun, Work
 from poor_bench.dashboard.services.run_state import RunPhase, RunState
-from poor_bench.dashboard.services.run_watcher import RunWatcher
+from poor_bench.dashboard.services.run_watcher import ForeignRuns, RunWatcher
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunRefusedError
 from poor_bench.pool.control import RunControl

@@ -13,6 +13,7 @@ from poor_bench.dashboard.services.last_run import LastRunCache
 from poor_bench.dashboard.services.llm_service import LLMService
 from poor_bench.dashboard.services.run_preview import RunPlans
 from poor_bench.dashboard.services.run_service import RunService
+from poor_bench.dashboard.services.running import RunningRuns
 from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.suite_runs import SuiteRuns
 from poor_bench.dashboard.services.test_reports import TestReports
@@ -61,6 +62,7 @@ class Services:
         self.last_run = LastRunCache(self.files)
         self.suites = SuiteRuns(lambda: self.files.config().data_dir)
         self.judged = JudgedRuns(lambda: self.files.config().data_dir)
+        self.running = RunningRuns(lambda: self.files.config().data_dir)
         self.judge_runs = JudgeService(
             lambda: self.files.config().data_dir, self._asking, starting=starting
         )
@@ -77,7 +79,7 @@ class Services:
         """Build a text that changes whenever a page has something new to show; cheap to ask."""
         try:
             files = f"{hash(self.files.fingerprint()) & 0xFFFFFFFF:x}"
-            others = f"{self.suites.version()}.{self.judged.version()}"
+            others = f"{self.suites.version()}.{self.judged.version()}.{self.running.version()}"
             return f"{self.results.table().version}.{files}.{others}"
         except PoorBenchError as error:
             return f"error {error}"

@@ -20,6 +20,7 @@ from poor_bench.dashboard.services.run_state import (
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.shell import run_status
 from poor_bench.errors import ConfigError
+from poor_bench.judge.storage import JudgementStore
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.runner.selection import Selection
@@ -27,6 +28,8 @@ from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, write_results
 from tests.dashboard.seen_text import of_type, text_of
+from tests.judge.agent_workspace import write_workspace
+from tests.judge.run_builders import conversation_of, header_of
 
 PATIENCE_S = 20.0
 
@@ -310,3 +313,20 @@ def test_the_page_opens_with_the_choice_of_its_address() -> None:
     page = layout(RunUrl(llm_ids=("a:b",), tests=("x", "y")))
     assert of_type(page, "MultiSelect")[0].value == ["a:b"]
     assert of_type(page, "TextInput")[0].value == "x y"
+
+
+def test_runs_of_other_kinds_are_shown_while_they_are_running(tmp_path: Path) -> None:
+    folder = write_workspace(tmp_path)
+    (folder / "tests.json").write_text('{"version": "1.0", "tests": []}')
+    (folder / "test_classes.yaml").write_text("version: '1.0'\ntest_classes: []\n")
+    services = services_of(folder)
+    assert callbacks.others(services)[0] is None
+    before = services.running.version()
+    header = header_of("20261122T010000-aa", agent_id="bikes", judges=("j",), n_cases=1)
+    with JudgementStore(folder).writing(header) as writer:
+        writer.add_conversation(conversation_of("hello", "Hi", "Hello"))
+        body, _, head = callbacks.others(services)
+        assert "1 run" in text_of(head)
+        assert "judged run bikes 20261122T010000-aa 1 of 2" in text_of(body)
+        assert services.running.version() != before
+    assert callbacks.others(services)[0] is None

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.dashboard.services.judge_service import JudgeOrder, JudgeService
-from poor_bench.dashboard.services.judge_state import JudgeState
+from poor_bench.dashboard.services.judge_service import JudgeOrder, JudgeService, JudgeState
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.errors import ConfigError, RunRefusedError
 from poor_bench.judge.agent_run import JudgeRunner

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.judge_state import JudgeState
+    from poor_bench.dashboard.services.judge_service import JudgeState
     from poor_bench.judge.judged_run import CaseSummary, RunSummary
 
 

@@ -28,7 +28,13 @@ from poor_bench.dashboard.pages.run.plan import (
     run_is_under_way,
     sandbox_warning,
 )
-from poor_bench.dashboard.pages.run.progress import run_body, run_class, run_head
+from poor_bench.dashboard.pages.run.progress import (
+    others_head,
+    others_table,
+    run_body,
+    run_class,
+    run_head,
+)
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import ConfigError, PoorBenchError, RunRefusedError
 
@@ -160,6 +166,14 @@ def state(services: Services) -> tuple[list[Component], str, list[Component], bo
     )
 
 
+def others(services: Services) -> tuple[Component | None, str, list[Component]]:
+    """Build body, class and head of the runs of other kinds."""
+    runs = services.running.runs()
+    if not runs:
+        return None, ABSENT, []
+    return others_table(runs), "card", others_head(runs)
+
+
 def start(services: Services, selection: Selection) -> tuple[list[Component], str, Any, bool, int]:
     """Start a run, and return how far it is; where another one was first, return that one."""
     try:
@@ -198,6 +212,15 @@ def _register_shown(app: Dash, services: Services) -> None:
     @on_data(app, *_run_outputs(), Input(RunIds.CLOCK, "n_intervals"))
     def _show_state(_ticks: int | None) -> Any:
         return state(services)[:4]
+
+    @on_data(
+        app,
+        Output(RunIds.OTHERS, "children"),
+        Output(RunIds.OTHERS_FRAME, "className"),
+        Output(RunIds.OTHERS_HEAD, "children"),
+    )
+    def _show_others() -> Any:
+        return others(services)
 
     @on_data(
         app,

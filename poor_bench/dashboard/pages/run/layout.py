@@ -52,6 +52,9 @@ class RunIds(StrEnum):
     RETRY = "run-retry-button"
     FRAME = "run-state-frame"
     HEAD = "run-state-head"
+    OTHERS = "run-others-body"
+    OTHERS_FRAME = "run-others-frame"
+    OTHERS_HEAD = "run-others-head"
     STATE = "run-state-body"
     CLOCK = "run-clock-interval"
     PAUSE = "run-pause-button"
@@ -164,6 +167,7 @@ def layout(url: RunUrl) -> Component:
             page_head("Run", "Runs continue if you close the browser."),
             html.Div(id=RunIds.SANDBOX),
             _run_frame(),
+            _others_frame(),
             card(
                 "Selection",
                 _choice(url),
@@ -235,6 +239,17 @@ def _run_frame() -> Component:
             small_button("Resume", RunIds.RESUME, "play"),
             small_button("Cancel", RunIds.CANCEL, "stop"),
         ],
+    )
+
+
+def _others_frame() -> Component:
+    """Build the place of judged runs, comparisons, suite runs and searches in progress."""
+    return live_card(
+        "Other runs in progress",
+        frame_id=RunIds.OTHERS_FRAME,
+        head_id=RunIds.OTHERS_HEAD,
+        body_id=RunIds.OTHERS,
+        tools=[],
     )
 
 

@@ -9,7 +9,7 @@ from dash import dcc, html
 
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import ABSENT, aria, live_head, ticked_text
-from poor_bench.dashboard.components.tables import row, sheet
+from poor_bench.dashboard.components.tables import number, row, sheet
 from poor_bench.dashboard.services.run_state import (
     LLMProgress,
     RunError,
@@ -21,10 +21,11 @@ from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from dash.development.base_component import Component
 
+    from poor_bench.dashboard.services.running import RunningRun
     from poor_bench.runner.rescore import Move
 
 _TITLES = {
@@ -70,6 +71,23 @@ def run_body(state: RunState, name_of: Callable[[str], str]) -> list[Component]:
         _errors(state.errors, name_of) if state.errors else None,
     )
     return [part for part in parts if part is not None]
+
+
+def others_head(runs: Sequence[RunningRun]) -> list[Component]:
+    """Build the heading of the runs of other kinds."""
+    return live_head("Other runs in progress", counted(len(runs), "run"))
+
+
+def others_table(runs: Sequence[RunningRun]) -> Component:
+    """Build the table of the runs of other kinds."""
+    rows = [row(run.kind, run.what, run.run_id, number(_share_text(run))) for run in runs]
+    return sheet(("Kind", "What", "Run", "Completed"), rows)
+
+
+def _share_text(run: RunningRun) -> str:
+    planned = run.progress.n_planned
+    done = f"{run.progress.n_done:,}"
+    return done if planned is None else f"{done} of {planned:,}"
 
 
 def _title(state: RunState) -> str:

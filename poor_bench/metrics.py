@@ -228,16 +228,12 @@ def _estimate(read: Callable[[Summary], Estimate | None]) -> Compute:
     return compute
 
 
-def _count(read: Callable[[Summary], int], n: str) -> Compute:
-    return lambda summary: Figure(read(summary), getattr(summary, n))
-
-
-def _told(name: str, n: str = "") -> Compute:
+def _told(name: str) -> Compute:
     """Read a figure that only some trials report."""
 
     def compute(summary: Summary) -> Figure | None:
         value = getattr(summary, name)
-        return None if value is None else Figure(value, summary.n_told.get(n or name, 0))
+        return None if value is None else Figure(value, summary.n_told.get(name, 0))
 
     return compute
 
@@ -252,12 +248,14 @@ def _mean_of(name: str) -> Compute:
     return compute
 
 
-def _time(name: str) -> Compute:
-    return lambda row: Figure(getattr(row.time, name), row.time.n) if row.time else None
+def _part(owner: str, name: str) -> Compute:
+    """Read a figure of the times, or of the phases, of a row."""
 
+    def compute(summary: Summary) -> Figure | None:
+        part = getattr(summary, owner)
+        return None if part is None else Figure(getattr(part, name), part.n)
 
-def _phase(name: str) -> Compute:
-    return lambda row: Figure(getattr(row.parts, name), row.parts.n) if row.parts else None
+    return compute
 
 
 def _strict(summary: Summary) -> Figure | None:
@@ -282,10 +280,6 @@ def _scored_share(summary: Summary) -> Figure | None:
     return Figure(summary.scored_share, n) if n else None
 
 
-def _memory(name: str) -> Compute:
-    return lambda row: None if (v := getattr(row, name)) is None else Figure(v, row.n_scored)
-
-
 def _field(name: str) -> Callable[[Result], float | None]:
     return lambda result: getattr(result, name)
 
@@ -296,6 +290,63 @@ def _rate(tokens: str, milliseconds: str) -> Callable[[Result], float | None]:
         return amount / ms * 1000 if amount and ms else None
 
     return compute
+
+
+def _count_metric(
+    name: str, label: str, meaning: str, compute: Compute | None = None, **further: Any
+) -> Metric:
+    """Define a count, of the scored trials unless `compute` says otherwise."""
+    count = compute or (lambda row: Figure(getattr(row, name), row.n_scored))
+    return Metric(
+        name=name, label=label, meaning=meaning, text=count_text, compute=count, **further
+    )
+
+
+def _time_metric(
+    name: str, label: str, meaning: str, compute: Compute, *, field: str = "", **further: Any
+) -> Metric:
+    """Define a time; `field` holds that of a trial. Headings of wide tables name seconds."""
+    return Metric(
+        name=name,
+        label=label,
+        meaning=meaning,
+        unit="ms",
+        text=time_text,
+        compute=compute,
+        of_trial=_field(field) if field else None,
+        better=Better.LOWER,
+        scale=0.001 if "heading" in further else 1.0,
+        **further,
+    )
+
+
+def _speed_metric(
+    name: str, label: str, meaning: str, of_trial: Callable[[Result], float | None] | None = None
+) -> Metric:
+    return Metric(
+        name=name,
+        label=label,
+        meaning=meaning,
+        unit="tokens/s",
+        compute=_told(name),
+        of_trial=of_trial,
+        text=speed_text,
+        better=Better.HIGHER,
+        is_optional=True,
+    )
+
+
+def _told_metric(name: str, label: str, meaning: str, **further: Any) -> Metric:
+    """Define a figure that a trial reports itself: tokens, unless `further` says otherwise."""
+    values: dict[str, Any] = {"unit": "tokens", "text": count_text, "is_optional": True, **further}
+    return Metric(
+        name=name,
+        label=label,
+        meaning=meaning,
+        compute=_told(name),
+        of_trial=_field(name),
+        **values,
+    )
 
 
 SCORE = Metric(
@@ -340,51 +391,6 @@ PASS_RATE = Metric(
     better=Better.HIGHER,
     counts="test",
 )
-N_TESTS = Metric(
-    name="n_tests",
-    label="Tests",
-    heading="Total Tests",
-    meaning="Tests with a score.",
-    compute=_count(lambda row: row.n_tests, "n_tests"),
-    text=count_text,
-    counts="test",
-)
-N_SCORED = Metric(
-    name="n_scored",
-    label="Trials",
-    meaning="Trials with a score.",
-    compute=_count(lambda row: row.n_scored, "n_scored"),
-    text=count_text,
-)
-N_PASSED = Metric(
-    name="n_passed",
-    label="Passed",
-    meaning="Trials that reach the pass mark, of those with a score.",
-    compute=_count(lambda row: row.n_passed, "n_scored"),
-    text=count_text,
-    better=Better.HIGHER,
-    is_of_n=True,
-)
-N_FAILED = Metric(
-    name="n_failed",
-    label="Failed",
-    heading="Failed To Run",
-    meaning="Trials that failed to run and have no score.",
-    compute=lambda row: Figure(row.n_failed, row.n_scored + row.n_failed),
-    text=count_text,
-    better=Better.LOWER,
-    is_optional=True,
-)
-N_NEWER_FAILED = Metric(
-    name="n_newer_failed",
-    label="Newer attempt failed",
-    heading="Newer Attempt Failed",
-    meaning="Scored trials with a failed newer attempt; the stored score counts.",
-    compute=_count(lambda row: row.n_newer_failed, "n_scored"),
-    text=count_text,
-    better=Better.LOWER,
-    is_optional=True,
-)
 SCORED_SHARE = Metric(
     name="scored_share",
     label="Scored share",
@@ -393,203 +399,162 @@ SCORED_SHARE = Metric(
     text=percent_text,
     better=Better.HIGHER,
 )
-MEAN_TIME = Metric(
-    name="mean_ms",
-    label="Time",
+
+N_TESTS = _count_metric(
+    "n_tests",
+    "Tests",
+    "Tests with a score.",
+    lambda row: Figure(row.n_tests, row.n_tests),
+    counts="test",
+    heading="Total Tests",
+)
+N_SCORED = _count_metric("n_scored", "Trials", "Trials with a score.")
+N_PASSED = _count_metric(
+    "n_passed",
+    "Passed",
+    "Trials that reach the pass mark, of those with a score.",
+    better=Better.HIGHER,
+    is_of_n=True,
+)
+N_FAILED = _count_metric(
+    "n_failed",
+    "Failed",
+    "Trials that failed to run and have no score.",
+    lambda row: Figure(row.n_failed, row.n_scored + row.n_failed),
+    better=Better.LOWER,
+    heading="Failed To Run",
+    is_optional=True,
+)
+N_NEWER_FAILED = _count_metric(
+    "n_newer_failed",
+    "Newer attempt failed",
+    "Scored trials with a failed newer attempt; the stored score counts.",
+    better=Better.LOWER,
+    heading="Newer Attempt Failed",
+    is_optional=True,
+)
+N_TIMED = _count_metric(
+    "n_timed", "Timed", "Scored trials with an execution time.", _part("time", "n")
+)
+N_SPLIT = _count_metric(
+    "n_split",
+    "Split over",
+    "Scored trials whose server reports the phases of their time.",
+    _part("parts", "n"),
+    is_optional=True,
+)
+
+MEAN_TIME = _time_metric(
+    "mean_ms",
+    "Time",
+    "Mean time of a trial, without model load.",
+    _part("time", "mean_ms"),
+    field="execution_time_ms",
     heading="Average Execution Time (s)",
-    unit="ms",
-    scale=0.001,
-    meaning="Mean time of a trial, without model load.",
-    compute=_time("mean_ms"),
-    of_trial=_field("execution_time_ms"),
-    text=time_text,
-    better=Better.LOWER,
 )
-MEDIAN_TIME = Metric(
-    name="median_ms",
-    label="Median",
+MEDIAN_TIME = _time_metric(
+    "median_ms",
+    "Median",
+    "Half of the trials took at most this long, without model load.",
+    _part("time", "median_ms"),
     heading="Median (s)",
-    unit="ms",
-    scale=0.001,
-    meaning="Half of the trials took at most this long, without model load.",
-    compute=_time("median_ms"),
-    text=time_text,
-    better=Better.LOWER,
 )
-P95_TIME = Metric(
-    name="p95_ms",
-    label="p95",
+P95_TIME = _time_metric(
+    "p95_ms",
+    "p95",
+    "95 % of the trials took at most this long.",
+    _part("time", "p95_ms"),
     heading="p95 (s)",
-    unit="ms",
-    scale=0.001,
-    meaning="95 % of the trials took at most this long.",
-    compute=_time("p95_ms"),
-    text=time_text,
-    better=Better.LOWER,
 )
-N_TIMED = Metric(
-    name="n_timed",
-    label="Timed",
-    meaning="Scored trials with an execution time.",
-    compute=lambda row: Figure(row.time.n, row.n_scored) if row.time else None,
-    text=count_text,
-)
-N_SPLIT = Metric(
-    name="n_split",
-    label="Split over",
-    meaning="Scored trials whose server reports the phases of their time.",
-    compute=lambda row: Figure(row.parts.n, row.n_scored) if row.parts else None,
-    text=count_text,
-    is_optional=True,
-)
-FIRST_TOKEN = Metric(
-    name="first_token_ms",
-    label="First token",
+FIRST_TOKEN = _time_metric(
+    "first_token_ms",
+    "First token",
+    "Median time to the first token (TTFT), without model load.",
+    _told("first_token_ms"),
+    field="first_token_ms",
     heading="First Token (s)",
-    unit="ms",
-    scale=0.001,
-    meaning="Median time to the first token (TTFT), without model load.",
-    compute=_told("first_token_ms"),
-    of_trial=_field("first_token_ms"),
-    text=time_text,
-    better=Better.LOWER,
     is_optional=True,
 )
-LOAD = Metric(
-    name="load_ms",
-    label="Model load",
-    unit="ms",
-    meaning="Mean time to load the model, over the trials that waited for it; in no other time.",
-    compute=_told("load_ms"),
-    of_trial=_field("load_ms"),
-    text=time_text,
-    better=Better.LOWER,
+LOAD = _time_metric(
+    "load_ms",
+    "Model load",
+    "Mean time to load the model, over the trials that waited for it; in no other time.",
+    _told("load_ms"),
+    field="load_ms",
     is_optional=True,
 )
-QUEUE = Metric(
-    name="queue_ms",
-    label="Queue",
-    unit="ms",
-    meaning="Mean time that a request waited at the server.",
-    compute=_phase("queue_ms"),
-    of_trial=_field("queue_ms"),
-    text=time_text,
-    better=Better.LOWER,
+QUEUE = _time_metric(
+    "queue_ms",
+    "Queue",
+    "Mean time that a request waited at the server.",
+    _part("parts", "queue_ms"),
+    field="queue_ms",
     is_optional=True,
 )
-PROMPT_PROCESSING = Metric(
-    name="prefill_ms",
-    label="Prompt processing",
-    unit="ms",
-    meaning="Mean time to process the prompt, by the server's timings.",
-    compute=_phase("prefill_ms"),
-    of_trial=_field("prefill_ms"),
-    text=time_text,
-    better=Better.LOWER,
+PROMPT_PROCESSING = _time_metric(
+    "prefill_ms",
+    "Prompt processing",
+    "Mean time to process the prompt, by the server's timings.",
+    _part("parts", "prefill_ms"),
+    field="prefill_ms",
     is_optional=True,
 )
-GENERATION = Metric(
-    name="decode_ms",
-    label="Generation",
-    unit="ms",
-    meaning="Mean time to generate thinking and answer, by the server's timings.",
-    compute=_phase("generating_ms"),
-    of_trial=_field("decode_ms"),
-    text=time_text,
-    better=Better.LOWER,
+GENERATION = _time_metric(
+    "decode_ms",
+    "Generation",
+    "Mean time to generate thinking and answer, by the server's timings.",
+    _part("parts", "generating_ms"),
+    field="decode_ms",
     is_optional=True,
 )
-THINKING = Metric(
-    name="thinking_ms",
-    label="Thinking",
-    unit="ms",
-    meaning="Mean share of generation that was thinking.",
-    compute=_phase("thinking_ms"),
-    text=time_text,
-    better=Better.LOWER,
+THINKING = _time_metric(
+    "thinking_ms",
+    "Thinking",
+    "Mean share of generation that was thinking.",
+    _part("parts", "thinking_ms"),
     is_optional=True,
 )
-ANSWER = Metric(
-    name="answer_ms",
-    label="Answer",
-    unit="ms",
-    meaning="Mean rest of generation: the answer.",
-    compute=_phase("answer_ms"),
-    text=time_text,
-    better=Better.LOWER,
+ANSWER = _time_metric(
+    "answer_ms",
+    "Answer",
+    "Mean rest of generation: the answer.",
+    _part("parts", "answer_ms"),
     is_optional=True,
 )
-OTHER = Metric(
-    name="other_ms",
-    label="Other",
-    unit="ms",
-    meaning="Mean rest of the time: network, and what no server reports.",
-    compute=_phase("other_ms"),
-    text=time_text,
-    better=Better.LOWER,
+OTHER = _time_metric(
+    "other_ms",
+    "Other",
+    "Mean rest of the time: network, and what no server reports.",
+    _part("parts", "other_ms"),
     is_optional=True,
 )
-THROUGHPUT = Metric(
-    name="tokens_per_s",
-    label="Tokens/s",
-    unit="tokens/s",
-    meaning="Throughput: generated tokens per second of execution time.",
-    compute=_told("tokens_per_s"),
-    of_trial=_rate("completion_tokens", "execution_time_ms"),
-    text=speed_text,
-    better=Better.HIGHER,
-    is_optional=True,
+
+THROUGHPUT = _speed_metric(
+    "tokens_per_s",
+    "Tokens/s",
+    "Throughput: generated tokens per second of execution time.",
+    _rate("completion_tokens", "execution_time_ms"),
 )
-GENERATION_SPEED = Metric(
-    name="generation_tokens_per_s",
-    label="Generation tokens/s",
-    unit="tokens/s",
-    meaning="Generated tokens per second of generation, by the server's timings.",
-    compute=_told("generation_tokens_per_s"),
-    of_trial=_rate("completion_tokens", "decode_ms"),
-    text=speed_text,
-    better=Better.HIGHER,
-    is_optional=True,
+GENERATION_SPEED = _speed_metric(
+    "generation_tokens_per_s",
+    "Generation tokens/s",
+    "Generated tokens per second of generation, by the server's timings.",
+    _rate("completion_tokens", "decode_ms"),
 )
-PROMPT_SPEED = Metric(
-    name="prompt_tokens_per_s",
-    label="Prompt tokens/s",
-    unit="tokens/s",
-    meaning="Prompt tokens that were not cached, per second of prompt processing.",
-    compute=_told("prompt_tokens_per_s"),
-    text=speed_text,
-    better=Better.HIGHER,
-    is_optional=True,
+PROMPT_SPEED = _speed_metric(
+    "prompt_tokens_per_s",
+    "Prompt tokens/s",
+    "Prompt tokens that were not cached, per second of prompt processing.",
 )
-PROMPT_TOKENS = Metric(
-    name="prompt_tokens",
-    label="Prompt tokens",
-    unit="tokens",
-    meaning="Sum of the prompt tokens, cached ones included.",
-    compute=_told("prompt_tokens"),
-    of_trial=_field("prompt_tokens"),
-    text=count_text,
-    is_optional=True,
+
+PROMPT_TOKENS = _told_metric(
+    "prompt_tokens", "Prompt tokens", "Sum of the prompt tokens, cached ones included."
 )
-CACHED_TOKENS = Metric(
-    name="cached_tokens",
-    label="Cached tokens",
-    unit="tokens",
-    meaning="Sum of the prompt tokens that the server had cached.",
-    compute=_told("cached_tokens"),
-    of_trial=_field("cached_tokens"),
-    text=count_text,
-    is_optional=True,
+CACHED_TOKENS = _told_metric(
+    "cached_tokens", "Cached tokens", "Sum of the prompt tokens that the server had cached."
 )
-COMPLETION_TOKENS = Metric(
-    name="completion_tokens",
-    label="Completion tokens",
-    unit="tokens",
-    meaning="Sum of the generated tokens, thinking included.",
-    compute=_told("completion_tokens"),
-    of_trial=_field("completion_tokens"),
-    text=count_text,
-    is_optional=True,
+COMPLETION_TOKENS = _told_metric(
+    "completion_tokens", "Completion tokens", "Sum of the generated tokens, thinking included."
 )
 TOKENS_PER_TRIAL = Metric(
     name="tokens_per_trial",
@@ -601,61 +566,42 @@ TOKENS_PER_TRIAL = Metric(
     better=Better.LOWER,
     is_optional=True,
 )
-THINKING_TOKENS = Metric(
-    name="thinking_tokens",
-    label="Thinking tokens",
-    unit="tokens",
-    meaning="Sum of the generated tokens that were thinking.",
-    compute=_told("thinking_tokens"),
-    of_trial=_field("thinking_tokens"),
-    text=count_text,
-    is_optional=True,
+THINKING_TOKENS = _told_metric(
+    "thinking_tokens", "Thinking tokens", "Sum of the generated tokens that were thinking."
 )
-COST = Metric(
-    name="cost_usd",
-    label="Cost",
+COST = _told_metric(
+    "cost_usd",
+    "Cost",
+    "Cost of all trials with a known price, failed ones included.",
+    unit="US$",
+    text=cost_text,
+    better=Better.LOWER,
     heading="Cost ($)",
+)
+JUDGE_COST = _told_metric(
+    "judge_cost_usd",
+    "Judge cost",
+    "Cost of judging the responses, not included in the cost.",
     unit="US$",
-    meaning="Cost of all trials with a known price, failed ones included.",
-    compute=_told("cost_usd"),
-    of_trial=_field("cost_usd"),
     text=cost_text,
     better=Better.LOWER,
-    is_optional=True,
-)
-JUDGE_COST = Metric(
-    name="judge_cost_usd",
-    label="Judge cost",
     heading="Judge ($)",
-    unit="US$",
-    meaning="Cost of judging the responses, not included in the cost.",
-    compute=_told("judge_cost_usd"),
-    of_trial=_field("judge_cost_usd"),
-    text=cost_text,
-    better=Better.LOWER,
-    is_optional=True,
 )
-MEMORY = Metric(
-    name="memory_bytes",
-    label="Memory",
+MEMORY = _told_metric(
+    "memory_bytes",
+    "Memory",
+    "Largest memory of the loaded model.",
     unit="bytes",
-    meaning="Largest memory of the loaded model.",
-    compute=_memory("memory_bytes"),
-    of_trial=_field("memory_bytes"),
     text=memory_text,
     better=Better.LOWER,
-    is_optional=True,
 )
-GPU_SHARE = Metric(
-    name="gpu_share",
-    label="On GPU",
+GPU_SHARE = _told_metric(
+    "gpu_share",
+    "On GPU",
+    "Smallest share of the model that was in GPU memory.",
     unit="%",
-    meaning="Smallest share of the model that was in GPU memory.",
-    compute=_memory("gpu_share"),
-    of_trial=_field("gpu_share"),
     text=percent_text,
     better=Better.HIGHER,
-    is_optional=True,
 )
 
 LEADERBOARD = (
@@ -688,28 +634,32 @@ METRICS = {
 class StateMetric(NamedTuple):
     """A count of trials by state; every trial has exactly one."""
 
-    name: str
     label: str
     meaning: str
+    names: tuple[str, ...]
+    """Counts that it adds up."""
+    is_of_total: bool = False
+
+    def count(self, counts: Mapping[str, Any]) -> int:
+        """Count the trials of the state."""
+        return sum(int(counts[name]) for name in self.names)
+
+    def show(self, counts: Mapping[str, Any]) -> str:
+        """Write the count; 0 is left out unless it is of the total."""
+        count = self.count(counts)
+        return f"{count}/{counts['total']}" if self.is_of_total else str(count or "")
 
 
 STATES = (
-    StateMetric("done", "Done", "Trials with a score that is up to date."),
-    StateMetric("pending", "Pending", "Trials without any result."),
-    StateMetric("failed", "Failed", "Trials without a score whose newest attempt failed."),
+    StateMetric("Done", "Trials with a score that is up to date.", ("done",), is_of_total=True),
+    StateMetric("Pending", "Trials without any result.", ("pending",)),
+    StateMetric("Failed", "Trials without a score whose newest attempt failed.", ("failed",)),
     StateMetric(
-        "stale",
         "Stale",
         "Scored trials whose prompt, parameters or evaluator changed since.",
+        ("stale_request", "stale_score"),
     ),
 )
-
-
-def count_state(counts: Mapping[str, Any], name: str) -> int:
-    """Count the trials of a state; `stale` is the sum of what changed request and scoring."""
-    if name == "stale":
-        return int(counts["stale_request"]) + int(counts["stale_score"])
-    return int(counts[name])
 
 
 def summary_values(summary: Summary) -> dict[str, float | None]:

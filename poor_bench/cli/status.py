@@ -12,6 +12,7 @@ from poor_bench.cli.options import read_selection, selection_options, trials_opt
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted, removed_tests_text
+from poor_bench.metrics import STATES
 
 if TYPE_CHECKING:
     from poor_bench.runner.plan import TrialStates
@@ -93,10 +94,7 @@ def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> 
     print_table(
         {
             "Model": row["label"],
-            ">Done": f"{row['done']}/{row['total']}",
-            ">Pending": str(row["pending"] or ""),
-            ">Failed": str(row["failed"] or ""),
-            ">Stale": str(row["stale_request"] + row["stale_score"] or ""),
+            **{f">{state.label}": state.show(row) for state in STATES},
             **({newer: str(row["newer_failed"] or "")} if has_newer else {}),
         }
         for row in rows

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.result import Result
@@ -20,9 +20,6 @@ from poor_bench.statistics.intervals import Estimate, mean_score, percentile
 
 _UNKNOWN = ("", 0)
 _MOST_BITS = 4096
-_PAID = ("cost_usd", "judge_cost_usd")
-_COUNTED = ("prompt_tokens", "cached_tokens", "completion_tokens", "thinking_tokens")
-_PHASES = ("queue_ms", "prefill_ms")
 
 
 class GroupBy(StrEnum):
@@ -280,23 +277,54 @@ class _TestTally:
         self.strict = 0.0
 
 
-class Tally:
-    """Sums over the results of one LLM in one class and level.
+_TOLD = (
+    "cost_usd", "judge_cost_usd", "load_ms", "prompt_tokens", "cached_tokens",
+    "completion_tokens", "thinking_tokens",
+)  # fmt: skip
+"""Figures of which the tally has a sum, and as `n_...` the number of trials that report them."""
+_PARTS = ("queue_ms", "prefill_ms", "decode_ms", "thinking_ms", "parts_ms")
+_RATES = ("tokens_per_s", "generation_tokens_per_s", "prompt_tokens_per_s")
+_SUMS = (
+    *_TOLD, *(f"n_{name}" for name in _TOLD), *_PARTS, "n_parts",
+    *_RATES, *(f"{name}_ms" for name in _RATES), *(f"n_{name}" for name in _RATES),
+)  # fmt: skip
 
-    It keeps a few numbers per test and eight bytes per time, never a result.
-    """
 
-    __slots__ = ("failed", "far_scored", "marks", "memory", "n", "sums", "tests", "times")
+class _Sums:
+    """Numbers by name; they start at 0."""
+
+    __slots__ = _SUMS
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self) -> None:
+        for name in _SUMS:
+            setattr(self, name, 0)
+
+
+class Tally(_Sums):
+    """Sums over the results of one LLM in one class and level.
+
+    It keeps a few numbers per test and eight bytes per time, never a result. `add` is called for
+    every stored result: it reads attributes one by one, because loops over names take twice the
+    time.
+    """
+
+    __slots__ = (
+        "failed", "far_scored", "first_tokens_ms", "gpu_shares", "marks", "memory_sizes",
+        "tests", "times_ms",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__()
         self.tests: dict[str, _TestTally] = {}
-        self.times = {"execution_time_ms": array("d"), "first_token_ms": array("d")}
+        self.times_ms = array("d")
+        self.first_tokens_ms = array("d")
         self.marks: Counter[str] = Counter()
-        self.sums: dict[str, float] = {}
-        self.n: dict[str, int] = {}
-        """Name of a sum to the number of trials in it."""
-        self.memory: list[tuple[int | None, float | None]] = []
-        """Different sizes and GPU shares of the loaded model."""
+        self.memory_sizes: Counter[int] = Counter()
+        self.gpu_shares: Counter[float] = Counter()
         self.failed: dict[tuple[str, int], FailureKind | None] = {}
         """Test id and number of each trial that has a failure."""
         self.far_scored: set[tuple[str, int]] = set()
@@ -304,8 +332,12 @@ class Tally:
 
     def add(self, result: Result, pass_score: float) -> None:
         """Take one result into the sums."""
-        for name in _PAID:
-            self._take(name, getattr(result, name))
+        if result.cost_usd is not None:
+            self.cost_usd += result.cost_usd
+            self.n_cost_usd += 1
+        if result.judgement is not None and (cost := result.judge_cost_usd) is not None:
+            self.judge_cost_usd += cost
+            self.n_judge_cost_usd += 1
         if result.score is None:
             kind = result.failure.kind if result.failure is not None else None
             self.failed[result.test_id, result.trial] = kind
@@ -313,26 +345,24 @@ class Tally:
         self._add_score(result, result.score, pass_score)
         if result.marks:
             self.marks.update(result.marks)
-        for name, times in self.times.items():
-            if (milliseconds := getattr(result, name)) is not None:
-                times.append(milliseconds)
-        self._add_parts(result)
+        if result.memory_bytes is not None:
+            self.memory_sizes[result.memory_bytes] += 1
+        if result.gpu_share is not None:
+            self.gpu_shares[result.gpu_share] += 1
+        self._add_times(result)
         self._add_tokens(result)
-        memory = result.memory_bytes, result.gpu_share
-        if memory != (None, None) and memory not in self.memory:
-            self.memory.append(memory)
 
     def merge(self, other: Tally) -> None:
         """Take in another tally; both must not share a test."""
         self.tests.update(other.tests)
-        self.marks.update(other.marks)
         self.failed.update(other.failed)
         self.far_scored.update(other.far_scored)
-        self.memory += [memory for memory in other.memory if memory not in self.memory]
-        for name, times in self.times.items():
-            times.extend(other.times[name])
-        for name, value in other.sums.items():
-            self._take(name, value, other.n[name])
+        self.times_ms.extend(other.times_ms)
+        self.first_tokens_ms.extend(other.first_tokens_ms)
+        for name in ("marks", "memory_sizes", "gpu_shares"):
+            getattr(self, name).update(getattr(other, name))
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def counts(self) -> TrialCounts:
         """Count how the trials ended."""
@@ -344,23 +374,22 @@ class Tally:
             failures=dict(Counter(kind for kind in unscored if kind is not None).most_common()),
         )
 
-    def mean(self, name: str) -> float | None:
-        """Mean of a figure over the trials that report it; None where none does."""
-        return self.sums[name] / self.n[name] if name in self.sums else None
+    def total(self, name: str) -> float | None:
+        """Sum of a figure over the trials that report it; None where none does."""
+        return getattr(self, name) if getattr(self, f"n_{name}") else None
 
     def rate(self, name: str) -> float | None:
         """Tokens per second over the trials that report both tokens and milliseconds."""
-        return self.sums[name] / self.sums[f"{name}.ms"] * 1000 if name in self.sums else None
+        milliseconds = getattr(self, f"{name}_ms")
+        return getattr(self, name) / milliseconds * 1000 if milliseconds else None
 
-    def _take(self, name: str, value: float | None, n: int = 1) -> None:
-        if value is not None:
-            self.sums[name] = self.sums.get(name, 0) + value
-            self.n[name] = self.n.get(name, 0) + n
-
-    def _take_rate(self, name: str, tokens: int | None, milliseconds: float | None) -> None:
-        if tokens and milliseconds:
-            self._take(name, tokens)
-            self._take(f"{name}.ms", milliseconds)
+    def n_told(self) -> dict[str, int]:
+        """Count the trials that report each figure."""
+        told = {name: getattr(self, f"n_{name}") for name in (*_TOLD, *_RATES)}
+        told["first_token_ms"] = len(self.first_tokens_ms)
+        told["memory_bytes"] = self.memory_sizes.total()
+        told["gpu_share"] = self.gpu_shares.total()
+        return told
 
     def _is_scored(self, test_id: str, trial: int) -> bool:
         if trial >= _MOST_BITS:
@@ -381,25 +410,51 @@ class Tally:
         test.score += score
         test.strict += score if result.strict_score is None else result.strict_score
 
-    def _add_parts(self, result: Result) -> None:
+    def _add_times(self, result: Result) -> None:
         total, decode = result.execution_time_ms, result.decode_ms
+        if result.first_token_ms is not None:
+            self.first_tokens_ms.append(result.first_token_ms)
         if result.load_ms:
-            self._take("load_ms", result.load_ms)
-        if total is not None and decode is not None:
-            self._take("parts", total)
-            self._take("decode_ms", decode)
-            self._take("thinking_ms", decode * thinking_share(result) if decode else 0.0)
-            for name in _PHASES:
-                self._take(name, getattr(result, name) or 0.0)
+            self.load_ms += result.load_ms
+            self.n_load_ms += 1
+        if total is None:
+            return
+        self.times_ms.append(total)
+        if decode is not None:
+            self.n_parts += 1
+            self.parts_ms += total
+            self.queue_ms += result.queue_ms or 0.0
+            self.prefill_ms += result.prefill_ms or 0.0
+            self.decode_ms += decode
+            self.thinking_ms += decode * thinking_share(result) if decode else 0.0
 
     def _add_tokens(self, result: Result) -> None:
         generated, prompt = result.completion_tokens, result.prompt_tokens
-        for name in _COUNTED:
-            self._take(name, getattr(result, name))
-        self._take_rate("tokens_per_s", generated, result.execution_time_ms)
-        self._take_rate("generation_tokens_per_s", generated, result.decode_ms)
-        read = None if prompt is None else max(0, prompt - (result.cached_tokens or 0))
-        self._take_rate("prompt_tokens_per_s", read, result.prefill_ms)
+        if result.cached_tokens is not None:
+            self.cached_tokens += result.cached_tokens
+            self.n_cached_tokens += 1
+        if result.thinking_tokens is not None:
+            self.thinking_tokens += result.thinking_tokens
+            self.n_thinking_tokens += 1
+        if prompt is not None:
+            self.prompt_tokens += prompt
+            self.n_prompt_tokens += 1
+            read = max(0, prompt - (result.cached_tokens or 0))
+            if read and result.prefill_ms:
+                self.prompt_tokens_per_s += read
+                self.prompt_tokens_per_s_ms += result.prefill_ms
+                self.n_prompt_tokens_per_s += 1
+        if generated is not None:
+            self.completion_tokens += generated
+            self.n_completion_tokens += 1
+            if generated and result.execution_time_ms:
+                self.tokens_per_s += generated
+                self.tokens_per_s_ms += result.execution_time_ms
+                self.n_tokens_per_s += 1
+            if generated and result.decode_ms:
+                self.generation_tokens_per_s += generated
+                self.generation_tokens_per_s_ms += result.decode_ms
+                self.n_generation_tokens_per_s += 1
 
 
 def thinking_share(result: Result) -> float:
@@ -414,9 +469,8 @@ def _summary_of(group: Group, tally: Tally) -> Summary:
     tests = tally.tests.values()
     strict = [test.strict / test.n for test in tests]
     counts = tally.counts()
-    first_tokens = sorted(tally.times["first_token_ms"])
-    sizes = [size for size, _ in tally.memory if size is not None]
-    shares = [share for _, share in tally.memory if share is not None]
+    load_ms, first_tokens = tally.total("load_ms"), sorted(tally.first_tokens_ms)
+    n_told = tally.n_told()
     return Summary(
         group=group,
         n_tests=len(tests),
@@ -427,30 +481,25 @@ def _summary_of(group: Group, tally: Tally) -> Summary:
         score=mean_score([test.score / test.n for test in tests]) if tests else None,
         strict_score=sum(strict) / len(strict) if strict else None,
         pass_rate=mean_score([test.n_passed / test.n for test in tests]) if tests else None,
-        time=_summarise_times(sorted(tally.times["execution_time_ms"])),
+        time=_summarise_times(sorted(tally.times_ms)),
         parts=_mean_parts(tally),
         first_token_ms=percentile(first_tokens, 0.5) if first_tokens else None,
-        load_ms=tally.mean("load_ms"),
-        **{name: tally.sums.get(name) for name in (*_COUNTED, *_PAID)},  # type: ignore[arg-type]
-        tokens_per_s=tally.rate("tokens_per_s"),
-        generation_tokens_per_s=tally.rate("generation_tokens_per_s"),
-        prompt_tokens_per_s=tally.rate("prompt_tokens_per_s"),
-        memory_bytes=max(sizes, default=None),
-        gpu_share=min(shares, default=None),
+        load_ms=None if load_ms is None else load_ms / n_told["load_ms"],
+        **{name: tally.total(name) for name in _TOLD if name != "load_ms"},  # type: ignore[arg-type]
+        **{name: tally.rate(name) for name in _RATES},  # type: ignore[arg-type]
+        memory_bytes=max(tally.memory_sizes, default=None),
+        gpu_share=min(tally.gpu_shares, default=None),
         marks=dict(tally.marks.most_common()),
         failures=counts.failures,
-        n_told={**tally.n, "first_token_ms": len(first_tokens)},
+        n_told=n_told,
     )
 
 
 def _mean_parts(tally: Tally) -> TimeParts | None:
-    total = tally.mean("parts")
-    if total is None:
+    n = tally.n_parts
+    if not n:
         return None
-    n = tally.n["parts"]
-    queue, prefill, decode, thinking = (
-        tally.sums[name] / n for name in (*_PHASES, "decode_ms", "thinking_ms")
-    )
+    queue, prefill, decode, thinking, total = (getattr(tally, name) / n for name in _PARTS)
     return TimeParts(
         n=n,
         queue_ms=queue,

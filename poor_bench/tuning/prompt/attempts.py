@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import asdict
 
 from poor_bench.errors import CostLimitError, RunCancelledError
 from poor_bench.models.failure import FailureScope
@@ -118,7 +119,7 @@ class Attempts:
 
     def _keep(self, key: str, attempt: Attempt) -> None:
         self._tools.budget.count_calls(attempt.n_calls or self._subject.n_calls_per_case)
-        self._tools.file.append("attempt", {"text": key, **attempt.as_record()})
+        self._tools.file.append("attempt", {"text": key, **asdict(attempt)})
         self._known[key, attempt.case_id] = attempt
         self._tell()
 

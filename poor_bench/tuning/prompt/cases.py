@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from poor_bench.models.failure import Failure
@@ -36,10 +36,6 @@ class Attempt:
     time_ms: float | None = None
     n_calls: int | None = None
     """Calls of LLMs that it took; None where that is as many as the subject says."""
-
-    def as_record(self) -> dict[str, Any]:
-        """Convert the attempt to its record in a file."""
-        return asdict(self)
 
 
 def attempt_of(record: Mapping[str, Any]) -> Attempt:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from poor_bench.statistics.intervals import Estimate, paired_interval
-from poor_bench.tuning.prompt.search import Candidate, SearchEnd, candidate_of
+from poor_bench.tuning.prompt.search import Candidate, SearchEnd
 from poor_bench.tuning.searches import KeptSearch, StopReason
 
 
@@ -18,7 +18,7 @@ def unified_diff(base: str, new: str) -> str:
 
     Example:
         >>> print(unified_diff("Solve:\n{problem}", "Compute:\n{problem}"))
-        --- in use
+        --- current
         +++ proposed
         @@ -1,2 +1,2 @@
         -Solve:
@@ -137,7 +137,7 @@ class PromptReport:
             "message": self.end.message,
             "n_calls": self.n_calls,
             "cost_usd": self.cost_usd,
-            "candidates": [candidate.as_record() for candidate in self.end.candidates],
+            "candidates": [asdict(candidate) for candidate in self.end.candidates],
             "best": self.improved.key if self.improved else None,
             "diff": self.diff,
             "proof": _proof_json(self.proof),
@@ -147,7 +147,10 @@ class PromptReport:
 
 def kept_report(search: KeptSearch) -> PromptReport:
     """Read the report of a search from its file."""
-    found = {record["key"]: candidate_of(record) for record in search.of_kind("candidate")}
+    found = {
+        record["key"]: Candidate(**record | {"parents": tuple(record["parents"])})
+        for record in search.of_kind("candidate")
+    }
     end = search.last("end") or {}
     accepted = search.last("accepted") or {}
     proof = search.last("proof")

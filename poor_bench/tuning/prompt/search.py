@@ -29,88 +29,6 @@ COMPONENT = "prompt"
 _Made = TypeVar("_Made")
 
 
-class GepaAdapter:
-    """Implements `gepa.GEPAAdapter` for cases that are named by their ids."""
-
-    def __init__(
-        self, attempts: Attempts, ideas: Ideas, learn: Callable[[Sequence[Attempt]], None]
-    ) -> None:
-        """Try and propose nothing yet.
-
-        Args:
-            attempts: Tries prompts on cases.
-            ideas: Has other prompts.
-            learn: Told of every attempt.
-        """
-        self._attempts = attempts
-        self._ideas = ideas
-        self._learn = learn
-        self._origins: dict[str, str] = {}
-        self.ended_by: Exception | None = None
-        """Errors that end the search."""
-
-    def evaluate(
-        self, batch: list[str], candidate: dict[str, str], capture_traces: bool = False
-    ) -> EvaluationBatch[Attempt, Attempt]:
-        """Try a candidate on some cases.
-
-        Raises:
-            CaseFailedError: If a case could not be tried.
-        """
-        from gepa.core.adapter import EvaluationBatch
-
-        attempts = self.guarded(lambda: self._attempts.of(candidate[COMPONENT], batch))
-        self._learn(attempts)
-        return EvaluationBatch(
-            outputs=attempts,
-            scores=[attempt.score for attempt in attempts],
-            trajectories=attempts if capture_traces else None,
-        )
-
-    def make_reflective_dataset(
-        self,
-        candidate: dict[str, str],
-        eval_batch: EvaluationBatch[Attempt, Attempt],
-        components_to_update: list[str],
-    ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Attempts for the next candidate."""
-        return {COMPONENT: [{"attempt": attempt} for attempt in eval_batch.outputs]}
-
-    def propose_new_texts(
-        self,
-        candidate: dict[str, str],
-        reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
-        components_to_update: list[str],
-    ) -> dict[str, str]:
-        """Propose the next candidate; the old one without a new idea."""
-        text = candidate[COMPONENT]
-        attempts = [row["attempt"] for row in reflective_dataset[COMPONENT]]
-        idea = self.guarded(lambda: self._ideas.propose(text, attempts)) or Idea(text, "")
-        self._origins.setdefault(idea.text, idea.made_by)
-        return {COMPONENT: idea.text}
-
-    def origin_of(self, text: str) -> str:
-        """Origin of a candidate; empty for the current prompt."""
-        return self._origins.get(text, "")
-
-    def guarded(self, make: Callable[[], _Made]) -> _Made:
-        """Propose a text and keep errors, which GEPA would drop.
-
-        Raises:
-            CaseFailedError: As `make`; the search goes on after it.
-            Exception: As `make`, now or before; it ends the search.
-        """
-        if self.ended_by is not None:
-            raise self.ended_by
-        try:
-            return make()
-        except CaseFailedError:
-            raise
-        except Exception as error:
-            self.ended_by = error
-            raise
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """A prompt that was good enough to be tried on all validation cases."""
@@ -123,21 +41,6 @@ class Candidate:
     """Mean over the validation cases."""
     made_by: str = ""
     """Such as `writer`, or the edit; empty for the prompt in use."""
-
-    def as_record(self) -> dict[str, Any]:
-        """Convert the candidate to its record in a file."""
-        return {
-            "key": self.key,
-            "text": self.text,
-            "parents": list(self.parents),
-            "score": self.score,
-            "made_by": self.made_by,
-        }
-
-
-def candidate_of(record: Mapping[str, Any]) -> Candidate:
-    """Read a candidate from its record."""
-    return Candidate(**{**record, "parents": tuple(record["parents"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,29 +77,38 @@ class SearchEnd:
 
 
 class PromptSearch:
-    """One search with GEPA."""
+    """One search with GEPA: its adapter (`gepa.GEPAAdapter`, cases are their ids) and callback."""
 
     def __init__(
         self,
-        adapter: GepaAdapter,
+        attempts: Attempts,
+        ideas: Ideas,
         split: Split,
         effort: Effort,
+        *,
+        learn: Callable[[Sequence[Attempt]], None],
         found: Callable[[Candidate], None],
     ) -> None:
         """Prepare a search.
 
         Args:
-            adapter: Tries and proposes.
+            attempts: Tries prompts on cases.
+            ideas: Has other prompts.
             split: Training and validation cases.
             effort: When to end.
+            learn: Told of every attempt.
             found: Told of each candidate.
         """
-        self._adapter = adapter
+        self._attempts = attempts
+        self._ideas = ideas
         self._split = split
         self._effort = effort
+        self._learn = learn
         self._found = found
+        self._origins: dict[str, str] = {}
         self._candidates: list[Candidate] = []
         self._best_at = 0
+        self._ended_by: Exception | None = None
 
     def run(self, base_text: str) -> SearchEnd:
         """Search from a prompt; blocks until something ends the search.
@@ -210,7 +122,7 @@ class PromptSearch:
                 seed_candidate={COMPONENT: base_text},
                 trainset=list(self._split.train),
                 valset=list(self._split.validation),
-                adapter=self._adapter,
+                adapter=self,
                 reflection_minibatch_size=min(self._effort.n_examples, len(self._split.train)),
                 seed=self._effort.seed,
                 stop_callbacks=self._is_over,
@@ -221,47 +133,96 @@ class PromptSearch:
         except CaseFailedError as error:
             return self._end(StopReason.LLM_FAILED, f"cannot test the current prompt: {error}")
         except (SearchStoppedError, RunCancelledError) as error:
-            self._adapter.ended_by = error
-        return self._outcome(self._adapter.ended_by)
+            self._ended_by = error
+        if self._ended_by is None:
+            return self._end(StopReason.THRESHOLD if self._is_good_enough else StopReason.NO_GAIN)
+        reason = find_reason(self._ended_by)
+        if reason is None:
+            raise self._ended_by
+        return self._end(reason, "" if reason is StopReason.CANCELLED else str(self._ended_by))
+
+    def evaluate(
+        self, batch: list[str], candidate: dict[str, str], capture_traces: bool = False
+    ) -> EvaluationBatch[Attempt, Attempt]:
+        """Try a candidate on some cases; called by GEPA.
+
+        Raises:
+            CaseFailedError: If a case could not be tried.
+        """
+        from gepa.core.adapter import EvaluationBatch
+
+        attempts = self._guard(lambda: self._attempts.of(candidate[COMPONENT], batch))
+        self._learn(attempts)
+        return EvaluationBatch(
+            outputs=attempts,
+            scores=[attempt.score for attempt in attempts],
+            trajectories=attempts if capture_traces else None,
+        )
+
+    def make_reflective_dataset(
+        self,
+        candidate: dict[str, str],
+        eval_batch: EvaluationBatch[Attempt, Attempt],
+        components_to_update: list[str],
+    ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Select the attempts for the next candidate; called by GEPA."""
+        return {COMPONENT: [{"attempt": attempt} for attempt in eval_batch.outputs]}
+
+    def propose_new_texts(
+        self,
+        candidate: dict[str, str],
+        reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
+        components_to_update: list[str],
+    ) -> dict[str, str]:
+        """Propose the next candidate; the old one without a new idea; called by GEPA."""
+        text = candidate[COMPONENT]
+        attempts = [row["attempt"] for row in reflective_dataset[COMPONENT]]
+        idea = self._guard(lambda: self._ideas.propose(text, attempts)) or Idea(text, "")
+        self._origins.setdefault(idea.text, idea.made_by)
+        return {COMPONENT: idea.text}
 
     def on_valset_evaluated(self, event: ValsetEvaluatedEvent) -> None:
-        """Take a candidate that GEPA tried on all validation cases."""
-        self._adapter.guarded(lambda: self._take(event))
+        """Take a candidate that was tried on all validation cases; called by GEPA."""
+        self._guard(lambda: self._take(event))
 
     def _take(self, event: ValsetEvaluatedEvent) -> None:
-        parents = tuple(self._candidates[number].key for number in event["parent_ids"])
-        text = event["candidate"][COMPONENT]
-        score = event["average_score"]
+        text, score = event["candidate"][COMPONENT], event["average_score"]
         candidate = Candidate(
             key=text_key(text),
             text=text,
-            parents=parents,
+            parents=tuple(self._candidates[number].key for number in event["parent_ids"]),
             score=score,
-            made_by=self._adapter.origin_of(text),
+            made_by=self._origins.get(text, ""),
         )
         if not self._candidates or score > max(known.score for known in self._candidates):
             self._best_at = event["iteration"]
         self._candidates.append(candidate)
         self._found(candidate)
 
+    def _guard(self, make: Callable[[], _Made]) -> _Made:
+        """Make something for GEPA and keep errors, which it would drop.
+
+        Raises:
+            CaseFailedError: As `make`; the search goes on after it.
+            Exception: As `make`, now or before; it ends the search.
+        """
+        if self._ended_by is not None:
+            raise self._ended_by
+        try:
+            return make()
+        except CaseFailedError:
+            raise
+        except Exception as error:
+            self._ended_by = error
+            raise
+
     def _is_over(self, state: GEPAState[Any, Any]) -> bool:
-        return (
-            self._adapter.ended_by is not None
-            or self._is_good_enough
-            or state.i + 1 - self._best_at >= self._effort.patience
-        )
+        is_stuck = state.i + 1 - self._best_at >= self._effort.patience
+        return self._ended_by is not None or self._is_good_enough or is_stuck
 
     @property
     def _is_good_enough(self) -> bool:
         return any(known.score >= self._effort.threshold for known in self._candidates)
-
-    def _outcome(self, ended_by: Exception | None) -> SearchEnd:
-        if ended_by is None:
-            return self._end(StopReason.THRESHOLD if self._is_good_enough else StopReason.NO_GAIN)
-        reason = find_reason(ended_by)
-        if reason is None:
-            raise ended_by
-        return self._end(reason, "" if reason is StopReason.CANCELLED else str(ended_by))
 
     def _end(self, reason: StopReason, message: str = "") -> SearchEnd:
         return SearchEnd(candidates=tuple(self._candidates), reason=reason, message=message)

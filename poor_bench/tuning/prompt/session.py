@@ -30,7 +30,6 @@ from poor_bench.tuning.prompt.report import PromptReport, count_spent, kept_repo
 from poor_bench.tuning.prompt.search import (
     Candidate,
     Effort,
-    GepaAdapter,
     PromptSearch,
     SearchEnd,
     require_gepa,
@@ -215,13 +214,19 @@ class PromptSession:
             IdeaSource.BOTH: [self._writer, self._editor],
         }
         ideas = TakingTurns(sources[self._task.ideas])
-        adapter = GepaAdapter(self._attempts, ideas, self._editor.learn)
-        search = PromptSearch(adapter, self._split, self._task.effort, self._note)
+        search = PromptSearch(
+            self._attempts,
+            ideas,
+            self._split,
+            self._task.effort,
+            learn=self._editor.learn,
+            found=self._note,
+        )
         return search.run(self._task.subject.base_text)
 
     def _note(self, candidate: Candidate) -> None:
         self._found[candidate.key] = candidate
-        self._tools.file.append("candidate", candidate.as_record())
+        self._tools.file.append("candidate", asdict(candidate))
         self._tell()
 
     def _prove(self, end: SearchEnd) -> str:

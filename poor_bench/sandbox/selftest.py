@@ -239,8 +239,8 @@ _REACHING = (
 )
 
 
+# how much later than its limit a program may be gone on a busy machine
 _GRACE_S = 10.0
-"""How much later than its limit a program may be gone on a busy machine."""
 _HEARTBEATS_S = 0.3
 
 

@@ -14,7 +14,7 @@ import json
 from poor_bench.sandbox.inside import warm_up
 warm_up.preload()
 {freeze}
-new = [warm_up._object_of(size) for size in warm_up._SIZES for _ in range(7)]
+new = [warm_up._make_object(size) for size in warm_up._SIZES for _ in range(7)]
 print(json.dumps([*map(id, new)]))
 """
 

@@ -14,7 +14,7 @@ import pytest
 
 from poor_bench.sandbox import CaseEnd, Check, CheckEnd, Limits, Mechanism, Program, Sandbox
 from poor_bench.sandbox.host.launchers import ZygoteLauncher
-from poor_bench.sandbox.inside.descendants import TaskCounter
+from poor_bench.sandbox.inside.descendants import Descendants
 from poor_bench.sandbox.program_runs import open_candidate_session
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has these limits")
@@ -139,8 +139,8 @@ def test_processes_are_counted_and_gone_where_nothing_else_keeps_them_apart() ->
 
 
 def test_watch_counts_descendants_and_leaves_out_children() -> None:
-    watch = TaskCounter()
-    n_before = watch.n_tasks(1000, ())
+    watch = Descendants()
+    n_before = watch.count_tasks(1000, ())
     program = "import os\nos.fork() and os.fork()\nos.write(1, b'.')\nos.read(0, 1)"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", program], **pipes) as family:
@@ -150,8 +150,8 @@ def test_watch_counts_descendants_and_leaves_out_children() -> None:
             heard = os.read(family.stdout.fileno(), 9)
             assert heard, "the family died"
             told += heard
-        assert watch.n_tasks(1000, ()) == n_before + 3
-        assert watch.n_tasks(1000, {family.pid}) == n_before
+        assert watch.count_tasks(1000, ()) == n_before + 3
+        assert watch.count_tasks(1000, {family.pid}) == n_before
 
 
 CONFINED = f"""

@@ -74,8 +74,8 @@ def _line_in(traceback: TracebackType | None, file: str) -> int | None:
 
 
 Arguments = tuple[Sequence[Any], Mapping[str, Any]]
+# flags of code with `*args` and `**kwargs`; see `inspect.CO_VARARGS`
 _TAKES_ANY_NUMBER, _TAKES_ANY_NAME = 0x04, 0x08
-"""Flags of code with `*args` and `**kwargs`; see `inspect.CO_VARARGS`."""
 
 
 def arguments_of(function: Callable[..., Any], inputs: Sequence[Any]) -> list[Arguments]:

@@ -108,10 +108,10 @@ def _alarm() -> object:
 
 _MODULE = "test"
 _SETUP_FILE, _TEST_FILE = "<setup>", "<test>"
+# tests that a checker keeps compiled: every LLM and every trial gets the same ones
 _MAX_COMPILED = 256
-"""Tests that a checker keeps compiled: every LLM and every trial gets the same ones."""
+# of its CPU time that a checker may have used and still take another test
 _MAX_CPU_SHARE = 0.5
-"""Of its CPU time that a checker may have used and still take another test."""
 
 
 def serve_checker(channel: Channel, order: CheckerOrder) -> None:

@@ -15,7 +15,7 @@ from poor_bench.sandbox.inside.candidate import serve_candidate
 from poor_bench.sandbox.inside.checker import serve_checker
 from poor_bench.sandbox.inside.descriptors import CHANNEL, ChildOutput
 from poor_bench.sandbox.inside.policy import SandboxPolicy
-from poor_bench.sandbox.inside.python_files import forget_project, import_folders
+from poor_bench.sandbox.inside.python_files import find_import_folders, forget_project
 from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.wire.channel import Channel, DescriptorConnection, SocketConnection
 from poor_bench.sandbox.wire.encoding import encode
@@ -24,50 +24,55 @@ from poor_bench.sandbox.wire.messages import CandidateOrder, Order, message_to_o
 _READY = encode(("ready",))
 
 
+def main() -> None:
+    """Carry out the order that comes over stdin, with stdout for answers and stderr for output."""
+    channel = Channel(DescriptorConnection(os.dup(0), os.dup(1)))
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    forget_project(find_import_folders())
+    policy = SandboxPolicy(dict.fromkeys(Mechanism, ""), readable=())
+    live(channel, policy, ChildOutput(), is_apart=True)
+
+
 def live(
-    channel: Channel, walls: SandboxPolicy, output: ChildOutput, *, is_apart: bool
+    channel: Channel, policy: SandboxPolicy, output: ChildOutput, *, is_apart: bool
 ) -> NoReturn:
     """Wait, locked in, for an order over `channel`; carry it out and end this process.
 
     Args:
         channel: To whoever gives the order, maybe much later.
-        walls: What to put up.
+        policy: What to put in force.
         output: Of this process.
-        is_apart: Whether its scratch folder is its own.
+        is_apart: Give it a scratch folder of its own.
     """
     try:
-        serve(channel, walls, output, is_apart=is_apart)
+        serve(channel, policy, output, is_apart=is_apart)
     finally:
         os._exit(0)
 
 
-def serve(channel: Channel, walls: SandboxPolicy, output: ChildOutput, *, is_apart: bool) -> None:
-    """Do all that a child does, until nobody is there to ask; see `live`.
+def serve(channel: Channel, policy: SandboxPolicy, output: ChildOutput, *, is_apart: bool) -> None:
+    """Do all that a child does, until nobody asks any more; see `live`.
 
     Raises:
-        ChannelClosedError: When nobody is there any more.
+        ChannelClosedError: When the other side is gone.
     """
     try:
-        walls.apply_before_order(is_apart=is_apart)
-        early_error = ""
+        policy.apply_before_order(is_apart=is_apart)
+        reason = ""
     except OSError as error:
-        early_error = str(error)
+        reason = str(error)
     order = message_to_order(channel.receive_trusted())
-    reason = early_error or _lock_in(order, walls)
+    try:
+        if not reason:
+            policy.apply_with_order(order.limits, order.cpu_s, order.scratch)
+    except OSError as error:
+        reason = str(error)
     if reason:
         channel.send(("failed", reason))
     else:
         channel.send_encoded(_READY)
         carry_out(order, channel, output)
-
-
-def _lock_in(order: Order, walls: SandboxPolicy) -> str:
-    """Put up what could not be put up before; return why that failed, or an empty text."""
-    try:
-        walls.apply_with_order(order.limits, order.cpu_s, order.scratch)
-    except OSError as error:
-        return str(error)
-    return ""
 
 
 def carry_out(order: Order, channel: Channel, output: ChildOutput) -> None:
@@ -78,21 +83,8 @@ def carry_out(order: Order, channel: Channel, output: ChildOutput) -> None:
     sys.argv = ["solution"]
     if isinstance(order, CandidateOrder):
         serve_candidate(channel, order, output)
-    else:
-        serve_checker(_channel_for_sockets() if order.is_linked else channel, order)
-
-
-def _channel_for_sockets() -> Channel:
-    """Return a channel over the same descriptor that takes sockets as well."""
-    connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=CHANNEL)
-    return Channel(SocketConnection(connected))
-
-
-def main() -> None:
-    """Carry out the order that comes over stdin, with stdout for answers and stderr for output."""
-    channel = Channel(DescriptorConnection(os.dup(0), os.dup(1)))
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)
-    forget_project(import_folders())
-    walls = SandboxPolicy(dict.fromkeys(Mechanism, ""), readable=())
-    live(channel, walls, ChildOutput(), is_apart=True)
+        return
+    if order.is_linked:  # a channel over the same descriptor that takes sockets as well
+        connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=CHANNEL)
+        channel = Channel(SocketConnection(connected))
+    serve_checker(channel, order)

@@ -185,8 +185,8 @@ _ENDS: Mapping[type[Exception], CheckEnd] = {
     ChannelClosedError: CheckEnd.DIED,
     DecodeError: CheckEnd.GARBLED,
 }
+# raised into a test they would end its `map(candidate, ...)` early, as if all had been checked
 _END_ITERATIONS = (StopIteration, StopAsyncIteration)
-"""Raised into a test they would end its `map(candidate, ...)` early, as if all had been checked."""
 
 
 def _exception(report: ErrorReport) -> BaseException:

@@ -21,7 +21,7 @@ _SYSTEM_FILES = (
 _DEBIAN_PACKAGES = "dist-packages"
 
 
-def import_folders() -> list[str]:
+def find_import_folders() -> list[str]:
     """Return where programs may import from: the standard library and installed packages.
 
     Other places that this interpreter was told of (editable installs, the project) are left out.
@@ -40,13 +40,13 @@ def import_folders() -> list[str]:
     ]
 
 
-def readable_files() -> list[str]:
+def find_readable_files() -> list[str]:
     """Return the files and folders that programs may read: modules and shared libraries.
 
     None of them lies within another one.
     """
     wanted = {
-        *(*_SYSTEM_FILES, *import_folders()),
+        *(*_SYSTEM_FILES, *find_import_folders()),
         os.path.join(sys.base_prefix, "lib"),
         *map(os.path.dirname, _loaded_libraries()),
     }

@@ -1,6 +1,6 @@
 """The zygote: a small process without threads or secrets that forks a child per program.
 
-It is started once, enters its surroundings, and then waits for requests on its link to us. A
+It is started once, enters its context, and then waits for requests on its link to us. A
 request is one byte with four descriptors: the file for the child's output twice, for stdout and
 stderr, the channel over which the child takes its order, and a control socket. Those of the child
 arrive at the numbers that they have there (see `RECEIVED`). The zygote never reads orders. When the
@@ -28,7 +28,7 @@ from struct import Struct
 from typing import NoReturn
 
 from poor_bench.sandbox.inside.child import live
-from poor_bench.sandbox.inside.descendants import OrphanReaper, TaskCounter
+from poor_bench.sandbox.inside.descendants import Descendants
 from poor_bench.sandbox.inside.descriptors import (
     CHANNEL,
     RECEIVED,
@@ -39,17 +39,10 @@ from poor_bench.sandbox.inside.descriptors import (
     reserve_descriptors,
 )
 from poor_bench.sandbox.inside.policy import SandboxPolicy
-from poor_bench.sandbox.inside.python_files import forget_project, import_folders
+from poor_bench.sandbox.inside.python_files import find_import_folders, forget_project
 from poor_bench.sandbox.inside.warm_up import freeze, preload, rehearse
-from poor_bench.sandbox.inside.zygote_context import (
-    SWITCHED_OFF,
-    ZygoteContext,
-    enter_zygote_context,
-    explain_missing_task_limit,
-    find_missing_mechanisms,
-)
+from poor_bench.sandbox.inside.zygote_context import ZygoteContext, enter_zygote_context
 from poor_bench.sandbox.levels import Mechanism
-from poor_bench.sandbox.linux.rights import OtherUser
 from poor_bench.sandbox.program import Exit, Limits
 from poor_bench.sandbox.wire.channel import Channel, DescriptorConnection, SocketConnection
 from poor_bench.sandbox.wire.messages import APART, IN_TURN, pack_exit, pack_failure
@@ -75,80 +68,34 @@ def main(link_descriptor: str, processor: str, avoided: str) -> None:
         with suppress(OSError):
             os.sched_setaffinity(0, {int(processor)})
     preload()
-    orphans = OrphanReaper()
-    tasks = TaskCounter()
-    surroundings = enter_zygote_context([Mechanism(name) for name in avoided.split(",") if name])
-    candidates = [mechanism for mechanism in Mechanism if mechanism not in surroundings.missing]
-    missing = surroundings.missing | find_missing_mechanisms(candidates)
-    user = _task_user(surroundings, missing)
-    tasks_outside = surroundings.tasks_outside if user is None else 0
-    is_limited = Mechanism.TASK_LIMIT not in missing and not tasks_outside
-    watched_tasks = None if is_limited else _watch_of_tasks(tasks, missing)
-    walls = SandboxPolicy(missing, surroundings.readable, user, tasks_outside)
-    walls.prepare()
-    zygote = _Zygote(link, surroundings, walls, orphans, watched_tasks)
-    forget_project(import_folders())
-    Channel(SocketConnection(link)).send(missing)
+    descendants = Descendants()
+    mechanisms = [Mechanism(name) for name in avoided.split(",") if name]
+    context = enter_zygote_context(mechanisms, descendants)
+    policy = SandboxPolicy(context.missing, context.readable, context.user, context.tasks_outside)
+    policy.prepare()
+    zygote = _Zygote(link, context, policy, descendants)
+    forget_project(find_import_folders())
+    Channel(SocketConnection(link)).send(context.missing)
     zygote.serve()
-
-
-def _task_user(surroundings: ZygoteContext, missing: dict[Mechanism, str]) -> OtherUser | None:
-    """Return whom children must become for the limit on tasks to be kept; None for nobody else.
-
-    Where it cannot be kept at all, it is added to what is missing.
-    """
-    if Mechanism.RESOURCE_LIMITS in missing:
-        missing.setdefault(Mechanism.TASK_LIMIT, "there are no resource limits")
-    if Mechanism.TASK_LIMIT in missing:
-        return None
-    number = surroundings.further_user
-    others = [] if number is None else [OtherUser(number), OtherUser(number, reads_all=True)]
-    for user in (None, *others):
-        reason = explain_missing_task_limit(user)
-        if not reason:
-            missing.pop(Mechanism.TASK_LIMIT, None)
-            return user
-        missing[Mechanism.TASK_LIMIT] = reason
-    return None
-
-
-def _watch_of_tasks(tasks: TaskCounter, missing: dict[Mechanism, str]) -> TaskCounter | None:
-    """Return what counts the tasks of programs instead of the kernel; None if nothing can.
-
-    What is missing no longer holds the limit on tasks then.
-    """
-    if missing.get(Mechanism.TASK_LIMIT) == SWITCHED_OFF:
-        return None
-    problem = tasks.problem()
-    if problem:
-        missing.setdefault(Mechanism.TASK_LIMIT, f"tasks cannot be counted: {problem}")
-        return None
-    missing.pop(Mechanism.TASK_LIMIT, None)
-    return tasks
 
 
 class _Zygote:
     def __init__(
         self,
         link: socket.socket,
-        surroundings: ZygoteContext,
-        walls: SandboxPolicy,
-        orphans: OrphanReaper,
-        tasks: TaskCounter | None,
+        context: ZygoteContext,
+        policy: SandboxPolicy,
+        descendants: Descendants,
     ) -> None:
         self._link = link
-        self._renew_processes = surroundings.renew_processes
-        # only the filter keeps programs from changing the folder itself
-        is_filtered = Mechanism.SYSTEM_CALL_FILTER not in walls.missing
-        self._empty_scratch = (
-            surroundings.empty_scratch if is_filtered else surroundings.renew_scratch
-        )
-        self._walls = walls
-        self._orphans = orphans
-        self._tasks = tasks
+        self._renew_processes = context.renew_processes
+        self._empty_scratch = context.empty_scratch
+        self._counts_tasks = context.counts_tasks
+        self._policy = policy
+        self._descendants = descendants
         self._next_look = 0.0
         self._with_too_many_tasks: set[int] = set()
-        self._may_leave_orphans = walls.missing.keys() >= _STOPS_ORPHANS
+        self._may_leave_orphans = policy.missing.keys() >= _STOPS_ORPHANS
         self._control_of: dict[int, int] = {}
         self._child_of: dict[int, int] = {}
         self._in_turn: list[int] = []
@@ -164,11 +111,12 @@ class _Zygote:
         signal.set_wakeup_fd(self._waking, warn_on_full_buffer=False)
         self._poll.register(self._link, select.POLLIN)
         self._poll.register(self._ended, select.POLLIN)
-        rehearse(self._walls, self._output)
+        rehearse(self._policy, self._output)
         freeze()
         free_received()
         while True:
-            for descriptor, _ in self._poll.poll(self._patience_ms()):
+            patience_ms = _LOOKS_EVERY_S * 1000 if self._is_watching() else None
+            for descriptor, _ in self._poll.poll(patience_ms):
                 if descriptor == self._ended:
                     self._reap()
                 elif descriptor == self._link.fileno():
@@ -202,27 +150,25 @@ class _Zygote:
         free_received()
 
     def _is_watching(self) -> bool:
-        """Tell whether a program runs that has to be watched: then another child waits already."""
-        return self._tasks is not None and len(self._in_turn) > 1
-
-    def _patience_ms(self) -> float | None:
-        return _LOOKS_EVERY_S * 1000 if self._is_watching() else None
+        """True if a program runs whose tasks are counted: then another child waits already."""
+        return self._counts_tasks and len(self._in_turn) > 1
 
     def _look_at_tasks(self) -> None:
         """Kill the program that runs if it has too many threads and processes."""
         running, now = self._in_turn[0], time.monotonic()
-        if self._tasks is None or now < self._next_look:
+        if now < self._next_look:
             return
         self._next_look = now + _LOOKS_EVERY_S
-        if self._tasks.n_tasks(_MOST_TASKS, self._control_of.keys() - {running}) > _MOST_TASKS:
+        others = self._control_of.keys() - {running}
+        if self._descendants.count_tasks(_MOST_TASKS, others) > _MOST_TASKS:
             self._with_too_many_tasks.add(running)
             os.kill(running, signal.SIGKILL)
 
     def _become_child(self, *, is_apart: bool) -> NoReturn:
         signal.set_wakeup_fd(-1)
-        if not self._walls.are_prepared:
+        if not self._policy.is_prepared:
             detach_from_zygote()
-        live(self._channel, self._walls, self._output, is_apart=is_apart)
+        live(self._channel, self._policy, self._output, is_apart=is_apart)
 
     def _kill(self, control: int) -> None:
         self._poll.unregister(control)
@@ -238,7 +184,7 @@ class _Zygote:
             if control is None:
                 continue
             if self._may_leave_orphans:
-                self._orphans.kill(child, keep=self._control_of)
+                self._descendants.kill_orphans(child, keep=self._control_of)
             if self._child_of.pop(control, None) is not None:
                 self._poll.unregister(control)
             self._end_turn(child)
@@ -265,5 +211,5 @@ class _Zygote:
         for child in self._control_of:
             os.kill(child, signal.SIGKILL)
             if self._may_leave_orphans:
-                self._orphans.kill(child, keep=())
+                self._descendants.kill_orphans(child, keep=())
         os._exit(0)

@@ -11,31 +11,28 @@ import os
 import sys
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
+from poor_bench.sandbox.inside.descendants import Descendants
 from poor_bench.sandbox.inside.policy import ResourceLimits, require_memory_limit
-from poor_bench.sandbox.inside.python_files import import_folders, readable_files, require_readable
+from poor_bench.sandbox.inside.python_files import (
+    find_import_folders,
+    find_readable_files,
+    require_readable,
+)
 from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.linux import namespaces, rights, seccomp, system_calls
 from poor_bench.sandbox.linux.system_calls import PreparedCalls
 from poor_bench.sandbox.program import Limits
 from poor_bench.sandbox.wire.encoding import decode_trusted, encode
 
-_ONLY_LINUX = (
-    Mechanism.TASK_LIMIT,
-    Mechanism.SYSTEM_CALL_FILTER,
-    Mechanism.FILE_RULES,
-    Mechanism.BARE_ROOT,
-    Mechanism.OWN_NETWORK,
-    Mechanism.OWN_PROCESSES,
-)
-SWITCHED_OFF = "switched off"
-"""Why a mechanism is not in force that is to be done without."""
+_SWITCHED_OFF = "switched off"
 _MORE_DESCRIPTORS_THAN_OPEN = 4096
+# threads and processes that the user may start outside while programs run
 _MORE_TASKS_OUTSIDE = 768
-"""Threads and processes that the user may start outside while programs run."""
+# ids beyond those that systems and containers give to anybody
 _FIRST_UNUSED_USER, _N_UNUSED_USERS = 0x7000_0000, 1_000_000
-"""Ids beyond those that systems and containers give to anybody."""
 
 
 class ZygoteContext:
@@ -46,86 +43,92 @@ class ZygoteContext:
         readable: Files and folders that children may read.
         renew_processes: Gives the next child a pid namespace of its own.
         empty_scratch: Removes all files from the scratch folder that children have in turn.
-        renew_scratch: Does so at more cost, and undoes changes of the folder itself as well.
-        further_user: Whom programs can run as where this process is root; else None.
+        user: Whom children must become for the kernel to limit their tasks; None for who they are.
         tasks_outside: Tasks of this user that count along with those of programs, at most.
-        hint: What probably keeps mechanisms from being in force.
+        counts_tasks: True if the zygote must count the tasks of programs instead of the kernel.
     """
 
-    def __init__(self, missing: dict[Mechanism, str]) -> None:
-        self.missing = missing
+    def __init__(self, avoided: Collection[Mechanism]) -> None:
+        self.missing = dict.fromkeys(avoided, _SWITCHED_OFF)
         self.readable: Sequence[str] = ()
         self.renew_processes: Callable[[], None] = lambda: None
         self.empty_scratch: Callable[[], None] = lambda: None
-        self.renew_scratch: Callable[[], None] = lambda: None
-        self.further_user: int | None = None
+        self.user: rights.OtherUser | None = None
         self.tasks_outside = _MORE_TASKS_OUTSIDE
-        self.hint = ""
+        self.counts_tasks = False
 
-    def attempt(self, mechanism: Mechanism, action: Callable[[], None]) -> None:
-        """Put up one wall, or note why it cannot stand."""
-        if mechanism in self.missing:
-            return
-        try:
-            action()
-        except OSError as error:
-            self.missing[mechanism] = f"{error.strerror or error}{self.hint}"
+    def attempt(self, mechanism: Mechanism, action: Callable[[], None], hint: str) -> None:
+        """Put one mechanism in force, or note why it cannot be."""
+        if mechanism not in self.missing:
+            try:
+                action()
+            except OSError as error:
+                self.missing[mechanism] = f"{error.strerror or error}{hint}"
 
 
-def enter_zygote_context(avoided: Collection[Mechanism]) -> ZygoteContext:
-    """Lock this process in as far as the system allows, and say how far that is.
+def enter_zygote_context(avoided: Collection[Mechanism], descendants: Descendants) -> ZygoteContext:
+    """Lock this process in as far as the system allows, and find out how far that is.
 
     Where processes can be kept apart, the rest of the program runs in a new process; this one
     waits for its end and ends with it.
 
     Args:
         avoided: Mechanisms to do without.
+        descendants: Counts tasks where the kernel does not.
     """
-    surroundings = ZygoteContext(missing=dict.fromkeys(avoided, SWITCHED_OFF))
-    if sys.platform != "linux":
-        for mechanism in _ONLY_LINUX:
-            surroundings.missing.setdefault(mechanism, "only Linux has it")
-        return surroundings
-    _enter_linux_context(surroundings)
-    return surroundings
+    context = ZygoteContext(avoided)
+    further_user = None
+    if sys.platform == "linux":
+        if os.geteuid() == 0:
+            further_user = _FIRST_UNUSED_USER + os.getpid() % _N_UNUSED_USERS
+        _enter_linux_context(context, further_user)
+    else:
+        for mechanism in Mechanism:
+            if mechanism is not Mechanism.RESOURCE_LIMITS:
+                context.missing.setdefault(mechanism, "only Linux has it")
+    context.missing.update(_find_missing(set(Mechanism) - context.missing.keys()))
+    if Mechanism.BARE_ROOT not in context.missing:
+        # only the filter keeps programs from changing the folder itself
+        is_filtered = Mechanism.SYSTEM_CALL_FILTER not in context.missing
+        context.empty_scratch = (
+            namespaces.empty_scratch if is_filtered else namespaces.renew_scratch
+        )
+    _limit_tasks(context, descendants, further_user)
+    return context
 
 
-def _enter_linux_context(surroundings: ZygoteContext) -> None:
+def _enter_linux_context(context: ZygoteContext, further_user: int | None) -> None:
     def share_no_processes() -> None:
         namespaces.enter_new(system_calls.CLONE_NEWPID)
         _continue_in_child()
         rights.die_with_parent()
-        surroundings.renew_processes = namespaces.renewing_pid_namespace().make
+        context.renew_processes = namespaces.prepare_pid_renewal().make
 
     def share_no_files() -> None:
         namespaces.enter_new(system_calls.CLONE_NEWNS)
-        namespaces.enter_bare_root(surroundings.readable)
-        surroundings.empty_scratch = namespaces.empty_scratch
-        surroundings.renew_scratch = namespaces.renew_scratch
+        namespaces.enter_bare_root(context.readable)
         os.environ.update(HOME=namespaces.SCRATCH, TMPDIR=namespaces.SCRATCH)
 
-    surroundings.tasks_outside += _tasks_of_user()
-    if os.geteuid() == 0:
-        surroundings.further_user = _FIRST_UNUSED_USER + os.getpid() % _N_UNUSED_USERS
+    context.tasks_outside += _count_tasks_of_user()
+    hint = ""
     try:
-        namespaces.become_namespace_owner(surroundings.further_user)
-        if namespaces.count_tasks_apart():
-            surroundings.tasks_outside = 0
+        namespaces.become_namespace_owner(further_user)
+        if namespaces.counts_tasks_apart():
+            context.tasks_outside = 0
     except OSError as error:
-        surroundings.hint = f" (no user namespace: {error.strerror})"
-    surroundings.readable = readable_files()
+        hint = f" (no user namespace: {error.strerror})"
+    context.readable = find_readable_files()
     rights.adopt_orphans()
-    surroundings.attempt(
-        Mechanism.OWN_NETWORK,
-        lambda: namespaces.enter_new(system_calls.CLONE_NEWNET | system_calls.CLONE_NEWIPC),
-    )
-    surroundings.attempt(Mechanism.OWN_PROCESSES, share_no_processes)
-    surroundings.attempt(Mechanism.BARE_ROOT, share_no_files)
+    network = system_calls.CLONE_NEWNET | system_calls.CLONE_NEWIPC
+    context.attempt(Mechanism.OWN_NETWORK, lambda: namespaces.enter_new(network), hint)
+    context.attempt(Mechanism.OWN_PROCESSES, share_no_processes, hint)
+    # last: files that were needed so far are out of sight from then on
+    context.attempt(Mechanism.BARE_ROOT, share_no_files, hint)
     rights.forbid_new_privileges()
 
 
-def _tasks_of_user() -> int:
-    """Return how many threads and processes this user has as far as can be seen."""
+def _count_tasks_of_user() -> int:
+    """Count the threads and processes of this user, as far as they can be seen."""
     n_tasks = 0
     for process in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):
@@ -145,28 +148,49 @@ def _continue_in_child() -> None:
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
 
-def find_missing_mechanisms(candidates: Collection[Mechanism]) -> dict[Mechanism, str]:
-    """Try in a child which of some mechanisms cannot be put in force, and return why."""
-    reasons = _in_child(lambda: _reasons(candidates))
-    return {Mechanism(name): reason for name, reason in reasons.items()}
+def _limit_tasks(
+    context: ZygoteContext, descendants: Descendants, further_user: int | None
+) -> None:
+    """Find out who limits the tasks of programs: the kernel, this process, or nobody."""
+    missing = context.missing
+    if Mechanism.RESOURCE_LIMITS in missing:
+        missing.setdefault(Mechanism.TASK_LIMIT, "there are no resource limits")
+    if Mechanism.TASK_LIMIT not in missing:
+        _choose_task_user(context, further_user)
+    is_limited = Mechanism.TASK_LIMIT not in missing and not context.tasks_outside
+    if is_limited or missing.get(Mechanism.TASK_LIMIT) == _SWITCHED_OFF:
+        return
+    problem = descendants.explain_uncountable()
+    if problem:
+        missing.setdefault(Mechanism.TASK_LIMIT, f"tasks cannot be counted: {problem}")
+    else:
+        missing.pop(Mechanism.TASK_LIMIT, None)
+        context.counts_tasks = True
 
 
-def explain_missing_task_limit(user: rights.OtherUser | None) -> str:
-    """Try in a child why the kernel does not limit the tasks of a user; empty if it does.
+def _choose_task_user(context: ZygoteContext, further_user: int | None) -> None:
+    """Choose whom children become: the first user whose tasks the kernel limits, if any."""
+    users: list[rights.OtherUser | None] = [None]
+    if further_user is not None:
+        users += [rights.OtherUser(further_user), rights.OtherUser(further_user, reads_all=True)]
+    for user in users:
+        reason: str = _run_in_child(partial(_explain_unlimited_tasks, user))
+        if not reason:
+            context.missing.pop(Mechanism.TASK_LIMIT, None)
+            context.user = user
+            if user is not None:
+                context.tasks_outside = 0
+            return
+        context.missing[Mechanism.TASK_LIMIT] = reason
 
-    Args:
-        user: Whom the child becomes; None for who it is.
-    """
-    reason: str = _in_child(lambda: _why_tasks_are_not_limited(user))
-    return reason
 
-
-def _why_tasks_are_not_limited(user: rights.OtherUser | None) -> str:
+def _explain_unlimited_tasks(user: rights.OtherUser | None) -> str:
+    """Try why the kernel does not limit the tasks of a user; empty if it does."""
     import resource  # not on Windows
 
-    folders = [] if user is None else import_folders()
+    folders = [] if user is None else find_import_folders()
     try:
-        PreparedCalls(rights.giving_up_privileges(user)).make()
+        PreparedCalls(rights.list_privilege_calls(user)).make()
         require_readable(folders)
         resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
         _thread.start_new_thread(os.getpid, ())
@@ -177,7 +201,13 @@ def _why_tasks_are_not_limited(user: rights.OtherUser | None) -> str:
     return "the kernel does not limit the tasks of this user"
 
 
-def _in_child(action: Callable[[], Any]) -> Any:
+def _find_missing(candidates: Collection[Mechanism]) -> dict[Mechanism, str]:
+    """Try in a child which of some mechanisms cannot be put in force, and why."""
+    reasons = _run_in_child(lambda: _try_steps(candidates))
+    return {Mechanism(name): reason for name, reason in reasons.items()}
+
+
+def _run_in_child(action: Callable[[], Any]) -> Any:
     """Return what a function makes of plain data in a child that is gone afterwards."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -191,9 +221,9 @@ def _in_child(action: Callable[[], Any]) -> Any:
     return made
 
 
-def _reasons(candidates: Collection[Mechanism]) -> dict[str, str]:
+def _try_steps(candidates: Collection[Mechanism]) -> dict[str, str]:
     reasons: dict[str, str] = {}
-    for mechanism, put_in_force in _steps():
+    for mechanism, put_in_force in _list_steps():
         try:
             if mechanism in candidates:
                 put_in_force()
@@ -202,35 +232,29 @@ def _reasons(candidates: Collection[Mechanism]) -> dict[str, str]:
     return reasons
 
 
-def _steps() -> list[tuple[Mechanism, Callable[[], None]]]:
-    """Return what a zygote and its children do, in the same order."""
+def _list_steps() -> list[tuple[Mechanism, Callable[[], None]]]:
+    """List what a zygote and its children do, in the same order."""
+
+    def enter_private_scratch() -> None:
+        PreparedCalls(namespaces.list_private_scratch_calls()).make()
+
+    def rule_files() -> None:
+        ruleset = rights.make_ruleset((), (os.devnull,))
+        PreparedCalls(rights.list_rule_calls(ruleset)).make()
+
+    def filter_child() -> None:
+        PreparedCalls([seccomp.make_filter_call(os.getpid())]).make()
+
+    def limit_resources() -> None:
+        ResourceLimits().put_in_force(limits, limits.cpu_s)
+        require_memory_limit(limits)
+
     limits = Limits()
-    limiting: list[tuple[Mechanism, Callable[[], None]]] = [
-        (
-            Mechanism.RESOURCE_LIMITS,
-            lambda: ResourceLimits().put_in_force(limits, limits.cpu_s),
-        ),
-        (Mechanism.RESOURCE_LIMITS, lambda: require_memory_limit(limits)),
-    ]
-    if sys.platform != "linux":
-        return limiting
-    return [
+    steps: list[tuple[Mechanism, Callable[[], None]]] = [
         (Mechanism.SYSTEM_CALL_FILTER, seccomp.filter_forking_process),
-        (Mechanism.BARE_ROOT, _enter_private_scratch),
-        (Mechanism.FILE_RULES, _rule_files),
-        (Mechanism.SYSTEM_CALL_FILTER, _filter_child),
-        *limiting,
+        (Mechanism.BARE_ROOT, enter_private_scratch),
+        (Mechanism.FILE_RULES, rule_files),
+        (Mechanism.SYSTEM_CALL_FILTER, filter_child),
+        (Mechanism.RESOURCE_LIMITS, limit_resources),
     ]
-
-
-def _enter_private_scratch() -> None:
-    PreparedCalls(namespaces.entering_private_scratch()).make()
-
-
-def _rule_files() -> None:
-    ruleset = rights.make_ruleset((), (os.devnull,))
-    PreparedCalls(rights.keeping_rules(ruleset)).make()
-
-
-def _filter_child() -> None:
-    PreparedCalls([seccomp.filtering_child(os.getpid())]).make()
+    return steps if sys.platform == "linux" else steps[-1:]

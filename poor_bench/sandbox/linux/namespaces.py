@@ -71,7 +71,7 @@ def _mapping_from_outside(users: str) -> Callable[[], bool]:
     return finish
 
 
-def count_tasks_apart() -> bool:
+def counts_tasks_apart() -> bool:
     """Tell whether the kernel counts a user's tasks in each user namespace; Linux 5.14 does."""
     numbers = re.match(r"(\d{1,9})\.(\d{1,9})", os.uname().release)
     return numbers is not None and (int(numbers[1]), int(numbers[2])) >= (5, 14)
@@ -88,7 +88,7 @@ def enter_new(flags: int) -> None:
     system_calls.system_call("unshare", flags)
 
 
-def renewing_pid_namespace() -> PreparedCalls:
+def prepare_pid_renewal() -> PreparedCalls:
     """Return the calls that make the next child the first process of a new pid namespace.
 
     For the process that forks, which must itself be in a pid namespace that it may administer: it
@@ -106,15 +106,15 @@ def _write(path: str, text: str) -> None:
 
 SCRATCH_PARENT = "/poor_bench"
 SCRATCH = f"{SCRATCH_PARENT}/scratch"
+# any folder that exists everywhere and is not needed any more; it is hidden meanwhile
 _BUILDING_SITE = "/sys"
-"""Any folder that exists everywhere and is not needed any more; it is hidden meanwhile."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
+# struct mount_attr: attr_set, attr_clr, propagation, userns_fd
 _MOUNT_ATTRIBUTES = Struct("=QQQQ")
-"""struct mount_attr: attr_set, attr_clr, propagation, userns_fd."""
 _READ_ONLY_WITHOUT_SETUID = 0b11
 _AT_RECURSIVE = 0x8000
+# programs of root run as another user; nobody else sees the folder
 _SCRATCH_OPTIONS = b"mode=777,size=64m,nr_inodes=10k"
-"""Programs of root run as another user; nobody else sees the folder."""
 _LEAVING_SCRATCH = SystemCall("umount2", (SCRATCH.encode(), system_calls.MNT_DETACH))
 _MOUNTING_SCRATCH = SystemCall("mount", (b"tmpfs", SCRATCH.encode(), b"tmpfs", 0, _SCRATCH_OPTIONS))
 
@@ -166,7 +166,7 @@ def renew_scratch() -> None:
     PreparedCalls([_LEAVING_SCRATCH, _MOUNTING_SCRATCH]).make()
 
 
-def entering_private_scratch() -> list[SystemCall]:
+def list_private_scratch_calls() -> list[SystemCall]:
     """Return the calls that give a process a scratch folder that no other sees."""
     return [SystemCall("unshare", (system_calls.CLONE_NEWNS,)), _LEAVING_SCRATCH, _MOUNTING_SCRATCH]
 

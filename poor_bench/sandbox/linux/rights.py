@@ -15,12 +15,12 @@ from typing import NamedTuple
 from poor_bench.sandbox.linux import system_calls
 from poor_bench.sandbox.linux.system_calls import SystemCall
 
+# version 3; this process
 _CAPABILITIES_HEADER = Struct("=II").pack(0x2008_0522, 0)
-"""Version 3; this process."""
+# effective, permitted and inheritable ones below 32, then those above
 _CAPABILITIES = Struct("=6I")
-"""Effective, permitted and inheritable ones below 32, then those above."""
+# CAP_DAC_READ_SEARCH: the rights of files do not keep this process from reading them
 _READ_ALL = 1 << 2
-"""CAP_DAC_READ_SEARCH: the rights of files do not keep this process from reading them."""
 _SIGKILL = 9
 
 
@@ -47,7 +47,7 @@ def forbid_new_privileges() -> None:
     system_calls.system_call("prctl", system_calls.PR_SET_DUMPABLE, 0)
 
 
-def giving_up_privileges(user: OtherUser | None) -> list[SystemCall]:
+def list_privilege_calls(user: OtherUser | None) -> list[SystemCall]:
     """Return the calls with which a process gives up all capabilities; see capset(2).
 
     Args:
@@ -77,10 +77,10 @@ def adopt_orphans() -> None:
     system_calls.system_call("prctl", system_calls.PR_SET_CHILD_SUBREAPER, 1)
 
 
+# struct landlock_ruleset_attr: handled_access_fs, handled_access_net, scoped
 _RULESET = Struct("=QQQ")
-"""struct landlock_ruleset_attr: handled_access_fs, handled_access_net, scoped."""
+# struct landlock_path_beneath_attr, packed: allowed_access, parent_fd
 _PATH_RULE = Struct("=Qi")
-"""struct landlock_path_beneath_attr, packed: allowed_access, parent_fd."""
 _ASK_VERSION = 1
 _PATH_BENEATH = 1
 _OLDEST_USABLE_VERSION = 3
@@ -99,7 +99,7 @@ _FOREIGN_SOCKETS_AND_SIGNALS = 0b11
 
 
 def make_ruleset(readable: Sequence[str], usable: Sequence[str]) -> int:
-    """Return the descriptor of rules for `keeping_rules`.
+    """Return the descriptor of rules for `list_rule_calls`.
 
     Nothing can be executed. Where the kernel knows how, TCP, abstract sockets of others and
     signals to others are closed as well.
@@ -122,7 +122,7 @@ def make_ruleset(readable: Sequence[str], usable: Sequence[str]) -> int:
     return ruleset
 
 
-def keeping_rules(ruleset: int) -> list[SystemCall]:
+def list_rule_calls(ruleset: int) -> list[SystemCall]:
     """Return the calls that take from a process all rights that a ruleset does not give.
 
     They are irrevocable, and need `forbid_new_privileges` before. The ruleset is closed.

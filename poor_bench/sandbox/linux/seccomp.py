@@ -26,11 +26,11 @@ from typing import NamedTuple
 from poor_bench.sandbox.linux import system_calls
 from poor_bench.sandbox.linux.system_calls import PreparedCalls, SystemCall
 
+# Machine to the kernel's AUDIT_ARCH_... constant.
 ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
-"""Machine to the kernel's AUDIT_ARCH_... constant."""
 
+# calls beyond are newer than this table; programs must find them missing and do without
 LAST_KNOWN = 449
-"""Calls beyond are newer than this table; programs must find them missing and do without."""
 CLONE3 = 435
 
 _ABSENT = "-"
@@ -129,10 +129,10 @@ _FILTER_MODE = 2
 _CLONE_THREAD = 0x1_0000
 _SOCKET_KIND_MASK = 0xF
 _PR_SET_NAME, _PR_SET_VMA = 15, 0x5356_4D41
+# fcntl commands on a descriptor itself and its locks; not those that choose whom to signal
 _OWN_FILE_COMMANDS = (0, 1, 2, 3, 4, 5, 6, 7, 1030)
-"""fcntl commands on a descriptor itself and its locks; not those that choose whom to signal."""
+# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
 _HARMLESS_IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
-"""TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX."""
 
 
 class _Condition(NamedTuple):
@@ -169,7 +169,7 @@ def filter_forking_process() -> None:
     PreparedCalls([_installing(_first_filter(_known_machine()))]).make()
 
 
-def filtering_child(pid: int) -> SystemCall:
+def make_filter_call(pid: int) -> SystemCall:
     """Return the call that installs the second filter for a child and its threads; irrevocable.
 
     Args:

@@ -18,12 +18,12 @@ from poor_bench.sandbox.wire.encoding import (
     encode_exact,
 )
 
+# bytes of a length, the most significant one first
 _SIZE = 4
-"""Bytes of a length, the most significant one first."""
 _READ_SIZE = 65536
 _DURATION = Struct("@ll")
+# waits end up to a tick late, so that those of the same length need no new limit each
 _TICKS_PER_S = 100
-"""Waits end up to a tick late, so that those of the same length need no new limit each."""
 
 
 class ChannelClosedError(Exception):

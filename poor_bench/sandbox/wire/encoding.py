@@ -31,8 +31,8 @@ from typing import Any
 from poor_bench.messages import bounded_text
 from poor_bench.sandbox.wire.plain import MAX_DEPTH, MAX_NAME, EncodeError, OpaqueObject, to_plain
 
+# longest encoding of one value
 MAX_BYTES = 1024 * 1024
-"""Longest encoding of one value."""
 _VERSION = 2
 
 
@@ -74,8 +74,8 @@ def _mark(type_name: str) -> tuple[object, str]:
 _INT32, _DOUBLE, _TWO_DOUBLES = struct.Struct("<i"), struct.Struct("<d"), struct.Struct("<dd")
 _DIGIT, _DIGIT_BITS = struct.Struct("<H"), 15
 _END_OF_DICT = ord("0")
+# items of one set or dict that may share a hash; plain data has hardly any
 _MAX_EQUAL_HASHES = 16
-"""Items of one set or dict that may share a hash; plain data has hardly any."""
 
 
 class DecodeError(Exception):

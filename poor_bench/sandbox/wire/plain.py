@@ -14,10 +14,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NoReturn
 
+# deepest nesting of one value
 MAX_DEPTH = 100
-"""Deepest nesting of one value."""
+# characters that are kept of the name of a type
 MAX_NAME = 100
-"""Characters that are kept of the name of a type."""
 _SCALARS = frozenset({type(None), bool, int, float, complex, str, bytes})
 _CONTAINERS = frozenset({list, tuple, set, frozenset, dict})
 

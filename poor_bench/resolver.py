@@ -106,7 +106,7 @@ class ResultSetResolver:
         return stored_runs(store.paths.runs())
 
     def rescorings(self) -> Iterator[tuple[str, list[Result]]]:
-        """Yield what rescorings replaced and what undoing them restored, oldest first.
+        """Yield what rescorings replaced and what find_undoable them restored, oldest first.
 
         Yields:
             The kind of the kept run, `EARLIER` or `UNDO`, and its scores.

@@ -32,10 +32,10 @@ from poor_bench.runner.rescore import (
     Rescored,
     RescorePlan,
     RescoreRun,
+    find_undoable,
     rescore,
     rescore_by_judges,
     to_rescore,
-    undoing,
 )
 from poor_bench.runner.run import Run, machine_facts
 from poor_bench.runner.scorer import Scorer, WorkspaceFingerprints
@@ -78,7 +78,7 @@ class WorkspaceRunner:
         self.config = config
         self.workspace = workspace or config.workspace
         if workspace is None:
-            accept_level_of(config.data_dir)
+            accept_level_in(config.data_dir)
         self.manager = manager or LLMManager(config.data_dir)
         evaluators = config.evaluators
         self._judging = ResponseJudging(config.data_dir, self.workspace.llms, self.manager)
@@ -293,7 +293,7 @@ class WorkspaceRunner:
             for result in self.config.store.results()
             if result.failure is None and is_chosen(result)
         }
-        undone = undoing(ResultSetResolver(self.config).rescorings(), present)
+        undone = find_undoable(ResultSetResolver(self.config).rescorings(), present)
         if not undone:
             raise ConfigError("no rescoring is left to undo")
         return undone
@@ -321,7 +321,7 @@ class WorkspaceRunner:
         self.manager.close()
 
 
-def accept_level_of(data_dir: Path) -> None:
+def accept_level_in(data_dir: Path) -> None:
     """Let code of models run from the sandbox level on that a workspace's config.yaml names.
 
     Raises:

@@ -131,9 +131,9 @@ def _results(app: AppContext) -> list[Finding]:
 def _sandbox(app: AppContext) -> list[Finding]:
     from poor_bench.sandbox import sandbox_terms, weakness_of
     from poor_bench.sandbox.levels import Mechanism
-    from poor_bench.workspace_runner import accept_level_of
+    from poor_bench.workspace_runner import accept_level_in
 
-    accept_level_of(app.data_dir)
+    accept_level_in(app.data_dir)
     terms = sandbox_terms()
     status = terms.status
     missing = [f"without {name}: {reason}" for name, reason in status.missing.items()]

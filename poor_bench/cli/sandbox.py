@@ -137,9 +137,9 @@ def agree_on_sandbox(app: AppContext, tests: Iterable[Test]) -> None:
         return
     from poor_bench.errors import ConfigError
     from poor_bench.sandbox import accept_level, sandbox_terms, weakness_of
-    from poor_bench.workspace_runner import accept_level_of
+    from poor_bench.workspace_runner import accept_level_in
 
-    accept_level_of(app.data_dir)
+    accept_level_in(app.data_dir)
     terms = sandbox_terms()
     is_asked = sys.stdin.isatty() and sys.stderr.isatty()
     may_ask = terms.is_refused and not terms.is_chosen and is_asked
@@ -155,7 +155,7 @@ def agree_on_sandbox(app: AppContext, tests: Iterable[Test]) -> None:
 
 
 def _run_code(app: AppContext, tests: Iterable[Test]) -> bool:
-    from poor_bench.runner.scorer import spec_of
+    from poor_bench.runner.scorer import resolve_spec
 
-    specs = (spec_of(app.workspace, test) for test in tests)
+    specs = (resolve_spec(app.workspace, test) for test in tests)
     return any(app.evaluators.get(spec.name).runs_code(spec.parameters) for spec in specs)

@@ -41,9 +41,9 @@ def command() -> None:
 @pass_app
 def list_searches(app: AppContext, /, as_json: bool) -> int:
     """List the searches of the workspace, newest last."""
-    from poor_bench.tuning.searches import kept_searches
+    from poor_bench.tuning.searches import list_searches
 
-    rows = [_build_row(search) for search in kept_searches(app.data_dir)]
+    rows = [_build_row(search) for search in list_searches(app.data_dir)]
     if as_json:
         print_json({"searches": rows})
     elif not rows:
@@ -77,21 +77,21 @@ def print_search(search: KeptSearch) -> None:
     """Print the result of a search."""
     from poor_bench.cli.tune_params import print_sweep_report
     from poor_bench.cli.tune_prompt import print_prompt_report
-    from poor_bench.tuning.params.ranking import kept_report as kept_sweep
-    from poor_bench.tuning.prompt.report import kept_report
+    from poor_bench.tuning.params.ranking import read_sweep
+    from poor_bench.tuning.prompt.report import read_report
 
     if search.kind == "params":
-        print_sweep_report(kept_sweep(search))
+        print_sweep_report(read_sweep(search))
     else:
-        print_prompt_report(kept_report(search))
+        print_prompt_report(read_report(search))
 
 
 def search_to_json(search: KeptSearch) -> dict[str, Any]:
     """Build the JSON output of a search."""
-    from poor_bench.tuning.params.ranking import kept_report as kept_sweep
-    from poor_bench.tuning.prompt.report import kept_report
+    from poor_bench.tuning.params.ranking import read_sweep
+    from poor_bench.tuning.prompt.report import read_report
 
-    report = kept_sweep(search) if search.kind == "params" else kept_report(search)
+    report = read_sweep(search) if search.kind == "params" else read_report(search)
     return report.as_json()
 
 

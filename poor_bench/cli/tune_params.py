@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from poor_bench.models.llm import LLM
     from poor_bench.models.test import Test
     from poor_bench.runner.events import RunEvent
-    from poor_bench.tuning.params.ranking import ParamsReport, Standing
+    from poor_bench.tuning.params.ranking import ParamsReport, VariantRow
     from poor_bench.tuning.params.tune_params import ParamsTask
     from poor_bench.tuning.params.variants import Axis
     from poor_bench.workspace_folder import WorkspaceFolder
@@ -194,7 +194,7 @@ def print_sweep_report(report: ParamsReport) -> None:
     click.echo(_suggest_next_step(report))
 
 
-def _build_row(row: Standing, report: ParamsReport) -> dict[str, str]:
+def _build_row(row: VariantRow, report: ParamsReport) -> dict[str, str]:
     from poor_bench.metrics import count_text, time_text
     from poor_bench.tuning.params.variants import variant_name
 
@@ -211,7 +211,7 @@ def _build_row(row: Standing, report: ParamsReport) -> dict[str, str]:
     }
 
 
-def _describe_remarks(row: Standing, report: ParamsReport) -> str:
+def _describe_remarks(row: VariantRow, report: ParamsReport) -> str:
     if row.variant_id in report.dropped:
         return "dropped"
     remarks = [f"{row.n_failed} failed"] if row.n_failed else []
@@ -276,7 +276,7 @@ def read_axes(texts: Iterable[str], llm: LLM) -> list[Axis]:
     Raises:
         click.UsageError: If an option is malformed, or has no effect with the model's provider.
     """
-    from poor_bench.tuning.params.variants import axis_of
+    from poor_bench.tuning.params.variants import read_axis
 
     values: dict[str, list[Any]] = {}
     for text in texts:
@@ -286,7 +286,7 @@ def read_axes(texts: Iterable[str], llm: LLM) -> list[Axis]:
         raise click.UsageError("give at least one --param NAME=VALUE,VALUE")
     _require_effect(values, llm)
     try:
-        return [axis_of(name, own) for name, own in values.items()]
+        return [read_axis(name, own) for name, own in values.items()]
     except ValueError as error:
         raise click.UsageError(f"--param {error}") from error
 

@@ -140,7 +140,7 @@ def _find_subject(app: AppContext, manager: LLMManager, **options: Any) -> Named
     from poor_bench.config.load import TEST_CLASSES_FILE
     from poor_bench.config.nearest_name import name_hint
     from poor_bench.errors import ConfigError
-    from poor_bench.tuning.prompt.subjects import agent_named, class_named
+    from poor_bench.tuning.prompt.subjects import find_agent_prompt, find_class_prompt
 
     name, llm_name = options["subject"], options["llm_name"]
     has_classes = (app.data_dir / TEST_CLASSES_FILE).exists()
@@ -150,25 +150,25 @@ def _find_subject(app: AppContext, manager: LLMManager, **options: Any) -> Named
         if not llm_name:
             raise click.UsageError("--llm is missing: give the model that the prompt is for")
         agree_on_sandbox(app, (test for test in app.workspace.tests if test.class_id == name))
-        return class_named(app.config, manager, app.find_llm(llm_name), name, options["part"])
+        return find_class_prompt(app.config, manager, app.find_llm(llm_name), name, options["part"])
     if name not in agents:
         message = f"no test class or agent {name!r} exists"
         raise ConfigError(message, hint=name_hint(name, [*classes, *agents]))
     if llm_name:
         raise click.UsageError(f"--llm is for test classes; the agent {name} names its own model")
-    return agent_named(app.config, manager, name, options["judge"])
+    return find_agent_prompt(app.config, manager, name, options["judge"])
 
 
 def _run(
     app: AppContext, manager: LLMManager, task: PromptTask, resume: str | None, *, quiet: bool
 ) -> PromptReport:
     from poor_bench.pool.control import RunControl
-    from poor_bench.tuning.prompt.cases import kept_split
-    from poor_bench.tuning.prompt.session import resume_prompt, split_of, tune_prompt
+    from poor_bench.tuning.prompt.cases import read_split
+    from poor_bench.tuning.prompt.session import resume_prompt, split_task, tune_prompt
     from poor_bench.tuning.searches import find_search
 
     search = find_search(app.data_dir, resume, kind="prompt") if resume else None
-    split = split_of(task) if search is None else kept_split(search.header)
+    split = split_task(task) if search is None else read_split(search.header)
     control = RunControl()
     with open_view(task, split, quiet=quiet) as tell, stop_on_signal(control):
         if search is None:
@@ -214,7 +214,7 @@ def open_view(
 
 def print_prompt_report(report: PromptReport) -> None:
     """Print the result and the next step."""
-    from poor_bench.tuning.prompt.cases import kept_split
+    from poor_bench.tuning.prompt.cases import read_split
 
     print_table(
         {
@@ -229,7 +229,7 @@ def print_prompt_report(report: PromptReport) -> None:
     if report.diff:
         click.echo(_colour(report.diff))
         click.echo("")
-    click.echo(_describe_split(kept_split(report.header)))
+    click.echo(_describe_split(read_split(report.header)))
     click.echo(_describe_end(report))
     if report.proof is not None:
         click.echo(report.proof.sentence)

@@ -161,7 +161,7 @@ class RescoreRun:
         self._store.merge()
 
     def _opened(self) -> tuple[JournalWriter, EarlierScores]:
-        earlier_id, run_id = new_run_ids(self._store, self._started)
+        earlier_id, run_id = make_run_ids(self._store, self._started)
         header = {"started": self._started, "kind": RESCORE}
         earlier = EarlierScores(
             self._store.paths, earlier_id, replaced_by=run_id, started=self._started
@@ -169,7 +169,7 @@ class RescoreRun:
         return self._store.open_run(run_id, header), earlier
 
 
-def new_run_ids(store: ResultStore, started: str, *, rescores: bool = True) -> tuple[str, str]:
+def make_run_ids(store: ResultStore, started: str, *, rescores: bool = True) -> tuple[str, str]:
     """Make an id for the earlier scores, and one for the run that replaces them.
 
     Args:
@@ -183,7 +183,7 @@ def new_run_ids(store: ResultStore, started: str, *, rescores: bool = True) -> t
     return earlier_id, new_run_id(started, earlier_id if rescores else newest)
 
 
-def undoing(
+def find_undoable(
     rescorings: Iterable[tuple[str, Sequence[Result]]], present: Mapping[_Key, Result]
 ) -> list[Rescored]:
     """Find the earlier scores that the newest rescoring replaced, as `new`.

@@ -32,7 +32,7 @@ from poor_bench.runner.events import (
 )
 from poor_bench.runner.jobs import JudgeItem, TrialJobs, group_by_judge, score_again
 from poor_bench.runner.plan import Plan, TrialState, WorkItem
-from poor_bench.runner.rescore import new_run_ids, rescore, to_rescore
+from poor_bench.runner.rescore import make_run_ids, rescore, to_rescore
 from poor_bench.runner.scorer import Scorer
 from poor_bench.scoring.fingerprint import llm_fingerprint
 
@@ -64,7 +64,7 @@ class Run:
         """
         started = self._manager.clock.now_iso()
         rescores = bool(self._plan.n_stale_scores)
-        earlier_id, run_id = new_run_ids(self._store, started, rescores=rescores)
+        earlier_id, run_id = make_run_ids(self._store, started, rescores=rescores)
         earlier = EarlierScores(self._store.paths, earlier_id, replaced_by=run_id, started=started)
         journal = self._store.open_run(run_id, _header(self._plan, started))
         progress = Progress(run_id, journal, earlier, listener)
@@ -293,11 +293,11 @@ def machine_facts() -> dict[str, Any]:
     }
 
 
-def cpu_model_in(cpuinfo: str) -> str:
+def find_cpu_model(cpuinfo: str) -> str:
     r"""Find the processor's name in the text of Linux's `/proc/cpuinfo`; empty if it is missing.
 
     Example:
-        >>> cpu_model_in("processor : 0\nmodel name\t: Some CPU @ 2.0GHz\n")
+        >>> find_cpu_model("processor : 0\nmodel name\t: Some CPU @ 2.0GHz\n")
         'Some CPU @ 2.0GHz'
     """
     for line in cpuinfo.splitlines():
@@ -311,7 +311,7 @@ def _cpu_model() -> str:
     system = platform.system()
     if system == "Linux":
         try:
-            return cpu_model_in(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+            return find_cpu_model(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
         except OSError:
             return ""
     if system == "Darwin":

@@ -47,7 +47,7 @@ class WorkspaceFingerprints:
         """Fingerprint of how it would be scored."""
         known = self._of_evaluator.get(test.test_id)
         if known is None:
-            spec = spec_of(self._workspace, test)
+            spec = resolve_spec(self._workspace, test)
             evaluator = self._evaluators.get(spec.name)
             judge = self._judges.fingerprint(evaluator.questions(spec.parameters))
             code = evaluator.code_digest_for(spec.parameters) + judge
@@ -55,7 +55,7 @@ class WorkspaceFingerprints:
         return known
 
 
-def spec_of(workspace: Workspace, test: Test) -> EvaluatorSpec:
+def resolve_spec(workspace: Workspace, test: Test) -> EvaluatorSpec:
     """Find the evaluator of a test, with its merged parameters."""
     return merge_specs(workspace.test_classes[test.class_id].evaluator, test.evaluator)
 
@@ -77,7 +77,7 @@ class Scorer:
 
     def questions(self, test: Test) -> tuple[JudgeQuestion, ...]:
         """List what judges are asked about the responses to a test; nothing for most tests."""
-        spec = spec_of(self._workspace, test)
+        spec = resolve_spec(self._workspace, test)
         return self._evaluators.get(spec.name).questions(spec.parameters)
 
     def is_judged(self, test: Test) -> bool:
@@ -86,7 +86,7 @@ class Scorer:
 
     def runs_code(self, tests: Iterable[Test]) -> bool:
         """Tell whether code of responses to some tests is run."""
-        specs = (spec_of(self._workspace, test) for test in tests)
+        specs = (resolve_spec(self._workspace, test) for test in tests)
         return any(self._evaluators.get(spec.name).runs_code(spec.parameters) for spec in specs)
 
     def judge_of(self, test: Test) -> LLM:
@@ -141,7 +141,7 @@ class Scorer:
         levels: list[Level] = []
         door = self._judging.door(result, cancelled)
         if verdict is None:
-            spec = spec_of(self._workspace, test)
+            spec = resolve_spec(self._workspace, test)
             evaluator = self._evaluators.get(spec.name)
             with noting_levels() as levels:
                 evaluated = evaluator.evaluate(split.answer, spec.parameters, door)

@@ -12,9 +12,8 @@ from poor_bench.config.edit_yaml import change_agent_prompt
 from poor_bench.config.nearest_name import known_names
 from poor_bench.errors import ConfigError
 from poor_bench.judge.agent_registry import load_agent_registry
-from poor_bench.tuning.params.ranking import ParamsReport
-from poor_bench.tuning.params.ranking import kept_report as kept_sweep
-from poor_bench.tuning.prompt.report import PromptReport, kept_report
+from poor_bench.tuning.params.ranking import ParamsReport, read_sweep
+from poor_bench.tuning.prompt.report import PromptReport, read_report
 from poor_bench.tuning.prompt.search import Candidate
 from poor_bench.tuning.prompt.subjects import ClassPart
 from poor_bench.tuning.searches import TuningFile, find_search, read_search
@@ -31,7 +30,7 @@ class Place:
     """Puts another there; raises ConfigError, and leaves the file untouched, if it cannot."""
 
 
-def place_of(reference: Mapping[str, str], config: WorkspaceFolder) -> Place:
+def find_place(reference: Mapping[str, str], config: WorkspaceFolder) -> Place:
     """Find the place of a subject.
 
     Args:
@@ -73,9 +72,9 @@ def accept_prompt(
         StoreError: If the file of the search cannot be written.
     """
     search = find_search(config.data_dir, reference, kind="prompt")
-    candidate = _candidate(kept_report(search), key)
+    candidate = _candidate(read_report(search), key)
     header = search.header
-    place = place_of(header["subject"], config)
+    place = find_place(header["subject"], config)
     if place.text != header["base_text"] and not force:
         raise ConfigError(
             f"the {header['name']} was edited after this search",
@@ -85,7 +84,7 @@ def accept_prompt(
         place.write(candidate.text)
         record = {"key": candidate.key, "at": _now(), "replaced": place.text}
         file.append("accepted", record)
-    return kept_report(read_search(search.path))
+    return read_report(read_search(search.path))
 
 
 def _candidate(report: PromptReport, key: str) -> Candidate:
@@ -117,7 +116,7 @@ def accept_variant(config: WorkspaceFolder, reference: str, variant_id: str = ""
         StoreError: If the file of the sweep cannot be written.
     """
     search = find_search(config.data_dir, reference, kind="params")
-    report = kept_sweep(search)
+    report = read_sweep(search)
     if not variant_id and report.best is None:
         raise ConfigError(f"sweep {search.run_id} found no better variant")
     wanted = variant_id or (report.best.variant_id if report.best else "")
@@ -131,4 +130,4 @@ def accept_variant(config: WorkspaceFolder, reference: str, variant_id: str = ""
     with closing(TuningFile(search.path)) as file:
         config.add_llms([records[found[0]]["entry"]])
         file.append("accepted", {"key": found[0], "at": _now()})
-    return kept_sweep(read_search(search.path))
+    return read_sweep(read_search(search.path))

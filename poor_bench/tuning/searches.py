@@ -142,7 +142,7 @@ def add_known(costs: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-def n_calls_of(result: Result) -> int:
+def count_calls_of(result: Result) -> int:
     """Number of requests for a result: one, and one for its judge."""
     return 1 if result.judgement is None else 2
 
@@ -212,7 +212,7 @@ class KeptSearch:
         return found[-1] if found else None
 
 
-def kept_searches(data_dir: Path) -> list[KeptSearch]:
+def list_searches(data_dir: Path) -> list[KeptSearch]:
     """List the searches of a workspace, oldest first.
 
     Raises:

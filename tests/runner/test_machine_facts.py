@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from poor_bench.runner.run import cpu_model_in, machine_facts
+from poor_bench.runner.run import find_cpu_model, machine_facts
 from poor_bench.runs.history import stored_runs
 from poor_bench.scoring.fingerprint import llm_fingerprint
 from tests.conftest import WorkspaceFiles
@@ -15,9 +15,10 @@ def test_this_machine_has_cores_and_memory() -> None:
 
 
 def test_processor_is_found_whatever_it_is_called() -> None:
-    assert cpu_model_in("processor\t: 0\nmodel name\t: Some CPU @ 2.0GHz\n") == "Some CPU @ 2.0GHz"
-    assert cpu_model_in("processor\t: 0\nModel\t\t: Some Board\n") == "Some Board"
-    assert cpu_model_in("") == ""
+    cpuinfo = "processor\t: 0\nmodel name\t: Some CPU @ 2.0GHz\n"
+    assert find_cpu_model(cpuinfo) == "Some CPU @ 2.0GHz"
+    assert find_cpu_model("processor\t: 0\nModel\t\t: Some Board\n") == "Some Board"
+    assert find_cpu_model("") == ""
 
 
 def test_kept_run_tells_machine_and_llm_fingerprints(workspace_files: WorkspaceFiles) -> None:

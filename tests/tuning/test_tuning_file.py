@@ -8,7 +8,7 @@ from poor_bench.errors import ConfigError, StoreError
 from poor_bench.tuning.searches import (
     TuningFile,
     find_search,
-    kept_searches,
+    list_searches,
     read_search,
     tuning_folder,
 )
@@ -64,7 +64,7 @@ def test_a_search_is_never_overwritten(tmp_path: Path) -> None:
 def test_searches_are_found_by_beginning_and_last(tmp_path: Path) -> None:
     write(tmp_path, "20261122T000000-aaaaaa")
     write(tmp_path, "20261122T000001-bbbbbb", kind="params")
-    assert len(kept_searches(tmp_path)) == 2
+    assert len(list_searches(tmp_path)) == 2
     assert find_search(tmp_path, "last").kind == "params"
     assert find_search(tmp_path, "last", kind="prompt").run_id == "20261122T000000-aaaaaa"
     assert find_search(tmp_path, "20261122T000001").kind == "params"

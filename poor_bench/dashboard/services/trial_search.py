@@ -21,7 +21,7 @@ from poor_bench.models.test import Test
 from poor_bench.prompts.request import build_messages
 from poor_bench.results.query import Found, ResultQuery, find_rows
 from poor_bench.results.table import TrialKey
-from poor_bench.runner.scorer import spec_of
+from poor_bench.runner.scorer import resolve_spec
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -122,7 +122,7 @@ def _last_span(text: str, part: str) -> tuple[int, int] | None:
 def _expected(workspace: Workspace, test: Test | None) -> str:
     if test is None:
         return ""
-    for name, value in spec_of(workspace, test).parameters.items():
+    for name, value in resolve_spec(workspace, test).parameters.items():
         if name.startswith("expected") and name != "expected_format":
             return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return ""

@@ -1,1 +1,1 @@
-"""Better parameters: variants of a model run the same tests; losers are dropped early."""
+"""Better parameters: variants of a model run the same tests; find_losers are dropped early."""

@@ -37,7 +37,7 @@ class Dropped:
     """Mean of leader minus variant on their common tests, with its 95 % interval, above 0."""
 
 
-def losers(scores: Scores, kept: Collection[str] = ()) -> list[Dropped]:
+def find_losers(scores: Scores, kept: Collection[str] = ()) -> list[Dropped]:
     """Find variants that are significantly behind the best one.
 
     Args:
@@ -51,11 +51,12 @@ def losers(scores: Scores, kept: Collection[str] = ()) -> list[Dropped]:
 
     Example:
         >>> tests = [str(n) for n in range(8)]
-        >>> [loser] = losers({"good": dict.fromkeys(tests, 1.0), "bad": dict.fromkeys(tests, 0.0)})
+        >>> scores = {"good": dict.fromkeys(tests, 1.0), "bad": dict.fromkeys(tests, 0.0)}
+        >>> [loser] = find_losers(scores)
         >>> loser.variant_id, loser.behind.value
         ('bad', 1.0)
     """
-    leader = best_of(scores)
+    leader = find_best(scores)
     if leader is None:
         return []
     found = []
@@ -68,7 +69,7 @@ def losers(scores: Scores, kept: Collection[str] = ()) -> list[Dropped]:
     return found
 
 
-def best_of(scores: Scores) -> str | None:
+def find_best(scores: Scores) -> str | None:
     """Choose the variant with the highest mean score among those with most tests, or None."""
     ran = {variant_id: own for variant_id, own in scores.items() if own}
     most = max((len(own) for own in ran.values()), default=0)
@@ -88,7 +89,7 @@ def mean(scores: Mapping[str, float]) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class VariantRow:
     """Measurements of one variant."""
 
     variant_id: str
@@ -120,9 +121,9 @@ class Standing:
         )
 
 
-def standings(
+def rank_variants(
     results: Mapping[str, Sequence[Result]], base_id: str, n_tests: int
-) -> list[Standing]:
+) -> list[VariantRow]:
     """Rank all variants: complete ones first, then by mean score.
 
     Args:
@@ -143,7 +144,7 @@ def standings(
         {variant_id: _speed(results[variant_id], scores[variant_id]) for variant_id in complete}
     )
     rows = [
-        Standing(
+        VariantRow(
             variant_id=variant_id,
             score=mean_score(list(scores[variant_id].values())) if scores[variant_id] else None,
             gain=None if variant_id == base_id else lead(scores[variant_id], scores[base_id]),
@@ -162,7 +163,7 @@ def standings(
     )
 
 
-def verdict_on(rows: Sequence[Standing], base_id: str) -> str:
+def state_verdict(rows: Sequence[VariantRow], base_id: str) -> str:
     """Say whether the best variant is significantly better than the baseline."""
     complete = [row for row in rows if row.is_complete]
     best = complete[0] if complete else None
@@ -225,7 +226,7 @@ class ParamsReport:
 
     run_id: str
     header: Mapping[str, Any]
-    standings: tuple[Standing, ...]
+    standings: tuple[VariantRow, ...]
     """Best first."""
     dropped: Mapping[str, str]
     """Variant that was dropped early to the one that beat it."""
@@ -244,10 +245,10 @@ class ParamsReport:
     @property
     def verdict(self) -> str:
         """Statement on the significance of the best variant."""
-        return verdict_on(self.standings, self.base_id)
+        return state_verdict(self.standings, self.base_id)
 
     @property
-    def best(self) -> Standing | None:
+    def best(self) -> VariantRow | None:
         """The best complete variant, if it scores above the baseline."""
         first = next(iter(self.standings), None)
         is_above = first is not None and first.gain is not None and first.gain.value > 0
@@ -279,7 +280,7 @@ class ParamsReport:
         }
 
 
-def kept_report(search: KeptSearch) -> ParamsReport:
+def read_sweep(search: KeptSearch) -> ParamsReport:
     """Read the report of a sweep from its file."""
     end = search.last("end") or {}
     accepted = search.last("accepted") or {}
@@ -296,6 +297,6 @@ def kept_report(search: KeptSearch) -> ParamsReport:
     )
 
 
-def _standing(row: Mapping[str, Any]) -> Standing:
+def _standing(row: Mapping[str, Any]) -> VariantRow:
     estimates = {name: row[name] and Estimate(**row[name]) for name in ("score", "gain")}
-    return Standing(**{**row, **estimates})
+    return VariantRow(**{**row, **estimates})

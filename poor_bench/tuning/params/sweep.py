@@ -14,9 +14,9 @@ from poor_bench.pool.events import LLMUnavailable
 from poor_bench.runner.events import RunEvent, TrialFinished
 from poor_bench.runner.plan import Plan, TrialState, TrialStates, make_plan
 from poor_bench.scoring.fingerprint import hash_text
-from poor_bench.tuning.params.ranking import losers
-from poor_bench.tuning.params.variants import Variant, entry_of
-from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, n_calls_of
+from poor_bench.tuning.params.ranking import find_losers
+from poor_bench.tuning.params.variants import Variant, make_entry
+from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, count_calls_of
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 
@@ -25,7 +25,7 @@ FIRST_RUNG = 6
 GROWTH = 2
 
 
-def rungs_of(tests: Sequence[Test], seed: int) -> list[list[Test]]:
+def split_into_rungs(tests: Sequence[Test], seed: int) -> list[list[Test]]:
     """Split the tests into steps, each about as large as all before.
 
     Every step mixes classes and levels as the whole does: tests of each class and level are put in
@@ -33,7 +33,7 @@ def rungs_of(tests: Sequence[Test], seed: int) -> list[list[Test]]:
 
     Example:
         >>> tests = [Test(test_id=str(n), class_id="c", level=1, text="t") for n in range(16)]
-        >>> [len(rung) for rung in rungs_of(tests, seed=0)]
+        >>> [len(rung) for rung in split_into_rungs(tests, seed=0)]
         [6, 6, 4]
     """
     ordered = _mixed(tests, seed)
@@ -112,7 +112,7 @@ class Sweep:
     def add(self, variant: Variant) -> None:
         """Add a variant to the sweep, and keep what it is like."""
         self.variants[variant.id] = variant
-        entry = entry_of(variant.llm)
+        entry = make_entry(variant.llm)
         record = {"id": variant.id, "choice": variant.choice, "entry": entry}
         self._tools.file.append("variant", record)
 
@@ -146,7 +146,7 @@ class Sweep:
     def drop_losers(self, running: Sequence[Variant]) -> list[Variant]:
         """Select the remaining variants; record why others are dropped."""
         scores = {variant.id: self.scores(variant.id) for variant in running}
-        dropped = losers(scores, kept={self.base.id})
+        dropped = find_losers(scores, kept={self.base.id})
         for loser in dropped:
             behind = asdict(loser.behind)
             record = {"id": loser.variant_id, "leader": loser.leader_id, "behind": behind}
@@ -184,7 +184,7 @@ class Sweep:
 
     def _listen(self, event: RunEvent) -> None:
         if isinstance(event, TrialFinished):
-            self._tools.budget.count_calls(n_calls_of(event.result))
+            self._tools.budget.count_calls(count_calls_of(event.result))
         elif isinstance(event, LLMUnavailable):
             self._unavailable[event.llm_id] = event.failure.message
         self._tell(event)

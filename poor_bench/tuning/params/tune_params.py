@@ -16,9 +16,15 @@ from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
 from poor_bench.runner.events import RunEvent
 from poor_bench.runs.history import new_run_id
-from poor_bench.tuning.params.ranking import ParamsReport, best_of, kept_report, mean, standings
-from poor_bench.tuning.params.sweep import Sweep, rungs_of
-from poor_bench.tuning.params.variants import Axis, Variant, grid, is_like, variant_of
+from poor_bench.tuning.params.ranking import (
+    ParamsReport,
+    find_best,
+    mean,
+    rank_variants,
+    read_sweep,
+)
+from poor_bench.tuning.params.sweep import Sweep, split_into_rungs
+from poor_bench.tuning.params.variants import Axis, Variant, grid, is_like, make_variant
 from poor_bench.tuning.searches import (
     SearchStoppedError,
     SearchTools,
@@ -43,7 +49,7 @@ def grid_variants(base: LLM, axes: Sequence[Axis]) -> list[Variant]:
         ConfigError: If there are none, or an axis is a range.
     """
     try:
-        made = [variant_of(base, choice) for choice in grid(axes)]
+        made = [make_variant(base, choice) for choice in grid(axes)]
     except ValueError as error:
         raise ConfigError(str(error)) from error
     variants = [variant for variant in made if not is_like(variant.llm, base)]
@@ -53,7 +59,7 @@ def grid_variants(base: LLM, axes: Sequence[Axis]) -> list[Variant]:
 
 
 def run_grid(sweep: Sweep, variants: Sequence[Variant]) -> None:
-    """Race the variants; losers are dropped after each step.
+    """Race the variants; find_losers are dropped after each step.
 
     Raises:
         SearchStoppedError: If it cannot go on.
@@ -99,14 +105,14 @@ def run_optuna(sweep: Sweep, axes: Sequence[Axis], n_trials: int, seed: int) -> 
 
 
 def _variant(sweep: Sweep, choice: dict[str, Any]) -> Variant:
-    variant = variant_of(sweep.base.llm, choice)
+    variant = make_variant(sweep.base.llm, choice)
     return sweep.base if is_like(variant.llm, sweep.base.llm) else variant
 
 
 def _run_alone(sweep: Sweep, variant: Variant, trial: optuna.Trial) -> None:
     """Run a variant until it is significantly behind, or fails."""
     whole = {name: sweep.scores(name) for name in sweep.variants if sweep.is_whole(name)}
-    best = best_of(whole)
+    best = find_best(whole)
     rivals = [sweep.variants[best]] if best is not None else []
     n_run = 0
     for rung in sweep.rungs:
@@ -176,7 +182,7 @@ def tune_params(
     budget = open_budget(task.limits, manager, [task.llm])
     started = manager.clock.now_iso()
     run_id = new_run_id(started)
-    rungs = rungs_of(task.tests, task.seed)
+    rungs = split_into_rungs(task.tests, task.seed)
     header = {
         "run_id": run_id,
         "started": started,
@@ -192,7 +198,7 @@ def tune_params(
     with closing(TuningFile(tuning_folder(config.data_dir) / f"{run_id}.jsonl", header)) as file:
         tools = SearchTools(manager=manager, budget=budget, file=file, control=control)
         _run(task, Sweep(config, tools, task.llm, rungs, tell), variants, tools)
-    return kept_report(read_search(file.path))
+    return read_sweep(read_search(file.path))
 
 
 def _checked(task: ParamsTask) -> list[Variant]:
@@ -212,7 +218,7 @@ def _run(task: ParamsTask, sweep: Sweep, variants: Sequence[Variant], tools: Sea
             run_optuna(sweep, task.axes, task.n_trials, task.seed)
     except (SearchStoppedError, RunCancelledError) as error:
         reason, message = find_reason(error) or StopReason.CANCELLED, str(error)
-    rows = standings(sweep.results, task.llm.id, len(task.tests))
+    rows = rank_variants(sweep.results, task.llm.id, len(task.tests))
     tools.file.append(
         "end",
         {

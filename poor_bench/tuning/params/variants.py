@@ -36,7 +36,7 @@ class Axis:
         return isinstance(self.low, int) and isinstance(self.high, int)
 
 
-def axis_of(name: str, values: Sequence[Any]) -> Axis:
+def read_axis(name: str, values: Sequence[Any]) -> Axis:
     """Build an axis from values.
 
     Args:
@@ -47,9 +47,9 @@ def axis_of(name: str, values: Sequence[Any]) -> Axis:
         ValueError: If there is no value, one stands twice, or a range is empty.
 
     Example:
-        >>> axis_of("temperature", [0, 0.4]).values
+        >>> read_axis("temperature", [0, 0.4]).values
         (0, 0.4)
-        >>> axis_of("top_k", ["1..100"]).is_whole
+        >>> read_axis("top_k", ["1..100"]).is_whole
         True
     """
     if not values:
@@ -111,7 +111,7 @@ class Variant:
         return self.llm.id
 
 
-def variant_of(base: LLM, choice: Mapping[str, Any]) -> Variant:
+def make_variant(base: LLM, choice: Mapping[str, Any]) -> Variant:
     """Apply values to a model.
 
     Its id is the base's with a suffix that says what differs, such as
@@ -176,7 +176,7 @@ def value_text(value: Any) -> str:
     return f"{plain[:12].strip('_')}-{digest}"
 
 
-def entry_of(llm: LLM) -> dict[str, Any]:
+def make_entry(llm: LLM) -> dict[str, Any]:
     """Convert a model to an entry of llms.json, without defaults."""
     entry: dict[str, Any] = {"provider": llm.provider, "name": llm.name, "id": llm.id}
     bare = LLM(id=llm.id, provider=llm.provider, name=llm.name)

@@ -11,7 +11,7 @@ from poor_bench.models.failure import FailureScope
 from poor_bench.pool.events import JobDone
 from poor_bench.pool.pool import Outcome, Pool, Work
 from poor_bench.scoring.fingerprint import hash_text
-from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError, Subject, attempt_of
+from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError, Subject, read_attempt
 from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, TuningLine
 
 MOST_FAILED_IN_A_ROW = 3
@@ -55,7 +55,7 @@ class Attempts:
         """Take up the attempts that a file holds already."""
         for kind, content in lines:
             if kind == "attempt":
-                self._known[content["text"], content["case_id"]] = attempt_of(content)
+                self._known[content["text"], content["case_id"]] = read_attempt(content)
 
     def of(self, text: str, case_ids: Sequence[str]) -> list[Attempt]:
         """Run each case; known attempts are reused.

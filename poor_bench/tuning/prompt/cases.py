@@ -38,7 +38,7 @@ class Attempt:
     """Calls of LLMs that it took; None where that is as many as the subject says."""
 
 
-def attempt_of(record: Mapping[str, Any]) -> Attempt:
+def read_attempt(record: Mapping[str, Any]) -> Attempt:
     """Read an attempt from its record."""
     return Attempt(**{name: record[name] for name in Attempt.__slots__ if name in record})
 
@@ -167,7 +167,7 @@ def proof_calls(split: Split, n_calls_per_case: int) -> int:
     return 2 * len(split.held_out) * n_calls_per_case
 
 
-def kept_split(header: Mapping[str, Any]) -> Split:
+def read_split(header: Mapping[str, Any]) -> Split:
     """Read the split from a search's header."""
     return Split(**{part: tuple(ids) for part, ids in header["split"].items()})
 

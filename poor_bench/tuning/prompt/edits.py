@@ -16,14 +16,14 @@ from poor_bench.scoring.fingerprint import hash_text
 from poor_bench.tuning.prompt.cases import Attempt, Idea, Ideas, Solved, Subject
 
 
-def with_example(text: str, solved: Solved, placeholders: Sequence[str]) -> str:
+def add_example(text: str, solved: Solved, placeholders: Sequence[str]) -> str:
     r"""Insert a worked example before the input.
 
     The example looks as the input will look: its line is that of the placeholder, filled in. A
     prompt with several placeholders, or with none, gets it in words at its beginning.
 
     Example:
-        >>> print(with_example("Solve: {problem}", Solved("x", "1 + 1", "2"), ["problem"]))
+        >>> print(add_example("Solve: {problem}", Solved("x", "1 + 1", "2"), ["problem"]))
         Solve: 1 + 1
         2
         <BLANKLINE>
@@ -39,16 +39,16 @@ def with_example(text: str, solved: Solved, placeholders: Sequence[str]) -> str:
     return "\n".join([*lines[:place], _literal(shown, placeholders), "", *lines[place:]])
 
 
-def with_form(text: str, solved: Solved, placeholders: Sequence[str]) -> str:
+def state_form(text: str, solved: Solved, placeholders: Sequence[str]) -> str:
     """State the answer format at the start of a prompt."""
     return f"{_literal(f'Answer in this form: {solved.answer}', placeholders)}\n\n{text}"
 
 
-def with_input_last(text: str, placeholders: Sequence[str]) -> str:
+def move_input_last(text: str, placeholders: Sequence[str]) -> str:
     r"""Move the input to the end of a prompt.
 
     Example:
-        >>> with_input_last("Solve: {problem}\n\nReply with a number.", ["problem"])
+        >>> move_input_last("Solve: {problem}\n\nReply with a number.", ["problem"])
         'Reply with a number.\n\nSolve: {problem}'
     """
     if len(placeholders) != 1:
@@ -62,11 +62,11 @@ def with_input_last(text: str, placeholders: Sequence[str]) -> str:
     return f"{before}\n\n{line}"
 
 
-def shortened(text: str, placeholders: Sequence[str]) -> list[str]:
+def shorten_prompt(text: str, placeholders: Sequence[str]) -> list[str]:
     r"""Build the prompts without one line; lines with placeholders stay.
 
     Example:
-        >>> shortened("Be brief.\nSolve: {problem}", ["problem"])
+        >>> shorten_prompt("Be brief.\nSolve: {problem}", ["problem"])
         ['Solve: {problem}']
     """
     lines = text.split("\n")
@@ -132,13 +132,13 @@ class Editor:
     def _edits(self, kind: str, text: str, tried_on: Collection[str]) -> Iterator[str]:
         names = self._subject.placeholders
         if kind == "input last":
-            yield with_input_last(text, names)
+            yield move_input_last(text, names)
         elif kind == "shorter":
-            yield from shortened(text, names)
+            yield from shorten_prompt(text, names)
         elif kind == "form":
-            yield from (with_form(text, item, names) for item in self._solved(text, tried_on))
+            yield from (state_form(text, item, names) for item in self._solved(text, tried_on))
         elif len(text) < LONGEST:
-            yield from (with_example(text, item, names) for item in self._solved(text, tried_on))
+            yield from (add_example(text, item, names) for item in self._solved(text, tried_on))
 
     def _solved(self, text: str, tried_on: Collection[str]) -> Iterator[Solved]:
         """Yield training cases with right answers, in an order of each prompt's own."""

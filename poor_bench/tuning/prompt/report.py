@@ -145,7 +145,7 @@ class PromptReport:
         }
 
 
-def kept_report(search: KeptSearch) -> PromptReport:
+def read_report(search: KeptSearch) -> PromptReport:
     """Read the report of a search from its file."""
     found = {
         record["key"]: Candidate(**record | {"parents": tuple(record["parents"])})

@@ -21,12 +21,12 @@ from poor_bench.tuning.prompt.cases import (
     Shares,
     Split,
     Subject,
-    kept_split,
     proof_calls,
+    read_split,
     split_cases,
 )
 from poor_bench.tuning.prompt.edits import Editor, IdeaSource, TakingTurns
-from poor_bench.tuning.prompt.report import PromptReport, count_spent, kept_report
+from poor_bench.tuning.prompt.report import PromptReport, count_spent, read_report
 from poor_bench.tuning.prompt.search import (
     Candidate,
     Effort,
@@ -81,7 +81,7 @@ class PromptTask:
         return (*self.subject.llms, *((self.reflection_llm,) if writes else ()))
 
 
-def header_of(task: PromptTask, split: Split) -> dict[str, Any]:
+def make_header(task: PromptTask, split: Split) -> dict[str, Any]:
     """Build the header of a search's file."""
     subject = task.subject
     return {
@@ -124,15 +124,15 @@ def tune_prompt(
     require_gepa()
     budget = open_budget(task.limits, manager, task.asked)
     manager.preload(task.llm, control.cancelled)
-    split = split_of(task)
+    split = split_task(task)
     _require_calls(task, split)
     started = manager.clock.now_iso()
     run_id = new_run_id(started)
-    header = {"run_id": run_id, "started": started, **header_of(task, split)}
+    header = {"run_id": run_id, "started": started, **make_header(task, split)}
     with closing(TuningFile(tuning_folder(data_dir) / f"{run_id}.jsonl", header)) as file:
         tools = SearchTools(manager=manager, budget=budget, file=file, control=control)
         PromptSession(task, split, tools, tell).run()
-    return kept_report(read_search(file.path))
+    return read_report(read_search(file.path))
 
 
 def resume_prompt(
@@ -162,10 +162,10 @@ def resume_prompt(
     manager.preload(task.llm, control.cancelled)
     with closing(TuningFile(search.path)) as file:
         tools = SearchTools(manager=manager, budget=budget, file=file, control=control)
-        session = PromptSession(task, kept_split(search.header), tools, tell)
+        session = PromptSession(task, read_split(search.header), tools, tell)
         session.recall(search)
         session.run()
-    return kept_report(read_search(search.path))
+    return read_report(read_search(search.path))
 
 
 class PromptSession:
@@ -278,7 +278,7 @@ class PromptSession:
         )
 
 
-def split_of(task: PromptTask) -> Split:
+def split_task(task: PromptTask) -> Split:
     """Split the cases of a new search.
 
     Raises:

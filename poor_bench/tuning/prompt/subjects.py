@@ -28,7 +28,7 @@ from poor_bench.models.test import EvaluatorSpec, Test, TestClass
 from poor_bench.plugins.registry import LoadedEvaluator
 from poor_bench.prompts.render import placeholders_of
 from poor_bench.prompts.request import template_for
-from poor_bench.runner.scorer import spec_of
+from poor_bench.runner.scorer import resolve_spec
 from poor_bench.scoring.cost import estimated_cost_usd
 from poor_bench.scoring.fingerprint import hash_text, llm_fingerprint
 from poor_bench.scoring.verdict import MAX_DETAILS
@@ -116,7 +116,7 @@ class ClassPrompt:
             that is right; None where there is none, or an LLM would have to judge it.
         """
         test = self._tests[case_id]
-        spec = spec_of(self._config.workspace, test)
+        spec = resolve_spec(self._config.workspace, test)
         evaluator = self._config.evaluators.get(spec.name)
         if evaluator.questions(spec.parameters):
             return None
@@ -351,7 +351,7 @@ class Named:
     """All LLMs of the workspace, any of which can write prompts."""
 
 
-def class_named(
+def find_class_prompt(
     config: WorkspaceFolder, manager: LLMManager, llm: LLM, class_id: str, part: str
 ) -> Named:
     """Build the subject for a text of a test class.
@@ -375,7 +375,7 @@ def class_named(
     return Named(subject=subject, llm=llm, threshold=1.0, llms=config.workspace.llms)
 
 
-def agent_named(
+def find_agent_prompt(
     config: WorkspaceFolder, manager: LLMManager, agent_id: str, judge: str | None
 ) -> Named:
     """Build the subject for the system prompt of an agent.

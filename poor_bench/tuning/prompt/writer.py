@@ -44,7 +44,7 @@ _MARKED = re.compile(r"<(?:new_)?prompt>(.*?)(?:</(?:new_)?prompt>|\Z)", re.DOTA
 """Small models forget half of the mark."""
 
 
-def proposal_in(reply: str) -> str:
+def extract_proposal(reply: str) -> str:
     r"""Extract the proposed prompt from a reply; empty if none.
 
     A reply of the form of `PROPOSAL_SCHEMA` is taken at its word. Of others, what stands between
@@ -52,7 +52,7 @@ def proposal_in(reply: str) -> str:
     code, else the whole reply.
 
     Example:
-        >>> proposal_in("Better:\n<new_prompt>\nSolve {problem}.\n</new_prompt>")
+        >>> extract_proposal("Better:\n<new_prompt>\nSolve {problem}.\n</new_prompt>")
         'Solve {problem}.'
     """
     answer = split_thinking(reply).answer
@@ -84,14 +84,14 @@ def is_usable(proposed: str, base: str) -> bool:
     return size < _LONG or packed >= _LEAST_VARIETY * size
 
 
-def with_placeholders(text: str, placeholders: Sequence[str]) -> str:
+def keep_placeholders(text: str, placeholders: Sequence[str]) -> str:
     r"""Keep exactly the given placeholders in a proposed template.
 
     Others become literal braces, and those that are missing are put at the end, a line each. A
     text without placeholders stays as it is: its braces mean nothing.
 
     Example:
-        >>> with_placeholders("Solve it. Write {answer}.", ["problem"])
+        >>> keep_placeholders("Solve it. Write {answer}.", ["problem"])
         'Solve it. Write {{answer}}.\n\n{problem}'
     """
     if not placeholders:
@@ -139,7 +139,7 @@ _RULE = """
 other name in braces."""
 
 
-def example_of(attempt: Attempt) -> dict[str, Any]:
+def make_example(attempt: Attempt) -> dict[str, Any]:
     """Text of an attempt for the reflection model."""
     return {
         "given": _cut(attempt.given),
@@ -157,7 +157,7 @@ def reflection_messages(
     Args:
         what: What the text is, such as `prompt template`.
         text: The text as it is.
-        examples: Made by `example_of`.
+        examples: Made by `make_example`.
         placeholders: Names that must stay.
     """
     names = ", ".join(f"{{{name}}}" for name in placeholders)
@@ -228,12 +228,12 @@ class PromptWriter:
         """
         subject = self._subject
         worst_first = sorted(attempts, key=lambda attempt: attempt.score)
-        examples = [example_of(attempt) for attempt in worst_first]
+        examples = [make_example(attempt) for attempt in worst_first]
         messages = reflection_messages(subject.what, text, examples, subject.placeholders)
         for parameters in ({}, {"response_format": PROPOSAL_SCHEMA}):
-            proposed = proposal_in(self._reply(messages, parameters))
+            proposed = extract_proposal(self._reply(messages, parameters))
             if is_usable(proposed, text):
-                return Idea(with_placeholders(proposed, subject.placeholders), "writer")
+                return Idea(keep_placeholders(proposed, subject.placeholders), "writer")
         return None
 
     def _reply(self, messages: tuple[Message, ...], more: dict[str, Any]) -> str:

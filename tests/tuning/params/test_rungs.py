@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.models.test import Test
-from poor_bench.tuning.params.sweep import FIRST_RUNG, rungs_of
+from poor_bench.tuning.params.sweep import FIRST_RUNG, split_into_rungs
 
 TESTS = st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 3)), min_size=1, max_size=120).map(
     lambda rows: [
@@ -18,13 +18,13 @@ TESTS = st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 3)), min_size=1
 
 @given(TESTS, st.integers())
 def test_every_test_is_run_once(tests: list[Test], seed: int) -> None:
-    ordered = [test.test_id for rung in rungs_of(tests, seed) for test in rung]
+    ordered = [test.test_id for rung in split_into_rungs(tests, seed) for test in rung]
     assert sorted(ordered) == sorted(test.test_id for test in tests)
 
 
 @given(TESTS, st.integers())
 def test_each_step_but_the_last_doubles_what_was_run(tests: list[Test], seed: int) -> None:
-    sizes = [len(rung) for rung in rungs_of(tests, seed)]
+    sizes = [len(rung) for rung in split_into_rungs(tests, seed)]
     for position, size in enumerate(sizes[:-1]):
         assert size == (sum(sizes[:position]) or FIRST_RUNG)
 
@@ -35,10 +35,10 @@ def test_the_first_step_mixes_classes() -> None:
         for class_id in "abc"
         for number in range(20)
     ]
-    first = rungs_of(tests, seed=3)[0]
+    first = split_into_rungs(tests, seed=3)[0]
     assert Counter(test.class_id for test in first) == {"a": 2, "b": 2, "c": 2}
 
 
 def test_the_order_of_the_file_does_not_matter() -> None:
     tests = [Test(test_id=str(n), class_id="c", level=1, text="?") for n in range(30)]
-    assert rungs_of(tests, 1) == rungs_of(tests[::-1], 1)
+    assert split_into_rungs(tests, 1) == split_into_rungs(tests[::-1], 1)

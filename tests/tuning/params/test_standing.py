@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.tuning.params.ranking import standings, verdict_on
+from poor_bench.tuning.params.ranking import rank_variants, state_verdict
 
 BASE = "base"
 
@@ -16,14 +16,14 @@ def results(llm_id: str, scores: list[float], ms: float = 100.0) -> list[Result]
 
 def table(n_tests: int, **rows: tuple[list[float], float]) -> list:
     own = {name: results(name, scores, ms) for name, (scores, ms) in rows.items()}
-    return standings(own, BASE, n_tests)
+    return rank_variants(own, BASE, n_tests)
 
 
 def test_a_clear_gain_is_better() -> None:
     rows = table(20, base=([0.0] * 20, 100), new=([1.0] * 20, 100))
     assert [row.variant_id for row in rows] == ["new", "base"]
     assert rows[0].is_better
-    assert verdict_on(rows, BASE) == (
+    assert state_verdict(rows, BASE) == (
         "new is significantly better than the current parameters: "
         "+1.000 (+0.720 to +1.000) on 20 tests."
     )
@@ -32,7 +32,7 @@ def test_a_clear_gain_is_better() -> None:
 def test_a_gain_that_may_be_chance_is_not_called_better() -> None:
     rows = table(10, base=([0.0] * 10, 100), new=([1.0] + [0.0] * 9, 100))
     assert not rows[0].is_better
-    assert "not significant after correction for 1 variant" in verdict_on(rows, BASE)
+    assert "not significant after correction for 1 variant" in state_verdict(rows, BASE)
 
 
 def test_many_variants_make_it_harder_to_claim_a_gain() -> None:
@@ -50,7 +50,7 @@ def test_failures_are_no_zeros() -> None:
         llm_id="new", test_id="3", failure=Failure(kind=FailureKind.TIMEOUT, message="late")
     )
     own = {BASE: results(BASE, [1.0] * 4), "new": [*results("new", [1.0] * 3), failed]}
-    row = {row.variant_id: row for row in standings(own, BASE, 4)}["new"]
+    row = {row.variant_id: row for row in rank_variants(own, BASE, 4)}["new"]
     assert row.score is not None
     assert row.score.value == 1.0
     assert row.n_failed == 1
@@ -71,15 +71,15 @@ def test_the_frontier_is_what_nobody_beats_in_both() -> None:
 def test_nothing_better_is_said_so() -> None:
     rows = table(4, base=([1.0] * 4, 100), new=([0.0] * 4, 100))
     expected = "No variant that completed all tests scores higher than the current parameters."
-    assert verdict_on(rows, BASE) == expected
+    assert state_verdict(rows, BASE) == expected
 
 
 def test_unfinished_sweeps_have_no_verdict() -> None:
     rows = table(9, base=([1.0] * 4, 100), new=([0.0] * 4, 100))
-    assert verdict_on(rows, BASE).startswith("Too few tests were run")
+    assert state_verdict(rows, BASE).startswith("Too few tests were run")
 
 
 def test_a_variant_without_results_stands_last() -> None:
-    rows = standings({"none": [], BASE: results(BASE, [0.0])}, BASE, 1)
+    rows = rank_variants({"none": [], BASE: results(BASE, [0.0])}, BASE, 1)
     assert [row.variant_id for row in rows] == [BASE, "none"]
     assert rows[1].score is None

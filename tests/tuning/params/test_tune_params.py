@@ -13,8 +13,8 @@ from poor_bench.pool.control import RunControl
 from poor_bench.runner.events import TrialFinished
 from poor_bench.tuning.params.ranking import ParamsReport
 from poor_bench.tuning.params.tune_params import ParamsTask, tune_params
-from poor_bench.tuning.params.variants import Axis, axis_of
-from poor_bench.tuning.searches import StopReason, kept_searches
+from poor_bench.tuning.params.variants import Axis, read_axis
+from poor_bench.tuning.searches import StopReason, list_searches
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.providers.fake_clock import FakeClock
@@ -59,7 +59,7 @@ def test_a_sweep_that_is_stopped_keeps_what_it_has_and_goes_on_later(folder: Pat
         if sum(seen) == 5:
             control.cancel()
 
-    axes = [axis_of("load_ms", [0, 1])]
+    axes = [read_axis("load_ms", [0, 1])]
     stopped = sweep(folder, axes, control, stop_after_five)
     assert stopped.reason is StopReason.CANCELLED
     n_stored = len(list(WorkspaceFolder(folder).store.results()))
@@ -70,7 +70,7 @@ def test_a_sweep_that_is_stopped_keeps_what_it_has_and_goes_on_later(folder: Pat
 
 
 def test_the_money_ends_a_sweep(folder: Path) -> None:
-    report = sweep(folder, [axis_of("load_ms", [0, 1])], limits=Limits(cost_usd=7.5))
+    report = sweep(folder, [read_axis("load_ms", [0, 1])], limits=Limits(cost_usd=7.5))
     n_variants_without_experience = 2
     assert report.reason is StopReason.COST
     assert 0 < report.cost_usd <= 7.5 + n_variants_without_experience
@@ -78,7 +78,7 @@ def test_the_money_ends_a_sweep(folder: Path) -> None:
 
 
 def test_all_variants_of_a_step_run_the_same_tests(folder: Path) -> None:
-    report = sweep(folder, [axis_of("load_ms", [0, 1])], limits=Limits(n_calls=20))
+    report = sweep(folder, [read_axis("load_ms", [0, 1])], limits=Limits(n_calls=20))
     assert report.reason is StopReason.BUDGET
     assert {row.score.n for row in report.standings if row.score} == {6}
 
@@ -88,21 +88,21 @@ def test_a_missing_library_is_named_before_anything_is_done(
 ) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(MissingExtraError) as missing:
-        sweep(folder, [axis_of("load_ms", [0, 1])], n_trials=3)
+        sweep(folder, [read_axis("load_ms", [0, 1])], n_trials=3)
     assert missing.value.hint.endswith("pip install 'optuna>=4.5,<6'")
-    assert kept_searches(folder) == []
+    assert list_searches(folder) == []
 
 
 def test_parameters_that_change_nothing_are_refused_before_anything_is_done(folder: Path) -> None:
     with pytest.raises(ConfigError, match="equal the model's current parameters"):
-        sweep(folder, [axis_of("response_format", ["text"])])
-    assert kept_searches(folder) == []
+        sweep(folder, [read_axis("response_format", ["text"])])
+    assert list_searches(folder) == []
 
 
 def test_what_a_judge_could_not_score_has_failed(workspace_files: WorkspaceFiles) -> None:
     replies = {"a poem": [verdict(7), {"failure": "server_error"}]}
     folder = judged_workspace(workspace_files, replies, n_tests=6)
-    report = sweep(folder, [axis_of("latency_ms", [0])], limits=Limits(n_calls=60))
+    report = sweep(folder, [read_axis("latency_ms", [0])], limits=Limits(n_calls=60))
     assert sum(row.n_failed for row in report.standings) > 0
     for row in report.standings:
         assert row.score is None or row.score.value == pytest.approx(0.7)

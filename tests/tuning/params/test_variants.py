@@ -9,7 +9,7 @@ from poor_bench.config.json_document import parse_json
 from poor_bench.config.load import decode_llms_file
 from poor_bench.config.report import Report
 from poor_bench.models.llm import LLM, Prices, Timeouts, resolve_llm_id
-from poor_bench.tuning.params.variants import entry_of, value_text, variant_of
+from poor_bench.tuning.params.variants import make_entry, make_variant, value_text
 
 BASE = LLM(
     id="ollama:gemma3:1b",
@@ -27,31 +27,31 @@ BASE = LLM(
 
 
 def test_a_variant_says_in_its_id_what_differs() -> None:
-    variant = variant_of(BASE, {"temperature": 0.4, "think": True})
+    variant = make_variant(BASE, {"temperature": 0.4, "think": True})
     assert variant.id == "ollama:gemma3:1b:temperature=0.4,think=true"
     assert variant.llm.parameters == {"temperature": 0.4, "response_format": "class", "think": True}
     assert variant.llm.base_system_prompt == "Be nice."
 
 
 def test_text_as_response_format_leaves_the_llm_free() -> None:
-    variant = variant_of(BASE, {"response_format": "text"})
+    variant = make_variant(BASE, {"response_format": "text"})
     assert variant.llm.parameters == {"temperature": 0}
     assert variant.id.endswith(":response_format=text")
 
 
 def test_none_takes_a_parameter_away() -> None:
-    assert "temperature" not in variant_of(BASE, {"temperature": None}).llm.parameters
+    assert "temperature" not in make_variant(BASE, {"temperature": None}).llm.parameters
 
 
 def test_a_system_prompt_is_no_parameter() -> None:
-    llm = variant_of(BASE, {"base_system_prompt": "Be terse."}).llm
+    llm = make_variant(BASE, {"base_system_prompt": "Be terse."}).llm
     assert llm.base_system_prompt == "Be terse."
     assert llm.parameters == BASE.parameters
 
 
 @pytest.mark.parametrize("choice", [{"think": True}, {"temperature": 0.4}, {"top_k": 5}])
 def test_results_of_a_variant_are_never_taken_for_those_of_its_base(choice: dict) -> None:
-    variant = variant_of(BASE, choice)
+    variant = make_variant(BASE, choice)
     assert resolve_llm_id(variant.id, [BASE]) is None
     assert resolve_llm_id(variant.id, [BASE, variant.llm]) == variant.id
 
@@ -63,8 +63,8 @@ def test_texts_that_begin_alike_get_different_names() -> None:
 
 
 def test_an_entry_of_the_file_gives_the_same_llm_again() -> None:
-    llm = variant_of(BASE, {"temperature": 0.4}).llm
-    document: Document = parse_json(json.dumps({"llms": [entry_of(llm)]}))
+    llm = make_variant(BASE, {"temperature": 0.4}).llm
+    document: Document = parse_json(json.dumps({"llms": [make_entry(llm)]}))
     loaded = decode_llms_file(document, Report("llms.json"))
     assert loaded.report.problems == []
     assert list(loaded.items) == [llm]

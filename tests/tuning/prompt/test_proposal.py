@@ -10,9 +10,9 @@ from poor_bench.models.test import Test
 from poor_bench.prompts.render import placeholders_of, render_prompt
 from poor_bench.tuning.prompt.writer import (
     MOST_CHARACTERS,
+    extract_proposal,
     is_usable,
-    proposal_in,
-    with_placeholders,
+    keep_placeholders,
 )
 
 REPLIES = [
@@ -32,12 +32,12 @@ REPLIES = [
 
 @pytest.mark.parametrize(("reply", "found"), REPLIES)
 def test_the_proposal_is_found_in_a_reply(reply: str, found: str) -> None:
-    assert proposal_in(reply) == found
+    assert extract_proposal(reply) == found
 
 
 @given(st.text())
 def test_any_reply_gives_plain_text_of_bounded_length(reply: str) -> None:
-    found = proposal_in(reply)
+    found = extract_proposal(reply)
     assert len(found) <= MOST_CHARACTERS
     assert not {"Cc", "Cf", "Cs"} & {
         unicodedata.category(character) for character in found if character not in "\n\t"
@@ -46,19 +46,19 @@ def test_any_reply_gives_plain_text_of_bounded_length(reply: str) -> None:
 
 @given(st.text(alphabet="ab{} \n"), st.sets(st.sampled_from(["problem", "text"]), min_size=1))
 def test_a_template_gets_exactly_its_placeholders(text: str, names: set[str]) -> None:
-    template = with_placeholders(text, sorted(names))
+    template = keep_placeholders(text, sorted(names))
     assert set(placeholders_of(template)) == names
 
 
 def test_a_name_in_braces_that_is_no_placeholder_becomes_literal() -> None:
-    template = with_placeholders("Write {answer} for {problem}.", ["problem"])
+    template = keep_placeholders("Write {answer} for {problem}.", ["problem"])
     test = Test(test_id="t", class_id="c", level=1, text="1 + 1")
     assert render_prompt(template, test) == "Write {answer} for 1 + 1."
 
 
 def test_json_in_a_template_stays() -> None:
     text = 'Reply {"answer": 1} for {problem}'
-    assert with_placeholders(text, ["problem"]) == text
+    assert keep_placeholders(text, ["problem"]) == text
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from poor_bench.tuning.prompt.cases import Attempt
-from poor_bench.tuning.prompt.writer import MOST_SHOWN, example_of, reflection_messages
+from poor_bench.tuning.prompt.writer import MOST_SHOWN, make_example, reflection_messages
 
 
 def attempt(**fields: str) -> Attempt:
@@ -10,7 +10,7 @@ def attempt(**fields: str) -> Attempt:
 
 
 def asked(*attempts: Attempt, placeholders: tuple[str, ...] = ()) -> str:
-    examples = [example_of(one) for one in attempts]
+    examples = [make_example(one) for one in attempts]
     return reflection_messages("prompt template", "Solve {x}", examples, placeholders)[-1].content
 
 

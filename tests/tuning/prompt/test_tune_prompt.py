@@ -13,7 +13,7 @@ from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.pool.control import RunControl
 from poor_bench.tuning.prompt.edits import IdeaSource
 from poor_bench.tuning.prompt.session import PromptProgress
-from poor_bench.tuning.searches import StopReason, find_search, kept_searches
+from poor_bench.tuning.searches import StopReason, find_search, list_searches
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.tuning.prompt_searches import BETTER, marked, open_search, write_workspace
@@ -128,7 +128,7 @@ def test_a_missing_library_is_named_before_anything_is_done(
     with pytest.raises(MissingExtraError) as missing:
         tuner.run(task)
     assert missing.value.hint.endswith("pip install 'gepa>=0.1.4,<0.2'")
-    assert kept_searches(folder) == []
+    assert list_searches(folder) == []
 
 
 def test_no_more_money_is_spent_than_allowed(workspace_files: WorkspaceFiles) -> None:

@@ -12,7 +12,8 @@ from poor_bench.tuning.searches import SEARCHES
 
 TEST_RUNS = RunKind(
     name="run",
-    folders=("journal", "runs"),
+    folders=("journal", "sealed", "runs"),
+    kept_folder="sealed",
     command="run",
     row_keys=frozenset({"test_id"}),
     count_planned=lambda header: sum((header.get("llms") or {}).values()) or header.get("n_items"),

@@ -29,8 +29,11 @@ _EPILOG = examples(
   {program} results math_001                 everything about one test
   {program} results math_001 --llm 'ollama:*'
   {program} results --failed                 failed trials and their reasons
+  {program} results export                   write all results to results.json
 """
 )
+_EXPORT = "export"
+"""Stands where a test id may stand."""
 _DETAIL_FIELDS = (
     "score", "strict_score", "found", "extracted", "expected", "got", "finish_reason", "marks",
     "execution_time_ms", "first_token_ms", "load_ms", "prompt_tokens", "completion_tokens",
@@ -56,9 +59,15 @@ def command(
     repair: bool,
     as_json: bool,
 ) -> int:
-    """Show single results: prompt, thinking, response, score, details."""
+    """Show single results: prompt, thinking, response, score, details.
+
+    `results export` writes results.json. A run does so at its end, but only up to 100,000 results
+    (or $POOR_BENCH_RESULTS_LIMIT).
+    """
     if repair:
         return _repair(app)
+    if test_id == _EXPORT and test_id not in app.workspace.tests_by_id:
+        return _export(app)
     results = list(_select(app, test_id, llm_glob, failed=failed))
     if as_json:
         from poor_bench.models.result import result_to_record
@@ -143,6 +152,12 @@ def _print_whole(result: Result) -> None:
         if value not in (None, "", ()):
             shown = " ".join(value) if isinstance(value, tuple) else str(value)
             say(f"{name:18} {shorten(shown, 100)}")
+
+
+def _export(app: AppContext) -> int:
+    n_results = app.store.export()
+    click.echo(f"Wrote {counted(n_results, 'result')} to {app.store.paths.snapshot}")
+    return 0
 
 
 def _repair(app: AppContext) -> int:

@@ -56,6 +56,8 @@ class RunKind:
     """Pieces of work of a run by its header; None if unknown."""
     describe: Callable[[Mapping[str, Any]], str]
     """What a run is about, by its header."""
+    kept_folder: str = ""
+    """Folder whose runs cannot be deleted: what they hold stands nowhere else."""
     file: str = ""
     """Name of the journal where every run has a folder of its own; else the run is one file."""
 
@@ -246,6 +248,11 @@ class RunHistory:
         """
         if run.is_running:
             raise RunRefusedError(f"{run.run_id} is running", hint="Stop it first.")
+        if run.path.parent.name == self.kind.kept_folder:
+            raise RunRefusedError(
+                f"{run.run_id} holds results that results.json does not have",
+                hint=f"Write them there first: {next_command('results export')}",
+            )
         with os_errors_told(run.path):
             if self.kind.file:
                 shutil.rmtree(run.path.parent)

@@ -184,6 +184,28 @@ def test_damaged_results_end_with_4_and_can_be_repaired(
     capsys.readouterr()
 
 
+def test_many_results_are_written_to_the_file_on_demand(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POOR_BENCH_RESULTS_LIMIT", "3")
+    assert call(folder, "run", "--llm", "scripted:a") == 0
+    assert not (folder / "results.json").exists()
+    capsys.readouterr()
+    assert call(folder, "status", "--json") == 0
+    seen = capsys.readouterr().out
+    assert call(folder, "runs", "delete", "last", "--yes") == 2
+    assert "results export" in capsys.readouterr().err
+    assert call(folder, "results", "export") == 0
+    assert "Wrote 4 results" in capsys.readouterr().out
+    assert (folder / "results.json").read_text().count('"test_id"') == 4
+    assert call(folder, "status", "--json") == 0
+    assert capsys.readouterr().out == seen
+    assert call(folder, "runs", "delete", "last", "--yes") == 0
+    monkeypatch.setenv("POOR_BENCH_RESULTS_LIMIT", "many")
+    assert call(folder, "run", "--llm", "scripted:b") == 2
+    assert "must be a whole number" in capsys.readouterr().err
+
+
 def test_missing_workspace_names_the_way_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

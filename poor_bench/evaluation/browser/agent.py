@@ -17,7 +17,7 @@ from poor_bench.evaluation.agent import (
     AgentUnderTest,
     TrialControl,
 )
-from poor_bench.evaluation.browser.llm_agent.turns import LLMAgent
+from poor_bench.evaluation.browser.llm_agent.turns import act_with_llm
 from poor_bench.evaluation.browser.opening import open_session
 from poor_bench.evaluation.browser.playbook.follow import follow
 from poor_bench.evaluation.browser.playbook.load import load_playbook
@@ -84,8 +84,8 @@ class BrowserAgent:
         handed_off: AgentOutcome | None,
     ) -> AgentOutcome:
         """Let the task's LLM act; see `AgentParts`."""
-        agent = LLMAgent(self._services.llms, self._services.clock)
-        outcome = agent.act(session, task, control, handed_off)
+        llms, clock = self._services.llms, self._services.clock
+        outcome = act_with_llm(llms, clock, session, task, control, handed_off)
         return _finished(outcome, session, task)
 
 

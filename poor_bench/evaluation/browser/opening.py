@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -56,6 +56,160 @@ _FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 )  # fmt: skip
 """Everything that could pass the proxy by is off; Chromium itself cannot resolve a single name."""
+_CTRL_C_S = 0.5
+_DRIVER_DIED = "Connection closed while reading from the driver"
+_PATIENCE = Patience()
+
+
+@contextmanager
+def open_session(
+    task: AgentTask,
+    control: TrialControl,
+    *,
+    environ: Mapping[str, str],
+    clock: Clock,
+    network: Network | None = None,
+    patience: Patience = _PATIENCE,
+) -> Iterator[BrowserSession]:
+    """Yield a browser with a fresh profile and the task's start page; it ends with the block.
+
+    Args:
+        task: What is tried.
+        control: Stops it.
+        environ: Where credentials are looked up.
+        clock: Tells the time.
+        network: The way out; the machine's own by default.
+        patience: With a browser that does not answer.
+
+    Raises:
+        ConfigError: If credentials are missing or the start page must not be opened.
+        AgentError: If there is no browser, or the start page cannot be reached.
+        MissingExtraError: If Playwright is not installed.
+        RunCancelledError: If the run was stopped.
+    """
+    credentials = Credentials(task.credentials, environ)
+    _check_start_url(task)
+    with ExitStack() as stack:
+        proxy = stack.enter_context(
+            FilteringProxy(allow_private=task.allow_private_networks, network=network)
+        )
+        remove_leftovers()
+        folder = stack.enter_context(temporary_folder())
+        watchdog = stack.enter_context(
+            BrowserWatchdog(BrowserProcesses(), clock, control.cancelled, patience)
+        )
+        with _errors_of_start(watchdog):
+            context = _start_browser(watchdog, stack, folder, proxy.address, environ)
+        watchdog.start_trial(task.time_limit_s)
+        session = BrowserSession(
+            context,
+            proxy=proxy,
+            credentials=credentials,
+            folder=task.folder,
+            watchdog=watchdog,
+            cancelled=control.cancelled,
+            allow_private=task.allow_private_networks,
+        )
+        if task.start_url:
+            _open_start_page(session, task.start_url)
+        yield session
+
+
+def _check_start_url(task: AgentTask) -> None:
+    if not task.start_url:
+        return
+    reason = url_refusal(task.start_url, allow_private=task.allow_private_networks)
+    if reason is not None:
+        raise ConfigError(f"case {task.case_id}: the start page is refused: {reason}")
+
+
+@contextmanager
+def _errors_of_start(watchdog: BrowserWatchdog) -> Iterator[None]:
+    """Limit the start, and convert all its errors to ours: a driver that dies raises many kinds."""
+    try:
+        with watchdog.starting() as limit:
+            yield
+    except PoorBenchError:
+        raise
+    except Exception as error:
+        if watchdog.is_cancelled_within(_CTRL_C_S):
+            raise RunCancelledError("the run was stopped") from error
+        overdue = f"not ready within {watchdog.patience.start_s} s"
+        raise AgentError(
+            f"cannot start Chromium: {overdue if limit.is_enforced else short_message(str(error))}",
+            kind=FailureKind.AGENT,
+            hint=f"run apt-get install chromium, or set {VARIABLE} to its path",
+        ) from error
+
+
+def _start_browser(
+    watchdog: BrowserWatchdog,
+    stack: ExitStack,
+    folder: Path,
+    proxy_address: str,
+    environ: Mapping[str, str],
+) -> BrowserContext:
+    """Start Playwright's driver and Chromium; both end with `stack`, within a limit."""
+    manager = require_playwright()
+    logging.getLogger("asyncio").addFilter(_is_no_dead_driver)
+    with watchdog.processes.starting_driver(), used_by_children(folder):
+        if watchdog.is_cancelled_within(0):
+            raise RunCancelledError("the run was stopped")
+        playwright = manager.__enter__()
+    stack.callback(_end, watchdog, partial(manager.__exit__, None, None, None))
+    browser = launch(playwright, proxy_address, environ, watchdog.processes.flag)
+    stack.callback(_end, watchdog, browser.close)
+    watchdog.processes.remember_chromium()
+    return fresh_context(browser)
+
+
+def _end(watchdog: BrowserWatchdog, end: Callable[[], object]) -> None:
+    with watchdog.ending(), suppress(Exception):
+        end()
+
+
+def _is_no_dead_driver(record: logging.LogRecord) -> bool:
+    """Hide messages of asyncio about a driver that died: its user already got the error."""
+    error = record.exc_info[1] if record.exc_info else None
+    return _DRIVER_DIED not in str(error)
+
+
+def _open_start_page(session: BrowserSession, url: str) -> None:
+    try:
+        open_url(session, url)
+    except ActionError as error:
+        raise AgentError(
+            f"cannot open the start page {url}: {error}", kind=FailureKind.AGENT
+        ) from error
+
+
+def open_url(session: BrowserSession, url: str) -> None:
+    """Open a page in the tab that is shown.
+
+    Raises:
+        ActionError: If it must not be opened, or cannot be reached.
+    """
+    reason = url_refusal(url, allow_private=session.allow_private)
+    if reason is not None:
+        raise ActionError(f"{url} is refused: {reason}")
+    page = session.page
+    try:
+        with session.errors():
+            page.goto(url, wait_until="domcontentloaded")
+    except ActionError as error:
+        with session.errors():
+            session.settle()
+        raise ActionError(session.complaint(url) or str(error)) from error
+    complaint = session.complaint(page.url)
+    if complaint is not None:
+        raise ActionError(complaint)
+
+
+def visit(session: BrowserSession, url: str) -> None:
+    """Open a page and wait until it is there; see `open_url`."""
+    open_url(session, url)
+    with session.errors():
+        session.settle()
 
 
 def executable(environ: Mapping[str, str] = os.environ) -> str | None:
@@ -140,173 +294,3 @@ def _without_secrets(environ: Mapping[str, str]) -> dict[str, str | float | bool
     """
     needed = ("PATH", "HOME", "LANG", "FONTCONFIG_PATH", "XDG_RUNTIME_DIR")
     return {name: environ[name] for name in needed if name in environ}
-
-
-_CTRL_C_S = 0.5
-_DRIVER_DIED = "Connection closed while reading from the driver"
-_PATIENCE = Patience()
-
-
-@contextmanager
-def open_session(
-    task: AgentTask,
-    control: TrialControl,
-    *,
-    environ: Mapping[str, str],
-    clock: Clock,
-    network: Network | None = None,
-    patience: Patience = _PATIENCE,
-) -> Iterator[BrowserSession]:
-    """Yield a browser with a fresh profile and the task's start page; it ends with the block.
-
-    Args:
-        task: What is tried.
-        control: Stops it.
-        environ: Where credentials are looked up.
-        clock: Tells the time.
-        network: The way out; the machine's own by default.
-        patience: With a browser that does not answer.
-
-    Raises:
-        ConfigError: If credentials are missing or the start page must not be opened.
-        AgentError: If there is no browser, or the start page cannot be reached.
-        MissingExtraError: If Playwright is not installed.
-        RunCancelledError: If the run was stopped.
-    """
-    credentials = Credentials(task.credentials, environ)
-    _check_start_url(task)
-    with ExitStack() as stack:
-        proxy = stack.enter_context(
-            FilteringProxy(allow_private=task.allow_private_networks, network=network)
-        )
-        remove_leftovers()
-        folder = stack.enter_context(temporary_folder())
-        processes = BrowserProcesses()
-        watchdog = stack.enter_context(
-            BrowserWatchdog(processes, clock, control.cancelled, patience)
-        )
-        browser = _StartedBrowser(processes, watchdog, control, folder)
-        context = stack.enter_context(browser.context(proxy.address, environ))
-        watchdog.start_trial(task.time_limit_s)
-        session = BrowserSession(
-            context,
-            proxy=proxy,
-            credentials=credentials,
-            folder=task.folder,
-            watchdog=watchdog,
-            cancelled=control.cancelled,
-            allow_private=task.allow_private_networks,
-        )
-        if task.start_url:
-            _open_start_page(session, task.start_url)
-        yield session
-
-
-def _check_start_url(task: AgentTask) -> None:
-    if not task.start_url:
-        return
-    reason = url_refusal(task.start_url, allow_private=task.allow_private_networks)
-    if reason is not None:
-        raise ConfigError(f"case {task.case_id}: the start page is refused: {reason}")
-
-
-class _StartedBrowser:
-    """A browser for one trial; its start and its end have time limits."""
-
-    def __init__(
-        self,
-        processes: BrowserProcesses,
-        watchdog: BrowserWatchdog,
-        control: TrialControl,
-        folder: Path,
-    ) -> None:
-        self._processes = processes
-        self._watchdog = watchdog
-        self._control = control
-        self._folder = folder
-
-    @contextmanager
-    def context(self, proxy_address: str, environ: Mapping[str, str]) -> Iterator[BrowserContext]:
-        with ExitStack() as stack:
-            with self._starting():
-                playwright = self._started_driver(stack)
-                browser = launch(playwright, proxy_address, environ, self._processes.flag)
-                stack.callback(self._close, browser)
-                self._processes.remember_chromium()
-                context = fresh_context(browser)
-            yield context
-
-    def _started_driver(self, stack: ExitStack) -> Playwright:
-        manager = require_playwright()
-        logging.getLogger("asyncio").addFilter(_is_no_dead_driver)
-        with self._processes.starting_driver():
-            if self._control.cancelled():
-                raise RunCancelledError("the run was stopped")
-            with used_by_children(self._folder):
-                playwright = manager.__enter__()
-        stack.callback(self._end_driver, manager)
-        return playwright
-
-    @contextmanager
-    def _starting(self) -> Iterator[None]:
-        """Convert all errors to ours: a driver that dies raises many kinds."""
-        try:
-            with self._watchdog.starting() as limit:
-                yield
-        except PoorBenchError:
-            raise
-        except Exception as error:
-            if self._watchdog.is_cancelled_within(_CTRL_C_S):
-                raise RunCancelledError("the run was stopped") from error
-            limit_s = self._watchdog.patience.start_s
-            message = f"not ready within {limit_s} s" if limit.is_enforced else str(error)
-            raise AgentError(
-                f"cannot start Chromium: {short_message(message)}",
-                kind=FailureKind.AGENT,
-                hint=f"run apt-get install chromium, or set {VARIABLE} to its path",
-            ) from error
-
-    def _close(self, browser: Browser) -> None:
-        with self._watchdog.ending(), suppress(Exception):
-            browser.close()
-
-    def _end_driver(self, manager: AbstractContextManager[Playwright]) -> None:
-        with self._watchdog.ending(), suppress(Exception):
-            manager.__exit__(None, None, None)
-
-
-def _is_no_dead_driver(record: logging.LogRecord) -> bool:
-    """Hide messages of asyncio about a driver that died: its user already got the error."""
-    error = record.exc_info[1] if record.exc_info else None
-    return _DRIVER_DIED not in str(error)
-
-
-def _open_start_page(session: BrowserSession, url: str) -> None:
-    try:
-        open_url(session, url)
-    except ActionError as error:
-        raise AgentError(
-            f"cannot open the start page {url}: {error}", kind=FailureKind.AGENT
-        ) from error
-
-
-def open_url(session: BrowserSession, url: str) -> None:
-    """Open a page in the tab that is shown.
-
-    Raises:
-        ActionError: If it must not be opened, or cannot be reached.
-    """
-    reason = url_refusal(url, allow_private=session.allow_private)
-    if reason is not None:
-        raise ActionError(f"{url} is refused: {reason}")
-    page = session.page
-    try:
-        with session.errors():
-            page.goto(url, wait_until="domcontentloaded")
-    except ActionError as error:
-        with session.errors():
-            session.settle()
-        raise ActionError(session.complaint(url) or str(error)) from error
-    complaint = session.complaint(page.url)
-    if complaint is not None:
-        raise ActionError(complaint)

@@ -16,19 +16,22 @@ import secrets
 import shutil
 import signal
 import stat
-import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 from filelock import BaseFileLock, FileLock, Timeout
 
-_PROC = Path("/proc")
-_COLUMNS = "pid=,ppid=,pgid=,stat=,command="
-_PATIENCE_S = 5
+_DRIVER = " run-driver"
+_PROFILE = "--user-data-dir="
+_one_starts = threading.Lock()
+"""Held while a driver starts, so that a new one is known to be one's own."""
+_PREFIX = "poor_bench-browser-"
+_LOCK = "lock"
+_VARIABLE = "TMPDIR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,149 +46,96 @@ class Process:
 
 
 def living_processes() -> list[Process]:
-    """All processes without zombies."""
-    if (_PROC / "self" / "stat").exists():
-        return list(_from_proc())
-    with suppress(OSError, subprocess.SubprocessError):
-        return list(_from_ps())
-    return []
-
-
-def _from_proc() -> Iterator[Process]:
-    for folder in _PROC.iterdir():
-        if not folder.name.isdecimal():
-            continue
-        try:
-            command = (folder / "cmdline").read_bytes().decode(errors="replace")
-            # the name before the last bracket may hold blanks and brackets of its own
-            fields = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
-        except OSError:
-            continue
-        state, parent, group = fields[:3]
-        if state not in "ZX":
-            yield Process(int(folder.name), int(parent), int(group), command.replace("\0", " "))
-
-
-def _from_ps() -> Iterator[Process]:
-    listed = subprocess.run(
-        ["ps", "-axww", "-o", _COLUMNS],
-        capture_output=True, text=True, errors="replace", timeout=_PATIENCE_S, check=False,
-    )  # fmt: skip
-    for line in listed.stdout.splitlines():
-        number, parent, group, state, *command = line.split(maxsplit=4)
-        if not state.startswith("Z"):
-            yield Process(int(number), int(parent), int(group), " ".join(command))
-
-
-_DRIVER = " run-driver"
-_PROFILE = "--user-data-dir="
-_PLAYWRIGHTS_PROFILE = "playwright_chromiumdev_profile-"
-_one_starts = threading.Lock()
-"""Held while a driver starts, so that a new one is known to be one's own."""
+    """List all processes of the machine, without zombies."""
+    found = []
+    for process in psutil.process_iter(["ppid", "status", "cmdline"]):
+        known = process.info
+        if known["status"] not in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                command = " ".join(known["cmdline"] or ())
+                group = os.getpgid(process.pid)
+                found.append(Process(process.pid, known["ppid"], group, command))
+    return found
 
 
 class BrowserProcesses:
     """Driver and Chromium of one trial."""
 
-    def __init__(self, table: Callable[[], Iterable[Process]] = living_processes) -> None:
-        """Know of none yet.
-
-        Args:
-            table: Tells all processes of the machine.
-        """
+    def __init__(self) -> None:
         self.flag = f"--poor-bench-browser={secrets.token_hex(8)}"
         """Marks Chromium; has to be among its arguments, and means nothing to it."""
-        self._table = table
         self._of_others: set[int] = set()
         self._driver: int | None = None
         self._is_starting = False
         self._groups: set[int] = set()
-        self._profiles: set[Path] = set()
 
     @contextlib.contextmanager
     def starting_driver(self) -> Iterator[None]:
         """Hold while the driver is started; it is found even if it never gets ready."""
         with _one_starts:
-            self._of_others = self._drivers()
+            self._of_others = _find_drivers()
             self._is_starting = True
             try:
                 yield
             finally:
-                self._driver = next(iter(self._drivers() - self._of_others), None)
+                self._driver = next(iter(_find_drivers() - self._of_others), None)
                 self._is_starting = False
 
     def remember_chromium(self) -> None:
-        """Take down where Chromium is, since its children do not carry its flag."""
-        for process in self._table():
-            if self.flag in process.command and process.group != os.getpgid(0):
-                self._groups.add(process.group)
-                self._profiles |= _profile_of(process)
+        """Note the process groups of Chromium, since its children do not carry its flag."""
+        self._groups |= {each.group for each in living_processes() if self.flag in each.command}
+        self._groups.discard(os.getpgid(0))
 
     def end_pages(self) -> None:
         """End what shows pages; Chromium itself lives on and tells that they crashed."""
         self.remember_chromium()
-        for process in self._table():
+        for process in living_processes():
             if process.group in self._groups and "--type=renderer" in process.command:
-                _kill(process.number)
+                _send(os.kill, process.number, signal.SIGKILL)
 
     def end_chromium(self) -> None:
         """End Chromium and all its children, at once."""
         self.remember_chromium()
         for group in self._groups:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(group, signal.SIGKILL)
+            _send(os.killpg, group, signal.SIGKILL)
 
     def end(self) -> None:
-        """End everything, at once, and remove the profile that nobody removes now."""
-        drivers = self._own_drivers()
+        """End everything, at once."""
+        drivers = self._find_own_drivers()
         for driver in drivers:
-            _kill(driver, signal.SIGSTOP)  # so that it starts nothing more
+            _send(os.kill, driver, signal.SIGSTOP)  # so that it starts nothing more
         self.end_chromium()
         for driver in drivers:
-            _kill(driver)
-        for profile in self._profiles:
-            shutil.rmtree(profile, ignore_errors=True)
+            _send(os.kill, driver, signal.SIGKILL)
 
-    def _own_drivers(self) -> set[int]:
-        drivers = self._drivers()
+    def _find_own_drivers(self) -> set[int]:
+        drivers = _find_drivers()
         return drivers - self._of_others if self._is_starting else drivers & {self._driver}
 
-    def _drivers(self) -> set[int]:
-        ours = os.getpid()
-        return {
-            process.number
-            for process in self._table()
-            if process.parent == ours and process.command.rstrip().endswith(_DRIVER)
-        }
+
+def _find_drivers() -> set[int]:
+    return {
+        each.number
+        for each in living_processes()
+        if each.parent == os.getpid() and each.command.rstrip().endswith(_DRIVER)
+    }
 
 
-def _profile_of(process: Process) -> set[Path]:
-    written = process.command.partition(_PROFILE)[2].partition(" --")[0].strip()
-    path = Path(written)
-    return {path} if path.name.startswith(_PLAYWRIGHTS_PROFILE) else set()
-
-
-def _kill(number: int, how: signal.Signals = signal.SIGKILL) -> None:
+def _send(send: Callable[[int, int], None], number: int, how: signal.Signals) -> None:
+    """Send a signal to a process or a group, which may be gone by now."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(number, how)
-
-
-_PREFIX = "poor_bench-browser-"
-_LOCK = "lock"
-_VARIABLE = "TMPDIR"
+        send(number, how)
 
 
 @contextlib.contextmanager
 def temporary_folder() -> Iterator[Path]:
     """Make a folder for the temporary files of one browser; it is removed with the block."""
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_parent()))
-    lock = _lock_of(folder)
-    lock.acquire()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        lock.release()
+    with _lock_of(folder):
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -209,11 +159,17 @@ def remove_leftovers(table: Callable[[], Iterable[Process]] = living_processes) 
     """Remove folders and end browsers of processes that were killed; of nobody else.
 
     Args:
-        table: Tells all processes of the machine.
+        table: Lists all processes of the machine.
     """
     for folder in _parent().glob(f"{_PREFIX}*"):
-        if _is_own(folder):
-            _remove_if_left(folder, table)
+        if not _is_own(folder):
+            continue
+        with contextlib.suppress(Timeout, OSError), _lock_of(folder).acquire(timeout=0):
+            of_browser = f"{_PROFILE}{folder}{os.sep}"
+            for group in {each.group for each in table() if of_browser in each.command}:
+                if group != os.getpgid(0):
+                    _send(os.killpg, group, signal.SIGKILL)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _parent() -> Path:
@@ -233,27 +189,6 @@ def _is_own(folder: Path) -> bool:
         )
     except OSError:
         return False
-
-
-def _remove_if_left(folder: Path, table: Callable[[], Iterable[Process]]) -> None:
-    lock = _lock_of(folder)
-    try:
-        lock.acquire(timeout=0)
-    except (Timeout, OSError):
-        return
-    try:
-        _end_browsers(folder, table)
-        shutil.rmtree(folder, ignore_errors=True)
-    finally:
-        lock.release()
-
-
-def _end_browsers(folder: Path, table: Callable[[], Iterable[Process]]) -> None:
-    of_browser = f"{_PROFILE}{folder}{os.sep}"
-    groups = {each.group for each in table() if of_browser in each.command} - {os.getpgid(0)}
-    for group in groups:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, signal.SIGKILL)
 
 
 def _lock_of(folder: Path) -> BaseFileLock:

@@ -1,17 +1,27 @@
-"""Ends what must not go on: the run was stopped, time is over, or no answer came.
+"""Ends what must not go on: the run was stopped, time is over, or an answer is overdue.
 
 Playwright's calls wait, some without end: for a download that drips, a page in an endless loop, a
 browser or a driver that is frozen. Nothing in them can be asked to stop; but when the processes are
-gone, whatever waits for them fails at once.
+gone, whatever waits for them fails at once. So a thread watches three limits, each inside the one
+before:
+
+1. the run: it ends when the user stops it;
+2. the trial: `time_limit_s` of its task, counted from the moment its browser is ready;
+3. the wait: how long one step may take, which is the start of the browser, an answer of a page, or
+   the end of the browser. Waits nest: while an inner one lasts, the time of the outer one stands
+   still.
+
+What is past its limit is ended mildly first: the pages for an overdue answer, else Chromium.
+Playwright's driver lives on and tells what happened. If that does not help within `mild_s`, the
+driver is ended too: then `has_given_up` is true and nothing more can be learnt.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from types import TracebackType
 
 from poor_bench.evaluation.browser.processes import BrowserProcesses
 from poor_bench.ports import Clock
@@ -22,32 +32,28 @@ _STANDSTILL_S = 4 * _INTERVAL_S
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long is waited for a browser, in seconds."""
+    """Longest waits for a browser, in seconds."""
 
     start_s: float = 60
     answer_s: float = 60
     """For a page to answer: longer than all that Playwright itself gives up on."""
     end_s: float = 10
     mild_s: float = 5
-    """How long a mild way to end something is tried before everything is ended."""
+    """After a mild end of something, until everything is ended."""
 
 
 @dataclass(slots=True)
 class Limit:
-    """Until when something has to be over, and whether it had to be ended."""
+    """End of a run, a trial or a wait."""
 
     due_s: float
-    end: Callable[[], None]
-    """The mild way to end it."""
+    end_mildly: Callable[[], None]
     is_enforced: bool = False
+    """True once something was ended because of it."""
 
 
 class BrowserWatchdog:
-    """A thread beside the one that uses the browser; a context manager around all of its life.
-
-    Mild ways come first, so that as much as possible can be told of what happened; `has_given_up`
-    says that they did not help.
-    """
+    """Watches the browser of one trial; a context manager around all of its life."""
 
     def __init__(
         self,
@@ -56,31 +62,32 @@ class BrowserWatchdog:
         cancelled: Callable[[], bool],
         patience: Patience,
     ) -> None:
-        """Watch nothing yet.
+        """Watch a browser that is not started yet.
 
         Args:
             processes: What is ended.
-            clock: Tells the time.
-            cancelled: Whether the run was stopped.
-            patience: With whatever does not answer.
+            clock: Source of time.
+            cancelled: True once the run was stopped.
+            patience: Longest waits.
         """
         self.has_given_up = False
         self.patience = patience
-        self._processes = processes
+        self.processes = processes
         self._clock = clock
         self._cancelled = cancelled
-        self._limit: Limit | None = None
+        self._run: Limit | None = None
         self._trial: Limit | None = None
-        self._stopped: Limit | None = None
+        self._wait: Limit | None = None
         self._enforcing = threading.Lock()
-        """Held while something is ended, so that nothing is hit that begins after it."""
+        """Held while something is ended: a wait that begins meanwhile must not be hit by the end
+        of the one before it, so leaving a wait takes this lock."""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
 
     def start_trial(self, time_limit_s: float) -> None:
-        """Let the time of the trial begin."""
+        """Start the time of the trial."""
         due_s = self._clock.monotonic() + time_limit_s
-        self._trial = Limit(due_s, self._processes.end_chromium)
+        self._trial = Limit(due_s, self.processes.end_chromium)
 
     @property
     def is_out_of_time(self) -> bool:
@@ -95,81 +102,66 @@ class BrowserWatchdog:
         self._clock.wait(seconds, self._cancelled)
         return self._cancelled()
 
-    @contextmanager
-    def starting(self) -> Iterator[Limit]:
-        """Hold while the browser starts."""
-        with self._within(self.patience.start_s, self._processes.end) as limit:
-            yield limit
+    def starting(self) -> AbstractContextManager[Limit]:
+        """Limit the start of the browser."""
+        return self._waiting(self.patience.start_s, self.processes.end)
 
-    @contextmanager
-    def ending(self) -> Iterator[Limit]:
-        """Hold while the browser ends by itself."""
-        with self._within(self.patience.end_s, self._processes.end) as limit:
-            yield limit
+    def ending(self) -> AbstractContextManager[Limit]:
+        """Limit the time in which the browser ends by itself."""
+        return self._waiting(self.patience.end_s, self.processes.end)
 
-    @contextmanager
-    def asking_page(self, more_s: float) -> Iterator[Limit]:
-        """Hold while a page is asked; if it does not answer, all pages are ended first.
+    def asking_page(self, more_s: float) -> AbstractContextManager[Limit]:
+        """Limit an answer of a page; if it is overdue, all pages are ended first.
 
         Args:
             more_s: Seconds that the answer may take longer than others.
         """
-        seconds = self.patience.answer_s + more_s
-        with self._within(seconds, self._processes.end_pages) as limit:
-            yield limit
+        return self._waiting(self.patience.answer_s + more_s, self.processes.end_pages)
 
     @contextmanager
-    def _within(self, seconds: float, end: Callable[[], None]) -> Iterator[Limit]:
-        around, begun_s = self._limit, self._clock.monotonic()
-        limit = self._limit = Limit(begun_s + seconds, end)
+    def _waiting(self, seconds: float, end_mildly: Callable[[], None]) -> Iterator[Limit]:
+        outer, begun_s = self._wait, self._clock.monotonic()
+        limit = self._wait = Limit(begun_s + seconds, end_mildly)
         try:
             yield limit
         finally:
             with self._enforcing:
-                if around is not None:
-                    around.due_s += self._clock.monotonic() - begun_s
-                self._limit = around
+                if outer is not None:
+                    outer.due_s += self._clock.monotonic() - begun_s
+                self._wait = outer
 
     def __enter__(self) -> BrowserWatchdog:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._over.set()
         self._thread.join()
-        self._processes.end()
+        self.processes.end()
 
     def _watch(self) -> None:
         last_s = self._clock.monotonic()
         while not self._over.wait(_INTERVAL_S):
             now_s = self._clock.monotonic()
-            self._forgive(now_s - last_s)
-            last_s = now_s
             with self._enforcing:
-                overdue = [limit for limit in self._limits(now_s) if now_s > limit.due_s]
-                if overdue:
-                    self._enforce(min(overdue, key=lambda limit: limit.due_s), now_s)
+                # A machine that slept is forgiven: the browser could not answer either.
+                if self._wait is not None and now_s - last_s > _STANDSTILL_S:
+                    self._wait.due_s += now_s - last_s
+                if self._run is None and self._cancelled():
+                    self._run = Limit(now_s, self.processes.end_chromium)
+                self._enforce(
+                    [each for each in (self._run, self._trial, self._wait) if each], now_s
+                )
+            last_s = self._clock.monotonic()
 
-    def _forgive(self, seconds: float) -> None:
-        """Do not count time in which the machine stood still, for this thread as for a browser."""
-        limit = self._limit
-        if limit is not None and seconds > _STANDSTILL_S:
-            limit.due_s += seconds
-
-    def _limits(self, now_s: float) -> list[Limit]:
-        if self._stopped is None and self._cancelled():
-            self._stopped = Limit(now_s - _INTERVAL_S, self._processes.end_chromium)
-        return [limit for limit in (self._limit, self._trial, self._stopped) if limit]
-
-    def _enforce(self, limit: Limit, now_s: float) -> None:
-        limit.is_enforced = True
-        if now_s - limit.due_s < self.patience.mild_s:
-            limit.end()
+    def _enforce(self, limits: list[Limit], now_s: float) -> None:
+        overdue = [limit for limit in limits if now_s >= limit.due_s]
+        if not overdue:
+            return
+        first = min(overdue, key=lambda limit: limit.due_s)
+        first.is_enforced = True
+        if now_s - first.due_s < self.patience.mild_s:
+            first.end_mildly()
         else:
             self.has_given_up = True
-            self._processes.end()
+            self.processes.end()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
@@ -20,7 +19,7 @@ from poor_bench.evaluation.browser.actions import (
     text_of,
 )
 from poor_bench.evaluation.browser.observation import REF, PageView
-from poor_bench.evaluation.browser.opening import open_url
+from poor_bench.evaluation.browser.opening import visit
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession
 from poor_bench.messages import counted
 
@@ -147,32 +146,42 @@ class ActionContext:
         return element
 
 
-@singledispatch
 def perform(action: PageAction, context: ActionContext) -> str:
-    """Carry out an action and return what came of it, in words.
+    """Carry out an action and return its result, in words.
 
     Raises:
         ActionError: If the page does not allow it.
     """
-    raise TypeError(f"nothing carries out {action!r} on {context.seen.url}")
+    session = context.session
+    match action:
+        case Open():
+            visit(session, action.url)
+            result = "opened"
+        case Click():
+            click(session, context.element(action.ref))
+            result = "clicked"
+        case Type():
+            result = _type(action, context)
+        case Select():
+            select(session, context.element(action.ref), action.option)
+            result = "selected"
+        case Press():
+            press(session, action.key)
+            result = "pressed"
+        case Scroll():
+            scroll(session, action.direction)
+            result = "scrolled"
+        case Wait():
+            result = _wait(action, session)
+        case Back():
+            go_back(session)
+            result = "went back"
+        case Extract():
+            result = _extract(action, context)
+    return result
 
 
-@perform.register
-def _(action: Open, context: ActionContext) -> str:
-    open_url(context.session, action.url)
-    with context.session.errors():
-        context.session.settle()
-    return "opened"
-
-
-@perform.register
-def _(action: Click, context: ActionContext) -> str:
-    click(context.session, context.element(action.ref))
-    return "clicked"
-
-
-@perform.register
-def _(action: Type, context: ActionContext) -> str:
+def _type(action: Type, context: ActionContext) -> str:
     element = context.element(action.ref)
     if action.credential:
         fill_credential(context.session, element, action.credential, submit=action.submit)
@@ -181,43 +190,16 @@ def _(action: Type, context: ActionContext) -> str:
     return "typed"
 
 
-@perform.register
-def _(action: Select, context: ActionContext) -> str:
-    select(context.session, context.element(action.ref), action.option)
-    return "selected"
-
-
-@perform.register
-def _(action: Press, context: ActionContext) -> str:
-    press(context.session, action.key)
-    return "pressed"
-
-
-@perform.register
-def _(action: Scroll, context: ActionContext) -> str:
-    scroll(context.session, action.direction)
-    return "scrolled"
-
-
-@perform.register
-def _(action: Wait, context: ActionContext) -> str:
+def _wait(action: Wait, session: BrowserSession) -> str:
     if action.text:
-        with context.session.errors():
-            found = context.session.page.get_by_text(action.text).first
-            found.wait_for(timeout=_WAIT_FOR_TEXT_MS)
+        with session.errors():
+            session.page.get_by_text(action.text).first.wait_for(timeout=_WAIT_FOR_TEXT_MS)
         return "the text is there"
-    context.session.wait(action.seconds)
+    session.wait(action.seconds)
     return "waited"
 
 
-@perform.register
-def _(_action: Back, context: ActionContext) -> str:
-    go_back(context.session)
-    return "went back"
-
-
-@perform.register
-def _(action: Extract, context: ActionContext) -> str:
+def _extract(action: Extract, context: ActionContext) -> str:
     if action.ref is None:
         text = context.seen.text
     else:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from poor_bench.evaluation.browser.llm_agent.actions import Click, Done, PageAction, Type
 from poor_bench.evaluation.browser.llm_agent.full_form import (
-    AgentPrompt,
     BadReplyError,
     Decision,
+    object_schema,
 )
 from poor_bench.evaluation.browser.observation import PageView, described, refs_in
 from poor_bench.extraction.json_value import extract_json
@@ -24,24 +23,11 @@ from poor_bench.extraction.thinking import split_thinking
 from poor_bench.models.completion import Message
 
 _CLICKED = frozenset(
-    [
-        "button",
-        "checkbox",
-        "combobox",
-        "gridcell",
-        "link",
-        "menuitem",
-        "menuitemcheckbox",
-        "menuitemradio",
-        "option",
-        "radio",
-        "slider",
-        "spinbutton",
-        "switch",
-        "tab",
-        "treeitem",
-    ]
-)
+    {
+        "button", "checkbox", "combobox", "gridcell", "link", "menuitem", "menuitemcheckbox",
+        "menuitemradio", "option", "radio", "slider", "spinbutton", "switch", "tab", "treeitem",
+    }
+)  # fmt: skip
 _TYPED = frozenset({"textbox", "searchbox", "spinbutton"})
 _DONE = "done"
 _MOST_CHOICES = 60
@@ -60,115 +46,70 @@ class Choice:
     ref: str = ""
     takes_text: bool = False
 
-
-def choices_on(seen: PageView, *, may_be_done: bool) -> list[Choice]:
-    """Choices, in the order of the page.
-
-    Args:
-        seen: The page.
-        may_be_done: Whether the task may be over.
-    """
-    elements = [
-        (element, ref)
-        for ref in refs_in(seen.tree)
-        if (element := described(seen.tree, ref)) and element.split()[0] in _CLICKED | _TYPED
-    ]
-    n_alike = Counter(element for element, _ in elements)
-    place: Counter[str] = Counter()
-    found = []
-    for element, ref in elements[:_MOST_CHOICES]:
-        place[element] += 1
-        name = f"{element} {place[element]}" if n_alike[element] > 1 else element
-        found += _choices_of(_shown(name), ref, element.split()[0])
-    return [*found, Choice(_DONE)] if may_be_done or not found else found
+    def to_action(self, text: str) -> PageAction | Done:
+        """Convert to an action, with the text that is typed."""
+        if not self.ref:
+            return Done(action="done", summary="Chose to be done.")
+        if self.takes_text:
+            return Type(action="type", ref=self.ref, text=text)
+        return Click(action="click", ref=self.ref)
 
 
-def _choices_of(name: str, ref: str, role: str) -> list[Choice]:
-    typed = [Choice(f"type into {name}", ref, takes_text=True)] if role in _TYPED else []
-    return [Choice(f"click {name}", ref), *typed]
-
-
-def _shown(name: str) -> str:
-    return _BLANKS.sub(" ", name)[:_LONGEST_PHRASE]
-
-
-def brief_message(
-    directive: str, seen: PageView, choices: Sequence[Choice], history: Sequence[str]
-) -> Message:
-    """Question to the model."""
-    parts = [
-        f"Page:\n{seen.text.strip()[:_MOST_PAGE]}",
-        "Choices:\n" + "\n".join(f"- {choice.phrase}" for choice in choices),
-        "\n".join(["Done so far:", *history[-_HISTORY:]]) if history else "",
-        f"Task: {directive}",
-        "Which choice comes next?",
-    ]
-    return Message("user", "\n\n".join(part for part in parts if part))
-
-
-def brief_schema(choices: Sequence[Choice]) -> dict[str, Any]:
-    """The JSON Schema of a reply."""
-    plain = [choice.phrase for choice in choices if not choice.takes_text]
-    typed = [choice.phrase for choice in choices if choice.takes_text]
-    text = {"text": {"type": "string", "maxLength": _LONGEST_TEXT}}
-    forms = [_form(plain, {})] if plain else []
-    forms += [_form(typed, text)] if typed else []
-    return forms[0] if len(forms) == 1 else {"anyOf": forms}
-
-
-def _form(phrases: Sequence[str], more: dict[str, Any]) -> dict[str, Any]:
-    properties = {"choice": {"type": "string", "enum": list(phrases)}, **more}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def parse_brief_reply(text: str, choices: Sequence[Choice]) -> Decision:
-    """The selected action.
-
-    Raises:
-        BadReplyError: If it is not one of the choices.
-    """
-    extracted = extract_json(split_thinking(text).answer, lambda value: isinstance(value, dict))
-    value = extracted.value if extracted is not None else {}
-    wanted = value.get("choice")
-    chosen = next((choice for choice in choices if choice.phrase == wanted), None)
-    if chosen is None:
-        raise BadReplyError("it is not one of the choices")
-    return Decision(_action(chosen, str(value.get("text", ""))), thought="")
-
-
-def _action(chosen: Choice, text: str) -> PageAction | Done:
-    if not chosen.ref:
-        return Done(action="done", summary="Chose to be done.")
-    if chosen.takes_text:
-        return Type(action="type", ref=chosen.ref, text=text)
-    return Click(action="click", ref=chosen.ref)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BriefForm:
-    """One of the choices that the page offers."""
+    """How very small LLMs are asked: the page offers choices, and they name one of them."""
 
-    conversation: AgentPrompt
+    directive: str
+    history: list[str] = field(default_factory=list)
 
     def messages(
         self, seen: PageView, _n_left: int, _complaint: str, _most_characters: int
     ) -> tuple[Message, ...]:
         """See `Form`."""
-        told = self.conversation
-        return (brief_message(told.directive, seen, self._choices(seen), told.history),)
+        parts = [
+            f"Page:\n{seen.text.strip()[:_MOST_PAGE]}",
+            "Choices:\n" + "\n".join(f"- {choice.phrase}" for choice in self.find_choices(seen)),
+            "\n".join(["Done so far:", *self.history[-_HISTORY:]]) if self.history else "",
+            f"Task: {self.directive}",
+            "Which choice comes next?",
+        ]
+        return (Message("user", "\n\n".join(part for part in parts if part)),)
 
     def schema(self, seen: PageView) -> dict[str, Any]:
         """See `Form`."""
-        return brief_schema(self._choices(seen))
+        choices = self.find_choices(seen)
+        text = {"text": {"type": "string", "maxLength": _LONGEST_TEXT}}
+        forms = []
+        for takes_text, more in ((False, {}), (True, text)):
+            phrases = [each.phrase for each in choices if each.takes_text is takes_text]
+            if phrases:
+                forms.append(object_schema({"choice": {"type": "string", "enum": phrases}, **more}))
+        return forms[0] if len(forms) == 1 else {"anyOf": forms}
 
     def parse(self, text: str, seen: PageView) -> Decision:
         """See `Form`."""
-        return parse_brief_reply(text, self._choices(seen))
+        extracted = extract_json(split_thinking(text).answer, lambda value: isinstance(value, dict))
+        value = extracted.value if extracted is not None else {}
+        for choice in self.find_choices(seen):
+            if choice.phrase == value.get("choice"):
+                return Decision(choice.to_action(str(value.get("text", ""))), thought="")
+        raise BadReplyError("it is not one of the choices")
 
-    def _choices(self, seen: PageView) -> list[Choice]:
-        return choices_on(seen, may_be_done=bool(self.conversation.history))
+    def find_choices(self, seen: PageView) -> list[Choice]:
+        """List the choices, in the order of the page; being done is one after the first step."""
+        elements = [
+            (element, ref)
+            for ref in refs_in(seen.tree)
+            if (element := described(seen.tree, ref)) and element.split()[0] in _CLICKED | _TYPED
+        ]
+        n_alike = Counter(element for element, _ in elements)
+        place: Counter[str] = Counter()
+        found = []
+        for element, ref in elements[:_MOST_CHOICES]:
+            place[element] += 1
+            numbered = f"{element} {place[element]}" if n_alike[element] > 1 else element
+            name = _BLANKS.sub(" ", numbered)[:_LONGEST_PHRASE]
+            found.append(Choice(f"click {name}", ref))
+            if element.split()[0] in _TYPED:
+                found.append(Choice(f"type into {name}", ref, takes_text=True))
+        return [*found, Choice(_DONE)] if self.history or not found else found

@@ -1,4 +1,4 @@
-"""The full form: the LLM writes any action with all its arguments, and a thought; pure."""
+"""The full form: an LLM writes any action with all its arguments, and a thought; pure."""
 
 from __future__ import annotations
 
@@ -41,9 +41,30 @@ _MOST_TEXT = 4_000
 _HISTORY = 12
 
 
-@dataclass
-class AgentPrompt:
-    """The constant parts of the prompts, and the history of the trial."""
+_WANTED_THOUGHT = 300
+"""Characters: small models do not find an end by themselves."""
+_MOST_REFS = 200
+_LEFT_OUT = frozenset({"title", "default", "maxLength"})
+"""Long limits make grammars that llama.cpp refuses; they are checked when the reply is there."""
+_LONGEST_THOUGHT = 1000
+_MOST_FAULTS = 5
+
+
+class BadReplyError(Exception):
+    """A reply holds no action; the message tells the LLM what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Decision of an LLM."""
+
+    action: PageAction | Done
+    thought: str
+
+
+@dataclass(kw_only=True)
+class FullForm:
+    """How most LLMs are asked: the constant parts of the prompts, and the history of the trial."""
 
     directive: str
     mark: str
@@ -51,20 +72,16 @@ class AgentPrompt:
     credentials: Sequence[str] = ()
     output_schema: Mapping[str, Any] | None = None
     base_system_prompt: str = ""
+    knows_refs: bool = False
+    """True if replies are restricted to the references of the page. Hosted LLMs do not need it, and
+    take seconds over every schema that is new to them."""
     history: list[str] = field(default_factory=list)
     """Steps with their results, one line each."""
 
     def messages(
         self, seen: PageView, n_left: int, complaint: str, most_characters: int
     ) -> tuple[Message, ...]:
-        """Messages of one step.
-
-        Args:
-            seen: The page.
-            n_left: How many steps are left, this one included.
-            complaint: What is wrong with the last reply, or a warning; may be empty.
-            most_characters: How much of the page's tree is shown.
-        """
+        """See `Form`."""
         parts = [
             f"Task: {self.directive}",
             self._done_so_far(),
@@ -75,6 +92,14 @@ class AgentPrompt:
         ]
         user = "\n\n".join(part for part in parts if part)
         return Message("system", self._system()), Message("user", user)
+
+    def schema(self, seen: PageView) -> dict[str, Any]:
+        """See `Form`."""
+        return reply_schema(self.output_schema, refs_in(seen.tree) if self.knows_refs else ())
+
+    def parse(self, text: str, _seen: PageView) -> Decision:
+        """See `Form`."""
+        return parse_reply(text)
 
     def _system(self) -> str:
         parts = [self.base_system_prompt, _INSTRUCTIONS % {"mark": self.mark}]
@@ -105,17 +130,10 @@ class AgentPrompt:
         return "\n".join(line for line in lines if line).replace("\x00", "")
 
 
-_WANTED_THOUGHT = 300
-"""Characters: small models do not find an end by themselves."""
-_MOST_REFS = 200
-_LEFT_OUT = frozenset({"title", "default", "maxLength"})
-"""Long limits make grammars that llama.cpp refuses; they are checked when the reply is there."""
-
-
 def reply_schema(
     output_schema: Mapping[str, Any] | None, refs: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The JSON Schema of a reply.
+    """Make the JSON Schema of a reply.
 
     Args:
         output_schema: What the data of `done` must keep; None for any.
@@ -126,10 +144,17 @@ def reply_schema(
     """
     actions = [_plain_schema(kind, output_schema, refs) for kind in ACTION_TYPES]
     thought = {"type": "string", "maxLength": _WANTED_THOUGHT}
+    return object_schema({"thought": thought, "action": {"anyOf": actions}})
+
+
+def object_schema(
+    properties: Mapping[str, Any], required: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """Make the JSON Schema of an object; all its properties are required by default."""
     return {
         "type": "object",
-        "properties": {"thought": thought, "action": {"anyOf": actions}},
-        "required": ["thought", "action"],
+        "properties": properties,
+        "required": list(properties if required is None else required),
         "additionalProperties": False,
     }
 
@@ -148,45 +173,24 @@ def _plain_schema(
     if kind is Done and output_schema is not None:
         properties["data"] = dict(output_schema)
         required = [*required, "data"]
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
-    }
-
-
-_LONGEST_THOUGHT = 1000
-_MOST_FAULTS = 5
-
-
-class BadReplyError(Exception):
-    """A reply holds no action; the message tells the LLM what is wrong."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Decision of an LLM."""
-
-    action: PageAction | Done
-    thought: str
+    return object_schema(properties, required)
 
 
 def parse_reply(text: str) -> Decision:
-    """The action of a reply: bare, in a fence, or in prose.
+    """Read the action of a reply: bare, in a fence, or in prose.
 
     Raises:
-        BadReplyError: If there is none, or it is not one of ours.
+        BadReplyError: If it does not hold one of our actions.
     """
     extracted = extract_json(split_thinking(text).answer, _looks_like_reply)
     if extracted is None:
         raise BadReplyError('it does not contain a JSON object with the key "action"')
     value = extracted.value
     inner = value["action"]
-    raw = inner if isinstance(inner, dict) else _without_thought(value)
+    bare = {key: part for key, part in value.items() if key != "thought"}
     thought = str(value.get("thought", ""))[:_LONGEST_THOUGHT]
     try:
-        return Decision(ACTION.validate_python(raw), thought)
+        return Decision(ACTION.validate_python(inner if isinstance(inner, dict) else bare), thought)
     except ValidationError as error:
         raise BadReplyError(_in_words(error)) from error
 
@@ -195,38 +199,9 @@ def _looks_like_reply(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("action"), dict | str)
 
 
-def _without_thought(value: dict[str, Any]) -> dict[str, Any]:
-    return {key: part for key, part in value.items() if key != "thought"}
-
-
 def _in_words(error: ValidationError) -> str:
     faults = [
         f"{'.'.join(map(str, fault['loc'][1:])) or 'action'}: {fault['msg']}"
         for fault in error.errors(include_url=False)[:_MOST_FAULTS]
     ]
     return "; ".join(faults)
-
-
-@dataclass(frozen=True, slots=True)
-class FullForm:
-    """Any action with all its arguments, and a thought."""
-
-    conversation: AgentPrompt
-    output_schema: Mapping[str, Any] | None
-    knows_refs: bool
-    """True if replies are restricted to the references of the page. Hosted LLMs do not need it, and
-    take seconds over every schema that is new to them."""
-
-    def messages(
-        self, seen: PageView, n_left: int, complaint: str, most_characters: int
-    ) -> tuple[Message, ...]:
-        """See `Form`."""
-        return self.conversation.messages(seen, n_left, complaint, most_characters)
-
-    def schema(self, seen: PageView) -> dict[str, Any]:
-        """See `Form`."""
-        return reply_schema(self.output_schema, refs_in(seen.tree) if self.knows_refs else ())
-
-    def parse(self, text: str, _seen: PageView) -> Decision:
-        """See `Form`."""
-        return parse_reply(text)

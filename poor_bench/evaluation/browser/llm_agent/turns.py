@@ -7,22 +7,14 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any, Protocol
 
 from poor_bench.errors import ConfigError, ProviderError, RunCancelledError
 from poor_bench.evaluation.agent import AgentOutcome, AgentTask, TrialControl
 from poor_bench.evaluation.browser.llm_agent.actions import ActionContext, Done, PageAction, perform
-from poor_bench.evaluation.browser.llm_agent.brief_form import (
-    BriefForm,
-)
-from poor_bench.evaluation.browser.llm_agent.full_form import (
-    AgentPrompt,
-    BadReplyError,
-    Decision,
-    FullForm,
-)
+from poor_bench.evaluation.browser.llm_agent.brief_form import BriefForm
+from poor_bench.evaluation.browser.llm_agent.full_form import BadReplyError, Decision, FullForm
 from poor_bench.evaluation.browser.observation import PageView, StepLog, acts, described, observe
 from poor_bench.evaluation.browser.playbook.targets import found_values, robust_target
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession, OutOfTimeError
@@ -35,31 +27,114 @@ from poor_bench.ports import Clock
 
 MOST_TREE_CHARACTERS = 16_000
 LEAST_TREE_CHARACTERS = 500
+WARN_AFTER = 3
+GIVE_UP_AFTER = 5
+_BRIEF_BELOW = 1.0
+"""Billions of parameters."""
 _LEAST_TOKENS = 400
 _MOST_REPAIRS = 2
+_MOST_BAD_REPLIES = 3
 _LONGEST_QUOTE = 300
+_LONGEST_LINE = 300
 
 
-@dataclass
-class Tokens:
-    """Tokens used so far."""
+def act_with_llm(
+    llms: LLMManager,
+    clock: Clock,
+    session: BrowserSession,
+    task: AgentTask,
+    control: TrialControl,
+    handed_off: AgentOutcome | None,
+) -> AgentOutcome:
+    """Carry out a task from the state that the session is in.
 
-    input: int = 0
-    output: int = 0
+    Args:
+        llms: Asks the LLM of the task.
+        clock: Source of time.
+        session: A live browser; left as the last action left it.
+        task: With an LLM.
+        control: Receives the steps.
+        handed_off: How the playbook failed; None if none was followed.
 
-    def add(self, completion: Completion) -> None:
-        """Count a completion."""
-        self.input += completion.usage.prompt_tokens or 0
-        self.output += completion.usage.completion_tokens or 0
+    Raises:
+        ProviderError: If the LLM cannot be asked.
+        AgentError: If the browser is gone.
+        RunCancelledError: If the run was stopped.
+    """
+    if task.llm is None:
+        raise ConfigError(f"case {task.case_id} needs an LLM, but none is available")
+    form = choose_form(task.llm, task, session.credentials.names, is_local=llms.is_local(task.llm))
+    if handed_off is not None:
+        failure = f"{handed_off.actions} actions and then failed: {handed_off.error}"
+        form.history.append(f"A script did {failure}")
+    asker = Asker(llms, task.llm, task, session, form)
+    turns = Turns(session, asker, form, StepLog(session, control, clock, "agent"), task)
+    try:
+        outcome = turns.take_all()
+    except OutOfTimeError:
+        outcome = _fail("the time limit is reached")
+    return replace(
+        outcome,
+        data={**turns.kept, **outcome.data},
+        extracted_text="\n".join(str(value) for value in turns.kept.values()),
+        actions=turns.n_actions,
+        input_tokens=asker.input_tokens,
+        output_tokens=asker.output_tokens,
+    )
+
+
+class Form(Protocol):
+    """How an LLM is asked, and how its reply is read; pure."""
+
+    @property
+    def history(self) -> list[str]:
+        """Steps with their results, one line each."""
+
+    def messages(
+        self, seen: PageView, n_left: int, complaint: str, most_characters: int
+    ) -> tuple[Message, ...]:
+        """Write the messages of one step.
+
+        Args:
+            seen: The page.
+            n_left: Remaining steps, this one included.
+            complaint: What is wrong with the last reply, or a warning; may be empty.
+            most_characters: Length of the part of the page's tree that is shown.
+        """
+
+    def schema(self, seen: PageView) -> dict[str, Any]:
+        """Make the JSON Schema of the reply."""
+
+    def parse(self, text: str, seen: PageView) -> Decision:
+        """Read the decision of the LLM.
+
+        Raises:
+            BadReplyError: If there is no usable decision in it.
+        """
+
+
+def choose_form(llm: LLM, task: AgentTask, credentials: tuple[str, ...], *, is_local: bool) -> Form:
+    """Choose the brief form for a local LLM that is known to be very small, else the full one."""
+    if is_local and llm.size is not None and llm.size < _BRIEF_BELOW:
+        return BriefForm(directive=task.directive)
+    return FullForm(
+        directive=task.directive,
+        mark=secrets.token_hex(4),
+        credentials=credentials,
+        output_schema=task.output_schema,
+        base_system_prompt=llm.base_system_prompt,
+        knows_refs=is_local,
+    )
 
 
 class Asker:
-    """Asks one LLM about one task."""
+    """Asks one LLM about one task, and counts its tokens."""
 
     def __init__(
         self, llms: LLMManager, llm: LLM, task: AgentTask, session: BrowserSession, form: Form
     ) -> None:
-        self.tokens = Tokens()
+        self.input_tokens = 0
+        self.output_tokens = 0
         self._form = form
         self._llms = llms
         self._llm = llm
@@ -68,11 +143,11 @@ class Asker:
         self._most_characters = MOST_TREE_CHARACTERS
 
     def next_action(self, seen: PageView, n_left: int, warning: str) -> Decision:
-        """The LLM's decision.
+        """Ask for a decision, and again with a complaint where the reply is unusable.
 
         Raises:
-            BadReplyError: If there is none after telling it what was wrong.
-            ProviderError: If it cannot be asked.
+            BadReplyError: If the last reply is unusable, too.
+            ProviderError: If the LLM cannot be asked.
             OutOfTimeError: If the time limit is reached.
             RunCancelledError: If the run was stopped.
         """
@@ -84,18 +159,26 @@ class Asker:
             except BadReplyError as error:
                 if attempt == _MOST_REPAIRS:
                     raise
-                complaint = f"your last reply was of no use: {error}. It was: {_quoted(text)}"
+                quoted = repr(text[:_LONGEST_QUOTE])
+                complaint = f"your last reply was of no use: {error}. It was: {quoted}"
         raise AssertionError("the last attempt returns or raises")
 
     def _complete(self, seen: PageView, n_left: int, complaint: str) -> Completion:
+        """Ask once; where the context is too small, show half as much of the page."""
         while True:
             messages = self._form.messages(seen, n_left, complaint, self._most_characters)
             try:
                 completion = self._ask(messages, self._form.schema(seen))
             except ProviderError as error:
-                self._show_less_or_give_up(error)
+                if error.kind is not FailureKind.CONTEXT_OVERFLOW:
+                    raise
+                self._most_characters //= 2
+                if self._most_characters < LEAST_TREE_CHARACTERS:
+                    message = "the context of the model is too small for a page"
+                    raise BadReplyError(message) from error
             else:
-                self.tokens.add(completion)
+                self.input_tokens += completion.usage.prompt_tokens or 0
+                self.output_tokens += completion.usage.completion_tokens or 0
                 return completion
 
     def _ask(self, messages: tuple[Message, ...], schema: dict[str, Any]) -> Completion:
@@ -105,14 +188,6 @@ class Asker:
         except RunCancelledError:
             self._session.check_limits()
             raise
-
-    def _show_less_or_give_up(self, error: ProviderError) -> None:
-        """Halve what is shown of pages if the context is too small for them."""
-        if error.kind is not FailureKind.CONTEXT_OVERFLOW:
-            raise error
-        self._most_characters //= 2
-        if self._most_characters < LEAST_TREE_CHARACTERS:
-            raise BadReplyError("the context of the model is too small for a page") from error
 
 
 def _parameters(llm: LLM, task: AgentTask, schema: dict[str, Any]) -> dict[str, Any]:
@@ -132,14 +207,6 @@ def _parameters(llm: LLM, task: AgentTask, schema: dict[str, Any]) -> dict[str, 
     return wanted
 
 
-def _quoted(text: str) -> str:
-    return repr(text[:_LONGEST_QUOTE])
-
-
-WARN_AFTER = 3
-GIVE_UP_AFTER = 5
-
-
 class LoopWatch:
     """Counts how often the same action was chosen on a page that looks the same."""
 
@@ -152,101 +219,72 @@ class LoopWatch:
         return self._seen[action, page]
 
 
-_MOST_BAD_REPLIES = 3
-_LONGEST_LINE = 300
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How it ended."""
-
-    success: bool
-    summary: str = ""
-    error: str = ""
-    data: dict[str, Any] = field(default_factory=dict)
-
-
 class Turns:
-    """One run of an LLM over one session."""
+    """One run of an LLM over one session: look, decide, act, report."""
 
     def __init__(
-        self,
-        *,
-        session: BrowserSession,
-        asker: Asker,
-        conversation: AgentPrompt,
-        log: StepLog,
-        task: AgentTask,
+        self, session: BrowserSession, asker: Asker, form: Form, log: StepLog, task: AgentTask
     ) -> None:
         self.kept: dict[str, Any] = {}
         self.n_actions = 0
         self._session = session
         self._asker = asker
-        self._conversation = conversation
+        self._form = form
         self._log = log
         self._task = task
         self._loops = LoopWatch()
         self._warning = ""
         self._n_bad_replies = 0
+        self._reported_tokens = (0, 0)
 
-    def take_all(self) -> Ended:
+    def take_all(self) -> AgentOutcome:
         """Take turns until one ends it, or the budget is used up."""
+        limit = self._task.token_limit
         for n_left in range(self._task.max_steps, 0, -1):
             self._session.check_limits()
-            if self._tokens_are_used_up():
-                return Ended(success=False, error="the token limit is reached")
-            ended = self._take_one(n_left)
-            if ended is not None:
-                return ended
-        return Ended(success=False, error=f"not done after {self._task.max_steps} steps")
+            if limit is not None and self._asker.input_tokens + self._asker.output_tokens >= limit:
+                return _fail("the token limit is reached")
+            outcome = self._take_one(n_left)
+            if outcome is not None:
+                return outcome
+        return _fail(f"not done after {self._task.max_steps} steps")
 
-    def _tokens_are_used_up(self) -> bool:
-        limit, used = self._task.token_limit, self._asker.tokens
-        return limit is not None and used.input + used.output >= limit
-
-    def _take_one(self, n_left: int) -> Ended | None:
+    def _take_one(self, n_left: int) -> AgentOutcome | None:
         self._log.begin()
         seen = observe(self._session)
-        before = Tokens(self._asker.tokens.input, self._asker.tokens.output)
         try:
-            reply = self._asker.next_action(seen, n_left, self._warning)
+            decision = self._asker.next_action(seen, n_left, self._warning)
         except BadReplyError as error:
-            return self._after_bad_reply(str(error), before)
+            self._n_bad_replies += 1
+            self._report({}, "no action", error=str(error))
+            is_last = self._n_bad_replies == _MOST_BAD_REPLIES
+            return _fail(f"no valid action: {error}") if is_last else None
         self._n_bad_replies, self._warning = 0, ""
-        if isinstance(reply.action, Done):
-            return self._finish(reply, reply.action, before)
-        return self._act(reply, reply.action, seen, before)
+        if isinstance(decision.action, Done):
+            return self._finish(decision.action, decision.thought)
+        return self._act(decision.action, decision.thought, seen)
 
-    def _after_bad_reply(self, error: str, before: Tokens) -> Ended | None:
-        self._n_bad_replies += 1
-        self._tell({}, "no action", Tokens(before.input, before.output), error=error)
-        if self._n_bad_replies == _MOST_BAD_REPLIES:
-            return Ended(success=False, error=f"no valid action: {error}")
-        return None
-
-    def _finish(self, reply: Decision, action: Done, before: Tokens) -> Ended | None:
+    def _finish(self, action: Done, thought: str) -> AgentOutcome | None:
         plain = action.model_dump()
-        data = {**self.kept, **action.data}
-        fault = schema_fault(data, self._task.output_schema) if action.success else ""
+        if not action.success:
+            self._report(plain, "done", thought=thought, result=action.summary)
+            outcome = _fail(f"the agent gave up: {action.summary}")
+            return replace(outcome, summary=action.summary, data=action.data)
+        fault = schema_fault({**self.kept, **action.data}, self._task.output_schema)
         if fault:
             self._warning = f"the data of your `done` violate the schema: {fault}"
-            self._tell(plain, "done", before, thought=reply.thought, error=self._warning)
+            self._report(plain, "done", thought=thought, error=self._warning)
             return None
-        if action.success:
-            plain["found"] = found_values(self._session, action.data)
-        self._tell(plain, "done", before, thought=reply.thought, result=action.summary)
-        if action.success:
-            return Ended(success=True, summary=action.summary, data=action.data)
-        error = f"the agent gave up: {action.summary}"
-        return Ended(success=False, summary=action.summary, error=error, data=action.data)
+        plain["found"] = found_values(self._session, action.data)
+        self._report(plain, "done", thought=thought, result=action.summary)
+        return AgentOutcome(success=True, summary=action.summary, data=action.data)
 
-    def _act(
-        self, reply: Decision, action: PageAction, seen: PageView, before: Tokens
-    ) -> Ended | None:
+    def _act(self, action: PageAction, thought: str, seen: PageView) -> AgentOutcome | None:
         plain = action.model_dump(exclude_none=True)
+        text = _in_words(plain, seen)
         n_times = self._loops.note(repr(plain), seen.fingerprint)
         if n_times >= GIVE_UP_AFTER:
-            return Ended(success=False, error=f"repeated the same action: {_in_words(plain, seen)}")
+            return _fail(f"repeated the same action: {text}")
         if n_times >= WARN_AFTER:
             self._warning = "you have done this before on this page, to no avail; try another way"
         context = ActionContext(self._session, seen, self.kept.__setitem__)
@@ -257,33 +295,36 @@ class Turns:
         except ActionError as failed:
             error = str(failed)
         self.n_actions += acts(action.action)
-        self._tell(
-            plain, _in_words(plain, seen), before, thought=reply.thought, result=result, error=error
-        )
+        self._report(plain, text, thought=thought, result=result, error=error)
         return None
 
-    def _tell(
+    def _report(
         self,
         plain: dict[str, Any],
         text: str,
-        before: Tokens,
         *,
         thought: str = "",
         result: str = "",
         error: str = "",
     ) -> None:
-        used = self._asker.tokens
+        """Report a step with the tokens since the last one, and tell the LLM what came of it."""
+        n_input, n_output = self._reported_tokens
+        self._reported_tokens = self._asker.input_tokens, self._asker.output_tokens
         result = self._log.report(
             plain,
             text,
             thought=thought,
             result=result,
             error=error,
-            input_tokens=used.input - before.input,
-            output_tokens=used.output - before.output,
+            input_tokens=self._asker.input_tokens - n_input,
+            output_tokens=self._asker.output_tokens - n_output,
         )
         came_of_it = "; ".join(part for part in (error, result) if part)
-        self._conversation.history.append(f"- {text}: {came_of_it}"[:_LONGEST_LINE])
+        self._form.history.append(f"- {text}: {came_of_it}"[:_LONGEST_LINE])
+
+
+def _fail(error: str) -> AgentOutcome:
+    return AgentOutcome(success=False, error=error)
 
 
 def _target_of(context: ActionContext, plain: dict[str, Any]) -> dict[str, Any]:
@@ -304,112 +345,3 @@ def _in_words(plain: dict[str, Any], seen: PageView) -> str:
         words = f"{kind} {plain.get('url') or plain.get('key') or plain.get('text') or ''}".strip()
     typed = plain.get("text") or plain.get("option") if "ref" in plain else None
     return f"{words}: {typed!r}" if typed else words
-
-
-class LLMAgent:
-    """Acts on sessions with the LLM of each task."""
-
-    def __init__(self, llms: LLMManager, clock: Clock) -> None:
-        self._llms = llms
-        self._clock = clock
-
-    def act(
-        self,
-        session: BrowserSession,
-        task: AgentTask,
-        control: TrialControl,
-        handed_off: AgentOutcome | None,
-    ) -> AgentOutcome:
-        """Carry out a task from the state that the session is in.
-
-        Raises:
-            ProviderError: If the LLM cannot be asked.
-            AgentError: If the browser is gone.
-            RunCancelledError: If the run was stopped.
-        """
-        if task.llm is None:
-            raise ConfigError(f"case {task.case_id} needs an LLM, but none is available")
-        conversation = _conversation(session, task, handed_off)
-        is_local = self._llms.is_local(task.llm)
-        form = form_for(task.llm, conversation, task.output_schema, is_local=is_local)
-        asker = Asker(self._llms, task.llm, task, session, form)
-        turns = Turns(
-            session=session,
-            asker=asker,
-            conversation=conversation,
-            log=StepLog(session, control, self._clock, "agent"),
-            task=task,
-        )
-        try:
-            ended = turns.take_all()
-        except OutOfTimeError:
-            ended = Ended(success=False, error="the time limit is reached")
-        return _outcome(ended, turns, asker)
-
-
-def _conversation(
-    session: BrowserSession, task: AgentTask, handed_off: AgentOutcome | None
-) -> AgentPrompt:
-    conversation = AgentPrompt(
-        directive=task.directive,
-        mark=secrets.token_hex(4),
-        credentials=session.credentials.names,
-        output_schema=task.output_schema,
-        base_system_prompt="" if task.llm is None else task.llm.base_system_prompt,
-    )
-    if handed_off is not None:
-        conversation.history.append(
-            f"A script did {handed_off.actions} actions and then failed: {handed_off.error}"
-        )
-    return conversation
-
-
-def _outcome(ended: Ended, turns: Turns, asker: Asker) -> AgentOutcome:
-    data: dict[str, Any] = {**turns.kept, **ended.data}
-    return AgentOutcome(
-        success=ended.success,
-        summary=ended.summary,
-        error=ended.error,
-        data=data,
-        extracted_text="\n".join(str(value) for value in turns.kept.values()),
-        actions=turns.n_actions,
-        input_tokens=asker.tokens.input,
-        output_tokens=asker.tokens.output,
-        mode="agent",
-    )
-
-
-_BRIEF_BELOW = 1.0
-"""Billions of parameters."""
-
-
-class Form(Protocol):
-    """One way to ask; pure."""
-
-    def messages(
-        self, seen: PageView, n_left: int, complaint: str, most_characters: int
-    ) -> tuple[Message, ...]:
-        """Messages of one step; see `AgentPrompt.messages`."""
-
-    def schema(self, seen: PageView) -> dict[str, Any]:
-        """The JSON Schema of the reply."""
-
-    def parse(self, text: str, seen: PageView) -> Decision:
-        """Read the decision of the LLM.
-
-        Raises:
-            BadReplyError: If there is no usable decision in it.
-        """
-
-
-def form_for(
-    llm: LLM,
-    conversation: AgentPrompt,
-    output_schema: Mapping[str, Any] | None,
-    *,
-    is_local: bool,
-) -> Form:
-    """Form of the prompts: brief for a local LLM that is known to be very small."""
-    if is_local and llm.size is not None and llm.size < _BRIEF_BELOW:
-        return BriefForm(conversation)
-    return FullForm(conversation, output_schema, knows_refs=is_local)

@@ -1,19 +1,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from poor_bench.evaluation.agent import AgentTask
 from poor_bench.evaluation.browser.llm_agent.actions import Click, Done, Type
 from poor_bench.evaluation.browser.llm_agent.brief_form import (
     BriefForm,
-    brief_message,
-    brief_schema,
-    choices_on,
-    parse_brief_reply,
 )
-from poor_bench.evaluation.browser.llm_agent.full_form import AgentPrompt, BadReplyError, FullForm
-from poor_bench.evaluation.browser.llm_agent.turns import form_for
+from poor_bench.evaluation.browser.llm_agent.full_form import BadReplyError, FullForm
+from poor_bench.evaluation.browser.llm_agent.turns import choose_form
 from poor_bench.evaluation.browser.observation import PageView
 from poor_bench.models.llm import LLM
 
@@ -29,8 +27,12 @@ SEEN = PageView(url="http://a.example/", title="T", tree=TREE, text="Shop\nNothi
 EMPTY = PageView(url="", title="", tree="", text="")
 
 
+def form(*, may_be_done: bool = True) -> BriefForm:
+    return BriefForm(directive="Buy it.", history=["- click: clicked"] if may_be_done else [])
+
+
 def phrases(seen: PageView = SEEN, *, may_be_done: bool = False) -> list[str]:
-    return [choice.phrase for choice in choices_on(seen, may_be_done=may_be_done)]
+    return [choice.phrase for choice in form(may_be_done=may_be_done).find_choices(seen)]
 
 
 def test_choices_are_what_can_be_done_to_elements_in_words() -> None:
@@ -57,12 +59,12 @@ def test_long_names_and_many_elements_stay_short() -> None:
 
 
 def test_schema_holds_every_choice_and_a_text_only_where_one_is_typed() -> None:
-    clicks, typing = brief_schema(choices_on(SEEN, may_be_done=True))["anyOf"]
+    clicks, typing = form().schema(SEEN)["anyOf"]
     assert clicks["properties"]["choice"]["enum"][0] == 'click textbox "Search"'
     assert clicks["required"] == ["choice"]
     assert typing["properties"]["choice"]["enum"] == ['type into textbox "Search"']
     assert typing["required"] == ["choice", "text"]
-    assert "anyOf" not in brief_schema(choices_on(EMPTY, may_be_done=True))
+    assert "anyOf" not in form().schema(EMPTY)
 
 
 @pytest.mark.parametrize(
@@ -77,25 +79,24 @@ def test_schema_holds_every_choice_and_a_text_only_where_one_is_typed() -> None:
     ],
 )
 def test_a_choice_becomes_an_action(reply: dict[str, str], action: object) -> None:
-    choices = choices_on(SEEN, may_be_done=True)
-    assert parse_brief_reply(json.dumps(reply), choices).action == action
+    assert form().parse(json.dumps(reply), SEEN).action == action
 
 
 @pytest.mark.parametrize("text", ["", "click", '{"choice": "click e9"}', "[1]", '{"choice": {}}'])
 def test_anything_else_is_no_reply(text: str) -> None:
     with pytest.raises(BadReplyError, match="not one of the choices"):
-        parse_brief_reply(text, choices_on(SEEN, may_be_done=True))
+        form().parse(text, SEEN)
 
 
 def test_the_message_holds_page_choices_steps_and_task() -> None:
-    choices = choices_on(SEEN, may_be_done=False)
-    told = brief_message("Buy it.", SEEN, choices, ["- click: clicked"]).content
+    (message,) = form().messages(SEEN, 5, "", 100)
+    told = message.content
     for part in ("Nothing", '- click button "Buy" 1', "- click: clicked", "Task: Buy it."):
         assert part in told
 
 
 @pytest.mark.parametrize(
-    ("size", "is_local", "form"),
+    ("size", "is_local", "expected"),
     [
         (0.135, True, BriefForm),
         (0.135, False, FullForm),
@@ -104,8 +105,8 @@ def test_the_message_holds_page_choices_steps_and_task() -> None:
     ],
 )
 def test_only_very_small_llms_that_run_here_are_asked_briefly(
-    size: float | None, is_local: bool, form: type
+    size: float | None, is_local: bool, expected: type
 ) -> None:
     llm = LLM(id="x", provider="embedded", name="x", size=size)
-    made = form_for(llm, AgentPrompt(directive="x", mark="m"), None, is_local=is_local)
-    assert isinstance(made, form)
+    task = AgentTask(case_id="one", trial=1, directive="x", folder=Path())
+    assert isinstance(choose_form(llm, task, (), is_local=is_local), expected)

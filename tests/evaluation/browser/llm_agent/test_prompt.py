@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from poor_bench.evaluation.browser.llm_agent.full_form import AgentPrompt
+from poor_bench.evaluation.browser.llm_agent.full_form import FullForm
 from poor_bench.evaluation.browser.llm_agent.turns import LoopWatch
 from poor_bench.evaluation.browser.observation import PageView
 
@@ -15,7 +15,7 @@ def test_pages_stand_between_marks_that_they_cannot_know() -> None:
         text="",
         notes=("the page showed a dialog",),
     )
-    conversation = AgentPrompt(directive="Buy it.", mark="c0ffee42")
+    conversation = FullForm(directive="Buy it.", mark="c0ffee42")
     system, user = conversation.messages(hostile, 5, "", 10_000)
     before, page, after = (
         user.content.partition("--- page c0ffee42")[0],
@@ -31,12 +31,12 @@ def test_pages_stand_between_marks_that_they_cannot_know() -> None:
 
 
 def test_credentials_are_offered_by_name() -> None:
-    conversation = AgentPrompt(directive="x", mark="m", credentials=("SHOP_PASSWORD",))
+    conversation = FullForm(directive="x", mark="m", credentials=("SHOP_PASSWORD",))
     assert "SHOP_PASSWORD" in conversation.messages(SEEN, 1, "", 100)[0].content
 
 
 def test_history_complaint_and_budget_are_shown() -> None:
-    conversation = AgentPrompt(directive="x", mark="m", history=[f"- {n}" for n in range(20)])
+    conversation = FullForm(directive="x", mark="m", history=[f"- {n}" for n in range(20)])
     user = conversation.messages(SEEN, 3, "no such element", 100)[1].content
     assert "8 earlier steps are not shown.\n- 8\n" in user
     assert "Mind: no such element" in user
@@ -45,13 +45,13 @@ def test_history_complaint_and_budget_are_shown() -> None:
 
 def test_a_long_page_is_cut_and_says_so() -> None:
     long = PageView(url="u", title="t", tree="\n".join(["- x [ref=e1]"] * 100), text="")
-    user = AgentPrompt(directive="x", mark="m").messages(long, 1, "", 130)[1].content
+    user = FullForm(directive="x", mark="m").messages(long, 1, "", 130)[1].content
     assert "(90 more lines are not shown)" in user
 
 
 def test_a_page_without_a_tree_is_shown_as_text() -> None:
     bare = PageView(url="u", title="t", tree="", text="plain words")
-    user = AgentPrompt(directive="x", mark="m").messages(bare, 1, "", 100)[1].content
+    user = FullForm(directive="x", mark="m").messages(bare, 1, "", 100)[1].content
     assert "Text: plain words" in user
 
 

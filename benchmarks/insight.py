@@ -20,7 +20,8 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.comparison import compare_llms
 from poor_bench.statistics.items import analyse_items
-from poor_bench.statistics.summary import GroupBy, summarise
+from poor_bench.statistics.summarise import summarise
+from poor_bench.statistics.summary import GroupBy
 
 N_LLMS = 10
 N_TESTS = 10_000

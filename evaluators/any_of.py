@@ -8,8 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.judging import EvaluationContext
-from poor_bench.scoring.parts import Part, evaluate_parts, parts_by_place
+from poor_bench.scoring.judging import EvaluationContext, Part, evaluate_parts, parts_by_place
 
 
 class Parameters(BaseModel):

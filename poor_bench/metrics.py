@@ -5,7 +5,7 @@ choose metrics and lay them out; they compute and format nothing. A figure that 
 missing: None for machines, empty (or a dash) for people, never 0. A mean says over how many.
 
 To add a metric, add an entry to `METRICS`; if it needs a new sum over results, take that sum in
-`poor_bench.statistics.summary`. Name it where a screen should show it.
+`poor_bench.statistics.summarise`. Name it where a screen should show it.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ from poor_bench.models.result import Result
 from poor_bench.reports.exports import render_report
 from poor_bench.resolver import ResultSetResolver
 from poor_bench.runner.selection import Selection, select
-from poor_bench.statistics.summary import GroupBy, Summary, summarise
+from poor_bench.statistics.summarise import summarise
+from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
     from poor_bench.comparison.compared_tests import Mismatch

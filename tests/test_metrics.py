@@ -4,7 +4,8 @@ import pytest
 
 from poor_bench import metrics
 from poor_bench.models.result import Result
-from poor_bench.statistics.summary import Summary, summarise
+from poor_bench.statistics.summarise import summarise
+from poor_bench.statistics.summary import Summary
 
 METRICS = list(metrics.METRICS.values())
 

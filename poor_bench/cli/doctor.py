@@ -113,7 +113,7 @@ def _evaluators(app: AppContext) -> list[Finding]:
 
 
 def _results(app: AppContext) -> list[Finding]:
-    from poor_bench.statistics.summary import summarise
+    from poor_bench.statistics.summarise import summarise
 
     known = app.workspace.tests_by_id
     results = list(app.store.results())

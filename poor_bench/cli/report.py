@@ -176,13 +176,13 @@ def print_times(data: ReportData) -> None:
 
 
 def _print_scores(data: ReportData, grouping: str, stratify: str | None) -> None:
-    from poor_bench.reports.findings import tie_letters
+    from poor_bench.reports.findings import name_ties
     from poor_bench.statistics.summary import GroupBy
 
     by = GroupBy(grouping)
     names = {llm_id: data.name(llm_id) for llm_id in data.places}
     is_whole = by is GroupBy.LLM
-    ties = tie_letters(data) if is_whole else {}
+    ties = name_ties(data) if is_whole else {}
     stratified = (
         data.stratified(classes_weigh_alike=stratify == "classes") if stratify and is_whole else {}
     )

@@ -275,7 +275,7 @@ def run_to_json(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> 
 
 
 def _summarise_results(runner: WorkspaceRunner, plan: Plan) -> list[Summary]:
-    from poor_bench.statistics.summary import summarise
+    from poor_bench.statistics.summarise import summarise
 
     return summarise(_find_results(runner, plan))
 

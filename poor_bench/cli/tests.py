@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from poor_bench.models.completion import Message
     from poor_bench.models.test import Test
     from poor_bench.statistics.intervals import Estimate
-    from poor_bench.statistics.items import Item
-    from poor_bench.statistics.levels import LevelOrder
+    from poor_bench.statistics.items import Item, LevelOrder
 
 
 _EPILOG = examples(
@@ -215,8 +214,7 @@ def analyse(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
     correlation with the score on all other tests. Verdicts need results of at least three
     different models; one model with several settings counts once.
     """
-    from poor_bench.statistics.items import analyse_items
-    from poor_bench.statistics.levels import level_orders
+    from poor_bench.statistics.items import analyse_items, level_orders
 
     tests = app.workspace.tests_by_id
     items = analyse_items(

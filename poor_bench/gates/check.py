@@ -30,7 +30,8 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.intervals import wilson_interval
-from poor_bench.statistics.summary import Summary, scored_share, summarise
+from poor_bench.statistics.summarise import summarise
+from poor_bench.statistics.summary import Summary, scored_share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

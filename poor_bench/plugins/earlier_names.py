@@ -22,6 +22,7 @@ _NOW = {
     "poor_bench.scoring.context": "poor_bench.scoring.judging",
     "poor_bench.scoring.format_rule": "poor_bench.scoring.verdict",
     "poor_bench.scoring.no_answer": "poor_bench.scoring.verdict",
+    "poor_bench.scoring.parts": "poor_bench.scoring.judging",
     "poor_bench.wording": "poor_bench.messages",
 }
 

@@ -29,8 +29,7 @@ from poor_bench.plugins.sources import (
     takes_judge,
 )
 from poor_bench.plugins.supervised import LeftError, TookTooLongError, call_supervised
-from poor_bench.scoring.judging import AskJudge, EvaluationContext, JudgeAnswer, JudgeQuestion
-from poor_bench.scoring.parts import Part
+from poor_bench.scoring.judging import AskJudge, EvaluationContext, JudgeAnswer, JudgeQuestion, Part
 from poor_bench.scoring.verdict import AnswerFormat, Verdict, verdict_of, with_printed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from poor_bench.comparison.messages import apart_lines, difference_text, mismatches_text, verdict
 from poor_bench.messages import counted, removed_tests_text
 from poor_bench.reports.report_data import ReportData
-from poor_bench.statistics import ranking
+from poor_bench.statistics.comparison import tie_letters
 
 Quote = Callable[[str], str]
 """Makes the name of an LLM, class or test safe for where the sentence will stand."""
@@ -34,9 +34,9 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
     yield from _weakly_isolated(data)
 
 
-def tie_letters(data: ReportData) -> dict[str, str]:
+def name_ties(data: ReportData) -> dict[str, str]:
     """Return tie groups by LLM id: LLMs that share one are tied; none for a single LLM."""
-    return ranking.tie_letters(data.ranking.groups) if len(data.ranking.ranks) > 1 else {}
+    return tie_letters(data.ranking.groups) if len(data.ranking.ranks) > 1 else {}
 
 
 def _leader(data: ReportData, quote: Quote) -> Iterator[str]:

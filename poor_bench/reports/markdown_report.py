@@ -9,7 +9,7 @@ from poor_bench.comparison.compare import LLMComparison
 from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
 from poor_bench.comparison.messages import change_text, mismatches_text, verdict
 from poor_bench.messages import counted
-from poor_bench.reports.findings import findings, tie_letters
+from poor_bench.reports.findings import findings, name_ties
 from poor_bench.reports.markdown_text import code_span, details, table
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import GroupBy, Summary
@@ -40,7 +40,7 @@ _GROUP_HEADINGS = ("Model", "Class", "Level", "Tied")
 
 
 def _scores(data: ReportData, by: GroupBy) -> str:
-    letters = tie_letters(data) if by is GroupBy.LLM else {}
+    letters = name_ties(data) if by is GroupBy.LLM else {}
     summaries = data.summaries(by)
     figures = [metric for metric in metrics.LEADERBOARD if metric.is_shown(summaries)]
     rows = [_score_row(summary, data, letters, figures) for summary in summaries]

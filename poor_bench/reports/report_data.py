@@ -20,7 +20,8 @@ from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.items import analyse_items
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
 from poor_bench.statistics.scores import Coverage, coverages_of, stratified_scores
-from poor_bench.statistics.summary import GroupBy, Summariser, Summary
+from poor_bench.statistics.summarise import Summariser
+from poor_bench.statistics.summary import GroupBy, Summary
 
 
 class BaseComparison(NamedTuple):

@@ -31,7 +31,7 @@ def reference(parameters):
     return parameters["word"]
 '''
 BOTH = '''"""Both of two."""
-from poor_bench.scoring.parts import Part
+from poor_bench.scoring.judging import Part
 
 def evaluate(response, parameters, *, context):
     scores = [context.evaluate_by_name(n, response, {"word": w}).score for n, w in parameters["of"]]

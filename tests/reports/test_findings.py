@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from poor_bench.reports.findings import findings, tie_letters
+from poor_bench.reports.findings import findings, name_ties
 from tests.comparison.builders import scored
 from tests.reports.builders import make_report, make_results, with_base
 
@@ -17,11 +17,11 @@ def test_llms_that_cannot_be_told_apart_are_named_together() -> None:
     report = make_report(results)
     told = list(findings(report, lambda name: f"<{name}>"))
     assert told[0] == "<a> scores highest, but not significantly higher than: <b>; <c>; <d>; <e>."
-    assert set(tie_letters(report).values()) == {"a"}
+    assert set(name_ties(report).values()) == {"a"}
 
 
 def test_different_llms_have_different_letters() -> None:
-    assert tie_letters(make_report(make_results())) == {"good": "a", "bad": "b"}
+    assert name_ties(make_report(make_results())) == {"good": "a", "bad": "b"}
 
 
 def test_established_change_is_told_and_else_that_there_is_none() -> None:

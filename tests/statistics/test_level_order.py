@@ -1,7 +1,6 @@
 import numpy as np
 
-from poor_bench.statistics.items import Item
-from poor_bench.statistics.levels import LevelVerdict, level_orders
+from poor_bench.statistics.items import Item, LevelVerdict, level_orders
 
 
 def item(level: int, mean_score: float, class_id: str = "maths") -> Item:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.statistics.ranking import rank_ranges, tie_groups
+from poor_bench.statistics.comparison import rank_ranges, tie_groups
 
 LLMS = ["a", "b", "c", "d", "e"]
 differences = st.sets(st.sampled_from(list(combinations(LLMS, 2))))

@@ -6,7 +6,8 @@ import pytest
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.statistics.summary import Group, GroupBy, Summariser, scored_share, summarise
+from poor_bench.statistics.summarise import Summariser, summarise
+from poor_bench.statistics.summary import Group, GroupBy, scored_share
 
 TESTS = {
     "m1": Test(test_id="m1", class_id="maths", level=1, text="1+1"),
@@ -177,7 +178,7 @@ def test_scored_share_counts_pending_trials_where_they_are_given() -> None:
 
 def test_a_summary_needs_neither_numpy_nor_scipy() -> None:
     code = (
-        "import sys; import poor_bench.statistics.summary;"
+        "import sys; import poor_bench.statistics.summarise;"
         "sys.exit(bool({'numpy', 'scipy', 'pandas'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

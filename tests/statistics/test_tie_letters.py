@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from poor_bench.statistics.ranking import tie_letters
+from poor_bench.statistics.comparison import tie_letters
 
 
 def test_groups_after_z_have_two_letters() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.statistics.summary import Summary, summarise, thinking_share
+from poor_bench.statistics.summarise import summarise, thinking_share
+from poor_bench.statistics.summary import Summary
 
 
 def trial(number: int = 0, **facts: Any) -> Result:

@@ -15,7 +15,8 @@ from poor_bench.results.figures import (
     without_removed,
 )
 from poor_bench.runner.plan import TrialName
-from poor_bench.statistics.summary import GroupBy, Summariser, Summary
+from poor_bench.statistics.summarise import Summariser
+from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.results.figures import ITEM_TEXTS
-from poor_bench.statistics.items import Item, analyse_items
-from poor_bench.statistics.levels import LevelOrder, level_orders
+from poor_bench.statistics.items import Item, LevelOrder, analyse_items, level_orders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from poor_bench.comparison.compared_tests import ScoreChange
 from poor_bench.comparison.messages import mismatches_text, names_text, p_text, verdict
 from poor_bench.messages import counted
 from poor_bench.metrics import score_text, signed_text, time_text
-from poor_bench.reports.findings import tie_letters
+from poor_bench.reports.findings import name_ties
 from poor_bench.reports.html.charts import percent
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import Summary
@@ -36,7 +36,7 @@ class LeaderRow(NamedTuple):
 
 def leaderboard(data: ReportData) -> list[LeaderRow]:
     """Build a row for every model, best score first."""
-    letters = tie_letters(data)
+    letters = name_ties(data)
     ranks = {rank.llm_id: _rank_text(rank.best, rank.worst) for rank in data.ranking.ranks}
     rows = []
     for summary in data.summaries():

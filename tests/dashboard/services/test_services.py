@@ -5,7 +5,8 @@ import pytest
 from poor_bench.errors import ConfigError
 from poor_bench.results.query import ResultQuery
 from poor_bench.results.table import TrialKey
-from poor_bench.statistics.summary import GroupBy, summarise
+from poor_bench.statistics.summarise import summarise
+from poor_bench.statistics.summary import GroupBy
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import (
     scored,

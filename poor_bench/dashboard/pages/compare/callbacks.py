@@ -34,7 +34,7 @@ from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, listed_tests, pa
 from poor_bench.dashboard.services.compare_service import against_base, class_scores, compared_tests
 from poor_bench.messages import counted
 from poor_bench.results.grid import Show, of_interest, ordered
-from poor_bench.statistics.ranking import tie_letters
+from poor_bench.statistics.comparison import tie_letters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from poor_bench.dashboard.components.blocks import empty_state, ticked_text
 from poor_bench.dashboard.components.controls import class_link, page_steps
 from poor_bench.dashboard.components.tables import quiet, row, sheet
 from poor_bench.dashboard.pages.tests.layout import LINKS, TestUrl
-from poor_bench.statistics.levels import LevelOrder, LevelVerdict
+from poor_bench.statistics.items import LevelOrder, LevelVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from poor_bench.models.result import Result
     from poor_bench.models.test import Test
     from poor_bench.results.grid import TrialGrid
-    from poor_bench.results.table import ResultTable
     from poor_bench.statistics.comparison import Comparison
 
 
@@ -149,77 +149,15 @@ def answer_text(result: Result) -> str:
     return split_thinking(result.response).answer.strip()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Against:
-    """An LLM against the base, on the tests that both have scored."""
-
-    difference: Estimate
-    """Its mean score minus the base's."""
-    n_won: int
-    n_lost: int
-    p_adjusted: float
-    """Valid for all chosen LLMs together."""
-    is_real: bool
-    needed_tests: int | None
-    """Common tests that would show a difference as large as this one; None where none is seen."""
-
-    @property
-    def n_tied(self) -> int:
-        """Tests on which both scored alike."""
-        return self.difference.n - self.n_won - self.n_lost
-
-
-class Comparisons:
-    """Compares the chosen LLMs; shared by all browsers."""
-
-    def __init__(self) -> None:
-        self._background: Computations[Comparison] = Computations()
-
-    def compare(self, table: ResultTable, llm_ids: Sequence[str]) -> Computed[Comparison]:
-        """Return what is known by now of all pairs of some LLMs."""
-        topic = frozenset(llm_ids)
-        version = tuple(table.llm_versions.get(llm_id) for llm_id in sorted(topic))
-        return self._background.ask(topic, version, lambda: _compare_all(table, sorted(topic)))
-
-
-def _compare_all(table: ResultTable, llm_ids: Sequence[str]) -> Comparison:
-    return compare_llms(
-        result for llm_id in llm_ids for result in table.light(table.rows_of(llm_id))
-    )
-
-
-def against_base(comparison: Comparison, base: str) -> dict[str, Against]:
-    """Return every other LLM against the base; those without common tests are missing."""
+def against_base(comparison: Comparison, base: str) -> dict[str, PairedDifference]:
+    """Compare every other LLM with the base; those without common tests are missing."""
     found = {}
     for pair in comparison.pairs:
-        if pair.llm_a == base:
-            found[pair.llm_b] = _turned(pair)
-        elif pair.llm_b == base:
-            found[pair.llm_a] = _as_is(pair)
+        if pair.llm_b == base:
+            found[pair.llm_a] = pair
+        elif pair.llm_a == base:
+            found[pair.llm_b] = _swap(pair)
     return found
-
-
-def _as_is(pair: PairedDifference) -> Against:
-    return Against(
-        difference=pair.difference,
-        n_won=pair.n_better,
-        n_lost=pair.n_worse,
-        p_adjusted=pair.p_adjusted,
-        is_real=pair.is_real(),
-        needed_tests=pair.needed_tests,
-    )
-
-
-def _turned(pair: PairedDifference) -> Against:
-    seen = pair.difference
-    return Against(
-        difference=Estimate(value=-seen.value, low=-seen.high, high=-seen.low, n=seen.n),
-        n_won=pair.n_worse,
-        n_lost=pair.n_better,
-        p_adjusted=pair.p_adjusted,
-        is_real=pair.is_real(),
-        needed_tests=pair.needed_tests,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,7 +213,7 @@ class CompareService:
     def __init__(self, files: WorkspaceWatch, results: StoredResults) -> None:
         self._files = files
         self._results = results
-        self._comparisons = Comparisons()
+        self._comparisons: Computations[Comparison] = Computations()
         self._lock = threading.Lock()
         self._grids: LRUCache[Hashable, TrialGrid] = LRUCache(_KEPT)
         self._lines: LRUCache[Hashable, NDArray[np.int64]] = LRUCache(_KEPT)
@@ -295,7 +233,14 @@ class CompareService:
 
     def comparison(self, llm_ids: Sequence[str]) -> Computed[Comparison]:
         """Return what is known by now of all pairs of some LLMs."""
-        return self._comparisons.compare(self._results.table(), llm_ids)
+        table, topic = self._results.table(), sorted(set(llm_ids))
+        version = tuple(table.llm_versions.get(llm_id) for llm_id in topic)
+
+        def compare() -> Comparison:
+            results = (table.light(table.rows_of(llm_id)) for llm_id in topic)
+            return compare_llms(chain.from_iterable(results))
+
+        return self._comparisons.ask(tuple(topic), version, compare)
 
     def grid(self, llm_ids: Sequence[str]) -> TrialGrid:
         """Return the trials of some LLMs, the first one being the base."""
@@ -323,3 +268,17 @@ class CompareService:
     def details(self, result: Result) -> ResultDetails:
         """Return a trial with what belongs to it, without its issues."""
         return details_of(result, self._files.workspace())
+
+
+def _swap(pair: PairedDifference) -> PairedDifference:
+    seen = pair.difference
+    return replace(
+        pair,
+        llm_a=pair.llm_b,
+        llm_b=pair.llm_a,
+        mean_a=pair.mean_b,
+        mean_b=pair.mean_a,
+        difference=Estimate(value=-seen.value, low=-seen.high, high=-seen.low, n=seen.n),
+        n_better=pair.n_worse,
+        n_worse=pair.n_better,
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,14 +10,16 @@ from cachetools import LRUCache
 
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.issues.detect import DETECTORS, detect_issues
-from poor_bench.issues.detector import Detector, Issue, IssueContext
 from poor_bench.issues.format_tax import FormatTax, format_tax
 from poor_bench.results.figures import ITEM_TEXTS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+
     from poor_bench.config.load import Workspace
     from poor_bench.dashboard.services.stored_results import StoredResults
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
+    from poor_bench.issues.detector import Detector, Issue, IssueContext
     from poor_bench.results.table import ResultTable
 
 _KEPT_LLMS = 256

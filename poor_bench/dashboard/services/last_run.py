@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from poor_bench.comparison.compare import LLMComparison, compare_result_sets
 from poor_bench.comparison.result_set import llms_apart
-from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.resolver import BEFORE, ResultSetResolver
 from poor_bench.runs.history import LAST
-from poor_bench.workspace_folder import WorkspaceFolder
+
+if TYPE_CHECKING:
+    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
+    from poor_bench.workspace_folder import WorkspaceFolder
 
 MOST_BYTES = 24_000_000
 """Size of all kept runs up to which they are compared without being asked to."""

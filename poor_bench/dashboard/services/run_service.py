@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from time import monotonic
@@ -15,11 +13,14 @@ from poor_bench.dashboard.services.run_watcher import ForeignRuns, RunWatcher
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunRefusedError
 from poor_bench.pool.control import RunControl
-from poor_bench.runner.selection import Selection
 from poor_bench.runs.turn import RunTurn
 
 if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable
+
     from poor_bench.results.store import ResultStore
+    from poor_bench.runner.selection import Selection
     from poor_bench.workspace_runner import WorkspaceRunner
 
 _WAIT = "Wait until it ends, or stop it where it was started."

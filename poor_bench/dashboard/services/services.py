@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.compare_service import CompareService
 from poor_bench.dashboard.services.issue_reports import IssueReports
@@ -11,7 +11,7 @@ from poor_bench.dashboard.services.judge_service import JudgeService
 from poor_bench.dashboard.services.judged_runs import JudgedRuns
 from poor_bench.dashboard.services.last_run import LastRunCache
 from poor_bench.dashboard.services.llm_service import LLMService
-from poor_bench.dashboard.services.run_preview import RunPlans
+from poor_bench.dashboard.services.run_plans import RunPlans
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.running import RunningRuns
 from poor_bench.dashboard.services.stored_results import StoredResults
@@ -20,8 +20,12 @@ from poor_bench.dashboard.services.test_reports import TestReports
 from poor_bench.dashboard.services.trial_search import TrialSearch
 from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.errors import PoorBenchError
-from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from poor_bench.workspace_folder import WorkspaceFolder
 
 
 class Services:

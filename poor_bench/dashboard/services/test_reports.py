@@ -7,7 +7,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from poor_bench.config.load import Workspace
 from poor_bench.dashboard.services.computations import Computations, Computed
+from poor_bench.prompts.request import build_messages
 from poor_bench.results.figures import ITEM_TEXTS
 from poor_bench.statistics.items import Item, LevelOrder, analyse_items, level_orders
 
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.stored_results import StoredResults
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.models.problem import Problem
+    from poor_bench.models.test import Test
     from poor_bench.results.table import ResultTable
     from poor_bench.workspace_folder import WorkspaceFolder
+
 
 _PLACE = re.compile(r"^(tests|test_classes)\[(\d+)\]")
 
@@ -98,3 +102,29 @@ def _items_of(table: ResultTable, workspace: Workspace) -> ItemReport:
         items={item.test_id: item for item in items},
         orders={order.class_id: order for order in level_orders(items)},
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedPrompt:
+    """One wording of a test."""
+
+    system: str
+    """The system prompt; empty where there is none."""
+    user: str
+    llm_ids: tuple[str, ...]
+    """Who is asked so."""
+
+
+def rendered_prompts(workspace: Workspace, test: Test) -> list[RenderedPrompt]:
+    """Return the wordings of a test, the most common first."""
+    test_class = workspace.test_classes[test.class_id]
+    by_wording: dict[tuple[str, str], list[str]] = {}
+    for llm in workspace.llms:
+        *system, user = build_messages(llm, test_class, test)
+        wording = "".join(message.content for message in system), user.content
+        by_wording.setdefault(wording, []).append(llm.id)
+    prompts = [
+        RenderedPrompt(system=system_text, user=user_text, llm_ids=tuple(llm_ids))
+        for (system_text, user_text), llm_ids in by_wording.items()
+    ]
+    return sorted(prompts, key=lambda prompt: -len(prompt.llm_ids))

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.compare_service import Against, ClassScore
+    from poor_bench.dashboard.services.compare_service import ClassScore
+    from poor_bench.statistics.comparison import PairedDifference
     from poor_bench.statistics.intervals import Estimate
     from poor_bench.statistics.summary import Summary
 
@@ -52,7 +53,7 @@ class StripLine:
     """Its place among the compared, from 0; the base is 0."""
     summary: Summary | None
     """None where it has no results."""
-    against: Against | None
+    against: PairedDifference | None
     """None for the base, while it is computed, and without common tests."""
     letters: str
 
@@ -141,7 +142,7 @@ def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Componen
         return html.Span(text, className="quiet"), html.Span("")
     against, seen = line.against, line.against.difference
     verdict = "not significant"
-    if against.is_real:
+    if against.is_real():
         verdict = "better" if seen.value > 0 else "worse"
     middle = [0.5 + bound / (2 * scale) for bound in (seen.low, seen.high, seen.value)]
     need = f"; about {counted(against.needed_tests, 'test')} needed" if against.needed_tests else ""
@@ -154,27 +155,27 @@ def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Componen
         className="strip-pair has-verdict",
         title=f"95 % CI {seen.low:+.3f} to {seen.high:+.3f}, {counted(seen.n, 'common test')}, "
         f"corrected p = {against.p_adjusted:.3f}"
-        f"{'' if against.is_real else need}",
+        f"{'' if against.is_real() else need}",
     )
     return difference, _record(against)
 
 
-def _record(against: Against) -> Component:
-    counts = (("won", against.n_won), ("tied", against.n_tied), ("lost", against.n_lost))
+def _record(against: PairedDifference) -> Component:
+    counts = _outcomes(against)
     return html.Div(
         [
-            html.Span(" / ".join(str(count) for _, count in counts), className="record-text"),
+            html.Span(" / ".join(map(str, counts.values())), className="record-text"),
             html.Span(
                 [
                     html.Span(className=f"record-part is-{name}", style={"flexGrow": count})
-                    for name, count in counts
+                    for name, count in counts.items()
                 ],
                 className="record-bar",
                 **aria(hidden="true"),
             ),
         ],
         className="record",
-        title=", ".join(f"{name} {count}" for name, count in counts),
+        title=", ".join(f"{name} {count}" for name, count in counts.items()),
     )
 
 
@@ -272,8 +273,8 @@ def _strip_row(line: StripLine) -> dict[str, Any]:
     if against is not None:
         seen = against.difference
         row |= {"difference": seen.value, "difference_low": seen.low, "difference_high": seen.high}
-        row |= {"won": against.n_won, "tied": against.n_tied, "lost": against.n_lost}
-        row |= {"p_adjusted": against.p_adjusted, "is_real": against.is_real}
+        row |= {**_outcomes(against), "p_adjusted": against.p_adjusted}
+        row["is_real"] = against.is_real()
     if line.summary is not None:
         row["execution_time_ms"] = metrics.MEAN_TIME.value(line.summary)
     return row
@@ -340,3 +341,9 @@ def _told(score: ClassScore) -> str:
 def _change_class(seen: Estimate) -> str:
     is_clear = seen.low > 0 or seen.high < 0
     return "heat-change is-clear" if is_clear else "heat-change"
+
+
+def _outcomes(against: PairedDifference) -> dict[str, int]:
+    """Count the tests that were won, tied and lost against the base."""
+    n_tied = against.difference.n - against.n_better - against.n_worse
+    return {"won": against.n_better, "tied": n_tied, "lost": against.n_worse}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.config.load import Workspace
-    from poor_bench.dashboard.services.run_preview import LLMPreview, RunPreview
+    from poor_bench.dashboard.services.run_plans import LLMPreview, RunPreview
     from poor_bench.dashboard.services.stored_results import FailureGroup
 
 

@@ -27,7 +27,7 @@ from poor_bench.dashboard.pages.tests.layout import (
 )
 from poor_bench.dashboard.pages.tests.panel import form_to_changes, panel
 from poor_bench.dashboard.pages.tests.tables import listed_classes, listed_tests
-from poor_bench.dashboard.services.rendered_prompts import rendered_prompts
+from poor_bench.dashboard.services.test_reports import rendered_prompts
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import counted
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.rendered_prompts import RenderedPrompt
+    from poor_bench.dashboard.services.test_reports import RenderedPrompt
     from poor_bench.models.problem import Problem
     from poor_bench.models.test import Test, TestClass
     from poor_bench.statistics.items import Item

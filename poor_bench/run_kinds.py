@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from poor_bench.errors import ConfigError
+from poor_bench.evaluation.stored_run import SUITE_RUNS
 from poor_bench.judge.storage import JUDGED_RUNS, PAIRWISE_RUNS
 from poor_bench.results.paths import paths_in
 from poor_bench.runs.history import RunHistory, RunKind, StoredRun, find_run, run_names
@@ -18,15 +19,6 @@ TEST_RUNS = RunKind(
     row_keys=frozenset({"test_id"}),
     count_planned=lambda header: sum((header.get("llms") or {}).values()) or header.get("n_items"),
     describe=lambda header: ", ".join(header.get("llms") or ()) or str(header.get("kind", "")),
-)
-SUITE_RUNS = RunKind(
-    name="suite run",
-    folders=("suite_runs",),
-    command="suite run FILE",
-    file="run.jsonl",
-    row_keys=frozenset({"trial_result"}),
-    count_planned=lambda header: sum(case.get("trials", 1) for case in header.get("cases", ())),
-    describe=lambda header: str(header.get("suite", "")),
 )
 RUN_KINDS = (TEST_RUNS, JUDGED_RUNS, PAIRWISE_RUNS, SUITE_RUNS, SEARCHES)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.options import HTML_FILE, OutputFile, combine, count_option
+from poor_bench.cli.options import (
+    HTML_FILE,
+    OutputFile,
+    beside_option,
+    combine,
+    cost_options,
+    count_option,
+    resume_option,
+)
 from poor_bench.cli.output import harmless, json_option, print_json, print_table, say
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.command_line import examples
@@ -24,7 +33,7 @@ if TYPE_CHECKING:
         EvalTagResult,
         EvalTrialResult,
     )
-    from poor_bench.evaluation.runner import SuiteEvent
+    from poor_bench.evaluation.runner import SuiteEvent, SuiteOptions
     from poor_bench.evaluation.stored_run import SuiteRun
 
 
@@ -142,6 +151,8 @@ _EPILOG = examples(
   {program} suite run example
   {program} suite run shop.yaml --case 'cart*' --trials 5 --parallel 2
   {program} suite run shop.yaml --llm ollama:qwen3:8b --html report.html --junit report.xml
+  {program} suite run shop.yaml --max-cost 0.50
+  {program} suite run shop.yaml --resume last           finish an interrupted run
 """
 )
 
@@ -166,6 +177,9 @@ _EPILOG = examples(
     metavar="ID",
     help="LLM for all cases; cases that a playbook completes do not use it.",
 )
+@cost_options
+@resume_option
+@beside_option
 @report_file_options
 @json_option
 @pass_app
@@ -173,30 +187,62 @@ def run(
     app: AppContext,
     /,
     file: str,
-    cases: tuple[str, ...],
-    tags: tuple[str, ...],
-    trials: int | None,
+    resume: str | None,
     parallel: int,
     llm_id: str | None,
+    max_cost: float | None,
     as_json: bool,
-    **files: Path | None,
+    **options: Any,
 ) -> int:
     """Run the cases of a suite, given as a FILE or by NAME.
 
     Exit code: 1 if a case failed, else 3 if a case could not be run, else 0. Ctrl-C stops cleanly:
-    finished trials are kept, and `suite report` shows them.
+    finished trials are kept, and `suite report` shows them. With --resume, go on with a stored run:
+    its cases and models count; trials that are missing or failed to run are run.
     """
+    from poor_bench.evaluation.runner import SuiteOptions, require_idle, resume_suite
     from poor_bench.evaluation.stored_run import find_suite_run
     from poor_bench.evaluation.suite_file import find_suite, read_suite, select_cases
 
     suite = read_suite(find_suite(file, app.data_dir), app.data_dir)
-    suite = select_cases(suite, case_patterns=cases, tags=tags, trials=trials)
-    report = _run(app, suite, quiet=as_json, llm_id=llm_id, parallel=parallel)
+    resumed = find_suite_run(app.data_dir, resume) if resume else None
+    if resumed is not None:
+        suite = resume_suite(resumed, suite)
+    else:
+        patterns, tags = options["cases"], options["tags"]
+        suite = select_cases(suite, case_patterns=patterns, tags=tags, trials=options["trials"])
+    settings = SuiteOptions(
+        data_dir=app.data_dir,
+        llm_id=llm_id,
+        parallel=parallel,
+        max_cost_usd=max_cost,
+        resume=resumed,
+    )
+    if options["dry_run"]:
+        return _print_plan(suite, settings, as_json=as_json)
+    if not options["beside"]:
+        require_idle(suite, app.data_dir)
+    report = _run(suite, settings, quiet=as_json)
     show_report(report, as_json=as_json)
-    write_report_files(report, find_suite_run(app.data_dir, report.run_id), files)
+    write_report_files(report, find_suite_run(app.data_dir, report.run_id), options)
     if llm_id and not report.llms:
         say(_describe_unused(llm_id), err=True)
     return exit_code(report)
+
+
+def _print_plan(suite: EvalSuite, settings: SuiteOptions, *, as_json: bool) -> int:
+    from poor_bench.evaluation.runner import plan_trials
+
+    plans = plan_trials(suite, settings)
+    by_case = Counter(plan.case.id for plan in plans)
+    llms = sorted({plan.llm.id for plan in plans if plan.llm})
+    if as_json:
+        print_json({"trials": dict(by_case), "llms": llms})
+        return 0
+    print_table({"Case": case_id, ">Trials": str(n)} for case_id, n in by_case.items())
+    models = f" with {', '.join(llms)}" if llms else ""
+    say(f"{counted(len(plans), 'trial')}{models}. The cost depends on what the agents do.")
+    return 0
 
 
 def _describe_unused(llm_id: str) -> str:
@@ -206,13 +252,13 @@ def _describe_unused(llm_id: str) -> str:
     )
 
 
-def _run(app: AppContext, suite: EvalSuite, *, quiet: bool, **options: Any) -> EvalSuiteResult:
-    from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
+def _run(suite: EvalSuite, settings: SuiteOptions, *, quiet: bool) -> EvalSuiteResult:
+    from poor_bench.evaluation.runner import run_suite_now
     from poor_bench.pool.control import RunControl
 
     control = RunControl()
     with _open_view(quiet=quiet) as show, stop_on_signal(control):
-        return run_suite_now(suite, SuiteOptions(data_dir=app.data_dir, **options), show, control)
+        return run_suite_now(suite, settings, show, control)
 
 
 @contextmanager
@@ -300,6 +346,8 @@ def record(
 
 
 def _replay(app: AppContext, suite: EvalSuite) -> int:
-    report = _run(app, suite, quiet=True)
+    from poor_bench.evaluation.runner import SuiteOptions
+
+    report = _run(suite, SuiteOptions(data_dir=app.data_dir), quiet=True)
     show_report(report, as_json=False)
     return exit_code(report)

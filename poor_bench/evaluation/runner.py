@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from poor_bench import __version__
+from poor_bench.calls.budget import Budget, require_prices
 from poor_bench.config.llm_names import find_llm, unknown_llm
 from poor_bench.config.load import llms_file, load_llms, raise_errors
 from poor_bench.errors import ConfigError
@@ -18,14 +19,14 @@ from poor_bench.evaluation.agent import AgentServices, Step
 from poor_bench.evaluation.factories import made_up_credentials
 from poor_bench.evaluation.models import EvalCase, EvalSuite, EvalSuiteResult, EvalTrialResult
 from poor_bench.evaluation.profiles import Profiles
-from poor_bench.evaluation.stored_run import SuiteRunWriter, report_on
+from poor_bench.evaluation.stored_run import SUITE_RUNS, SuiteRun, SuiteRunWriter, report_on
 from poor_bench.evaluation.trial_run import TrialPlan, TrialRunner
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone
 from poor_bench.pool.pool import Outcome, Pool, Work
-from poor_bench.runs.history import new_run_id
+from poor_bench.runs.history import RunHistory, new_run_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +133,32 @@ class SuiteOptions:
     """Parallel trials, at least 1."""
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     """Source of credentials and keys."""
+    max_cost_usd: float | None = None
+    """Most US dollars to spend on models; trials that would exceed it stay pending."""
+    resume: SuiteRun | None = None
+    """A stored run to go on with; see `resume_suite`."""
+
+
+def resume_suite(run: SuiteRun, suite: EvalSuite) -> EvalSuite:
+    """Make the suite of a stored run: its cases and server, with the models of today's file.
+
+    Raises:
+        ConfigError: If the run is of another suite.
+        StoreError: If the run cannot be read.
+    """
+    if run.suite != suite.name:
+        raise ConfigError(f"{run.run_id} is a run of another suite: {run.suite}")
+    return suite.model_copy(update={"cases": run.cases, "server": run.header.get("server")})
+
+
+def require_idle(suite: EvalSuite, data_dir: Path) -> None:
+    """Refuse to run a suite that another process runs already.
+
+    Raises:
+        RunRefusedError: If a run of the same suite is running.
+    """
+    history = RunHistory(data_dir, SUITE_RUNS)
+    history.require_idle(lambda run: run.header.get("suite") == suite.name)
 
 
 def run_suite_now(
@@ -148,24 +175,41 @@ def run_suite_now(
     """
     options = options or SuiteOptions()
     control = control or RunControl()
-    plans = _plans(suite, options)
+    plans = plan_trials(suite, options)
     manager = LLMManager(options.data_dir, environ=options.environ)
     try:
+        if options.max_cost_usd is not None:
+            require_prices([plan.llm for plan in plans if plan.llm], manager.is_local)
+            manager.budget = Budget(options.max_cost_usd)
         return _SuiteRun(suite, options, manager, listener, control).run(plans)
     finally:
         manager.close()
 
 
-def _plans(suite: EvalSuite, options: SuiteOptions) -> list[TrialPlan]:
-    """All trials; first trials come first, so that every case reports early."""
-    llms = choose_llms(suite, options.data_dir, options.llm_id)
+def plan_trials(suite: EvalSuite, options: SuiteOptions) -> list[TrialPlan]:
+    """List the trials to run; first trials come first, so that every case reports early.
+
+    A resumed run lacks those that came to a result. Those that failed to run are run again.
+
+    Raises:
+        ConfigError: If a named LLM does not exist.
+        StoreError: If the resumed run cannot be read.
+    """
+    resumed = options.resume
+    wanted = options.llm_id or (resumed.header.get("llm") if resumed else None)
+    llms = choose_llms(suite, options.data_dir, wanted)
+    done = {(trial.case_id, trial.trial_index + 1) for trial in _finished_trials(resumed)}
     most = max((case.trials for case in suite.cases), default=0)
     return [
         TrialPlan(case=case, trial=trial, llm=llms[case.id])
         for trial in range(1, most + 1)
         for case in suite.cases
-        if trial <= case.trials
+        if trial <= case.trials and (case.id, trial) not in done
     ]
+
+
+def _finished_trials(run: SuiteRun | None) -> list[EvalTrialResult]:
+    return [trial for trial in run.trials() if trial.failure is None] if run else []
 
 
 class _SuiteRun:
@@ -188,12 +232,15 @@ class _SuiteRun:
         self._listener = listener
         self._control = control
         self._lock = threading.Lock()
-        self._results: list[EvalTrialResult] = []
+        self._resumed = options.resume
+        self._results = _finished_trials(options.resume)
 
     def run(self, plans: Sequence[TrialPlan]) -> EvalSuiteResult:
-        started = self._services.clock.now_iso()
-        run_id = new_run_id(started)
-        writer = SuiteRunWriter(self._options.data_dir, run_id, self._header(started, plans))
+        resumed = self._resumed
+        started = resumed.started if resumed else self._services.clock.now_iso()
+        run_id = resumed.run_id if resumed else new_run_id(started)
+        header = None if resumed else self._header(started, plans)
+        writer = SuiteRunWriter(self._options.data_dir, run_id, header)
         trials = TrialRunner(
             self._services,
             Profiles(self._services),
@@ -206,7 +253,8 @@ class _SuiteRun:
             self._work_off(plans, trials, writer)
         finally:
             writer.close()
-        prices = {plan.llm.id: plan.prices for plan in plans if plan.llm}
+        prices = resumed.prices if resumed else {}
+        prices |= {plan.llm.id: plan.prices for plan in plans if plan.llm}
         changes = {
             "run_id": run_id,
             "started": started,
@@ -225,6 +273,7 @@ class _SuiteRun:
             "suite": self._suite.name,
             "server": self._suite.server,
             "folder": self._suite.folder,
+            "llm": self._options.llm_id,
             "llms": sorted({plan.llm.id for plan in plans if plan.llm}),
             "prices": {plan.llm.id: asdict(plan.prices) for plan in plans if plan.llm},
             "cases": [

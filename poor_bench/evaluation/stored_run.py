@@ -13,6 +13,7 @@ Reading judges the trials again, whether the run is complete or was interrupted.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
@@ -22,14 +23,14 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter
 
-from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.evaluation.agent import Step
 from poor_bench.evaluation.models import EvalCase, EvalSuiteResult, EvalTrialResult
 from poor_bench.evaluation.scoring import score_case, score_suite, score_trial
 from poor_bench.models.llm import Prices
-from poor_bench.runs.journal import JournalWriter, dump_record, is_owned, read_header, read_journal
-from poor_bench.safe_files import open_regular, os_errors_told
+from poor_bench.runs.history import RunHistory, RunKind, StoredRun, stored_runs
+from poor_bench.runs.journal import JournalWriter, dump_record, owner_lock_path
+from poor_bench.safe_files import os_errors_told
 
 STEPS_FILE = "steps.jsonl"
 RUN_FILE = "run.jsonl"
@@ -45,26 +46,41 @@ def artifacts_of(case_id: str, trial: int) -> str:
     return f"{case_id}/trial-{trial}"
 
 
+SUITE_RUNS = RunKind(
+    name="suite run",
+    folders=("suite_runs",),
+    command="suite run FILE",
+    file=RUN_FILE,
+    row_keys=frozenset({"trial_result"}),
+    count_planned=lambda header: sum(case.get("trials", 1) for case in header.get("cases", ())),
+    describe=lambda header: str(header.get("suite", "")),
+)
+
+
 class SuiteRunWriter:
     """Writes one run; called from several threads."""
 
-    def __init__(self, data_dir: Path, run_id: str, header: dict[str, Any]) -> None:
-        """Make the folder of the run and write its header.
+    def __init__(self, data_dir: Path, run_id: str, header: dict[str, Any] | None) -> None:
+        """Make the folder of the run and write its header; None resumes a stored run.
 
         Raises:
-            StoreError: If it cannot be written.
+            StoreError: If it cannot be written, or another process writes to it.
         """
         self.folder = runs_folder(data_dir) / run_id
-        self._journal = JournalWriter(self.folder / RUN_FILE, {"run_id": run_id, **header})
+        self._resumes = header is None
+        written = None if header is None else {"run_id": run_id, **header}
+        self._journal = JournalWriter(self.folder / RUN_FILE, written)
 
     def open_trial(self, case_id: str, trial: int) -> TrialWriter:
-        """Make the folder of a trial.
+        """Make the folder of a trial; what an interrupted attempt left there is deleted.
 
         Raises:
             StoreError: If it cannot be made.
         """
         folder = self.folder / artifacts_of(case_id, trial)
         with os_errors_told(folder):
+            if self._resumes and folder.is_dir():
+                shutil.rmtree(folder)
             folder.mkdir(parents=True)
             return TrialWriter(folder)
 
@@ -84,6 +100,7 @@ class SuiteRunWriter:
         """
         self._journal.append_record({"finished": True})
         self._journal.close()
+        owner_lock_path(self._journal.path).unlink(missing_ok=True)
 
 
 class TrialWriter:
@@ -148,22 +165,29 @@ def record_to_step(record: Mapping[str, Any]) -> Step:
     return Step(**{key: value for key, value in record.items() if key in _STEP_FIELDS})
 
 
-LAST = "last"
 _PRICES = TypeAdapter(dict[str, Prices])
-_LEAST_PREFIX = 4
 
 
 @dataclass(frozen=True)
 class SuiteRun:
     """One stored run of a suite."""
 
-    folder: Path
-    header: Mapping[str, Any]
+    stored: StoredRun
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the run."""
+        return self.stored.path.parent
+
+    @property
+    def header(self) -> Mapping[str, Any]:
+        """Facts about the whole run."""
+        return self.stored.header
 
     @property
     def run_id(self) -> str:
         """Name of the run."""
-        return self.folder.name
+        return self.stored.run_id
 
     @property
     def suite(self) -> str:
@@ -175,15 +199,10 @@ class SuiteRun:
         """Start of the run, ISO 8601; empty where it is unknown."""
         return str(self.header.get("started", ""))
 
-    @property
-    def age(self) -> tuple[str, str, str]:
-        """Sort key by time: ids have seconds, headers milliseconds."""
-        return self.run_id.partition("-")[0], self.started, self.run_id
-
     @cached_property
     def is_going_on(self) -> bool:
         """True while a process writes to it."""
-        return is_owned(self.folder / RUN_FILE)
+        return self.stored.is_running
 
     @cached_property
     def cases(self) -> tuple[EvalCase, ...]:
@@ -204,14 +223,18 @@ class SuiteRun:
         return _PRICES.validate_python(written) if isinstance(written, dict) else {}
 
     def trials(self) -> list[EvalTrialResult]:
-        """Finished trials, in order of their end; torn lines are skipped."""
-        found = []
-        with open_regular(self.folder / RUN_FILE) as stream:
-            for line in read_journal(stream, lambda _number: None):
-                record = line.record.get("trial_result")
-                if isinstance(record, dict):
-                    found.append(record_to_trial(record))
-        return found
+        """Finished trials; of a trial that was run again, the newest result.
+
+        Raises:
+            StoreError: If the journal cannot be read.
+        """
+        found = {}
+        for line in self.stored.records():
+            record = line.get("trial_result")
+            if isinstance(record, dict):
+                trial = record_to_trial(record)
+                found[trial.case_id, trial.trial_index] = trial
+        return list(found.values())
 
     def report(self) -> EvalSuiteResult:
         """Make the report of the run, judged by its own cases.
@@ -265,8 +288,7 @@ def report_on(
 
 def stored_suite_runs(data_dir: Path) -> list[SuiteRun]:
     """Runs of a workspace, oldest first."""
-    paths = runs_folder(data_dir).glob(f"*/{RUN_FILE}")
-    return sorted((open_run(path.parent) for path in paths), key=lambda run: run.age)
+    return [SuiteRun(run) for run in RunHistory(data_dir, SUITE_RUNS).runs()]
 
 
 def open_run(folder: Path) -> SuiteRun:
@@ -278,30 +300,17 @@ def open_run(folder: Path) -> SuiteRun:
     path = folder / RUN_FILE
     if not path.is_file():
         raise ConfigError(f"{folder} is not the folder of a run: {RUN_FILE} is missing")
-    return SuiteRun(folder, read_header(path))
+    [run] = stored_runs([path], in_folders=True)
+    return SuiteRun(run)
 
 
 def find_suite_run(data_dir: Path, reference: str) -> SuiteRun:
-    """Find the run that a reference names.
-
-    Args:
-        data_dir: Folder of the workspace.
-        reference: `last`, or the id of a run or at least 4 characters of its beginning.
+    """Find a run as `RunHistory.find` does.
 
     Raises:
         ConfigError: If it names no run, or several.
     """
-    runs = stored_suite_runs(data_dir)
-    if not runs:
-        raise ConfigError("no suite has been run yet", hint=next_command("suite run FILE"))
-    if reference == LAST:
-        return runs[-1]
-    found = [run for run in runs if run.run_id.startswith(reference)]
-    if len(found) == 1 and len(reference) >= _LEAST_PREFIX:
-        return found[0]
-    newest = ", ".join(run.run_id for run in reversed(found[-5:] or runs[-5:]))
-    what = "matches several runs" if found else "is not a run of a suite"
-    raise ConfigError(f"{reference!r} {what}", hint=f"use `{LAST}`, or one of {newest}")
+    return SuiteRun(RunHistory(data_dir, SUITE_RUNS).find(reference))
 
 
 def _step_of(line: bytes) -> Step | None:

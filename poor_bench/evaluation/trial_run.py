@@ -11,6 +11,7 @@ from typing import Any
 
 from poor_bench.errors import (
     ConfigError,
+    CostLimitError,
     PoorBenchError,
     RecordedError,
     RunCancelledError,
@@ -233,6 +234,10 @@ class TrialRunner:
             outcome = supervised(partial(agent.run, task), control, task.time_limit_s)
             duration_ms = (clock.monotonic() - begun) * 1000
             told.raise_if_broken()
+            budget = self._services.llms.budget
+            if budget is not None and budget.is_reached and not outcome.success:
+                # The agent failed, or seems to have failed, because nothing more may be spent.
+                raise CostLimitError(f"{budget}: the trial stays pending")
         result = _with_outcome(blank, outcome, redactor)
         changes = {"duration_ms": round(duration_ms, 3), "server": server}
         return result.model_copy(update=changes)

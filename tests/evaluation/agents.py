@@ -17,6 +17,7 @@ from poor_bench.evaluation.agent import (
     Step,
     TrialControl,
 )
+from poor_bench.models.completion import Message
 from poor_bench.models.failure import FailureKind
 from tests.waiting import wait_for
 
@@ -120,6 +121,20 @@ def mumbling_steps(_services: AgentServices) -> FunctionAgent:
     def run(task: AgentTask, control: TrialControl) -> AgentOutcome:
         step: Any = {"text": "did it"}
         control.note_step(step)
+        return AgentOutcome(success=True)
+
+    return FunctionAgent(run)
+
+
+def asking(services: AgentServices) -> FunctionAgent:
+    """Asks its model one question; it does not care why there is no answer."""
+
+    def run(task: AgentTask, control: TrialControl) -> AgentOutcome:
+        assert task.llm is not None
+        try:
+            services.llms.complete(task.llm, (Message("user", "Hi"),))
+        except Exception as error:  # noqa: BLE001 - an agent of a user
+            return AgentOutcome(success=False, error=str(error))
         return AgentOutcome(success=True)
 
     return FunctionAgent(run)

@@ -9,7 +9,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from poor_bench.errors import ConfigError, StoreError
+from poor_bench.errors import ConfigError, RunRefusedError, StoreError
 from poor_bench.evaluation import load_suite, run_suite, write_suite_report
 from poor_bench.evaluation.browser.playbook.load import read_playbook
 from poor_bench.evaluation.models import CaseStatus, EvalSuite, EvalSuiteResult
@@ -21,9 +21,11 @@ from poor_bench.evaluation.runner import (
     SuiteStarted,
     SuiteTrialFinished,
     TrialStarted,
+    require_idle,
+    resume_suite,
     run_suite_now,
 )
-from poor_bench.evaluation.stored_run import find_suite_run, stored_suite_runs
+from poor_bench.evaluation.stored_run import SuiteRunWriter, find_suite_run, stored_suite_runs
 from poor_bench.evaluation.trial_run import _told
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Prices
@@ -312,16 +314,15 @@ def test_two_runs_at_once_do_not_meet(tmp_path: Path) -> None:
     assert [report.case_results[0].trials_run for report in reports] == [5, 5]
 
 
-@pytest.mark.parametrize(("reference", "words"), [("zzzz", "is not a run"), ("2", "several")])
-def test_reference_that_means_no_run_names_those_there_are(
-    tmp_path: Path, reference: str, words: str
-) -> None:
-    with pytest.raises(ConfigError, match="no suite has been run yet"):
+def test_reference_that_means_no_run_names_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="none is stored yet"):
         find_suite_run(tmp_path, "last")
     ids = [run(suite_of(case_of("echo")), tmp_path).run_id for _ in range(2)]
-    with pytest.raises(ConfigError, match=words) as caught:
-        find_suite_run(tmp_path, reference)
-    assert ids[0] in caught.value.hint
+    for reference, words in (("zzzz", "is not a suite run"), (ids[0][:4], "several")):
+        with pytest.raises(ConfigError, match=words) as caught:
+            find_suite_run(tmp_path, reference)
+        assert ids[0] in caught.value.hint
+    assert find_suite_run(tmp_path, "previous").run_id == ids[0]
 
 
 def llm(name: str, **fields: Any) -> LLM:
@@ -401,3 +402,52 @@ def test_cancelling_the_task_stops_the_run(tmp_path: Path) -> None:
 
     asyncio.run(cancel_in_the_middle())
     assert not find_suite_run(tmp_path, "last").is_going_on
+
+
+def test_a_killed_run_goes_on_with_the_trials_it_lacks(tmp_path: Path) -> None:
+    suite = suite_of(case_of("echo", "a", trials=3), case_of("broken", "b"))
+    whole = run(suite, tmp_path)
+    stored = find_suite_run(tmp_path, "last")
+    lines = stored.stored.path.read_bytes().splitlines(keepends=True)
+    stored.stored.path.write_bytes(b"".join(lines[:3]) + b'{"trial_result": {"ca')
+    mended = suite_of(case_of("echo", "a", trials=3), case_of("echo", "b"))
+    cut = find_suite_run(tmp_path, "last")
+    kept = {(trial.case_id, trial.trial_index): trial for trial in cut.trials()}
+    assert cut.report().cancelled
+    report = run(resume_suite(cut, mended), tmp_path, resume=cut)
+    assert report.run_id == whole.run_id
+    assert report.case_results[0].trials_run == 3
+    assert not report.cancelled
+    read = find_suite_run(tmp_path, "last")
+    assert read.report() == report
+    again = {(trial.case_id, trial.trial_index): trial for trial in read.trials()}
+    assert len(again) == 4
+    assert {key: again[key] for key in kept if kept[key].failure is None} == {
+        key: trial for key, trial in kept.items() if trial.failure is None
+    }
+    assert all(read.steps(trial) for trial in read.trials() if trial.failure is None)
+
+
+def test_only_a_run_of_the_same_suite_is_resumed_and_none_that_is_running(tmp_path: Path) -> None:
+    suite = suite_of(case_of("echo"))
+    run(suite, tmp_path)
+    stored = find_suite_run(tmp_path, "last")
+    with pytest.raises(ConfigError, match="is a run of another suite"):
+        resume_suite(stored, suite.model_copy(update={"name": "other"}))
+    require_idle(suite, tmp_path)
+    writer = SuiteRunWriter(tmp_path, stored.run_id, None)
+    with pytest.raises(RunRefusedError, match="is already running"):
+        require_idle(suite, tmp_path)
+    writer.close()
+
+
+def test_a_trial_that_money_ends_stays_pending(tmp_path: Path) -> None:
+    prices = Prices(input=0.0, output=1e6)
+    costly = llm("costly", prices=prices, parameters={"responses": "yes", "max_tokens": 10})
+    suite = suite_of(case_of("echo", "free"), case_of("asking", trials=2), llms=(costly,))
+    report = run(suite, tmp_path, max_cost_usd=0.5)
+    free, asking = report.case_results
+    assert (free.status, asking.status) == (CaseStatus.PASSED, CaseStatus.NOT_RUN)
+    stored = find_suite_run(tmp_path, "last")
+    assert stored.report().cancelled
+    assert run(resume_suite(stored, suite), tmp_path, resume=stored).passed == 2

@@ -14,6 +14,7 @@ from poor_bench.command_line import next_command, use_workspace
 
 if TYPE_CHECKING:
     from poor_bench.config.load import Workspace
+    from poor_bench.judge.storage import JudgementStore
     from poor_bench.models.llm import LLM
     from poor_bench.plugins import EvaluatorRegistry
     from poor_bench.results.store import ResultStore
@@ -63,6 +64,13 @@ class AppContext:
     def store(self) -> ResultStore:
         """The results of the workspace."""
         return self.config.store
+
+    @cached_property
+    def judgements(self) -> JudgementStore:
+        """The judged runs of the workspace."""
+        from poor_bench.judge.storage import JudgementStore
+
+        return JudgementStore(self.data_dir)
 
     def find_llm(self, name: str) -> LLM:
         """Find the LLM that an id, label or prefix names, enabled or not.

@@ -1,9 +1,11 @@
-"""`judge`: agents, judged runs and their reports."""
+"""`judge`: agents, judged runs, their reports, and how well judges agree with people."""
 
 from __future__ import annotations
 
+import getpass
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +13,7 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.judge_pairwise import pairwise
-from poor_bench.cli.judge_people import agreement, labels
-from poor_bench.cli.judge_run import run
+from poor_bench.cli.judge_run import run, show_summary, write_html
 from poor_bench.cli.options import HTML_FILE
 from poor_bench.cli.output import (
     json_option,
@@ -24,9 +25,11 @@ from poor_bench.cli.output import (
     say,
 )
 from poor_bench.command_line import examples, next_command
+from poor_bench.judge.judgement import APPROVAL_THRESHOLD
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
+    from poor_bench.judge.agreement import Agreement
     from poor_bench.judge.judged_run import RunSummary
     from poor_bench.judge.run_comparison import RunComparison, ScoreChange
 
@@ -105,9 +108,8 @@ def agents(app: AppContext, /, as_json: bool) -> int:
 def list_runs(app: AppContext, /, agent_id: str | None, as_json: bool = False) -> int:
     """List judged runs, newest last."""
     from poor_bench.judge.judged_run import summarise_run
-    from poor_bench.judge.storage import JudgementStore
 
-    store = JudgementStore(app.data_dir)
+    store = app.judgements
     summaries = [summarise_run(run) for run in store.runs(agent_id)]
     if as_json:
         from poor_bench.judge.report_html import run_to_json
@@ -171,8 +173,6 @@ def show(app: AppContext, /, reference: str, turns: bool, as_json: bool) -> int:
 
     RUN is `last`, an agent, or the start of a run's id.
     """
-    from poor_bench.cli.judge_run import show_summary
-
     summary = find_summary(app, reference)
     if turns and not as_json:
         _print_turns(summary)
@@ -186,8 +186,6 @@ def show(app: AppContext, /, reference: str, turns: bool, as_json: bool) -> int:
 @pass_app
 def report(app: AppContext, /, references: tuple[str, ...], html: Path) -> int:
     """Write one or several runs to a self-contained HTML file."""
-    from poor_bench.cli.judge_run import write_html
-
     write_html([find_summary(app, reference) for reference in references], html)
     click.echo(f"Wrote {html}")
     return 0
@@ -200,9 +198,8 @@ def find_summary(app: AppContext, reference: str) -> RunSummary:
         ConfigError: If it matches no run, or several.
     """
     from poor_bench.judge.judged_run import summarise_run
-    from poor_bench.judge.storage import JudgementStore
 
-    return summarise_run(JudgementStore(app.data_dir).find(reference))
+    return summarise_run(app.judgements.find(reference))
 
 
 def _print_turns(summary: RunSummary) -> None:
@@ -229,18 +226,17 @@ _COMPARE_EXAMPLES = examples(
 def compare(app: AppContext, /, before: str, after: str, as_json: bool) -> int:
     """Compare two runs and mark differences within the judges' noise."""
     from poor_bench.judge.run_comparison import compare_runs
-    from poor_bench.judge.storage import JudgementStore
 
-    history = JudgementStore(app.data_dir).runs()
+    history = app.judgements.runs()
     comparison = compare_runs(find_summary(app, before), find_summary(app, after), history)
     if as_json:
         print_json(_to_json(comparison))
     else:
-        _print(comparison)
+        _print_comparison(comparison)
     return 0
 
 
-def _print(comparison: RunComparison) -> None:
+def _print_comparison(comparison: RunComparison) -> None:
     rows = [
         *_build_rows(comparison, comparison.scores),
         *_build_rows(comparison, comparison.cases, "case "),
@@ -291,5 +287,131 @@ def _to_json(comparison: RunComparison) -> dict[str, Any]:
     }
 
 
-for _subcommand in (run, pairwise, labels, agreement):
+_LABELS_EXAMPLES = examples(
+    """
+  {program} judge labels export support_desk > sheet.csv
+  {program} judge labels import sheet.csv --who Ann
+  {program} judge agreement
+"""
+)
+
+
+@command.group(epilog=_LABELS_EXAMPLES)
+def labels() -> None:
+    """Score conversations yourself, to measure the judges.
+
+    A sheet has one row per conversation; enter a `score` (0 to 10) in any of them. Labels
+    are stored in human_labels.jsonl and never overwritten; the newest of each person counts.
+    """
+
+
+@labels.command("export", epilog=_LABELS_EXAMPLES)
+@click.argument("references", metavar="[RUN]...", nargs=-1)
+@pass_app
+def export_labels(app: AppContext, /, references: tuple[str, ...]) -> int:
+    """Print a sheet for some runs or all, with the labels stored so far."""
+    from poor_bench.judge.label_csv import labels_to_csv
+    from poor_bench.judge.labels import read_labels
+
+    store = app.judgements
+    runs = [store.find(reference) for reference in references] if references else store.runs()
+    click.echo(labels_to_csv(runs, read_labels(app.data_dir)), nl=False)
+    return 0
+
+
+@labels.command("import", epilog=_LABELS_EXAMPLES)
+@click.argument("sheet", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option("--who", help="Person who scored, for rows without a name. Default: your user name.")
+@pass_app
+def import_labels(app: AppContext, /, sheet: Path, who: str | None) -> int:
+    """Import the scores of a sheet. If one row is not valid, none is imported."""
+    from poor_bench.config.document import UnreadableError, read_text
+    from poor_bench.errors import ConfigError
+    from poor_bench.judge.label_csv import labels_from_csv
+    from poor_bench.judge.labels import add_labels
+
+    try:
+        text = read_text(sheet)
+    except UnreadableError as error:
+        raise ConfigError(f"{sheet}: {error}", hint=error.hint) from error
+    read = labels_from_csv(
+        text,
+        app.judgements.find,
+        file=str(sheet),
+        who=who or getpass.getuser(),
+        when=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    add_labels(app.data_dir, read)
+    click.echo(f"Added {counted(len(read), 'label')}. Next: {next_command('judge agreement')}")
+    return 0
+
+
+_AGREEMENT_EXAMPLES = examples(
+    """
+  {program} judge agreement
+  {program} judge agreement support_desk --pass-score 6
+  {program} judge agreement --agents          overall scores and dimensions instead of cases
+"""
+)
+
+
+@command.command(epilog=_AGREEMENT_EXAMPLES)
+@click.argument("agent_id", metavar="[AGENT]", required=False)
+@click.option(
+    "--pass-score",
+    type=click.FloatRange(0, 10),
+    default=APPROVAL_THRESHOLD,
+    help="Lowest score that passes, for Cohen's kappa.",
+)
+@click.option(
+    "--agents", "whole", is_flag=True, help="Compare scores of whole agents instead of cases."
+)
+@json_option
+@pass_app
+def agreement(
+    app: AppContext, /, agent_id: str | None, pass_score: float, whole: bool, as_json: bool
+) -> int:
+    """Show how well each judge agrees with people, and its bias.
+
+    Krippendorff's alpha and weighted kappa: 1 is full agreement, 0 is chance.
+    """
+    from poor_bench.judge.agreement import measure_agreement
+    from poor_bench.judge.labels import Scope, judged_items, read_labels
+
+    runs = app.judgements.runs(agent_id)
+    scope = Scope.AGENTS if whole else Scope.CASES
+    items = judged_items(runs, read_labels(app.data_dir), scope)
+    measured = {judge: measure_agreement(both, pass_score) for judge, both in items.items()}
+    if as_json:
+        print_json({"judges": {judge: asdict(figures) for judge, figures in measured.items()}})
+    elif not any(figures.n for figures in measured.values()):
+        step = next_command("judge labels export > sheet.csv")
+        click.echo(f"No labels yet. Next: {step}")
+    else:
+        _print_agreement(measured)
+    return 0
+
+
+def _print_agreement(measured: dict[str, Agreement]) -> None:
+    from poor_bench.judge.report_text import biases_of, estimate_text, figure_text, trust_text
+
+    rows = [
+        ["labelled", *(str(figures.n) for figures in measured.values())],
+        ["Krippendorff's alpha", *(figure_text(item.alpha) for item in measured.values())],
+        ["  people alone", *(figure_text(item.human_alpha) for item in measured.values())],
+        ["weighted kappa", *(figure_text(item.weighted_kappa) for item in measured.values())],
+        ["Cohen's kappa", *(figure_text(item.kappa) for item in measured.values())],
+        ["Spearman", *(estimate_text(item.spearman) for item in measured.values())],
+        ["Pearson", *(estimate_text(item.pearson) for item in measured.values())],
+        ["judge minus people", *(estimate_text(item.bias) for item in measured.values())],
+        ["length", *(estimate_text(item.length_correlation) for item in measured.values())],
+        ["length, beyond people", *(estimate_text(item.length_bias) for item in measured.values())],
+    ]
+    print_table(dict(zip(["", *measured], row, strict=True)) for row in rows)
+    for judge, figures in measured.items():
+        leanings = "".join(f"; {leaning}" for leaning in biases_of(figures))
+        say(f"{judge}: {trust_text(figures)}{leanings}")
+
+
+for _subcommand in (run, pairwise):
     command.add_command(_subcommand)

@@ -15,7 +15,7 @@ from poor_bench.messages import counted
 if TYPE_CHECKING:
     from poor_bench.cli.context import AppContext
     from poor_bench.models.test import Test
-    from poor_bench.sandbox.selftest import Finding
+    from poor_bench.sandbox.selftest import EscapeFinding
 
 
 _EPILOG = examples(
@@ -54,14 +54,14 @@ def selftest(as_json: bool) -> int:
     Exits with 1 if an attempt succeeds that the sandbox level must block.
     """
     from poor_bench.sandbox import sandbox_status, shared_sandbox
-    from poor_bench.sandbox.selftest import TRIALS, run_selftest
+    from poor_bench.sandbox.selftest import ESCAPES, run_selftest
 
     level = sandbox_status().level
     findings = []
     with show_status("") as shown:
         for number, finding in enumerate(run_selftest(shared_sandbox()), start=1):
             findings.append(finding)
-            shown.update(f"Tried {number} of {counted(len(TRIALS), 'escape')}")
+            shown.update(f"Tried {number} of {counted(len(ESCAPES), 'escape')}")
     broken = [item for item in findings if not item.held and item.is_promised]
     if as_json:
         print_json({"level": level.label, "escapes": [_to_json(item) for item in findings]})
@@ -69,7 +69,7 @@ def selftest(as_json: bool) -> int:
         print_table(
             {
                 "": _describe_verdict(item, broken=item in broken),
-                "Escape": item.name,
+                "Escape": item.escape.name,
                 "Evidence": item.evidence,
             }
             for item in findings
@@ -81,17 +81,17 @@ def selftest(as_json: bool) -> int:
     return 1 if broken else 0
 
 
-def _describe_verdict(finding: Finding, *, broken: bool) -> str:
+def _describe_verdict(finding: EscapeFinding, *, broken: bool) -> str:
     if finding.held:
         return "held"
     return "BROKEN" if broken else f"open (needs {finding.needs})"
 
 
-def _to_json(finding: Finding) -> dict[str, Any]:
+def _to_json(finding: EscapeFinding) -> dict[str, Any]:
     return {
-        "name": finding.name,
+        "name": finding.escape.name,
         "held": finding.held,
-        "holds_from": finding.holds_from.label,
+        "holds_from": finding.escape.holds_from.label,
         "evidence": finding.evidence,
     }
 

@@ -9,7 +9,7 @@ import pytest
 from poor_bench.errors import ConfigError
 from poor_bench.sandbox import Level, Sandbox, parse_level
 from poor_bench.sandbox.host.launchers import PipeLauncher
-from poor_bench.sandbox.selftest import TRIALS, EscapeFixture, Trial, prepare_fixture
+from poor_bench.sandbox.selftest import ESCAPES, Escape, EscapeFixture, prepare_fixture
 
 pytestmark = pytest.mark.slow(reason="real escape attempts, each in a process")
 
@@ -30,20 +30,20 @@ def weak_sandbox() -> Iterator[Sandbox]:
 
 
 @pytest.fixture(scope="module")
-def ground() -> Iterator[EscapeFixture]:
+def fixture() -> Iterator[EscapeFixture]:
     with prepare_fixture() as prepared:
         yield prepared
 
 
-def named(name: str) -> Trial:
-    return next(trial for trial in TRIALS if trial.name == name)
+def named(name: str) -> Escape:
+    return next(escape for escape in ESCAPES if escape.name == name)
 
 
-@pytest.mark.parametrize("trial", TRIALS, ids=lambda trial: trial.name)
-def test_escape_is_withstood(trial: Trial, sandbox: Sandbox, ground: EscapeFixture) -> None:
+@pytest.mark.parametrize("escape", ESCAPES, ids=lambda escape: escape.name)
+def test_escape_is_withstood(escape: Escape, sandbox: Sandbox, fixture: EscapeFixture) -> None:
     level = sandbox.status().level
-    evidence = trial.evidence(sandbox, ground)
-    if trial.is_promised(sandbox.status()):
+    evidence = escape.evidence(sandbox, fixture)
+    if escape.is_promised(sandbox.status()):
         assert not evidence
     else:
         pytest.skip(f"level {level.label} does not promise it: {sandbox.status().missing}")
@@ -51,9 +51,9 @@ def test_escape_is_withstood(trial: Trial, sandbox: Sandbox, ground: EscapeFixtu
 
 @pytest.mark.parametrize("name", ["network of this machine", "reading the workspace"])
 def test_escape_works_where_nothing_holds_it(
-    name: str, weak_sandbox: Sandbox, ground: EscapeFixture
+    name: str, weak_sandbox: Sandbox, fixture: EscapeFixture
 ) -> None:
-    assert any(named(name).evidence(weak_sandbox, ground) for _ in range(3))
+    assert any(named(name).evidence(weak_sandbox, fixture) for _ in range(3))
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_escape_works_where_nothing_holds_it(
     ["endless loop", "forged replies", "leaving at once", "leaving politely", "killing itself"],
 )
 def test_verdicts_hold_even_in_a_mere_process(
-    name: str, weak_sandbox: Sandbox, ground: EscapeFixture
+    name: str, weak_sandbox: Sandbox, fixture: EscapeFixture
 ) -> None:
-    assert not named(name).evidence(weak_sandbox, ground)
+    assert not named(name).evidence(weak_sandbox, fixture)
 
 
 def test_weak_sandbox_says_what_is_missing(weak_sandbox: Sandbox) -> None:

@@ -17,7 +17,7 @@ FORBIDDEN = """
 
 @pytest.mark.parametrize("machine", seccomp.ARCHITECTURES)
 def test_numbers_are_distinct_and_known(machine: str) -> None:
-    numbers = seccomp.calls_of_forking_process(machine)
+    numbers = seccomp.list_calls_of_zygote(machine)
     assert len(numbers) == len(set(numbers)) > 100
     assert numbers == sorted(numbers)
     assert numbers[-1] <= seccomp.LAST_KNOWN
@@ -25,9 +25,9 @@ def test_numbers_are_distinct_and_known(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", seccomp.ARCHITECTURES)
 def test_what_forking_takes_is_taken_from_programs(machine: str) -> None:
-    all_calls = set(seccomp.calls_of_forking_process(machine))
-    only_forking = set(seccomp.calls_only_of_forking_process(machine))
-    in_part = set(seccomp.conditional_calls(machine).values())
+    all_calls = set(seccomp.list_calls_of_zygote(machine))
+    only_forking = set(seccomp.list_calls_only_of_zygote(machine))
+    in_part = set(seccomp.list_conditional_calls(machine).values())
     assert only_forking < all_calls
     assert in_part < all_calls
     assert not only_forking & in_part

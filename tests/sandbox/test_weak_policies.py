@@ -10,7 +10,7 @@ import pytest
 from poor_bench.sandbox import Level, Mechanism, Program, Sandbox
 from poor_bench.sandbox.host.launchers import ZygoteLauncher
 from poor_bench.sandbox.levels import status_of
-from poor_bench.sandbox.selftest import TRIALS, EscapeFixture, prepare_fixture
+from poor_bench.sandbox.selftest import ESCAPES, EscapeFixture, prepare_fixture
 
 NAMESPACES = (Mechanism.BARE_ROOT, Mechanism.OWN_NETWORK, Mechanism.OWN_PROCESSES)
 WITHOUT = {
@@ -30,18 +30,18 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 
 @pytest.fixture(scope="module")
-def ground() -> Iterator[EscapeFixture]:
+def fixture() -> Iterator[EscapeFixture]:
     with prepare_fixture() as prepared:
         yield prepared
 
 
 @pytest.mark.slow(reason="attacks the sandbox in every way at each level")
 def test_every_promise_of_the_level_in_force_is_kept(
-    sandbox: Sandbox, ground: EscapeFixture
+    sandbox: Sandbox, fixture: EscapeFixture
 ) -> None:
     status = sandbox.status()
-    promised = [trial for trial in TRIALS if trial.is_promised(status)]
-    broken = {trial.name: trial.evidence(sandbox, ground) for trial in promised}
+    promised = [escape for escape in ESCAPES if escape.is_promised(status)]
+    broken = {escape.name: escape.evidence(sandbox, fixture) for escape in promised}
     assert promised
     assert not any(broken.values()), broken
 
@@ -53,9 +53,9 @@ def test_missing_walls_are_named_with_their_reasons(sandbox: Sandbox) -> None:
     assert all(status.missing.values())
 
 
-def test_nothing_survives_that_stayed_in_sight(sandbox: Sandbox, ground: EscapeFixture) -> None:
-    daemon = next(trial for trial in TRIALS if trial.name.startswith("daemon"))
-    assert not daemon.evidence(sandbox, ground)
+def test_nothing_survives_that_stayed_in_sight(sandbox: Sandbox, fixture: EscapeFixture) -> None:
+    daemon = next(escape for escape in ESCAPES if escape.name.startswith("daemon"))
+    assert not daemon.evidence(sandbox, fixture)
 
 
 def test_programs_have_files_of_their_own(sandbox: Sandbox) -> None:

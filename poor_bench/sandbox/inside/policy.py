@@ -76,7 +76,7 @@ class SandboxPolicy:
             os.dup2(ruleset, RULESET)
             os.close(ruleset)
         if self._has_filter:
-            seccomp.filter_forking_process()
+            seccomp.filter_zygote()
         # the calls are prepared for a known process id; kernels with file rules know all of them
         self.is_prepared = not self.missing.keys() & {
             Mechanism.BARE_ROOT,

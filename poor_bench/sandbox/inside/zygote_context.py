@@ -251,7 +251,7 @@ def _list_steps() -> list[tuple[Mechanism, Callable[[], None]]]:
 
     limits = Limits()
     steps: list[tuple[Mechanism, Callable[[], None]]] = [
-        (Mechanism.SYSTEM_CALL_FILTER, seccomp.filter_forking_process),
+        (Mechanism.SYSTEM_CALL_FILTER, seccomp.filter_zygote),
         (Mechanism.BARE_ROOT, enter_private_scratch),
         (Mechanism.FILE_RULES, rule_files),
         (Mechanism.SYSTEM_CALL_FILTER, filter_child),

@@ -15,7 +15,21 @@ from contextlib import suppress
 from struct import Struct
 
 from poor_bench.sandbox.linux import system_calls
-from poor_bench.sandbox.linux.system_calls import PreparedCalls, SystemCall
+from poor_bench.sandbox.linux.system_calls import PreparedCalls, SystemCall, system_call
+
+SCRATCH_PARENT = "/poor_bench"
+SCRATCH = f"{SCRATCH_PARENT}/scratch"
+# any folder that exists everywhere and is not needed any more; it is hidden meanwhile
+_NEW_ROOT = "/sys"
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
+# struct mount_attr: attr_set, attr_clr, propagation, userns_fd
+_MOUNT_ATTRIBUTES = Struct("=QQQQ")
+_READ_ONLY_WITHOUT_SETUID = 0b11
+_AT_RECURSIVE = 0x8000
+# programs of root run as another user; nobody else sees the folder
+_SCRATCH_OPTIONS = b"mode=777,size=64m,nr_inodes=10k"
+_LEAVING_SCRATCH = SystemCall("umount2", (SCRATCH.encode(), system_calls.MNT_DETACH))
+_MOUNTING_SCRATCH = SystemCall("mount", (b"tmpfs", SCRATCH.encode(), b"tmpfs", 0, _SCRATCH_OPTIONS))
 
 
 def become_namespace_owner(further_user: int | None = None) -> None:
@@ -34,9 +48,9 @@ def become_namespace_owner(further_user: int | None = None) -> None:
     own = f"{user} {user} 1"
     finish_mapping = None
     if further_user is not None:
-        finish_mapping = _mapping_from_outside(f"{own}\n{further_user} {further_user} 1")
+        finish_mapping = _map_from_outside(f"{own}\n{further_user} {further_user} 1")
     try:
-        system_calls.system_call("unshare", system_calls.CLONE_NEWUSER)
+        system_call("unshare", system_calls.CLONE_NEWUSER)
     finally:
         is_mapped = finish_mapping is not None and finish_mapping()
     _write("/proc/self/setgroups", "deny")
@@ -45,7 +59,7 @@ def become_namespace_owner(further_user: int | None = None) -> None:
     _write("/proc/self/gid_map", f"{group} {group} 1")
 
 
-def _mapping_from_outside(users: str) -> Callable[[], bool]:
+def _map_from_outside(users: str) -> Callable[[], bool]:
     """Start a process that maps users into the user namespace that this one is about to enter.
 
     A process inside may map itself only; one that stays outside may map others if it is root.
@@ -72,7 +86,7 @@ def _mapping_from_outside(users: str) -> Callable[[], bool]:
 
 
 def counts_tasks_apart() -> bool:
-    """Tell whether the kernel counts a user's tasks in each user namespace; Linux 5.14 does."""
+    """True if the kernel counts a user's tasks in each user namespace; Linux 5.14 does."""
     numbers = re.match(r"(\d{1,9})\.(\d{1,9})", os.uname().release)
     return numbers is not None and (int(numbers[1]), int(numbers[2])) >= (5, 14)
 
@@ -85,11 +99,11 @@ def enter_new(flags: int) -> None:
     Raises:
         OSError: If the kernel does not allow it.
     """
-    system_calls.system_call("unshare", flags)
+    system_call("unshare", flags)
 
 
 def prepare_pid_renewal() -> PreparedCalls:
-    """Return the calls that make the next child the first process of a new pid namespace.
+    """Prepare the calls that make the next child the first process of a new pid namespace.
 
     For the process that forks, which must itself be in a pid namespace that it may administer: it
     can ask for a new one only after it went back to its own.
@@ -104,21 +118,6 @@ def _write(path: str, text: str) -> None:
         file.write(text)
 
 
-SCRATCH_PARENT = "/poor_bench"
-SCRATCH = f"{SCRATCH_PARENT}/scratch"
-# any folder that exists everywhere and is not needed any more; it is hidden meanwhile
-_BUILDING_SITE = "/sys"
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
-# struct mount_attr: attr_set, attr_clr, propagation, userns_fd
-_MOUNT_ATTRIBUTES = Struct("=QQQQ")
-_READ_ONLY_WITHOUT_SETUID = 0b11
-_AT_RECURSIVE = 0x8000
-# programs of root run as another user; nobody else sees the folder
-_SCRATCH_OPTIONS = b"mode=777,size=64m,nr_inodes=10k"
-_LEAVING_SCRATCH = SystemCall("umount2", (SCRATCH.encode(), system_calls.MNT_DETACH))
-_MOUNTING_SCRATCH = SystemCall("mount", (b"tmpfs", SCRATCH.encode(), b"tmpfs", 0, _SCRATCH_OPTIONS))
-
-
 def enter_bare_root(readable: Sequence[str]) -> None:
     """Move this process, in a mount namespace of its own, into a new root folder.
 
@@ -130,17 +129,17 @@ def enter_bare_root(readable: Sequence[str]) -> None:
         OSError: If the kernel does not allow it.
     """
     _mount(None, "/", None, system_calls.MS_REC | system_calls.MS_PRIVATE)
-    _mount("tmpfs", _BUILDING_SITE, "tmpfs", 0, b"mode=755,size=4m")
-    os.makedirs(f"{_BUILDING_SITE}{SCRATCH}")
+    _mount("tmpfs", _NEW_ROOT, b"tmpfs", 0, b"mode=755,size=4m")
+    os.makedirs(f"{_NEW_ROOT}{SCRATCH}")
     for path in (*readable, *_DEVICES):
         _show(path)
     for place in ("/tmp", "/dev/shm"):  # noqa: S108 - of the new root
-        if not os.path.exists(f"{_BUILDING_SITE}{place}"):
-            os.symlink(SCRATCH, f"{_BUILDING_SITE}{place}")
-    _make_read_only(_BUILDING_SITE)
-    os.chdir(_BUILDING_SITE)
-    system_calls.system_call("pivot_root", b".", b".")
-    system_calls.system_call("umount2", b".", system_calls.MNT_DETACH)
+        if not os.path.exists(f"{_NEW_ROOT}{place}"):
+            os.symlink(SCRATCH, f"{_NEW_ROOT}{place}")
+    _make_read_only(_NEW_ROOT)
+    os.chdir(_NEW_ROOT)
+    system_call("pivot_root", b".", b".")
+    system_call("umount2", b".", system_calls.MNT_DETACH)
     os.chdir("/")
     PreparedCalls([_MOUNTING_SCRATCH]).make()
 
@@ -167,12 +166,12 @@ def renew_scratch() -> None:
 
 
 def list_private_scratch_calls() -> list[SystemCall]:
-    """Return the calls that give a process a scratch folder that no other sees."""
+    """List the calls that give a process a scratch folder that no other sees."""
     return [SystemCall("unshare", (system_calls.CLONE_NEWNS,)), _LEAVING_SCRATCH, _MOUNTING_SCRATCH]
 
 
 def _show(path: str) -> None:
-    target = f"{_BUILDING_SITE}{path}"
+    target = f"{_NEW_ROOT}{path}"
     if os.path.isdir(path):
         os.makedirs(target, exist_ok=True)
     else:
@@ -183,26 +182,14 @@ def _show(path: str) -> None:
 
 def _make_read_only(path: str) -> None:
     attributes = _MOUNT_ATTRIBUTES.pack(_READ_ONLY_WITHOUT_SETUID, 0, 0, 0)
-    system_calls.system_call(
-        "mount_setattr", -1, os.fsencode(path), _AT_RECURSIVE, attributes, len(attributes)
-    )
+    system_call("mount_setattr", -1, os.fsencode(path), _AT_RECURSIVE, attributes, len(attributes))
 
 
 def _mount(
-    source: str | None,
-    target: str,
-    kind: str | None,
-    flags: int,
-    options: bytes = b"",
+    source: str | None, target: str, kind: bytes | None, flags: int, options: bytes | None = None
 ) -> None:
+    what = os.fsencode(source) if source else None
     try:
-        system_calls.system_call(
-            "mount",
-            os.fsencode(source) if source else None,
-            os.fsencode(target),
-            os.fsencode(kind) if kind else None,
-            flags,
-            options or None,
-        )
+        system_call("mount", what, os.fsencode(target), kind, flags, options)
     except OSError as error:
         raise OSError(error.errno, f"{error.strerror} ({target})") from error

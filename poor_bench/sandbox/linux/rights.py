@@ -13,9 +13,9 @@ from struct import Struct
 from typing import NamedTuple
 
 from poor_bench.sandbox.linux import system_calls
-from poor_bench.sandbox.linux.system_calls import SystemCall
+from poor_bench.sandbox.linux.system_calls import SystemCall, system_call
 
-# version 3; this process
+# version 3; this process; see capset(2)
 _CAPABILITIES_HEADER = Struct("=II").pack(0x2008_0522, 0)
 # effective, permitted and inheritable ones below 32, then those above
 _CAPABILITIES = Struct("=6I")
@@ -28,11 +28,14 @@ class OtherUser(NamedTuple):
     """Whom a process of root becomes.
 
     The kernel keeps no limit on the tasks of root, even without capabilities.
+
+    Attributes:
+        number: Of the user.
+        reads_all: Keep root's right to read all files: for a Python that only root may read.
     """
 
     number: int
     reads_all: bool = False
-    """Keeps root's right to read all files: for a Python that only root may read."""
 
 
 def forbid_new_privileges() -> None:
@@ -43,38 +46,39 @@ def forbid_new_privileges() -> None:
     Raises:
         OSError: If the kernel does not allow it.
     """
-    system_calls.system_call("prctl", system_calls.PR_SET_NO_NEW_PRIVS, 1)
-    system_calls.system_call("prctl", system_calls.PR_SET_DUMPABLE, 0)
+    system_call("prctl", system_calls.PR_SET_NO_NEW_PRIVS, 1)
+    system_call("prctl", system_calls.PR_SET_DUMPABLE, 0)
 
 
 def list_privilege_calls(user: OtherUser | None) -> list[SystemCall]:
-    """Return the calls with which a process gives up all capabilities; see capset(2).
+    """List the calls with which a process gives up all capabilities.
 
     Args:
         user: Whom it becomes before; None for who it is.
     """
     if user is None:
-        return [_keeping_capabilities(0)]
+        return [_keep_capabilities(0)]
     becoming = SystemCall("setresuid", (user.number,) * 3)
     if not user.reads_all:
-        return [becoming, _keeping_capabilities(0)]
+        return [becoming, _keep_capabilities(0)]
+    # without it, the kernel takes all capabilities from a process that leaves root behind
     keeping = SystemCall("prctl", (system_calls.PR_SET_KEEPCAPS, 1))
-    return [keeping, becoming, _keeping_capabilities(_READ_ALL)]
+    return [keeping, becoming, _keep_capabilities(_READ_ALL)]
 
 
-def _keeping_capabilities(kept: int) -> SystemCall:
+def _keep_capabilities(kept: int) -> SystemCall:
     content = _CAPABILITIES.pack(kept, kept, 0, 0, 0, 0)
     return SystemCall("capset", (_CAPABILITIES_HEADER, content))
 
 
 def die_with_parent() -> None:
     """Have the kernel kill this process when its parent's thread that started it ends."""
-    system_calls.system_call("prctl", system_calls.PR_SET_PDEATHSIG, _SIGKILL)
+    system_call("prctl", system_calls.PR_SET_PDEATHSIG, _SIGKILL)
 
 
 def adopt_orphans() -> None:
     """Become the parent of descendants whose own parent ends."""
-    system_calls.system_call("prctl", system_calls.PR_SET_CHILD_SUBREAPER, 1)
+    system_call("prctl", system_calls.PR_SET_CHILD_SUBREAPER, 1)
 
 
 # struct landlock_ruleset_attr: handled_access_fs, handled_access_net, scoped
@@ -99,7 +103,7 @@ _FOREIGN_SOCKETS_AND_SIGNALS = 0b11
 
 
 def make_ruleset(readable: Sequence[str], usable: Sequence[str]) -> int:
-    """Return the descriptor of rules for `list_rule_calls`.
+    """Make rules for `list_rule_calls`, and return their descriptor.
 
     Nothing can be executed. Where the kernel knows how, TCP, abstract sockets of others and
     signals to others are closed as well.
@@ -112,10 +116,10 @@ def make_ruleset(readable: Sequence[str], usable: Sequence[str]) -> int:
     Raises:
         OSError: If the kernel has no Landlock, or one that does not know truncation.
     """
-    version = system_calls.system_call("landlock_create_ruleset", None, 0, _ASK_VERSION)
+    version = system_call("landlock_create_ruleset", None, 0, _ASK_VERSION)
     if version < _OLDEST_USABLE_VERSION:
         raise OSError(0, f"Landlock of version {version} cannot stop files from being truncated")
-    ruleset = _empty_ruleset(version)
+    ruleset = _make_empty_ruleset(version)
     for paths, access in ((readable, _READ), (usable, _USE)):
         for path in paths:
             _allow(ruleset, path, access)
@@ -123,20 +127,20 @@ def make_ruleset(readable: Sequence[str], usable: Sequence[str]) -> int:
 
 
 def list_rule_calls(ruleset: int) -> list[SystemCall]:
-    """Return the calls that take from a process all rights that a ruleset does not give.
+    """List the calls that take from a process all rights that a ruleset does not give.
 
     They are irrevocable, and need `forbid_new_privileges` before. The ruleset is closed.
     """
     return [SystemCall("landlock_restrict_self", (ruleset, 0)), SystemCall("close", (ruleset,))]
 
 
-def _empty_ruleset(version: int) -> int:
+def _make_empty_ruleset(version: int) -> int:
     file_rights = _ALL_OF_VERSION_3 | (_DEVICE_CONTROL if version >= 5 else 0)
     tcp = _BIND_AND_CONNECT_TCP if version >= 4 else 0
     scopes = _FOREIGN_SOCKETS_AND_SIGNALS if version >= 6 else 0
     attributes = _RULESET.pack(file_rights, tcp, scopes)
     known_size = 24 if version >= 6 else 16 if version >= 4 else 8
-    return system_calls.system_call("landlock_create_ruleset", attributes, known_size, 0)
+    return system_call("landlock_create_ruleset", attributes, known_size, 0)
 
 
 def _allow(ruleset: int, path: str, access: int) -> None:
@@ -145,6 +149,6 @@ def _allow(ruleset: int, path: str, access: int) -> None:
         if not stat.S_ISDIR(os.fstat(target).st_mode):
             access &= _OF_A_FILE
         rule = _PATH_RULE.pack(access, target)
-        system_calls.system_call("landlock_add_rule", ruleset, _PATH_BENEATH, rule, 0)
+        system_call("landlock_add_rule", ruleset, _PATH_BENEATH, rule, 0)
     finally:
         os.close(target)

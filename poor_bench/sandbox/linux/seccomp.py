@@ -18,22 +18,33 @@ from __future__ import annotations
 import ctypes
 import errno
 import functools
+import os
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from struct import Struct
 from typing import NamedTuple
 
-from poor_bench.sandbox.linux import system_calls
-from poor_bench.sandbox.linux.system_calls import PreparedCalls, SystemCall
+from poor_bench.sandbox.linux.system_calls import (
+    PR_SET_SECCOMP,
+    PreparedCalls,
+    SystemCall,
+    read_numbers,
+)
 
-# Machine to the kernel's AUDIT_ARCH_... constant.
+# machine to the kernel's AUDIT_ARCH_... constant
 ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
 
-# calls beyond are newer than this table; programs must find them missing and do without
+# Calls beyond are newer than this table, and so is how they could be misused. They fail with
+# ENOSYS, as on an older kernel, because the C library then falls back to an older call. The same
+# holds for clone3: its flags are in memory, where a filter cannot look, so `clone` with its flags
+# in an argument is what remains.
 LAST_KNOWN = 449
 CLONE3 = 435
 
-_ABSENT = "-"
+# Calls of programs, `name:x86_64:arm64`. Those that open files are allowed, because Landlock and
+# the bare root decide which ones. Missing on purpose: calls that start processes or programs, open
+# sockets, trace or signal others, mount, change owners, rights or times of files, or make memory
+# that outlives its limits. They fail with EPERM, which programs handle, instead of killing them.
 _FILES = """
     read:0:63 write:1:64 close:3:57 fstat:5:80 lseek:8:62 pread64:17:67 pwrite64:18:68
     readv:19:65 writev:20:66 preadv:295:69 pwritev:296:70 preadv2:327:286 pwritev2:328:287
@@ -49,10 +60,12 @@ _FILES = """
     epoll_pwait2:441:441 eventfd:284:- eventfd2:290:19 signalfd:282:- signalfd4:289:74
     flock:73:32 umask:95:166 statfs:137:43 fstatfs:138:44 close_range:436:436
 """
+# no shmget or memfd_create: the limit for address space does not count what they make
 _MEMORY = """
     mmap:9:222 mprotect:10:226 munmap:11:215 brk:12:214 mremap:25:216 msync:26:227
     madvise:28:233 mincore:27:232 membarrier:324:283
 """
+# reading and waiting; no setting of clocks
 _TIME = """
     gettimeofday:96:169 time:201:- clock_gettime:228:113 clock_getres:229:114
     clock_nanosleep:230:115 nanosleep:35:101 times:100:153 getitimer:36:102 setitimer:38:103
@@ -60,11 +73,13 @@ _TIME = """
     timer_getoverrun:225:109 timer_delete:226:111 timerfd_create:283:85
     timerfd_settime:286:86 timerfd_gettime:287:87 pause:34:-
 """
+# handling the signals that a process gets; sending them is conditional
 _SIGNALS = """
     rt_sigaction:13:134 rt_sigprocmask:14:135 rt_sigreturn:15:139 rt_sigpending:127:136
     rt_sigtimedwait:128:137 rt_sigsuspend:130:133 sigaltstack:131:132
     restart_syscall:219:128
 """
+# asking about the process itself, and ending it; limits can be lowered, never raised again
 _ITSELF = """
     getpid:39:172 gettid:186:178 getppid:110:173 getuid:102:174 geteuid:107:175
     getgid:104:176 getegid:108:177 getresuid:118:148 getresgid:120:150 getgroups:115:158
@@ -74,19 +89,23 @@ _ITSELF = """
     sched_get_priority_max:146:125 sched_get_priority_min:147:126 getrlimit:97:163
     setrlimit:160:164 wait4:61:260 waitid:247:95 exit:60:93 exit_group:231:94
 """
+# what threads need apart from `clone`
 _THREADS = """
     futex:202:98 futex_waitv:449:449 set_robust_list:273:99 get_robust_list:274:100
     rseq:334:293 set_tid_address:218:96
 """
+# for sockets that are connected already; no socket, connect, bind or accept
 _CONNECTED_SOCKETS = """
     recvfrom:45:207 sendmsg:46:211 recvmsg:47:212 shutdown:48:210 getsockopt:55:209
     setsockopt:54:208 getsockname:51:204 getpeername:52:205
 """
+# allowed with some arguments only; see `_list_conditions`
 _CONDITIONAL = """
     kill:62:129 tgkill:234:131 prlimit64:302:261 clone:56:220 socketpair:53:199
     sendto:44:206 fcntl:72:25 ioctl:16:29 prctl:157:167
 """
 
+# what the zygote needs to fork children, and children to lock themselves in before their own filter
 _FORKING = """
     fork:57:- vfork:58:- setns:308:268 unshare:272:97 mount:165:40 umount2:166:39 capset:126:91
     chown:92:- fchownat:260:54 setresuid:117:147 setsid:112:157 landlock_create_ruleset:444:444
@@ -94,27 +113,21 @@ _FORKING = """
 """
 
 
-def calls_of_forking_process(machine: str) -> list[int]:
-    """Return the numbers of calls that a process may make that forks programs, in order."""
+def list_calls_of_zygote(machine: str) -> list[int]:
+    """List the numbers of calls that a process may make that forks programs, in order."""
     of_programs = (_FILES, _MEMORY, _TIME, _SIGNALS, _ITSELF, _THREADS, _CONNECTED_SOCKETS)
     tables = (*of_programs, _CONDITIONAL, _FORKING)
-    return sorted(number for table in tables for number in _numbers(table, machine).values())
+    return sorted(number for table in tables for number in read_numbers(table, machine).values())
 
 
-def calls_only_of_forking_process(machine: str) -> list[int]:
-    """Return the numbers of those among them that programs may not make."""
-    return list(_numbers(_FORKING, machine).values())
+def list_calls_only_of_zygote(machine: str) -> list[int]:
+    """List the numbers of those among them that programs may not make."""
+    return list(read_numbers(_FORKING, machine).values())
 
 
-def conditional_calls(machine: str) -> dict[str, int]:
-    """Return the numbers of calls that programs may make with some arguments, by name."""
-    return _numbers(_CONDITIONAL, machine)
-
-
-def _numbers(table: str, machine: str) -> dict[str, int]:
-    column = list(ARCHITECTURES).index(machine) + 1
-    entries = (entry.split(":") for entry in table.split())
-    return {entry[0]: int(entry[column]) for entry in entries if entry[column] != _ABSENT}
+def list_conditional_calls(machine: str) -> dict[str, int]:
+    """List the numbers of calls that programs may make with some arguments, by name."""
+    return read_numbers(_CONDITIONAL, machine)
 
 
 _INSTRUCTION = Struct("=HBBI")
@@ -128,10 +141,12 @@ _FILTER_MODE = 2
 
 _CLONE_THREAD = 0x1_0000
 _SOCKET_KIND_MASK = 0xF
+# the C library and Python name their threads and memory
 _PR_SET_NAME, _PR_SET_VMA = 15, 0x5356_4D41
 # fcntl commands on a descriptor itself and its locks; not those that choose whom to signal
 _OWN_FILE_COMMANDS = (0, 1, 2, 3, 4, 5, 6, 7, 1030)
-# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
+# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: Python makes them for files and
+# sockets; others change terminals and devices
 _HARMLESS_IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 
 
@@ -144,13 +159,17 @@ class _Condition(NamedTuple):
     mask: int = 0xFFFF_FFFF
 
 
-def _conditions(own_pid: int) -> tuple[_Condition, ...]:
+def _list_conditions(own_pid: int) -> tuple[_Condition, ...]:
     return (
+        # signals and limits: of this process only
         _Condition("kill", 0, (own_pid,)),
         _Condition("tgkill", 0, (own_pid,)),
         _Condition("prlimit64", 0, (0, own_pid)),
+        # a thread, never a process
         _Condition("clone", 0, (_CLONE_THREAD,), mask=_CLONE_THREAD),
+        # `asyncio` wakes itself through a pair of stream sockets; datagrams could name an address
         _Condition("socketpair", 1, (socket.SOCK_STREAM,), mask=_SOCKET_KIND_MASK),
+        # without an address: all 64 bits of the pointer must be zero
         _Condition("sendto", 4, (0,), mask=0xFFFF_FFFF_FFFF_FFFF),
         _Condition("fcntl", 1, _OWN_FILE_COMMANDS),
         _Condition("ioctl", 1, _HARMLESS_IOCTLS),
@@ -158,7 +177,7 @@ def _conditions(own_pid: int) -> tuple[_Condition, ...]:
     )
 
 
-def filter_forking_process() -> None:
+def filter_zygote() -> None:
     """Install the first filter for this process and its children; irrevocable.
 
     Needs `forbid_new_privileges` before.
@@ -166,11 +185,11 @@ def filter_forking_process() -> None:
     Raises:
         OSError: If the kernel has no seccomp, or the architecture has no table of calls.
     """
-    PreparedCalls([_installing(_first_filter(_known_machine()))]).make()
+    PreparedCalls([_install(_make_first_filter(_find_machine()))]).make()
 
 
 def make_filter_call(pid: int) -> SystemCall:
-    """Return the call that installs the second filter for a child and its threads; irrevocable.
+    """Build the call that installs the second filter for a child and its threads; irrevocable.
 
     Args:
         pid: The child's process id, as it knows it.
@@ -178,7 +197,7 @@ def make_filter_call(pid: int) -> SystemCall:
     Raises:
         OSError: If the architecture has no table of calls.
     """
-    return _installing(_second_filter(_known_machine(), pid))
+    return _install(_make_second_filter(_find_machine(), pid))
 
 
 class _Filter(NamedTuple):
@@ -188,21 +207,22 @@ class _Filter(NamedTuple):
     instructions: ctypes.Array[ctypes.c_char]
 
 
-def _installing(program: _Filter) -> SystemCall:
-    return SystemCall("prctl", (system_calls.PR_SET_SECCOMP, _FILTER_MODE, program.header))
+def _install(program: _Filter) -> SystemCall:
+    return SystemCall("prctl", (PR_SET_SECCOMP, _FILTER_MODE, program.header))
 
 
-def _known_machine() -> str:
-    machine = system_calls.machine()
+def _find_machine() -> str:
+    machine = os.uname().machine
     if machine not in ARCHITECTURES:
         raise OSError(0, f"no table of system calls for {machine}")
     return machine
 
 
 @functools.cache
-def _first_filter(machine: str) -> _Filter:
-    """Return a filter that refuses what neither a forking process nor its children need."""
+def _make_first_filter(machine: str) -> _Filter:
+    """Make a filter that refuses what neither a forking process nor its children need."""
     return _assemble(
+        # numbers mean other calls in another architecture, such as x86 on x86_64
         _instruction(_LOAD, _ARCHITECTURE_OFFSET),
         _instruction(_JUMP_IF_EQUAL, ARCHITECTURES[machine], if_true=1),
         _instruction(_RETURN, _KILL_PROCESS),
@@ -210,21 +230,21 @@ def _first_filter(machine: str) -> _Filter:
         _instruction(_JUMP_IF_EQUAL, CLONE3, if_true=1),
         _instruction(_JUMP_IF_GREATER, LAST_KNOWN, if_false=1),
         _instruction(_RETURN, _FAIL_WITH | errno.ENOSYS),
-        *_search(_ranges(calls_of_forking_process(machine))),
+        *_search(_find_ranges(list_calls_of_zygote(machine))),
     )
 
 
 @functools.cache
-def _second_filter(machine: str, own_pid: int) -> _Filter:
-    """Return a filter that refuses what only a forking process needs."""
+def _make_second_filter(machine: str, own_pid: int) -> _Filter:
+    """Make a filter that refuses what only a forking process needs."""
     instructions = [_instruction(_LOAD, _NUMBER_OFFSET)]
-    numbers = conditional_calls(machine)
-    for condition in _conditions(own_pid):
+    numbers = list_conditional_calls(machine)
+    for condition in _list_conditions(own_pid):
         block = _check(condition)
         length = len(block)
         instructions += [_instruction(_JUMP_IF_EQUAL, numbers[condition.call], if_false=length)]
         instructions += block
-    for number in calls_only_of_forking_process(machine):
+    for number in list_calls_only_of_zygote(machine):
         instructions += [
             _instruction(_JUMP_IF_EQUAL, number, if_false=1),
             _instruction(_RETURN, _FAIL_WITH | errno.EPERM),
@@ -240,7 +260,7 @@ def _assemble(*instructions: bytes) -> _Filter:
 
 
 def _search(ranges: Sequence[tuple[int, int]]) -> list[bytes]:
-    """Return instructions that allow a call whose number is in one of the ranges.
+    """Build instructions that allow a call whose number is in one of the ranges.
 
     They search by halves: the kernel runs a filter once for every call that there is when it is
     installed.
@@ -260,7 +280,7 @@ def _search(ranges: Sequence[tuple[int, int]]) -> list[bytes]:
 
 
 def _check(condition: _Condition) -> list[bytes]:
-    """Return instructions that end in a decision on one argument."""
+    """Build instructions that end in a decision on one argument."""
     low = _ARGUMENTS_OFFSET + 8 * condition.argument
     refusal = _instruction(_RETURN, _FAIL_WITH | errno.EPERM)
     instructions = []
@@ -279,8 +299,8 @@ def _check(condition: _Condition) -> list[bytes]:
     return [*instructions, refusal, _instruction(_RETURN, _ALLOW)]
 
 
-def _ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:
-    """Return ascending numbers as first and last of each unbroken run."""
+def _find_ranges(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """Reduce ascending numbers to first and last of each unbroken run."""
     ranges: list[tuple[int, int]] = []
     for number in numbers:
         if ranges and ranges[-1][1] == number - 1:

@@ -30,36 +30,13 @@ PR_SET_SECCOMP = 22
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 
-_NUMBERS = {
-    "x86_64": {
-        "capset": 126,
-        "chdir": 80,
-        "close": 3,
-        "mount": 165,
-        "pivot_root": 155,
-        "prctl": 157,
-        "prlimit64": 302,
-        "setresuid": 117,
-        "setsid": 112,
-        "setns": 308,
-        "umount2": 166,
-        "unshare": 272,
-    },
-    "aarch64": {
-        "capset": 91,
-        "chdir": 49,
-        "close": 57,
-        "mount": 40,
-        "pivot_root": 41,
-        "prctl": 167,
-        "prlimit64": 261,
-        "setresuid": 147,
-        "setsid": 157,
-        "setns": 268,
-        "umount2": 39,
-        "unshare": 97,
-    },
-}
+# machine to the column of its numbers in tables of calls, `name:x86_64:arm64`
+MACHINES = {"x86_64": 1, "aarch64": 2}
+_ABSENT = "-"
+_NUMBERS = """
+    capset:126:91 chdir:80:49 close:3:57 mount:165:40 pivot_root:155:41 prctl:157:167
+    prlimit64:302:261 setresuid:117:147 setsid:112:157 setns:308:268 umount2:166:39 unshare:272:97
+"""
 _NUMBERS_EVERYWHERE = {
     "close_range": 436,
     "mount_setattr": 442,
@@ -73,9 +50,11 @@ _N_ARGUMENTS = 6
 Argument = int | bytes | ctypes.Array[ctypes.c_char] | None
 
 
-def machine() -> str:
-    """Return the processor architecture, such as `x86_64`."""
-    return os.uname().machine
+def read_numbers(table: str, machine: str) -> dict[str, int]:
+    """Read the numbers that a machine has for the calls of a table, by name."""
+    column = MACHINES[machine]
+    entries = (entry.split(":") for entry in table.split())
+    return {entry[0]: int(entry[column]) for entry in entries if entry[column] != _ABSENT}
 
 
 def system_call(name: str, *arguments: Argument) -> int:
@@ -96,26 +75,28 @@ def system_call(name: str, *arguments: Argument) -> int:
 
 
 def failure_of(name: str) -> OSError:
-    """Return why the last raw system call failed; the message names it."""
+    """Describe why the last raw system call failed; the message names it."""
     error = ctypes.get_errno()
     return OSError(error, f"{name}: {os.strerror(error)}")
 
 
 def raw_arguments(name: str, arguments: Sequence[Argument]) -> tuple[Argument, ...]:
-    """Return what the raw system call takes.
+    """Build the arguments of the raw system call.
 
     Raises:
         OSError: If the number of the call is not known for this machine.
     """
-    number = _NUMBERS_EVERYWHERE.get(name) or _NUMBERS.get(machine(), {}).get(name)
+    machine = os.uname().machine
+    numbers = read_numbers(_NUMBERS, machine) if machine in MACHINES else {}
+    number = (_NUMBERS_EVERYWHERE | numbers).get(name)
     if number is None:
-        raise OSError(0, f"{name}: the number of this call is not known for {machine()}")
+        raise OSError(0, f"{name}: the number of this call is not known for {machine}")
     return number, *arguments, *[None] * (_N_ARGUMENTS - len(arguments))
 
 
 @functools.cache
 def raw_system_call() -> Callable[..., int]:
-    """Return syscall(2) of the C library: a negative number if it failed."""
+    """Load syscall(2) of the C library, which returns a negative number if it failed."""
     function = ctypes.CDLL(None, use_errno=True).syscall
     function.restype = ctypes.c_long
     function.argtypes = [ctypes.c_long, *[ctypes.c_void_p] * _N_ARGUMENTS]
@@ -134,7 +115,7 @@ _WITHOUT_EFFECT = SystemCall("chdir", (b".",))
 
 
 class PreparedCalls:
-    """System calls in order."""
+    """System calls in order, ready to be made."""
 
     def __init__(self, calls: Iterable[SystemCall]) -> None:
         """Make the calls ready.

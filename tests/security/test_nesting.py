@@ -79,8 +79,8 @@ def test_all_texts_of_others_are_read_by_that_reader() -> None:
 
 
 OF_OURS = {
-    "config/json_lines.py",  # one key, cut out by a pattern
-    "config/json_text.py",  # what was just written
+    "config/json_document.py",  # one key, cut out by a pattern
+    "config/edit_json.py",  # what was just written
     "generators/reasoning_gym.py",  # what was just written
     "importers/datasets.py",  # what was just written
 }

@@ -92,7 +92,7 @@ class LLMManager:
         request = ChatRequest(messages=messages, parameters=sent)
         if self.budget is None:
             return self._caller(llm).complete(request, cancelled)
-        with self.budget.paid(llm, messages, _limit_of(sent)) as pay:
+        with self.budget.hold_request(llm, messages, _limit_of(sent)) as pay:
             completion = self._caller(llm).complete(request, cancelled)
             pay(completion)
         return completion

@@ -259,7 +259,7 @@ class WorkspaceRunner:
 
         return to_rescore(self.config.store.results(), test_of, self.scorer)
 
-    def storing(self, rescored: Iterable[Rescored]) -> Generator[Rescored, None, None]:
+    def store_each(self, rescored: Iterable[Rescored]) -> Generator[Rescored, None, None]:
         """Yield what `rescore` yields, each new score stored as soon as it is there.
 
         The earlier scores are kept as a run of their own; see `undo_rescore`.

@@ -36,8 +36,8 @@ class _Seen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Limits of what is asked; None means no limit."""
+class SpendingLimits:
+    """SpendingLimits of what is asked; None means no limit."""
 
     n_calls: int | None = None
     """Calls of any model."""
@@ -47,9 +47,9 @@ class Limits:
 class Budget:
     """Money and calls: what was spent, what is under way, and what is left; thread-safe.
 
-    Money is held for single requests (`paid`), whose cost is estimated by the length of the prompt
-    and by the LLM's replies so far, or for a piece of work of several requests that is worth
-    nothing when it breaks off (`holding`). LLMs without prices count as free: see
+    Money is held for single requests (`hold_request`), whose cost is estimated by the length of the
+    prompt and by the LLM's replies so far, or for a piece of work of several requests that is worth
+    nothing when it breaks off (`hold`). LLMs without prices count as free: see
     `require_prices`. Calls are counted by whoever knows how many a step takes (`count_calls`),
     before the step is begun (`require_calls`).
 
@@ -146,7 +146,7 @@ class Budget:
         raise CallLimitError(f"{used}{kept}; the next step needs {n_calls}")
 
     @contextmanager
-    def reserving(self, n_calls: int, share_usd: float) -> Iterator[None]:
+    def reserve(self, n_calls: int, share_usd: float) -> Iterator[None]:
         """Keep calls, and a share of the money that is left, for what comes afterwards."""
         left_usd = self.limit_usd - self._spent_usd
         self._reserved_usd = share_usd * left_usd if self.is_limited else 0.0
@@ -158,7 +158,7 @@ class Budget:
             self._n_reserved_calls = 0
 
     @contextmanager
-    def paid(
+    def hold_request(
         self, llm: LLM, messages: Sequence[Message], max_tokens: int | None
     ) -> Iterator[Callable[[Completion], None]]:
         """Hold the money for one request; call what is returned with its completion.
@@ -169,7 +169,7 @@ class Budget:
         with self._lock:
             expected = self._seen[llm.id].expected_tokens()
         estimate = estimated_cost_usd(llm.prices, messages, max_tokens, expected) or 0.0
-        with self.holding(estimate, f"the next request to {llm.id}") as settle:
+        with self.hold(estimate, f"the next request to {llm.id}") as settle:
 
             def pay(completion: Completion) -> None:
                 settle(cost_usd(completion.usage, llm.prices))
@@ -178,7 +178,7 @@ class Budget:
             yield pay
 
     @contextmanager
-    def holding(
+    def hold(
         self, estimate_usd: float, what: str = "the next step"
     ) -> Iterator[Callable[[float | None], None]]:
         """Hold the money for a piece of work; call what is returned with what it really cost.
@@ -203,7 +203,7 @@ class Budget:
     def run_within(self, estimate_usd: float, do: Callable[[], Priced]) -> Priced | None:
         """Do a piece of work and count what it cost; None if it might cost too much."""
         try:
-            with self.holding(estimate_usd) as settle:
+            with self.hold(estimate_usd) as settle:
                 done = do()
                 settle(done.cost_usd)
         except CostLimitError:

@@ -137,7 +137,7 @@ class Caller:
             RunCancelledError: If `cancelled()` turned true.
         """
         control = CallControl(timeouts=self.llm.timeouts, cancelled=cancelled)
-        return self._repeated(lambda: self.provider.complete(request, control), cancelled)
+        return self._repeat(lambda: self.provider.complete(request, control), cancelled)
 
     def preload(self, control: CallControl) -> float | None:
         """Bring the model into memory; return milliseconds, or None where there is no such step.
@@ -147,9 +147,9 @@ class Caller:
             RunCancelledError: If `control.cancelled()` turned true.
         """
         policy = self._policy.for_loading()
-        return self._repeated(lambda: self.provider.preload(control), control.cancelled, policy)
+        return self._repeat(lambda: self.provider.preload(control), control.cancelled, policy)
 
-    def _repeated(
+    def _repeat(
         self,
         ask: Callable[[], Answer],
         cancelled: Callable[[], bool],

@@ -21,7 +21,7 @@ from poor_bench.command_line import examples, next_command
 from poor_bench.messages import counted
 
 if TYPE_CHECKING:
-    from poor_bench.runner.rescore import Move, Problem, Rescored, RescorePlan, RescoreTally
+    from poor_bench.runner.rescore import Move, Rescored, RescorePlan, RescoreProblem, RescoreTally
     from poor_bench.workspace_runner import WorkspaceRunner
 
 
@@ -81,7 +81,7 @@ def command(
         _tell_judging(runner, plan, max_cost, quiet=as_json)
         rescored: list[Rescored] = []
         items = runner.rescore(plan)
-        with closing(items), closing(items if dry_run else runner.storing(items)) as stored:
+        with closing(items), closing(items if dry_run else runner.store_each(items)) as stored:
             rescored.extend(_track(stored, plan.n_items, quiet=as_json))
     finally:
         runner.close()
@@ -233,7 +233,7 @@ def print_moves(moves: Sequence[Move]) -> None:
     )
 
 
-def print_unscored(problems: Sequence[Problem]) -> None:
+def print_unscored(problems: Sequence[RescoreProblem]) -> None:
     """Print each reason why responses could not be scored again, on standard error."""
     for problem in problems:
         count = counted(problem.n_responses, "response")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from poor_bench.runner.events import RunEvent
     from poor_bench.tuning.params.ranking import ParamsReport, VariantRow
     from poor_bench.tuning.params.tune_params import ParamsTask
-    from poor_bench.tuning.params.variants import Axis
+    from poor_bench.tuning.params.variants import SweepAxis
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
@@ -107,7 +107,7 @@ def _build_task(
     seed: int,
     **limits: Any,
 ) -> ParamsTask:
-    from poor_bench.calls.budget import Limits
+    from poor_bench.calls.budget import SpendingLimits
     from poor_bench.tuning.params.tune_params import ParamsTask
 
     llm = app.find_llm(llm_name)
@@ -116,7 +116,7 @@ def _build_task(
         name=classes,
         tests=_select_tests(app, classes),
         axes=read_axes(params, llm),
-        limits=Limits(n_calls=limits["budget_calls"], cost_usd=limits["max_cost"]),
+        limits=SpendingLimits(n_calls=limits["budget_calls"], cost_usd=limits["max_cost"]),
         n_trials=trials if search == "optuna" else None,
         seed=seed,
     )
@@ -266,7 +266,7 @@ def render_sweep(config: WorkspaceFolder, report: ParamsReport) -> str:
     )
 
 
-def read_axes(texts: Iterable[str], llm: LLM) -> list[Axis]:
+def read_axes(texts: Iterable[str], llm: LLM) -> list[SweepAxis]:
     """Parse options such as `temperature=0,0.4`.
 
     Args:

@@ -108,11 +108,11 @@ def _build_task(
     threshold: float | None,
     **options: Any,
 ) -> PromptTask:
-    from poor_bench.calls.budget import Limits
+    from poor_bench.calls.budget import SpendingLimits
     from poor_bench.config import llm_names
     from poor_bench.tuning.prompt.cases import Shares
     from poor_bench.tuning.prompt.edits import IdeaSource
-    from poor_bench.tuning.prompt.search import Effort
+    from poor_bench.tuning.prompt.search import SearchEffort
     from poor_bench.tuning.prompt.session import PromptTask
 
     named = _find_subject(app, manager, **options)
@@ -123,9 +123,9 @@ def _build_task(
             llm_names.llm_named(reflection_llm, named.llms) if reflection_llm else named.llm
         ),
         ideas=IdeaSource(options["ideas"]),
-        limits=Limits(n_calls=budget_calls, cost_usd=max_cost),
+        limits=SpendingLimits(n_calls=budget_calls, cost_usd=max_cost),
         shares=Shares(train=options["train"], validation=options["validation"]),
-        effort=Effort(
+        effort=SearchEffort(
             seed=options["seed"],
             threshold=named.threshold if threshold is None else threshold,
             patience=options["patience"],

@@ -25,7 +25,7 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone
-from poor_bench.pool.pool import Outcome, Pool, Work
+from poor_bench.pool.pool import JobResult, Pool, Work
 from poor_bench.runs.history import RunHistory, new_run_id
 
 
@@ -294,14 +294,14 @@ class _SuiteRun:
                     self._results.append(event.value)
                     self._tell(SuiteTrialFinished(result=event.value))
 
-    def _run_trial(self, plan: TrialPlan, trials: TrialRunner) -> Outcome[EvalTrialResult]:
+    def _run_trial(self, plan: TrialPlan, trials: TrialRunner) -> JobResult[EvalTrialResult]:
         case_id, number = plan.case.id, plan.trial
 
         def note(step: Step) -> None:
             self._tell(StepDone(case_id=case_id, trial=number, step=step))
 
         self._tell(TrialStarted(case_id=case_id, trial=number))
-        return Outcome(trials.run(plan, self._control.cancelled, note))
+        return JobResult(trials.run(plan, self._control.cancelled, note))
 
     def _tell(self, event: SuiteEvent) -> None:
         with self._lock:

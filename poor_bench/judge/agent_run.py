@@ -37,7 +37,7 @@ from poor_bench.models.completion import Completion, Message
 from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone, ModelLoading
-from poor_bench.pool.pool import Outcome, Pool, Work
+from poor_bench.pool.pool import JobResult, Pool, Work
 from poor_bench.runs.history import new_run_id
 
 _Outcome = TypeVar("_Outcome", Conversation, Judgement)
@@ -155,8 +155,8 @@ class AgentRunner:
         if self.control.cancelled():
             raise RunCancelledError("the run was stopped")
 
-    def _do(self, job: _Job[_Outcome]) -> Outcome[_Outcome | None]:
-        return Outcome(self.budget.run_within(job.estimate_usd, job.do))
+    def _do(self, job: _Job[_Outcome]) -> JobResult[_Outcome | None]:
+        return JobResult(self.budget.run_within(job.estimate_usd, job.do))
 
 
 class JudgeRunner:

@@ -22,7 +22,7 @@ from poor_bench.judge.storage import JudgementStore, PairwiseStore
 from poor_bench.llm_manager import LLMManager
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone
-from poor_bench.pool.pool import Outcome, Pool, Work
+from poor_bench.pool.pool import JobResult, Pool, Work
 from poor_bench.runs.history import new_run_id
 
 Pair = tuple[Conversation, Conversation]
@@ -99,9 +99,9 @@ class PairwiseRun:
     def _compare_by(self, judge: Judge, pool: Pool) -> Iterator[PairComparison]:
         judging = PairwiseJudge(judge, self._instructions, self._control.cancelled)
 
-        def compare(pair: Pair) -> Outcome[PairComparison | None]:
+        def compare(pair: Pair) -> JobResult[PairComparison | None]:
             usd = self._comparison_usd(judge, pair)
-            return Outcome(self.budget.run_within(usd, lambda: judging.compare(*pair)))
+            return JobResult(self.budget.run_within(usd, lambda: judging.compare(*pair)))
 
         pairs = self._pairs_left(judge)
         at_once = self.manager.concurrency(judge.llm)

@@ -67,7 +67,7 @@ class Work(Generic[Item]):
     """Jobs at once; by default the concurrency of the model's endpoint and some spare ones."""
 
 
-class Outcome(NamedTuple, Generic[Value]):
+class JobResult(NamedTuple, Generic[Value]):
     """What a job came to."""
 
     value: Value
@@ -135,7 +135,7 @@ class Pool:
         """By endpoint: the local model that was loaded there last."""
 
     def run(
-        self, works: Sequence[Work[Item]], do: Callable[[Item], Outcome[Value]]
+        self, works: Sequence[Work[Item]], do: Callable[[Item], JobResult[Value]]
     ) -> Generator[JobDone[Value] | ModelEvent, None, None]:
         """Yield what happens, job by job; ends when all jobs ended, were skipped or cancelled.
 
@@ -173,7 +173,7 @@ def check_llms(manager: LLMManager, llms: Sequence[LLM]) -> dict[str, Reachabili
     """Find out which LLMs can be asked, several at once; by their ids."""
     pool = Pool(manager, RunControl())
     work = Work(items=llms, n_items=len(llms), concurrency=_CHECKS_AT_ONCE)
-    with closing(pool.run([work], lambda llm: Outcome((llm.id, manager.check(llm))))) as events:
+    with closing(pool.run([work], lambda llm: JobResult((llm.id, manager.check(llm))))) as events:
         found = dict(event.value for event in events if isinstance(event, JobDone))
     return {llm.id: found[llm.id] for llm in llms}
 
@@ -289,7 +289,7 @@ class _Report(NamedTuple, Generic[Item, Value]):
     """What the scheduler hears when a job, or the loading of a model, has ended."""
 
     slot: WorkerSlot[Item]
-    outcome: Outcome[Value] | None = None
+    result: JobResult[Value] | None = None
     """None for a loading, and for a job that was cancelled."""
     error: Exception | None = None
 
@@ -303,7 +303,7 @@ class _PoolRun(Generic[Item, Value]):
         control: RunControl,
         executor: Executor,
         loaded: dict[str, LLM],
-        do: Callable[[Item], Outcome[Value]],
+        do: Callable[[Item], JobResult[Value]],
     ) -> None:
         self._manager = manager
         self._control = control
@@ -407,8 +407,8 @@ class _PoolRun(Generic[Item, Value]):
             turn.close_slot()
         elif report.error is not None:
             self._abort(report.error)
-        elif report.outcome is not None:
-            value, lost = report.outcome
+        elif report.result is not None:
+            value, lost = report.result
             if turn.note_outcome(lost, report.slot.n_answered_before):
                 yield JobDone(value)
 

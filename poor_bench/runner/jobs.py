@@ -97,7 +97,7 @@ class TrialJobs:
         answered = Result(**base)
         if self._judge_later and self._scorer.needs_judge(answered, item.test):
             return replace(answered, failure=WAITS_FOR_JUDGE)
-        return self._scorer.scored(answered, item.test, cancelled)
+        return self._scorer.score(answered, item.test, cancelled)
 
 
 def _collect_facts(completion: Completion, prices: Prices) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def score_again(
     """
     answered = replace(item.result, failure=None)
     result, error = record_errors(
-        lambda: scorer.scored(answered, item.test, cancelled),
+        lambda: scorer.score(answered, item.test, cancelled),
         lambda failure: replace(item.result, score=None, failure=failure),
     )
     if isinstance(error, JudgeError):

@@ -144,17 +144,17 @@ class TrialStates:
         """Count how far the trials of an LLM are, each trial once."""
         counts = Counter(self._part(llm_index))
 
-        def scored(*states: TrialState) -> int:
+        def count_scored(*states: TrialState) -> int:
             return sum(
                 counts[state | _SCORED] + counts[state | _SCORED | _HAS_FAILURE] for state in states
             )
 
         return LLMStanding(
-            done=scored(TrialState.DONE),
+            done=count_scored(TrialState.DONE),
             pending=counts[0],
             failed=sum(counts[state | _HAS_FAILURE] for state in TrialState),
-            stale_request=scored(TrialState.STALE_REQUEST),
-            stale_score=scored(TrialState.STALE_SCORE),
+            stale_request=count_scored(TrialState.STALE_REQUEST),
+            stale_score=count_scored(TrialState.STALE_SCORE),
             newer_failed=sum(counts[state | _SCORED | _HAS_FAILURE] for state in TrialState),
         )
 

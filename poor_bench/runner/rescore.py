@@ -13,7 +13,7 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone
-from poor_bench.pool.pool import Outcome, Pool
+from poor_bench.pool.pool import JobResult, Pool
 from poor_bench.results.store import EarlierScores, ResultStore
 from poor_bench.runner.jobs import JudgeItem, group_by_judge, score_again
 from poor_bench.runner.scorer import Scorer
@@ -78,7 +78,7 @@ class RescorePlan:
     """Those that LLMs judge, which may take time and cost money."""
 
 
-class Problem(NamedTuple):
+class RescoreProblem(NamedTuple):
     """Why responses could not be scored again."""
 
     message: str
@@ -96,10 +96,10 @@ class RescoreTally:
         self.n_first = 0
         """Of the scored ones: those without an earlier score, such as responses left unjudged."""
         self.moves: list[Move] = []
-        self._problems: dict[str, Problem] = {}
+        self._problems: dict[str, RescoreProblem] = {}
 
     @property
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[RescoreProblem]:
         """Each reason once, the most frequent first."""
         return sorted(self._problems.values(), key=lambda problem: -problem.n_responses)
 
@@ -109,7 +109,7 @@ class RescoreTally:
             message = result.failure.message
             known = self._problems.get(message)
             n_before = known.n_responses if known else 0
-            first = known or Problem(message, 0, result.llm_id, result.test_id)
+            first = known or RescoreProblem(message, 0, result.llm_id, result.test_id)
             self._problems[message] = first._replace(n_responses=n_before + 1)
             return
         self.n_scored += 1
@@ -266,8 +266,8 @@ def rescore_by_judges(
     control = RunControl()
     pool = Pool(manager, control, gives_up=False)
 
-    def judge(item: JudgeItem) -> Outcome[Rescored]:
-        return Outcome(_score(item, scorer, control.cancelled))
+    def judge(item: JudgeItem) -> JobResult[Rescored]:
+        return JobResult(_score(item, scorer, control.cancelled))
 
     tests = {item.test.test_id: item.test for item in waiting}
     results = [item.result for item in waiting]

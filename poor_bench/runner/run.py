@@ -18,7 +18,7 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone, LLMUnavailable
-from poor_bench.pool.pool import Outcome, Pool, Work
+from poor_bench.pool.pool import JobResult, Pool, Work
 from poor_bench.ports import Listener, ResultSink
 from poor_bench.results.store import EarlierScores, ResultStore
 from poor_bench.runner.events import (
@@ -129,9 +129,9 @@ class Run:
                 yield result
 
     def _ask(self, pool: Pool, progress: Progress, control: RunControl) -> None:
-        def ask(item: WorkItem) -> Outcome[Result]:
+        def ask(item: WorkItem) -> JobResult[Result]:
             result, error = self._jobs.run(item, progress.run_id, control.cancelled)
-            return Outcome(result, error if isinstance(error, ProviderError) else None)
+            return JobResult(result, error if isinstance(error, ProviderError) else None)
 
         works = [
             Work(llm=work.llm, items=work.items(), n_items=len(work)) for work in self._plan.works
@@ -150,10 +150,10 @@ class Run:
         for work in works:
             progress.tell(JudgingStarted(judge_id=work.llm.id, n_items=len(work.waiting)))
 
-        def judge(item: JudgeItem) -> Outcome[Result]:
+        def judge(item: JudgeItem) -> JobResult[Result]:
             result, error = score_again(item, self._scorer, control.cancelled)
             cause = error.__cause__ if error is not None else None
-            return Outcome(result, cause if isinstance(cause, ProviderError) else None)
+            return JobResult(result, cause if isinstance(cause, ProviderError) else None)
 
         with closing(pool.run([work.for_pool() for work in works], judge)) as events:
             for event in events:

@@ -115,7 +115,7 @@ class Scorer:
         current = self._fingerprints.of_evaluator(test)
         return result.failure is None and result.evaluator_fingerprint == current
 
-    def scored(
+    def score(
         self, result: Result, test: Test, cancelled: Callable[[], bool] = lambda: False
     ) -> Result:
         """Score the response of a result.

@@ -21,7 +21,7 @@ from poor_bench.workspace_folder import WorkspaceFolder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class TextPlace:
     """One text of the workspace."""
 
     text: str
@@ -30,11 +30,11 @@ class Place:
     """Puts another there; raises ConfigError, and leaves the file untouched, if it cannot."""
 
 
-def find_place(reference: Mapping[str, str], config: WorkspaceFolder) -> Place:
+def find_place(reference: Mapping[str, str], config: WorkspaceFolder) -> TextPlace:
     """Find the place of a subject.
 
     Args:
-        reference: As `Subject.reference`.
+        reference: As `TuningSubject.reference`.
         config: The workspace.
 
     Raises:
@@ -44,16 +44,16 @@ def find_place(reference: Mapping[str, str], config: WorkspaceFolder) -> Place:
         agent_id = reference["agent_id"]
         agent = load_agent_registry(config.data_dir).agent(agent_id)
         write = partial(change_agent_prompt, config.data_dir, agent_id)
-        return Place(text=agent.system_prompt, write=write)
+        return TextPlace(text=agent.system_prompt, write=write)
     class_id = reference["class_id"]
     test_class = config.workspace.test_classes.get(class_id)
     if test_class is None:
         raise ConfigError(f"the test class {class_id!r} no longer exists")
     if reference["part"] == ClassPart.SYSTEM_PROMPT:
         write = partial(config.change_system_prompt, class_id)
-        return Place(text=test_class.system_prompt, write=write)
+        return TextPlace(text=test_class.system_prompt, write=write)
     write = partial(config.change_template, class_id)
-    return Place(text=test_class.templates["default"], write=write)
+    return TextPlace(text=test_class.templates["default"], write=write)
 
 
 def accept_prompt(

@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from poor_bench.calls.budget import Budget, Limits, require_prices
+from poor_bench.calls.budget import Budget, SpendingLimits, require_prices
 from poor_bench.errors import CallLimitError, CostLimitError, RunCancelledError
 from poor_bench.runs.history import RunHistory, RunKind, StoredRun, stored_runs
 from poor_bench.runs.journal import JournalWriter
@@ -104,7 +104,7 @@ class SearchTools:
 
 
 def open_budget(
-    limits: Limits,
+    limits: SpendingLimits,
     manager: LLMManager,
     llms: Iterable[LLM],
     *,
@@ -114,7 +114,7 @@ def open_budget(
     """Let a manager spend what is left of the limits of a search.
 
     Args:
-        limits: Limits of the whole search.
+        limits: SpendingLimits of the whole search.
         manager: Asks the models.
         llms: All models that may be asked.
         spent_usd: What the search has spent before.

@@ -32,7 +32,7 @@ def completion(tokens: int) -> Completion:
 
 
 def ask(budget: Budget, tokens: int, max_tokens: int | None = 1000) -> None:
-    with budget.paid(PRICED, ASKED, max_tokens) as pay:
+    with budget.hold_request(PRICED, ASKED, max_tokens) as pay:
         pay(completion(tokens))
 
 
@@ -61,7 +61,7 @@ def test_replies_so_far_tell_what_the_next_one_will_cost() -> None:
 
 def test_requests_under_way_count() -> None:
     budget = Budget(0.7)
-    with budget.paid(PRICED, ASKED, 500), pytest.raises(CostLimitError):
+    with budget.hold_request(PRICED, ASKED, 500), pytest.raises(CostLimitError):
         ask(budget, 100, max_tokens=500)
     ask(budget, 100, max_tokens=500)
 
@@ -69,7 +69,7 @@ def test_requests_under_way_count() -> None:
 def test_a_failed_request_gives_its_money_back() -> None:
     budget = Budget(0.7)
     for _ in range(3):
-        with pytest.raises(OSError, match="down"), budget.paid(PRICED, ASKED, 500):
+        with pytest.raises(OSError, match="down"), budget.hold_request(PRICED, ASKED, 500):
             raise OSError("down")
     assert budget.spent_usd == 0.0
 
@@ -94,15 +94,15 @@ def test_the_manager_counts_what_it_asks() -> None:
 
 def test_work_of_several_requests_is_not_begun_where_it_might_cost_too_much() -> None:
     budget = Budget(1.0)
-    with budget.holding(0.6) as settle:
+    with budget.hold(0.6) as settle:
         with (
             pytest.raises(CostLimitError, match="the next duel"),
-            budget.holding(0.6, "the next duel"),
+            budget.hold(0.6, "the next duel"),
         ):
             pass
         settle(0.2)
     assert (budget.spent_usd, budget.n_refused) == (0.2, 1)
-    with budget.holding(0.6) as settle:
+    with budget.hold(0.6) as settle:
         settle(None)
     assert budget.spent_usd == pytest.approx(0.8)
 
@@ -110,14 +110,14 @@ def test_work_of_several_requests_is_not_begun_where_it_might_cost_too_much() ->
 def test_no_limit_refuses_nothing() -> None:
     budget = Budget()
     for _ in range(3):
-        with budget.holding(1e9) as settle:
+        with budget.hold(1e9) as settle:
             settle(None)
     assert not budget.is_reached
 
 
 def test_a_reply_of_unknown_length_costs_what_was_expected() -> None:
     budget = Budget(10.0)
-    with budget.paid(PRICED, ASKED, 100) as pay:
+    with budget.hold_request(PRICED, ASKED, 100) as pay:
         pay(Completion(text="x", usage=Usage(), timing=Timing(total_ms=1.0)))
     assert budget.spent_usd == pytest.approx(0.1)
 
@@ -138,25 +138,25 @@ def test_calls_beyond_the_limit_are_not_allowed() -> None:
 
 def test_reserved_calls_and_money_are_for_later() -> None:
     budget = Budget(1.0, limit_calls=10)
-    with budget.reserving(n_calls=4, share_usd=0.3):
+    with budget.reserve(n_calls=4, share_usd=0.3):
         assert budget.n_calls_left == 6
         budget.require_calls(6)
         with pytest.raises(CallLimitError, match="4 are reserved"):
             budget.require_calls(7)
-        with pytest.raises(CostLimitError), budget.holding(0.8):
+        with pytest.raises(CostLimitError), budget.hold(0.8):
             pass
     budget.require_calls(10)
-    with budget.holding(0.8) as settle:
+    with budget.hold(0.8) as settle:
         settle(0.8)
     assert budget.spent_usd == 0.8
 
 
 def test_of_money_spent_before_a_share_of_the_rest_is_reserved() -> None:
     budget = Budget(10.0, spent_usd=8.0)
-    with budget.reserving(n_calls=0, share_usd=0.5):
-        with budget.holding(0.9):
+    with budget.reserve(n_calls=0, share_usd=0.5):
+        with budget.hold(0.9):
             pass
-        with pytest.raises(CostLimitError), budget.holding(1.1):
+        with pytest.raises(CostLimitError), budget.hold(1.1):
             pass
 
 

@@ -16,7 +16,7 @@ from poor_bench.pool.events import JobDone, LLMFinished, LLMUnavailable, ModelLo
 from poor_bench.pool.pool import (
     MOST_LOST_IN_A_ROW,
     SPARE_SLOTS,
-    Outcome,
+    JobResult,
     Pool,
     Work,
     group_by_endpoint,
@@ -63,7 +63,7 @@ def work(llm: LLM | None, items: Iterable[Any], **fields: Any) -> Work[Any]:
 
 def events_of(
     works: Sequence[Work[Any]],
-    do: Callable[[Any], Outcome[Any]] = Outcome,
+    do: Callable[[Any], JobResult[Any]] = JobResult,
     *,
     control: RunControl | None = None,
     log: list[str] | None = None,
@@ -78,8 +78,8 @@ def values(events: Iterable[Any]) -> list[Any]:
     return [event.value for event in events if isinstance(event, JobDone)]
 
 
-def lost(kind: FailureKind = FailureKind.SERVER_ERROR) -> Outcome[str]:
-    return Outcome("lost", ProviderError("lost", kind=kind))
+def lost(kind: FailureKind = FailureKind.SERVER_ERROR) -> JobResult[str]:
+    return JobResult("lost", ProviderError("lost", kind=kind))
 
 
 def test_every_job_is_done_once_with_more_jobs_than_slots() -> None:
@@ -91,9 +91,9 @@ def test_models_of_one_endpoint_are_loaded_one_after_the_other_and_each_once() -
     log: list[str] = []
     works = [work(local("a"), "12"), work(local("b"), "3"), work(local("a", "mine:a hot"), "4")]
 
-    def do(item: str) -> Outcome[str]:
+    def do(item: str) -> JobResult[str]:
         log.append(f"job {item}")
-        return Outcome(item)
+        return JobResult(item)
 
     events = events_of(works, do, log=log)
     assert [event.llm_id for event in events if isinstance(event, LLMFinished)] == [
@@ -110,7 +110,7 @@ def test_later_work_frees_the_memory_of_earlier_models() -> None:
     log: list[str] = []
     pool = Pool(manager_with(log), RunControl())
     for name in "ab":
-        list(pool.run([work(local(name), "1")], Outcome))
+        list(pool.run([work(local(name), "1")], JobResult))
     assert log == ["load a", "unload a", "load b"]
 
 
@@ -132,7 +132,7 @@ def test_as_many_jobs_at_once_as_there_are_slots(
     everyone = threading.Barrier(at_once, timeout=20)
     lock, inside, most = threading.Lock(), 0, 0
 
-    def do(item: int) -> Outcome[int]:
+    def do(item: int) -> JobResult[int]:
         nonlocal inside, most
         with lock:
             inside += 1
@@ -140,7 +140,7 @@ def test_as_many_jobs_at_once_as_there_are_slots(
         everyone.wait()
         with lock:
             inside -= 1
-        return Outcome(item)
+        return JobResult(item)
 
     llm = local("a", concurrency=llm_limit)
     assert len(values(events_of([work(llm, range(4 * at_once), **fields)], do))) == 4 * at_once
@@ -153,7 +153,7 @@ def test_a_job_that_waits_to_ask_again_holds_no_slot() -> None:
     n_waiting = 0
     manager.n_waiting = lambda _llm: n_waiting  # type: ignore[method-assign]
 
-    def do(item: int) -> Outcome[int]:
+    def do(item: int) -> JobResult[int]:
         nonlocal n_waiting
         if item == 0:
             n_waiting = 1
@@ -161,7 +161,7 @@ def test_a_job_that_waits_to_ask_again_holds_no_slot() -> None:
             n_waiting = 0
         if item == 5:
             others_are_done.set()
-        return Outcome(item)
+        return JobResult(item)
 
     pool = Pool(manager, RunControl())
     done = values(pool.run([work(local("a"), range(6), concurrency=1)], do))
@@ -180,7 +180,7 @@ def test_a_hopeless_model_is_given_up_after_some_jobs_and_the_rest_is_skipped() 
 def test_of_the_failures_of_a_dead_endpoint_the_first_counts() -> None:
     everyone = threading.Barrier(4, timeout=20)
 
-    def do(_item: int) -> Outcome[str]:
+    def do(_item: int) -> JobResult[str]:
         everyone.wait()
         return lost(FailureKind.AUTH)
 
@@ -197,11 +197,11 @@ def test_every_job_is_tried_where_nothing_is_given_up() -> None:
 def test_one_slot_less_is_used_after_each_job_that_the_budget_is_too_small_for() -> None:
     tried: list[int] = []
 
-    def do(item: int) -> Outcome[int]:
+    def do(item: int) -> JobResult[int]:
         tried.append(item)
         if item >= 2:
             raise CostLimitError("too much")
-        return Outcome(item)
+        return JobResult(item)
 
     assert values(events_of([work(None, range(50), concurrency=2)], do)) == [0, 1]
     assert len(tried) == 4
@@ -210,11 +210,11 @@ def test_one_slot_less_is_used_after_each_job_that_the_budget_is_too_small_for()
 def test_cancelling_starts_nothing_more_and_keeps_what_is_done() -> None:
     control = RunControl()
 
-    def do(item: int) -> Outcome[int]:
+    def do(item: int) -> JobResult[int]:
         if item == 3:
             control.cancel()
             raise RunCancelledError("stopped")
-        return Outcome(item)
+        return JobResult(item)
 
     assert values(events_of([work(None, range(50))], do, control=control)) == [0, 1, 2]
     assert control.wait_until_idle(0)
@@ -224,12 +224,12 @@ def test_an_error_of_a_job_is_raised_once_all_others_have_ended() -> None:
     both = threading.Barrier(2, timeout=20)
     ended: list[int] = []
 
-    def do(item: int) -> Outcome[int]:
+    def do(item: int) -> JobResult[int]:
         both.wait()
         if item == 0:
             raise ValueError("a bug")
         ended.append(item)
-        return Outcome(item)
+        return JobResult(item)
 
     with pytest.raises(ValueError, match="a bug"):
         events_of([work(None, range(2), concurrency=2)], do)
@@ -239,12 +239,12 @@ def test_an_error_of_a_job_is_raised_once_all_others_have_ended() -> None:
 def test_leaving_early_cancels_the_jobs_under_way_and_waits_for_them() -> None:
     control, ended = RunControl(), threading.Event()
 
-    def do(item: int) -> Outcome[int]:
+    def do(item: int) -> JobResult[int]:
         while item and not control.cancelled():
             threading.Event().wait(0.001)
         if item:
             ended.set()
-        return Outcome(item)
+        return JobResult(item)
 
     pool = Pool(manager_with([]), control)
     with closing(pool.run([work(None, range(2), concurrency=2)], do)) as events:
@@ -262,9 +262,9 @@ def test_another_executor_can_take_the_place_of_threads() -> None:
 
     names: set[str] = set()
 
-    def do(item: int) -> Outcome[int]:
+    def do(item: int) -> JobResult[int]:
         names.add(threading.current_thread().name)
-        return Outcome(item)
+        return JobResult(item)
 
     events = events_of([work(None, range(5))], do, executor=InPlace)
     assert values(events) == list(range(5))

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poor_bench.calls.budget import Limits
+from poor_bench.calls.budget import SpendingLimits
 from poor_bench.llm_manager import LLMManager
 from poor_bench.pool.control import RunControl
 from poor_bench.tuning.prompt.report import PromptReport
-from poor_bench.tuning.prompt.search import Effort
+from poor_bench.tuning.prompt.search import SearchEffort
 from poor_bench.tuning.prompt.session import PromptTask, resume_prompt, tune_prompt
-from poor_bench.tuning.prompt.subjects import ClassPrompt
+from poor_bench.tuning.prompt.subjects import ClassPromptSubject
 from poor_bench.tuning.searches import KeptSearch
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
@@ -51,8 +51,8 @@ class PromptTuner:
 def open_search(
     folder: Path,
     *,
-    limits: Limits | None = None,
-    effort: Effort | None = None,
+    limits: SpendingLimits | None = None,
+    effort: SearchEffort | None = None,
     control: RunControl | None = None,
     tell: Callable[[Any], None] = lambda _progress: None,
 ) -> tuple[PromptTuner, PromptTask]:
@@ -60,10 +60,10 @@ def open_search(
     manager = LLMManager(folder, clock=FakeClock())
     llms = config.workspace.llms_by_id
     task = PromptTask(
-        subject=ClassPrompt(config, manager, llms["scripted:small"], "sums"),
+        subject=ClassPromptSubject(config, manager, llms["scripted:small"], "sums"),
         llm=llms["scripted:small"],
         reflection_llm=llms["scripted:writer"],
-        limits=limits or Limits(),
-        effort=effort or Effort(patience=4),
+        limits=limits or SpendingLimits(),
+        effort=effort or SearchEffort(patience=4),
     )
     return PromptTuner(folder, manager, control or RunControl(), tell), task

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.calls.budget import Limits
+from poor_bench.calls.budget import SpendingLimits
 from poor_bench.errors import ConfigError, RunCancelledError
 from poor_bench.extras import import_extra
 from poor_bench.llm_manager import LLMManager
@@ -24,7 +24,7 @@ from poor_bench.tuning.params.ranking import (
     read_sweep,
 )
 from poor_bench.tuning.params.sweep import Sweep, split_into_rungs
-from poor_bench.tuning.params.variants import Axis, Variant, grid, is_like, make_variant
+from poor_bench.tuning.params.variants import SweepAxis, Variant, grid, is_like, make_variant
 from poor_bench.tuning.searches import (
     SearchStoppedError,
     SearchTools,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     import optuna
 
 
-def grid_variants(base: LLM, axes: Sequence[Axis]) -> list[Variant]:
+def grid_variants(base: LLM, axes: Sequence[SweepAxis]) -> list[Variant]:
     """Build a variant per combination, except those equal to the baseline.
 
     Raises:
@@ -75,7 +75,7 @@ def run_grid(sweep: Sweep, variants: Sequence[Variant]) -> None:
 _DECIMALS = 3
 
 
-def run_optuna(sweep: Sweep, axes: Sequence[Axis], n_trials: int, seed: int) -> None:
+def run_optuna(sweep: Sweep, axes: Sequence[SweepAxis], n_trials: int, seed: int) -> None:
     """Run variants chosen by Optuna's tree-structured Parzen estimator.
 
     Raises:
@@ -124,7 +124,7 @@ def _run_alone(sweep: Sweep, variant: Variant, trial: optuna.Trial) -> None:
             return
 
 
-def _suggested(trial: optuna.Trial, axis: Axis) -> Any:
+def _suggested(trial: optuna.Trial, axis: SweepAxis) -> Any:
     if not axis.is_range:
         places = list(range(len(axis.values)))
         return axis.values[trial.suggest_categorical(axis.name, places)]
@@ -143,8 +143,8 @@ class ParamsTask:
     name: str
     """Name of the tests, such as the class."""
     tests: Sequence[Test]
-    axes: Sequence[Axis]
-    limits: Limits
+    axes: Sequence[SweepAxis]
+    limits: SpendingLimits
     n_trials: int | None = None
     """Variants that Optuna chooses; None for the whole grid."""
     seed: int = 0

@@ -17,7 +17,7 @@ _RANGE = re.compile(r"^(?P<low>-?\d+(?:\.\d+)?)\.\.(?P<high>-?\d+(?:\.\d+)?)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Axis:
+class SweepAxis:
     """One parameter: either values to try, or a range to search."""
 
     name: str
@@ -36,7 +36,7 @@ class Axis:
         return isinstance(self.low, int) and isinstance(self.high, int)
 
 
-def read_axis(name: str, values: Sequence[Any]) -> Axis:
+def read_axis(name: str, values: Sequence[Any]) -> SweepAxis:
     """Build an axis from values.
 
     Args:
@@ -61,10 +61,10 @@ def read_axis(name: str, values: Sequence[Any]) -> Axis:
     for position, value in enumerate(values):
         if any(_is_same(value, other) for other in values[:position]):
             raise ValueError(f"{name}: duplicate value {value!r}")
-    return Axis(name=name, values=tuple(values))
+    return SweepAxis(name=name, values=tuple(values))
 
 
-def grid(axes: Sequence[Axis]) -> Iterable[dict[str, Any]]:
+def grid(axes: Sequence[SweepAxis]) -> Iterable[dict[str, Any]]:
     """Yield every combination of values, the last axis running fastest.
 
     Raises:
@@ -79,12 +79,12 @@ def grid(axes: Sequence[Axis]) -> Iterable[dict[str, Any]]:
         yield dict(zip((axis.name for axis in axes), values, strict=True))
 
 
-def _range_axis(name: str, low: str, high: str) -> Axis:
+def _range_axis(name: str, low: str, high: str) -> SweepAxis:
     is_whole = "." not in low and "." not in high
     start, end = (int(low), int(high)) if is_whole else (float(low), float(high))
     if not start < end:
         raise ValueError(f"{name}: the range {low}..{high} is empty")
-    return Axis(name=name, low=start, high=end)
+    return SweepAxis(name=name, low=start, high=end)
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -9,9 +9,9 @@ from dataclasses import asdict
 from poor_bench.errors import CostLimitError, RunCancelledError
 from poor_bench.models.failure import FailureScope
 from poor_bench.pool.events import JobDone
-from poor_bench.pool.pool import Outcome, Pool, Work
+from poor_bench.pool.pool import JobResult, Pool, Work
 from poor_bench.scoring.fingerprint import hash_text
-from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError, Subject, read_attempt
+from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError, TuningSubject, read_attempt
 from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, TuningLine
 
 MOST_FAILED_IN_A_ROW = 3
@@ -30,7 +30,7 @@ class Attempts:
 
     def __init__(
         self,
-        subject: Subject,
+        subject: TuningSubject,
         tools: SearchTools,
         concurrency: int = 1,
         tell: Callable[[], None] = lambda: None,
@@ -93,13 +93,13 @@ class Attempts:
         failures: list[CaseFailedError] = []
         refused: CostLimitError | None = None
 
-        def do(case_id: str) -> Outcome[_Tried]:
+        def do(case_id: str) -> JobResult[_Tried]:
             if self._gone is not None:
-                return Outcome(self._gone)
+                return JobResult(self._gone)
             try:
-                return Outcome(self._subject.attempt(text, case_id, control.cancelled))
+                return JobResult(self._subject.attempt(text, case_id, control.cancelled))
             except (CaseFailedError, CostLimitError) as error:
-                return Outcome(error)
+                return JobResult(error)
 
         with closing(Pool(self._tools.manager, control).run([work], do)) as events:
             for event in events:

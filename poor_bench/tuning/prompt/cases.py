@@ -89,7 +89,7 @@ class CaseFailedError(Exception):
         self.failure = failure
 
 
-class Subject(Protocol):
+class TuningSubject(Protocol):
     """A prompt text, and the cases that score it."""
 
     name: str

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from poor_bench.prompts.render import placeholders_of, with_only_placeholders
 from poor_bench.scoring.fingerprint import hash_text
-from poor_bench.tuning.prompt.cases import Attempt, Idea, Ideas, Solved, Subject
+from poor_bench.tuning.prompt.cases import Attempt, Idea, Ideas, Solved, TuningSubject
 
 
 def add_example(text: str, solved: Solved, placeholders: Sequence[str]) -> str:
@@ -102,7 +102,7 @@ class Editor:
     holds their answers would only seem better.
     """
 
-    def __init__(self, subject: Subject, train: Sequence[str]) -> None:
+    def __init__(self, subject: TuningSubject, train: Sequence[str]) -> None:
         self._subject = subject
         self._train = tuple(train)
         self._answers: dict[str, list[str]] = {}

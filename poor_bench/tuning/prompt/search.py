@@ -44,7 +44,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
+class SearchEffort:
     """Settings of a search."""
 
     seed: int = 0
@@ -84,7 +84,7 @@ class PromptSearch:
         attempts: Attempts,
         ideas: Ideas,
         split: Split,
-        effort: Effort,
+        effort: SearchEffort,
         *,
         learn: Callable[[Sequence[Attempt]], None],
         found: Callable[[Candidate], None],

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from poor_bench.calls.budget import Limits
+from poor_bench.calls.budget import SpendingLimits
 from poor_bench.errors import CallLimitError, ConfigError, CostLimitError, RunCancelledError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
@@ -20,7 +20,7 @@ from poor_bench.tuning.prompt.cases import (
     Ideas,
     Shares,
     Split,
-    Subject,
+    TuningSubject,
     proof_calls,
     read_split,
     split_cases,
@@ -29,8 +29,8 @@ from poor_bench.tuning.prompt.edits import Editor, IdeaSource, TakingTurns
 from poor_bench.tuning.prompt.report import PromptReport, count_spent, read_report
 from poor_bench.tuning.prompt.search import (
     Candidate,
-    Effort,
     PromptSearch,
+    SearchEffort,
     SearchEnd,
     require_gepa,
 )
@@ -64,14 +64,14 @@ class PromptProgress:
 class PromptTask:
     """Subject, models and limits of a search."""
 
-    subject: Subject
+    subject: TuningSubject
     llm: LLM
     """The model that the prompt is for."""
     reflection_llm: LLM
     """The model that writes prompts, if any."""
     ideas: IdeaSource = IdeaSource.BOTH
-    limits: Limits
-    effort: Effort = field(default_factory=Effort)
+    limits: SpendingLimits
+    effort: SearchEffort = field(default_factory=SearchEffort)
     shares: Shares = field(default_factory=Shares)
 
     @property
@@ -197,7 +197,7 @@ class PromptSession:
             StoreError: If something could not be kept.
         """
         n_calls = proof_calls(self._split, self._task.subject.n_calls_per_case)
-        with self._tools.budget.reserving(n_calls, MONEY_FOR_PROOF):
+        with self._tools.budget.reserve(n_calls, MONEY_FOR_PROOF):
             end = self._search()
         message = end.message
         if end.reason is StopReason.COST:

@@ -32,7 +32,7 @@ from poor_bench.runner.scorer import resolve_spec
 from poor_bench.scoring.cost import estimated_cost_usd
 from poor_bench.scoring.fingerprint import hash_text, llm_fingerprint
 from poor_bench.scoring.verdict import MAX_DETAILS
-from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError, Solved, Subject
+from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError, Solved, TuningSubject
 from poor_bench.tuning.searches import add_known, result_cost_usd
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
@@ -48,8 +48,8 @@ class ClassPart(StrEnum):
     SYSTEM_PROMPT = "system_prompt"
 
 
-class ClassPrompt:
-    """See `poor_bench.tuning.prompt.cases.Subject`."""
+class ClassPromptSubject:
+    """See `poor_bench.tuning.prompt.cases.TuningSubject`."""
 
     def __init__(
         self,
@@ -209,8 +209,8 @@ def _feedback(result: Result) -> str:
 _MOST_SCORE = 10.0
 
 
-class AgentPrompt:
-    """See `poor_bench.tuning.prompt.cases.Subject`.
+class AgentPromptSubject:
+    """See `poor_bench.tuning.prompt.cases.TuningSubject`.
 
     Each conversation is judged by itself, so that every case has a score of its own. The judge is
     always shown the system prompt in use: a candidate that demands less of the agent must not be
@@ -343,7 +343,7 @@ def _describe_judgement(conversation: Conversation, judgement: Judgement) -> str
 class Named:
     """A subject, whom its text is for, and when it is good enough."""
 
-    subject: Subject
+    subject: TuningSubject
     llm: LLM
     threshold: float
     """Mean score, 0.0 to 1.0."""
@@ -371,7 +371,7 @@ def find_class_prompt(
         raise ConfigError(
             f"the test class {class_id!r} does not exist", hint=name_hint(class_id, list(classes))
         )
-    subject = ClassPrompt(config, manager, llm, class_id, ClassPart(part))
+    subject = ClassPromptSubject(config, manager, llm, class_id, ClassPart(part))
     return Named(subject=subject, llm=llm, threshold=1.0, llms=config.workspace.llms)
 
 
@@ -392,7 +392,7 @@ def find_agent_prompt(
     shelf = load_agent_registry(config.data_dir)
     settings = load_judge_settings(config.data_dir)
     [judge_llm] = judges_of((judge,) if judge else (), shelf, settings, os.environ)
-    subject = AgentPrompt(shelf, agent_id, judge_llm, manager)
+    subject = AgentPromptSubject(shelf, agent_id, judge_llm, manager)
     own, general = shelf.agent(agent_id).threshold, settings.threshold
     threshold = next(value for value in (own, general, APPROVAL_THRESHOLD) if value is not None)
     llms = tuple(shelf.llms.values())

@@ -18,7 +18,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.prompts.render import placeholders_of, with_only_placeholders
 from poor_bench.scoring.cost import cost_usd
 from poor_bench.scoring.fingerprint import hash_text
-from poor_bench.tuning.prompt.cases import Attempt, Idea, Subject
+from poor_bench.tuning.prompt.cases import Attempt, Idea, TuningSubject
 from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, TuningLine
 
 OPEN, CLOSE = "<new_prompt>", "</new_prompt>"
@@ -199,7 +199,7 @@ class PromptWriter:
 
     def __init__(
         self,
-        subject: Subject,
+        subject: TuningSubject,
         llm: LLM,
         tools: SearchTools,
         tell_writing: Callable[[], None] = lambda: None,

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from poor_bench.calls.budget import Limits
+from poor_bench.calls.budget import SpendingLimits
 from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.pool.control import RunControl
 from poor_bench.runner.events import TrialFinished
 from poor_bench.tuning.params.ranking import ParamsReport
 from poor_bench.tuning.params.tune_params import ParamsTask, tune_params
-from poor_bench.tuning.params.variants import Axis, read_axis
+from poor_bench.tuning.params.variants import SweepAxis, read_axis
 from poor_bench.tuning.searches import StopReason, list_searches
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
@@ -25,14 +25,14 @@ PRICED = {"text": "4", "prompt_tokens": 0, "completion_tokens": 1_000_000}
 
 def sweep(
     folder: Path,
-    axes: list[Axis],
+    axes: list[SweepAxis],
     control: RunControl | None = None,
     tell: Any = lambda _event: None,
     **task: Any,
 ) -> ParamsReport:
     config = WorkspaceFolder(folder)
     llm = config.workspace.llms[0]
-    given = {"limits": Limits(), "tests": config.workspace.tests} | task
+    given = {"limits": SpendingLimits(), "tests": config.workspace.tests} | task
     return tune_params(
         ParamsTask(llm=llm, name="all", axes=axes, **given),
         config,
@@ -70,7 +70,7 @@ def test_a_sweep_that_is_stopped_keeps_what_it_has_and_goes_on_later(folder: Pat
 
 
 def test_the_money_ends_a_sweep(folder: Path) -> None:
-    report = sweep(folder, [read_axis("load_ms", [0, 1])], limits=Limits(cost_usd=7.5))
+    report = sweep(folder, [read_axis("load_ms", [0, 1])], limits=SpendingLimits(cost_usd=7.5))
     n_variants_without_experience = 2
     assert report.reason is StopReason.COST
     assert 0 < report.cost_usd <= 7.5 + n_variants_without_experience
@@ -78,7 +78,7 @@ def test_the_money_ends_a_sweep(folder: Path) -> None:
 
 
 def test_all_variants_of_a_step_run_the_same_tests(folder: Path) -> None:
-    report = sweep(folder, [read_axis("load_ms", [0, 1])], limits=Limits(n_calls=20))
+    report = sweep(folder, [read_axis("load_ms", [0, 1])], limits=SpendingLimits(n_calls=20))
     assert report.reason is StopReason.BUDGET
     assert {row.score.n for row in report.standings if row.score} == {6}
 
@@ -102,7 +102,7 @@ def test_parameters_that_change_nothing_are_refused_before_anything_is_done(fold
 def test_what_a_judge_could_not_score_has_failed(workspace_files: WorkspaceFiles) -> None:
     replies = {"a poem": [verdict(7), {"failure": "server_error"}]}
     folder = judged_workspace(workspace_files, replies, n_tests=6)
-    report = sweep(folder, [read_axis("latency_ms", [0])], limits=Limits(n_calls=60))
+    report = sweep(folder, [read_axis("latency_ms", [0])], limits=SpendingLimits(n_calls=60))
     assert sum(row.n_failed for row in report.standings) > 0
     for row in report.standings:
         assert row.score is None or row.score.value == pytest.approx(0.7)

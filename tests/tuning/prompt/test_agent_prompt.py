@@ -16,7 +16,7 @@ from poor_bench.ports import CallControl
 from poor_bench.providers.registry import create_provider
 from poor_bench.providers.services import ProviderServices
 from poor_bench.tuning.prompt.cases import CaseFailedError
-from poor_bench.tuning.prompt.subjects import AgentPrompt
+from poor_bench.tuning.prompt.subjects import AgentPromptSubject
 from tests.judge.agent_workspace import VERDICT, write_workspace
 from tests.providers.fake_clock import FakeClock
 
@@ -29,13 +29,13 @@ class Obedient:
         return Completion(text=f"{system} 1 euro.", timing=Timing(total_ms=1.0))
 
 
-def open_subject(folder: Path) -> AgentPrompt:
+def open_subject(folder: Path) -> AgentPromptSubject:
     def create(llm: LLM, services: ProviderServices) -> Any:
         return Obedient() if llm.name == "seller" else create_provider(llm, services)
 
     shelf = load_agent_registry(folder)
     manager = LLMManager(folder, clock=FakeClock(), create=create)
-    return AgentPrompt(shelf, "bikes", shelf.llms["scripted:judge"], manager)
+    return AgentPromptSubject(shelf, "bikes", shelf.llms["scripted:judge"], manager)
 
 
 def verdict(tone: float) -> str:

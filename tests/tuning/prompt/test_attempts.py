@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.calls.budget import Limits
+from poor_bench.calls.budget import SpendingLimits
 from poor_bench.errors import CallLimitError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import Failure, FailureKind
@@ -48,7 +48,7 @@ def file(tmp_path: Path) -> Iterator[TuningFile]:
 
 def attempts_of(subject: FakeSubject, file: TuningFile, **limits: int) -> Attempts:
     manager = LLMManager()
-    budget = open_budget(Limits(**limits), manager, [])
+    budget = open_budget(SpendingLimits(**limits), manager, [])
     tools = SearchTools(manager=manager, budget=budget, file=file, control=RunControl())
     return Attempts(subject, tools, concurrency=2)
 

@@ -9,17 +9,19 @@ from poor_bench.errors import ConfigError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import FailureKind
 from poor_bench.tuning.prompt.cases import CaseFailedError
-from poor_bench.tuning.prompt.subjects import ClassPart, ClassPrompt
+from poor_bench.tuning.prompt.subjects import ClassPart, ClassPromptSubject
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.providers.fake_clock import FakeClock
 from tests.runner.test_judged_run import judged_workspace, verdict
 
 
-def subject_in(folder: Path, part: ClassPart = ClassPart.TEMPLATE, **llm: Any) -> ClassPrompt:
+def subject_in(
+    folder: Path, part: ClassPart = ClassPart.TEMPLATE, **llm: Any
+) -> ClassPromptSubject:
     config = WorkspaceFolder(folder)
     manager = LLMManager(folder, clock=FakeClock())
-    return ClassPrompt(config, manager, config.workspace.llms[0], "sums", part)
+    return ClassPromptSubject(config, manager, config.workspace.llms[0], "sums", part)
 
 
 def never() -> bool:

@@ -11,7 +11,7 @@ BASE = "Be brief.\nSolve: {problem}"
 
 @dataclass
 class FakeSubject:
-    """Has the right answers of some cases; see `poor_bench.tuning.prompt.cases.Subject`."""
+    """Has the right answers of some cases; see `poor_bench.tuning.prompt.cases.TuningSubject`."""
 
     right: dict[str, str] = field(default_factory=dict)
     base_text: str = BASE

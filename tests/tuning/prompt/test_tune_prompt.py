@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.calls.budget import Limits
+from poor_bench.calls.budget import SpendingLimits
 from poor_bench.config.load import Workspace
 from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.pool.control import RunControl
@@ -59,7 +59,7 @@ def test_a_prompt_that_nothing_improves_stays(workspace_files: WorkspaceFiles) -
 
 def test_the_budget_is_kept_and_leaves_room_for_the_proof(workspace_files: WorkspaceFiles) -> None:
     folder = write_workspace(workspace_files, small={"Be exact, 3": "4", "": "no idea"})
-    tuner, task = open_search(folder, limits=Limits(n_calls=25))
+    tuner, task = open_search(folder, limits=SpendingLimits(n_calls=25))
     report = tuner.run(task)
     assert report.end.reason is StopReason.BUDGET
     assert report.n_calls <= 25
@@ -136,7 +136,7 @@ def test_no_more_money_is_spent_than_allowed(workspace_files: WorkspaceFiles) ->
     folder = write_workspace(workspace_files, small=[reply])
     workspace_files.llms[0]["prices"] = {"input": 1.0, "output": 1.0}
     workspace_files.write()
-    tuner, task = open_search(folder, limits=Limits(cost_usd=9.5))
+    tuner, task = open_search(folder, limits=SpendingLimits(cost_usd=9.5))
     report = tuner.run(task)
     assert report.end.reason is StopReason.COST
     assert "30% of the money is reserved for the final test" in report.end.message
@@ -147,7 +147,7 @@ def test_calls_that_do_not_even_do_for_the_prompt_in_use_are_refused(
     workspace_files: WorkspaceFiles,
 ) -> None:
     folder = write_workspace(workspace_files)
-    tuner, task = open_search(folder, limits=Limits(n_calls=5))
+    tuner, task = open_search(folder, limits=SpendingLimits(n_calls=5))
     with pytest.raises(ConfigError, match="5 calls are too few") as caught:
         tuner.run(task)
     assert "--budget-calls" in caught.value.hint
@@ -166,7 +166,7 @@ def test_the_writer_is_told_of_before_it_is_asked(workspace_files: WorkspaceFile
 
 def test_a_search_of_changed_tests_does_not_go_on(workspace_files: WorkspaceFiles) -> None:
     folder = write_workspace(workspace_files)
-    tuner, task = open_search(folder, limits=Limits(n_calls=20))
+    tuner, task = open_search(folder, limits=SpendingLimits(n_calls=20))
     stopped = tuner.run(task)
     workspace_files.tests[0]["text"] = "7 + 7"
     workspace_files.write()

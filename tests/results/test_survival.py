@@ -86,6 +86,7 @@ def test_torn_last_line_is_left_out(tmp_path: Path, cut: int) -> None:
     assert stored == ({"whole", "torn"} if cut == 1 else {"whole"})
 
 
+@pytest.mark.slow(reason="starts two processes")
 def test_two_processes_at_once_lose_nothing(tmp_path: Path) -> None:
     processes = [_start(_APPEND_SOME, str(tmp_path), name, "300") for name in ("a", "b", "c")]
     assert [process.wait() for process in processes] == [0, 0, 0]

@@ -94,6 +94,7 @@ def test_limit_is_in_force_in_every_set_up(sandbox: Sandbox) -> None:
     assert Mechanism.TASK_LIMIT not in sandbox.status().missing
 
 
+@pytest.mark.slow(reason="starts a sandbox for each case")
 def test_threads_beyond_the_limit_are_refused_or_end_the_program(sandbox: Sandbox) -> None:
     [bomb, after] = sandbox.run_cases(MANY_THREADS, [4 * LIMITS.tasks, 20]).cases
     if bomb.end is CaseEnd.RETURNED:

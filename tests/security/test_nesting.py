@@ -66,6 +66,7 @@ def test_only_open_brackets_outside_of_texts_count(text: str) -> None:
         pass
 
 
+@pytest.mark.slow(reason="reads the whole package")
 def test_all_texts_of_others_are_read_by_that_reader() -> None:
     root = Path(poor_bench.__file__).parent
     found = {

@@ -66,6 +66,7 @@ def test_correction_makes_pairs_harder_to_call_real() -> None:
     assert not any(pair.is_real() for pair in pairs)
 
 
+@pytest.mark.slow(reason="simulates thousands of samples")
 def test_equal_llms_are_rarely_told_apart() -> None:
     rng = np.random.default_rng(10)
     wrong = sum(

@@ -42,6 +42,7 @@ def test_too_little_to_go_by_is_no_correlation(x: list[float], y: list[float]) -
     assert rank_correlation(x, y) is None
 
 
+@pytest.mark.slow(reason="simulates thousands of samples")
 def test_rank_interval_covers_the_truth_in_about_95_of_100_samples() -> None:
     rng = np.random.default_rng(2)
     rho = 6 / np.pi * np.arcsin(0.6 / 2)

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from poor_bench.statistics.items import Item, LevelVerdict, level_orders
 
@@ -46,6 +47,7 @@ def test_classes_are_judged_apart_and_unknown_tests_left_out() -> None:
     assert [order.class_id for order in orders] == ["maths", "code"]
 
 
+@pytest.mark.slow(reason="simulates thousands of samples")
 def test_levels_without_meaning_are_seldom_said_to_follow() -> None:
     rng = np.random.default_rng(5)
     verdicts = [

@@ -44,6 +44,7 @@ def test_large_samples_agree_with_the_textbook_interval() -> None:
     assert estimate.high - estimate.low == pytest.approx(2 * half, rel=0.01)
 
 
+@pytest.mark.slow(reason="simulates thousands of samples")
 @pytest.mark.parametrize("n", [5, 10, 30, 100])
 @pytest.mark.parametrize(
     ("draw", "truth"),

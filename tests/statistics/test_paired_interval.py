@@ -27,6 +27,7 @@ def test_identical_scores_do_not_claim_that_llms_are_the_same() -> None:
     assert estimate.high > 0.2
 
 
+@pytest.mark.slow(reason="simulates thousands of samples")
 @pytest.mark.parametrize("n", [6, 12, 30, 100])
 @pytest.mark.parametrize("chances", [(0.9, 0.9), (0.95, 0.9), (0.8, 0.5), (0.5, 0.5)])
 def test_interval_covers_the_truth_in_95_of_100_samples_or_more(

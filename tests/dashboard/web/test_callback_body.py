@@ -87,6 +87,7 @@ def post(client: FlaskClient, body: Any) -> int:
     return response.status_code
 
 
+@pytest.mark.slow(reason="tries every callback")
 def test_no_callback_fails_on_what_a_client_sends(client: FlaskClient) -> None:
     draw = random.Random(13)
     for callback in callbacks(client):

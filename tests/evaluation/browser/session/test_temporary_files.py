@@ -38,6 +38,7 @@ def left_by_a_killed_process() -> None:
     subprocess.run([sys.executable, "-c", KILLED], check=False)
 
 
+@pytest.mark.slow(reason="kills a process of its own")
 def test_files_of_a_killed_process_are_removed_at_the_next_start(profiles: Path) -> None:
     left_by_a_killed_process()
     [left] = profiles.iterdir()
@@ -60,6 +61,7 @@ def test_files_in_use_and_files_of_others_are_kept(profiles: Path, tmp_path: Pat
     assert list(target.iterdir()) == [target / "lock"]
 
 
+@pytest.mark.slow(reason="kills a process of its own")
 def test_a_chromium_of_a_killed_process_is_ended_and_no_other(profiles: Path) -> None:
     left_by_a_killed_process()
     [left] = profiles.iterdir()

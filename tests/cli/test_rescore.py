@@ -27,15 +27,15 @@ def test_what_was_scored_again_before_an_interruption_is_stored(
     assert main(["--data", str(folder), "run"]) == 0
     workspace_files.classes[0]["evaluation_module"]["parameters"] = {"expected": "5"}
     workspace_files.write()
-    scored = Scorer.scored
+    score = Scorer.score
     calls = count(1)
 
     def interrupted(self: Scorer, result: Result, *more: Any) -> Result:
         if next(calls) == 3:
             raise KeyboardInterrupt
-        return scored(self, result, *more)
+        return score(self, result, *more)
 
-    monkeypatch.setattr(Scorer, "scored", interrupted)
+    monkeypatch.setattr(Scorer, "score", interrupted)
     assert main(["--data", str(folder), "rescore"]) == 130
     scores = [result.score for result in WorkspaceFolder(folder).load_results()]
     assert sorted(score or 0.0 for score in scores) == [0.0, 0.0, 1.0]

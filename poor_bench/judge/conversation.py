@@ -201,7 +201,7 @@ class ConversationDriver:
 class _Conversing:
     """A conversation in progress."""
 
-    talker: ConversationDriver
+    driver: ConversationDriver
     case: AgentCase
     turns: tuple[Turn, ...] = ()
     completions: list[tuple[LLM, Completion]] = field(default_factory=list)
@@ -213,7 +213,7 @@ class _Conversing:
         if user is None:
             return
         for _ in range(user.max_turns - len(self.case.turns)):
-            reply = self._ask(self.talker.llms[user.llm_id], user_messages(user, self.turns))
+            reply = self._ask(self.driver.llms[user.llm_id], user_messages(user, self.turns))
             message = read_user_message(reply, user.stop_phrase)
             if message.is_last:
                 self.turns += (Turn("user", message.text),) if message.text else ()
@@ -233,15 +233,15 @@ class _Conversing:
             completion_tokens=_sum(usage.completion_tokens for usage in usages),
             cost_usd=_sum(cost_usd(made.usage, llm.prices) for llm, made in self.completions),
             time_ms=round(sum(_time_ms(completion) for _, completion in self.completions), 3),
-            timestamp=self.talker.now_iso(),
+            timestamp=self.driver.now_iso(),
             failure=failure,
         )
 
     def _say(self, text: str) -> None:
         """Send a message to the agent and keep its answer."""
         self.turns += (Turn("user", text),)
-        agent = self.talker.agent
-        llm = self.talker.llms[agent.llm_id]
+        agent = self.driver.agent
+        llm = self.driver.llms[agent.llm_id]
         prompt = "\n\n".join(filter(None, (llm.base_system_prompt, agent.system_prompt)))
         said = (
             Message("user" if turn.speaker == "user" else "assistant", turn.text)
@@ -251,7 +251,7 @@ class _Conversing:
         self.turns += (Turn("agent", without_thinking(reply).strip()),)
 
     def _ask(self, llm: LLM, messages: tuple[Message, ...]) -> str:
-        completion = self.talker.ask(llm, messages)
+        completion = self.driver.ask(llm, messages)
         self.completions.append((llm, completion))
         return completion.text
 

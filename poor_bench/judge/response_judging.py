@@ -280,7 +280,7 @@ class ResponseJudging:
         self._manager = manager
         self._models = {llm.id: base_llm_id(llm.provider, llm.name) for llm in llms}
 
-    def door(self, result: Result, cancelled: Callable[[], bool]) -> JudgeClient:
+    def client(self, result: Result, cancelled: Callable[[], bool]) -> JudgeClient:
         """Build the questions of an evaluator about a result."""
         writer = self._models.get(result.llm_id, result.llm_id)
         return JudgeClient(self.judges, self._manager, result, writer, cancelled)

@@ -139,12 +139,12 @@ class Scorer:
         )
         has_answer = verdict is None
         levels: list[Level] = []
-        door = self._judging.door(result, cancelled)
+        client = self._judging.client(result, cancelled)
         if verdict is None:
             spec = resolve_spec(self._workspace, test)
             evaluator = self._evaluators.get(spec.name)
             with noting_levels() as levels:
-                evaluated = evaluator.evaluate(split.answer, spec.parameters, door)
+                evaluated = evaluator.evaluate(split.answer, spec.parameters, client)
             verdict = explain_cut_off(evaluated, finish)
         return replace(
             result,
@@ -158,7 +158,7 @@ class Scorer:
             got=verdict.got,
             sandbox=min(levels).label if levels else "",
             evaluator_fingerprint=self._fingerprints.of_evaluator(test),
-            judgement=door.record(),
+            judgement=client.record(),
             marks=marks_of(
                 finish=finish,
                 prompt_truncated=PROMPT_TRUNCATED in result.marks,

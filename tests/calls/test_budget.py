@@ -96,8 +96,8 @@ def test_work_of_several_requests_is_not_begun_where_it_might_cost_too_much() ->
     budget = Budget(1.0)
     with budget.hold(0.6) as settle:
         with (
-            pytest.raises(CostLimitError, match="the next duel"),
-            budget.hold(0.6, "the next duel"),
+            pytest.raises(CostLimitError, match="the next pair"),
+            budget.hold(0.6, "the next pair"),
         ):
             pass
         settle(0.2)

@@ -150,7 +150,7 @@ class JudgeService:
         self._cancelled = threading.Event()
         self._runner: JudgeRunner | None = None
 
-    def shelf(self) -> AgentRegistry:
+    def registry(self) -> AgentRegistry:
         """Load the agents and models of the workspace.
 
         Raises:

@@ -221,19 +221,19 @@ class AgentPromptSubject:
     placeholders: tuple[str, ...] = ()
 
     def __init__(
-        self, shelf: AgentRegistry, agent_id: str, judge: LLM, manager: LLMManager
+        self, registry: AgentRegistry, agent_id: str, judge: LLM, manager: LLMManager
     ) -> None:
         """Choose the agent and who judges it.
 
         Raises:
             ConfigError: If there is no such agent, or its rubric cannot be used.
         """
-        self._agent = shelf.agent(agent_id)
-        self._llms = shelf.llms
+        self._agent = registry.agent(agent_id)
+        self._llms = registry.llms
         self._manager = manager
         self._judge = Judge(judge, manager, rubric_of(self._agent)[0])
         self._cases = {case.id: case for case in self._agent.cases}
-        self.llm = shelf.llms[self._agent.llm_id]
+        self.llm = registry.llms[self._agent.llm_id]
         self.base_text = self._agent.system_prompt
         self.name = f"system prompt of agent {agent_id}"
         self.reference: Mapping[str, str] = {
@@ -243,7 +243,7 @@ class AgentPromptSubject:
         }
         users = (case.simulated_user for case in self._cases.values())
         parts = {self._agent.llm_id, *(user.llm_id for user in users if user is not None)}
-        self.llms: Sequence[LLM] = [*(shelf.llms[llm_id] for llm_id in sorted(parts)), judge]
+        self.llms: Sequence[LLM] = [*(registry.llms[llm_id] for llm_id in sorted(parts)), judge]
         self.cases: Sequence[Case] = [Case(case_id) for case_id in self._cases]
         self.n_calls_per_case = 1 + max(map(_n_calls, self._cases.values()))
 
@@ -297,13 +297,13 @@ class AgentPromptSubject:
         )
 
     def _talk(self, text: str, case: AgentCase, ask: Ask) -> Conversation:
-        talker = ConversationDriver(
+        driver = ConversationDriver(
             agent=replace(self._agent, system_prompt=text),
             llms=self._llms,
             ask=ask,
             now_iso=self._manager.clock.now_iso,
         )
-        return talker.hold(case)
+        return driver.hold(case)
 
     def _judged(self, conversation: Conversation, cancelled: Callable[[], bool]) -> Judgement:
         agent = self._agent
@@ -389,11 +389,11 @@ def find_agent_prompt(
     Raises:
         ConfigError: If there is no such agent or judge, or the judge's key is missing.
     """
-    shelf = load_agent_registry(config.data_dir)
+    registry = load_agent_registry(config.data_dir)
     settings = load_judge_settings(config.data_dir)
-    [judge_llm] = judges_of((judge,) if judge else (), shelf, settings, os.environ)
-    subject = AgentPromptSubject(shelf, agent_id, judge_llm, manager)
-    own, general = shelf.agent(agent_id).threshold, settings.threshold
+    [judge_llm] = judges_of((judge,) if judge else (), registry, settings, os.environ)
+    subject = AgentPromptSubject(registry, agent_id, judge_llm, manager)
+    own, general = registry.agent(agent_id).threshold, settings.threshold
     threshold = next(value for value in (own, general, APPROVAL_THRESHOLD) if value is not None)
-    llms = tuple(shelf.llms.values())
+    llms = tuple(registry.llms.values())
     return Named(subject=subject, llm=subject.llm, threshold=threshold / 10, llms=llms)

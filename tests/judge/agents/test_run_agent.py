@@ -19,14 +19,14 @@ from tests.judge.agent_workspace import VERDICT, write_workspace
 
 
 def plan_in(folder: Path, *judges: str, **fields: Any) -> JudgePlan:
-    shelf = load_agent_registry(folder)
-    agent = shelf.agent("bikes")
+    registry = load_agent_registry(folder)
+    agent = registry.agent("bikes")
     return JudgePlan(
         agent=agent,
         cases=fields.pop("cases", agent.cases),
-        llms=shelf.llms,
+        llms=registry.llms,
         rubric=rubric_of(agent)[0],
-        judges=tuple(shelf.llms[f"scripted:{judge}"] for judge in judges or ("judge",)),
+        judges=tuple(registry.llms[f"scripted:{judge}"] for judge in judges or ("judge",)),
         **fields,
     )
 

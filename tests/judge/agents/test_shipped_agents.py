@@ -24,15 +24,15 @@ FILES = sorted((DATA / "agents").glob("*.yaml"))
 
 
 def test_nothing_is_wrong_with_them() -> None:
-    shelf = load_agent_registry(DATA)
-    assert list(shelf.agents) == [path.stem for path in FILES]
-    assert shelf.problems == ()
+    registry = load_agent_registry(DATA)
+    assert list(registry.agents) == [path.stem for path in FILES]
+    assert registry.problems == ()
 
 
 def test_one_has_the_default_rubric_and_one_its_own() -> None:
-    shelf = load_agent_registry(DATA)
-    assert rubric_of(shelf.agent("sales_qualification")) == (DEFAULT_RUBRIC, ())
-    rubric, warnings = rubric_of(shelf.agent("support_desk"))
+    registry = load_agent_registry(DATA)
+    assert rubric_of(registry.agent("sales_qualification")) == (DEFAULT_RUBRIC, ())
+    rubric, warnings = rubric_of(registry.agent("support_desk"))
     assert rubric.names == ("problem_solving", "rules", "empathy")
     assert warnings == ()
 
@@ -55,18 +55,18 @@ def test_embedded_model_talks_is_judged_and_competes_for_real(tmp_path: Path) ->
     for llm in llms["llms"]:
         llm["parameters"] |= {"max_tokens": 24 if "id" not in llm else 160}
     (tmp_path / "llms.json").write_text(json.dumps(llms))
-    shelf = load_agent_registry(tmp_path)
-    agent = shelf.agent("support_desk")
-    judge = shelf.llms["embedded:smollm2-135m:judge"]
+    registry = load_agent_registry(tmp_path)
+    agent = registry.agent("support_desk")
+    judge = registry.llms["embedded:smollm2-135m:judge"]
     rubric = Rubric("short", (Dimension("kind", 100.0, "Kind."),))
     plan = JudgePlan(
-        agent=agent, cases=agent.cases[:1], llms=shelf.llms, rubric=rubric, judges=(judge,)
+        agent=agent, cases=agent.cases[:1], llms=registry.llms, rubric=rubric, judges=(judge,)
     )
     manager = LLMManager(tmp_path)
     try:
         run = AgentRunner(manager, JudgementStore(tmp_path)).run(plan, "run-1")
         [talk] = run.conversations
-        duel = PairwiseJudge(Judge(judge, manager, rubric)).compare(talk, talk)
+        compared = PairwiseJudge(Judge(judge, manager, rubric)).compare(talk, talk)
     finally:
         manager.close()
     assert talk.turns[1].text
@@ -75,5 +75,5 @@ def test_embedded_model_talks_is_judged_and_competes_for_real(tmp_path: Path) ->
     assert judgement.is_fallback or 0 <= judgement.overall_score <= 10
     assert judgement.is_self_judged
     assert judgement.usage.completion_tokens
-    assert duel.error or (duel.a_first is not None and duel.b_first is not None)
+    assert compared.error or (duel.a_first is not None and duel.b_first is not None)
     assert JudgementStore(tmp_path).find("run-1") == run

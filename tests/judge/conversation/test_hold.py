@@ -40,10 +40,10 @@ class Asked:
 
 
 def hold(case: AgentCase, ask: Callable[..., Completion]) -> Conversation:
-    talker = ConversationDriver(
+    driver = ConversationDriver(
         AGENT, {"seller": SELLER, "buyer": BUYER}, ask, lambda: "2026-11-22T00:00:00Z"
     )
-    return talker.hold(case)
+    return driver.hold(case)
 
 
 def said(conversation: Conversation) -> list[str]:

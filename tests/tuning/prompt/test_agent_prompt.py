@@ -33,9 +33,9 @@ def open_subject(folder: Path) -> AgentPromptSubject:
     def create(llm: LLM, services: ProviderServices) -> Any:
         return Obedient() if llm.name == "seller" else create_provider(llm, services)
 
-    shelf = load_agent_registry(folder)
+    registry = load_agent_registry(folder)
     manager = LLMManager(folder, clock=FakeClock(), create=create)
-    return AgentPromptSubject(shelf, "bikes", shelf.llms["scripted:judge"], manager)
+    return AgentPromptSubject(registry, "bikes", registry.llms["scripted:judge"], manager)
 
 
 def verdict(tone: float) -> str:

@@ -250,11 +250,11 @@ Options = list[dict[str, str]]
 def options(services: Services) -> tuple[Options, Options]:
     """List agents and judges; empty if a file is not valid."""
     try:
-        shelf = services.judge_runs.shelf()
+        registry = services.judge_runs.registry()
     except PoorBenchError:
         return [], []
-    agents = [{"value": agent.id, "label": agent.name} for agent in shelf.agents.values()]
-    judges = [{"value": llm.id, "label": llm.label or llm.id} for llm in shelf.llms.values()]
+    agents = [{"value": agent.id, "label": agent.name} for agent in registry.agents.values()]
+    judges = [{"value": llm.id, "label": llm.label or llm.id} for llm in registry.llms.values()]
     return agents, judges
 
 

@@ -75,5 +75,5 @@ def test_embedded_model_talks_is_judged_and_competes_for_real(tmp_path: Path) ->
     assert judgement.is_fallback or 0 <= judgement.overall_score <= 10
     assert judgement.is_self_judged
     assert judgement.usage.completion_tokens
-    assert compared.error or (duel.a_first is not None and duel.b_first is not None)
+    assert compared.error or (compared.a_first is not None and compared.b_first is not None)
     assert JudgementStore(tmp_path).find("run-1") == run

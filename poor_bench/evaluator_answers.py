@@ -10,7 +10,7 @@ from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.lint.subject import JudgeFault
 from poor_bench.models.test import EvaluatorSpec
 from poor_bench.plugins.registry import EvaluatorRegistry
-from poor_bench.sandbox import running_own_code
+from poor_bench.sandbox import trust_own_code
 from poor_bench.scoring.verdict import AnswerFormat
 
 
@@ -67,5 +67,5 @@ class RegistryFacts:
         Raises:
             RecordedError: If it could not be scored.
         """
-        with running_own_code():
+        with trust_own_code():
             return self._evaluators.get(spec.name).evaluate(response, spec.parameters).score

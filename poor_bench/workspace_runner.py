@@ -167,7 +167,7 @@ class WorkspaceRunner:
         """
         terms = self.sandbox_terms(tests)
         if terms is not None and terms.is_refused:
-            raise ConfigError(terms.refusal, hint=terms.way_out)
+            raise ConfigError(terms.refusal, hint=terms.fix)
 
     def run_test(self, test_id: str, llm_id: str) -> Result:
         """Run one test by one LLM now, whatever is stored, and store its result.

@@ -129,7 +129,7 @@ def _results(app: AppContext) -> list[Finding]:
 
 
 def _sandbox(app: AppContext) -> list[Finding]:
-    from poor_bench.sandbox import sandbox_terms, weakness_of
+    from poor_bench.sandbox import describe_weakness, sandbox_terms
     from poor_bench.sandbox.levels import Mechanism
     from poor_bench.workspace_runner import accept_level_in
 
@@ -141,8 +141,8 @@ def _sandbox(app: AppContext) -> list[Finding]:
         missing.append("a program can start any number of threads and processes")
     in_force = Finding("sandbox", "ok", f"isolation level in force: {status.level.label}")
     if terms.is_refused:
-        in_force = Finding("sandbox", "problem", f"{terms.refusal}. To go on, {terms.way_out}.")
-    elif weakness := weakness_of(status):
+        in_force = Finding("sandbox", "problem", f"{terms.refusal}. To go on, {terms.fix}.")
+    elif weakness := describe_weakness(status):
         in_force = Finding("sandbox", "problem", f"{weakness}; config.yaml accepts it.")
     return [in_force, *(Finding("sandbox", "note", line) for line in missing)]
 

@@ -136,7 +136,7 @@ def agree_on_sandbox(app: AppContext, tests: Iterable[Test]) -> None:
     if not _run_code(app, tests):
         return
     from poor_bench.errors import ConfigError
-    from poor_bench.sandbox import accept_level, sandbox_terms, weakness_of
+    from poor_bench.sandbox import accept_level, describe_weakness, sandbox_terms
     from poor_bench.workspace_runner import accept_level_in
 
     accept_level_in(app.data_dir)
@@ -144,13 +144,13 @@ def agree_on_sandbox(app: AppContext, tests: Iterable[Test]) -> None:
     is_asked = sys.stdin.isatty() and sys.stderr.isatty()
     may_ask = terms.is_refused and not terms.is_chosen and is_asked
     if terms.is_refused and not may_ask:
-        raise ConfigError(terms.refusal, hint=terms.way_out)
-    if weakness := weakness_of(terms.status):
+        raise ConfigError(terms.refusal, hint=terms.fix)
+    if weakness := describe_weakness(terms.status):
         click.echo(f"Warning: {weakness}.", err=True)
     if not may_ask:
         return
     if not click.confirm("Run code of models anyway?", default=False, err=True):
-        raise ConfigError(terms.refusal, hint=terms.way_out)
+        raise ConfigError(terms.refusal, hint=terms.fix)
     accept_level(terms.status.level)
 
 

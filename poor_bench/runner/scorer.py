@@ -15,7 +15,7 @@ from poor_bench.models.test import EvaluatorSpec, Test, merge_specs
 from poor_bench.plugins import EvaluatorRegistry
 from poor_bench.prompts.request import build_request
 from poor_bench.runner.plan import Fingerprints
-from poor_bench.sandbox import Level, noting_levels
+from poor_bench.sandbox import Level, note_levels
 from poor_bench.scoring.fingerprint import evaluator_fingerprint, request_fingerprint
 from poor_bench.scoring.judging import JudgeQuestion
 from poor_bench.scoring.verdict import (
@@ -143,7 +143,7 @@ class Scorer:
         if verdict is None:
             spec = resolve_spec(self._workspace, test)
             evaluator = self._evaluators.get(spec.name)
-            with noting_levels() as levels:
+            with note_levels() as levels:
                 evaluated = evaluator.evaluate(split.answer, spec.parameters, client)
             verdict = explain_cut_off(evaluated, finish)
         return replace(

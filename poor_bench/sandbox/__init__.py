@@ -8,8 +8,8 @@ from poor_bench.sandbox.levels import (
     Mechanism,
     SandboxStatus,
     SandboxTerms,
+    describe_weakness,
     parse_level,
-    weakness_of,
 )
 from poor_bench.sandbox.program import (
     CaseEnd,
@@ -27,14 +27,14 @@ from poor_bench.sandbox.program import (
 from poor_bench.sandbox.sandbox import (
     Sandbox,
     accept_level,
-    noting_levels,
+    note_levels,
     require_level,
     run_cases,
     run_check,
-    running_own_code,
     sandbox_status,
     sandbox_terms,
     shared_sandbox,
+    trust_own_code,
 )
 from poor_bench.sandbox.wire.plain import OpaqueObject, describe_value
 
@@ -58,14 +58,14 @@ __all__ = [
     "SandboxTerms",
     "accept_level",
     "describe_value",
-    "noting_levels",
+    "describe_weakness",
+    "note_levels",
     "parse_level",
     "require_level",
     "run_cases",
     "run_check",
-    "running_own_code",
     "sandbox_status",
     "sandbox_terms",
     "shared_sandbox",
-    "weakness_of",
+    "trust_own_code",
 ]

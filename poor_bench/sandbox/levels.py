@@ -79,11 +79,11 @@ class SandboxTerms(NamedTuple):
     @property
     def refusal(self) -> str:
         """Why code of models is not run here."""
-        found = weakness_of(self.status) or f"sandbox level {self.status.level.label} only"
+        found = describe_weakness(self.status) or f"sandbox level {self.status.level.label} only"
         return f"{found}; level {self.lowest.label} is required, so code of models is not run"
 
     @property
-    def way_out(self) -> str:
+    def fix(self) -> str:
         """What to do about it."""
         level = self.status.level.label
         return (
@@ -92,11 +92,11 @@ class SandboxTerms(NamedTuple):
         )
 
 
-def weakness_of(status: SandboxStatus) -> str:
+def describe_weakness(status: SandboxStatus) -> str:
     """Describe how weak a sandbox is; empty from `USUAL_LEVEL` on.
 
     Example:
-        >>> weakness_of(SandboxStatus(Level.LIMITS, {Mechanism.BARE_ROOT: "not here"}))
+        >>> describe_weakness(SandboxStatus(Level.LIMITS, {Mechanism.BARE_ROOT: "not here"}))
         'sandbox level limits only: code can read and change your files (missing: bare root)'
     """
     if status.level >= USUAL_LEVEL:
@@ -107,7 +107,7 @@ def weakness_of(status: SandboxStatus) -> str:
     return f"sandbox level {status.level.label} only: code can {reach} (missing: {missing})"
 
 
-def status_of(missing: Mapping[Mechanism, str]) -> SandboxStatus:
+def grade_isolation(missing: Mapping[Mechanism, str]) -> SandboxStatus:
     """Find the level that is left without some mechanisms."""
     return SandboxStatus(level=_level_without(frozenset(missing)), missing=missing)
 

@@ -94,7 +94,7 @@ def _error_cause(error: ErrorReport | None, otherwise: Cause) -> Cause:
 
 
 def load_report(load: LoadOutcome, function: str | None) -> str:
-    """Return why a program could not be loaded, in one sentence."""
+    """Explain why a program could not be loaded, in one sentence."""
     if load.end is LoadEnd.MISSING_FUNCTION:
         there = ", ".join(span(name) for name in load.functions) or "no public function"
         wanted = f" {span(function)}" if function else ""
@@ -103,7 +103,7 @@ def load_report(load: LoadOutcome, function: str | None) -> str:
 
 
 def case_report(number: int, arguments: str, ended: CaseOutcome, *, expected: str) -> str:
-    """Return what became of a case that did not pass, as an item of a list."""
+    """Describe a case that did not pass, as an item of a list."""
     match ended.end:
         case CaseEnd.RETURNED:
             got = describe_value(ended.value)
@@ -124,7 +124,7 @@ def case_report(number: int, arguments: str, ended: CaseOutcome, *, expected: st
 
 
 def check_report(outcome: CheckOutcome) -> str:
-    """Return what became of a program under a check, in one sentence."""
+    """Describe the end of a check, in one sentence."""
     what = f"{_CHECK_ENDS[outcome.end]}{_error(outcome.error)}{_cause(outcome.cause)}"
     at = f" at {span(outcome.source_line)}" if outcome.source_line.strip() else ""
     call = f"; last call {span(outcome.last_call)}" if outcome.last_call else ""
@@ -132,7 +132,7 @@ def check_report(outcome: CheckOutcome) -> str:
 
 
 def with_output(report: str, output: str) -> str:
-    """Return a report with what the program wrote, bounded, in a block that it cannot leave."""
+    """Append what the program wrote to a report, bounded, in a block that it cannot leave."""
     written = output.strip()
     if not written:
         return report
@@ -143,7 +143,7 @@ def with_output(report: str, output: str) -> str:
 
 
 def span(text: str) -> str:
-    """Return a text as a Markdown code span that it cannot leave, on one line and bounded."""
+    """Write a text as a Markdown code span that it cannot leave, on one line and bounded."""
     line = _one_line(text)
     ticks = "`" * (1 + _longest_run(line))
     padding = " " if line[:1] == "`" or line[-1:] == "`" or not line else ""

@@ -15,7 +15,13 @@ from typing import Any
 from poor_bench.errors import ConfigError, SandboxError
 from poor_bench.sandbox.host.children import Launcher
 from poor_bench.sandbox.host.workers import SandboxWorkers
-from poor_bench.sandbox.levels import USUAL_LEVEL, Level, SandboxStatus, SandboxTerms, status_of
+from poor_bench.sandbox.levels import (
+    USUAL_LEVEL,
+    Level,
+    SandboxStatus,
+    SandboxTerms,
+    grade_isolation,
+)
 from poor_bench.sandbox.program import Check, CheckOutcome, Program, ProgramOutcome
 from poor_bench.sandbox.program_runs import CaseRun, CheckRun
 from poor_bench.sandbox.wire.plain import require_plain
@@ -81,7 +87,7 @@ class Sandbox:
             SandboxError: If processes cannot be started.
         """
         with self.launcher() as launcher:
-            return status_of(launcher.missing())
+            return grade_isolation(launcher.missing())
 
     def require(self, level: Level) -> None:
         """Make sure that programs are locked in at least this well.
@@ -185,7 +191,7 @@ def sandbox_terms() -> SandboxTerms:
 
 
 @contextmanager
-def noting_levels() -> Iterator[list[Level]]:
+def note_levels() -> Iterator[list[Level]]:
     """Note at which level each program ran that the body starts in this thread."""
     levels: list[Level] = []
     token = _levels_used.set(levels)
@@ -196,7 +202,7 @@ def noting_levels() -> Iterator[list[Level]]:
 
 
 @contextmanager
-def running_own_code() -> Iterator[None]:
+def trust_own_code() -> Iterator[None]:
     """Run programs at any level: they were written by the tests' author, not by a model."""
     token = _runs_own_code.set(True)
     try:
@@ -213,7 +219,7 @@ def _accepted_sandbox() -> Sandbox:
     """
     terms = sandbox_terms()
     if terms.is_refused and not _runs_own_code.get():
-        raise SandboxError(f"{terms.refusal}: {terms.way_out}")
+        raise SandboxError(f"{terms.refusal}: {terms.fix}")
     used = _levels_used.get()
     if used is not None:
         used.append(terms.status.level)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.sandbox.inside.candidate import arguments_of
+from poor_bench.sandbox.inside.candidate import choose_arguments
 
 
 def one(numbers: Any) -> None: ...
@@ -46,16 +46,16 @@ def cached(a: Any, b: Any) -> None: ...
 def test_input_becomes_arguments(
     function: Callable[..., Any], value: Any, args: Any, kwargs: dict[str, Any]
 ) -> None:
-    assert arguments_of(function, [value]) == [(args, kwargs)]
+    assert choose_arguments(function, [value]) == [(args, kwargs)]
 
 
 def test_all_inputs_of_a_function_are_passed_in_the_same_way() -> None:
-    assert arguments_of(one, [[1, 2], [], [7]]) == [(([1, 2],), {}), (([],), {}), (([7],), {})]
-    assert arguments_of(optional, [[1], [1, 2]]) == [([1], {}), ([1, 2], {})]
+    assert choose_arguments(one, [[1, 2], [], [7]]) == [(([1, 2],), {}), (([],), {}), (([7],), {})]
+    assert choose_arguments(optional, [[1], [1, 2]]) == [([1], {}), ([1, 2], {})]
 
 
 def test_inputs_that_agree_on_nothing_are_passed_each_as_it_fits() -> None:
-    assert arguments_of(two, [[1, 2], 3]) == [([1, 2], {}), ((3,), {})]
+    assert choose_arguments(two, [[1, 2], 3]) == [([1, 2], {}), ((3,), {})]
 
 
 def of_every_kind(a: Any, b: Any = 0, /, c: Any = 1, *, d: Any, e: Any = 2) -> None: ...
@@ -82,7 +82,7 @@ def test_functions_get_what_fits_their_signature_as_python_tells_it(
     apart = ((), value) if isinstance(value, dict) else (value, {})
     fits_apart, fits_whole = fits(function, *apart[0], **apart[1]), fits(function, value)
     expected = ((value,), {}) if fits_whole and not fits_apart else apart
-    assert arguments_of(function, [value]) == [expected]
+    assert choose_arguments(function, [value]) == [expected]
 
 
 def test_wrapped_functions_tell_the_signature_of_what_they_wrap() -> None:
@@ -90,4 +90,4 @@ def test_wrapped_functions_tell_the_signature_of_what_they_wrap() -> None:
     def wrapped(*args: Any) -> None:
         one(*args)
 
-    assert arguments_of(wrapped, [[1, 2]]) == [(([1, 2],), {})]
+    assert choose_arguments(wrapped, [[1, 2]]) == [(([1, 2],), {})]

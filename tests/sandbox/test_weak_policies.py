@@ -9,7 +9,7 @@ import pytest
 
 from poor_bench.sandbox import Level, Mechanism, Program, Sandbox
 from poor_bench.sandbox.host.launchers import ZygoteLauncher
-from poor_bench.sandbox.levels import status_of
+from poor_bench.sandbox.levels import grade_isolation
 from poor_bench.sandbox.selftest import ESCAPES, EscapeFixture, prepare_fixture
 
 NAMESPACES = (Mechanism.BARE_ROOT, Mechanism.OWN_NETWORK, Mechanism.OWN_PROCESSES)
@@ -86,4 +86,4 @@ def test_programs_have_files_of_their_own(sandbox: Sandbox) -> None:
     ids=str,
 )
 def test_level_follows_from_what_is_missing(missing: tuple[Mechanism, ...], level: Level) -> None:
-    assert status_of(dict.fromkeys(missing, "not here")).level is level
+    assert grade_isolation(dict.fromkeys(missing, "not here")).level is level

@@ -28,9 +28,9 @@ from poor_bench.sandbox import (
     Sandbox,
     SandboxStatus,
     accept_level,
-    noting_levels,
+    note_levels,
     run_cases,
-    running_own_code,
+    trust_own_code,
 )
 from poor_bench.sandbox import sandbox as sandbox_module
 from poor_bench.sandbox.host.launchers import ZygoteLauncher
@@ -188,13 +188,13 @@ def test_evaluators_cannot_run_programs_unless_accepted() -> None:
     with pytest.raises(SandboxError, match="not run"):
         run_cases(PROGRAM, [1])
     accept_level(Level.LIMITS)
-    with noting_levels() as levels:
+    with note_levels() as levels:
         assert run_cases(PROGRAM, [1]).cases[0].value == 2
     assert levels == [Level.LIMITS]
 
 
 def test_code_of_the_author_runs_at_any_level() -> None:
-    with running_own_code():
+    with trust_own_code():
         assert run_cases(PROGRAM, [1]).cases[0].value == 2
     with pytest.raises(SandboxError):
         run_cases(PROGRAM, [1])

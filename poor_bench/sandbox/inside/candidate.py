@@ -16,17 +16,103 @@ from poor_bench.sandbox.inside.descriptors import ChildOutput
 from poor_bench.sandbox.wire.channel import Channel
 from poor_bench.sandbox.wire.encoding import encode_message
 from poor_bench.sandbox.wire.messages import CandidateOrder, is_line
-from poor_bench.sandbox.wire.plain import name_of_type
+from poor_bench.sandbox.wire.plain import read_type_name
 
 if TYPE_CHECKING:
     import inspect
 
-
+_MODULE = "solution"
+_SETUP_FILE, _FILE = "<setup>", "<solution>"
+_MAX_FUNCTIONS = 20
 _MAX_MESSAGE = 2000
+Arguments = tuple[Sequence[Any], Mapping[str, Any]]
+# flags of code with `*args` and `**kwargs`; see `inspect.CO_VARARGS`
+_TAKES_ANY_NUMBER, _TAKES_ANY_NAME = 0x04, 0x08
+
+
+def serve_candidate(channel: Channel, order: CandidateOrder, output: ChildOutput) -> None:
+    """Load a program, then answer calls until the other side is gone."""
+    loaded = _load(order)
+    calls: Sequence[Arguments] = ()
+    if callable(loaded) and order.inputs:
+        calls = choose_arguments(loaded, order.inputs)
+    output.flush()
+    channel.send(("loaded",) if callable(loaded) else loaded)
+    while callable(loaded):
+        arguments = _read_request(channel.receive_trusted(), calls)
+        answer = _answer(loaded, arguments)
+        output.flush()
+        channel.send_encoded(answer)
+
+
+def _load(order: CandidateOrder) -> Callable[..., Any] | tuple[Any, ...]:
+    """Load the function, or return the message that says why it is missing."""
+    module = ModuleType(_MODULE)
+    sources = [(order.source, _FILE)]
+    if order.setup:
+        sources.insert(0, (order.setup, _SETUP_FILE))
+    for source, file in sources:
+        code = compile_source(source, file)
+        if isinstance(code, BaseException):
+            return "not_loaded", "syntax", describe_error(code, file), []
+        error = run_code(code, module)
+        if error is not None:
+            return "not_loaded", "raised", describe_error(error, file), []
+    name = order.function or next(reversed(_list_functions(module)), "")
+    function: object = module.__dict__.get(name)
+    if callable(function):
+        return function
+    return "not_loaded", "missing", None, _list_functions(module)[:_MAX_FUNCTIONS]
+
+
+def _list_functions(module: ModuleType) -> list[str]:
+    """List the names of public functions that the program itself defines, in order."""
+    return [
+        name
+        for name, value in module.__dict__.items()
+        if type(value) is FunctionType and value.__module__ == _MODULE and name[:1] != "_"
+    ]
+
+
+def _read_request(message: Any, calls: Sequence[Arguments]) -> Arguments:
+    match message:
+        case ("case", int() as index):
+            return calls[index]
+        case ("call", tuple() as args, dict() as kwargs):
+            return args, kwargs
+    raise ValueError("an unknown request")
+
+
+def _answer(function: Callable[..., Any], arguments: Arguments) -> bytes:
+    positional, named = arguments
+    with CatchAll() as calling:
+        value = function(*positional, **named)
+    if calling.error is not None:
+        return encode_message("raised", describe_error(calling.error, _FILE))
+    with CatchAll() as encoding:
+        return encode_message("returned", value)
+    return encode_message("unsendable", str(encoding.error) or read_type_name(encoding.error))
+
+
+def run_code(code: CodeType, module: ModuleType) -> BaseException | None:
+    """Run compiled source as the body of a module; return what it raised, if it did."""
+    sys.modules[module.__name__] = module
+    with CatchAll() as running:
+        FunctionType(code, module.__dict__)()
+    return running.error
+
+
+def compile_source(source: str, file: str) -> CodeType | BaseException:
+    """Compile source, or return what is wrong with it."""
+    with CatchAll() as compiling:
+        code: CodeType = compile(source, file, "exec", dont_inherit=True)
+    return compiling.error or code
 
 
 class CatchAll:
-    """A context that ends with its body, whatever that raises, and keeps the exception.
+    """A context that survives its body, whatever that raises, and keeps the exception.
+
+    Hostile code raises SystemExit and KeyboardInterrupt as well.
 
     Attributes:
         error: What was raised; None if nothing was.
@@ -38,18 +124,13 @@ class CatchAll:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> bool:
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> bool:
         self.error = error
         return True
 
 
 def describe_error(error: BaseException, file: str) -> tuple[str, str, int | None]:
-    """Return type, message and line of an exception, as messages carry it.
+    """Describe an exception by type, message and line, as messages carry it.
 
     Args:
         error: Its own methods may be hostile.
@@ -57,14 +138,14 @@ def describe_error(error: BaseException, file: str) -> tuple[str, str, int | Non
     """
     message, line = "", None
     with CatchAll():
-        line = _line_in(error.__traceback__, file)
+        line = _find_line(error.__traceback__, file)
         message = str(error)[:_MAX_MESSAGE]
         if isinstance(error, SyntaxError) and error.filename == file:
             message, line = str(error.msg)[:_MAX_MESSAGE], error.lineno
-    return name_of_type(error), message, line if is_line(line) else None
+    return read_type_name(error), message, line if is_line(line) else None
 
 
-def _line_in(traceback: TracebackType | None, file: str) -> int | None:
+def _find_line(traceback: TracebackType | None, file: str) -> int | None:
     line = None
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename == file:
@@ -73,24 +154,19 @@ def _line_in(traceback: TracebackType | None, file: str) -> int | None:
     return line
 
 
-Arguments = tuple[Sequence[Any], Mapping[str, Any]]
-# flags of code with `*args` and `**kwargs`; see `inspect.CO_VARARGS`
-_TAKES_ANY_NUMBER, _TAKES_ANY_NAME = 0x04, 0x08
-
-
-def arguments_of(function: Callable[..., Any], inputs: Sequence[Any]) -> list[Arguments]:
-    """Return the arguments for each input.
+def choose_arguments(function: Callable[..., Any], inputs: Sequence[Any]) -> list[Arguments]:
+    """Choose the arguments for each input.
 
     A list is passed as positional arguments, a dict as keyword arguments, anything else as one
     argument. A list or dict that does not fit the signature that way, but does as one argument,
     is passed as one. A function gets all its inputs in the same way where that is possible: if
     only some of them fit as arguments and all of them as one argument, all are passed as one.
     """
-    spread = [_spread(value) for value in inputs]
+    spread = [_spread_out(value) for value in inputs]
     whole: list[Arguments] = [((value,), {}) for value in inputs]
     if spread == whole:
         return whole
-    fits = _fitting(function)
+    fits = _find_fit(function)
     if fits is None or all(map(fits, spread)):
         return spread
     if all(map(fits, whole)):
@@ -101,7 +177,7 @@ def arguments_of(function: Callable[..., Any], inputs: Sequence[Any]) -> list[Ar
     ]
 
 
-def _spread(value: Any) -> Arguments:
+def _spread_out(value: Any) -> Arguments:
     if isinstance(value, list):
         return value, {}
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
@@ -109,8 +185,8 @@ def _spread(value: Any) -> Arguments:
     return (value,), {}
 
 
-def _fitting(function: Callable[..., Any]) -> Callable[[Arguments], bool] | None:
-    """Return what says whether arguments fit; None where the function does not tell."""
+def _find_fit(function: Callable[..., Any]) -> Callable[[Arguments], bool] | None:
+    """Find a test of whether arguments fit; None where the function does not tell."""
     if type(function) is FunctionType and not function.__dict__:
         return partial(_fits_function, function)
     import inspect  # costs every fork, if the zygote has it
@@ -121,7 +197,7 @@ def _fitting(function: Callable[..., Any]) -> Callable[[Arguments], bool] | None
 
 
 def _fits_function(function: FunctionType, arguments: Arguments) -> bool:
-    """Return whether a plain function takes arguments, as `inspect` would, but at once."""
+    """True if a plain function takes arguments, as `inspect` would find, but at once."""
     code, (positional, named) = function.__code__, arguments
     n_positional = code.co_argcount
     in_order = code.co_varnames[:n_positional]
@@ -144,87 +220,3 @@ def _fits_signature(signature: inspect.Signature, arguments: Arguments) -> bool:
     except TypeError:
         return False
     return True
-
-
-_MODULE = "solution"
-_SETUP_FILE, _FILE = "<setup>", "<solution>"
-_MAX_FUNCTIONS = 20
-
-
-def serve_candidate(channel: Channel, order: CandidateOrder, output: ChildOutput) -> None:
-    """Load a program, then answer calls until nobody is there to ask."""
-    loaded = _load(order)
-    calls: Sequence[Arguments] = ()
-    if callable(loaded) and order.inputs:
-        calls = arguments_of(loaded, order.inputs)
-    output.flush()
-    channel.send(("loaded",) if callable(loaded) else loaded)
-    while callable(loaded):
-        arguments = _requested(channel.receive_trusted(), calls)
-        answer = _answer(loaded, arguments)
-        output.flush()
-        channel.send_encoded(answer)
-
-
-def run_code(code: CodeType, module: ModuleType) -> BaseException | None:
-    """Run compiled source as the body of a module; return what it raised, if it did."""
-    sys.modules[module.__name__] = module
-    with CatchAll() as running:
-        FunctionType(code, module.__dict__)()
-    return running.error
-
-
-def compile_source(source: str, file: str) -> CodeType | BaseException:
-    """Return source as code, or what is wrong with it."""
-    with CatchAll() as compiling:
-        code: CodeType = compile(source, file, "exec", dont_inherit=True)
-    return compiling.error or code
-
-
-def _load(order: CandidateOrder) -> Callable[..., Any] | tuple[Any, ...]:
-    """Return the function, or the message that says why there is none."""
-    module = ModuleType(_MODULE)
-    sources = [(order.source, _FILE)]
-    if order.setup:
-        sources.insert(0, (order.setup, _SETUP_FILE))
-    for source, file in sources:
-        code = compile_source(source, file)
-        if isinstance(code, BaseException):
-            return "not_loaded", "syntax", describe_error(code, file), []
-        error = run_code(code, module)
-        if error is not None:
-            return "not_loaded", "raised", describe_error(error, file), []
-    name = order.function or next(reversed(_functions_of(module)), "")
-    function: object = module.__dict__.get(name)
-    if callable(function):
-        return function
-    return "not_loaded", "missing", None, _functions_of(module)[:_MAX_FUNCTIONS]
-
-
-def _functions_of(module: ModuleType) -> list[str]:
-    """Return the names of public functions that the program itself defines, in order."""
-    return [
-        name
-        for name, value in module.__dict__.items()
-        if type(value) is FunctionType and value.__module__ == _MODULE and name[:1] != "_"
-    ]
-
-
-def _requested(message: Any, calls: Sequence[Arguments]) -> Arguments:
-    match message:
-        case ("case", int() as index):
-            return calls[index]
-        case ("call", tuple() as args, dict() as kwargs):
-            return args, kwargs
-    raise ValueError("an unknown request")
-
-
-def _answer(function: Callable[..., Any], arguments: Arguments) -> bytes:
-    positional, named = arguments
-    with CatchAll() as calling:
-        value = function(*positional, **named)
-    if calling.error is not None:
-        return encode_message("raised", describe_error(calling.error, _FILE))
-    with CatchAll() as encoding:
-        return encode_message("returned", value)
-    return encode_message("unsendable", str(encoding.error) or name_of_type(encoding.error))

@@ -26,6 +26,14 @@ from poor_bench.sandbox.program import CheckEnd
 from poor_bench.sandbox.wire.channel import Channel, SocketConnection
 from poor_bench.sandbox.wire.messages import CheckerOrder, CheckRequest
 
+_MODULE = "test"
+_SETUP_FILE, _TEST_FILE = "<setup>", "<test>"
+# tests that a checker keeps compiled: every LLM and every trial gets the same ones
+_MAX_COMPILED = 256
+# of its CPU time that a checker may have used and still take another test
+_MAX_CPU_SHARE = 0.5
+# byte code and names by which a test may change what the next one finds; what looks harmless and
+# is not shows in `read_read_interpreter_state`
 _CHANGES_ATTRIBUTES = {opmap["STORE_ATTR"], opmap["DELETE_ATTR"]}
 _HARMLESS_MODULES = {
     *("abc", "bisect", "collections", "copy", "dataclasses", "decimal", "enum", "fractions"),
@@ -39,86 +47,11 @@ _REACHES_FURTHER = {
 _CHANGE_BY_NAME = {"setattr", "delattr", "patch"}
 
 
-def interpreter_state() -> tuple[object, ...]:
-    """Return what the next test would see of a change of the interpreter itself."""
-    return (
-        dict(vars(builtins)),
-        sys.getrecursionlimit(),
-        sys.get_int_max_str_digits(),
-        len(sys._current_frames()),
-        sys.stdout,
-        sys.stderr,
-        list(sys.path),
-    )
-
-
-def system_state() -> tuple[object, ...]:
-    """Return what the next test would see of a change made through the system.
-
-    Asking for it takes as long as ten calls of a candidate; see `reaches_system`.
-    """
-    return dict(os.environ), _place_and_files(), _alarm()
-
-
-def reaches_system(code: CodeType) -> bool:
-    """Return whether code may have to do with more than numbers, texts and their like."""
-    modules = {name.partition(".")[0] for name in _imported(code)}
-    return (
-        not modules <= _HARMLESS_MODULES
-        or not _REACHES_FURTHER.isdisjoint(code.co_names)
-        or any(name.startswith("__") for name in code.co_names)
-        or any(map(reaches_system, _parts(code)))
-    )
-
-
-def changes_attributes(code: CodeType) -> bool:
-    """Return whether code may change attributes, as those of modules, which others use as well."""
-    return (
-        not _CHANGES_ATTRIBUTES.isdisjoint(code.co_code[::2])
-        or not _CHANGE_BY_NAME.isdisjoint(code.co_names)
-        or any(map(changes_attributes, _parts(code)))
-    )
-
-
-def _imported(code: CodeType) -> Iterator[str]:
-    from dis import get_instructions  # costs every fork, if the zygote has it
-
-    for instruction in get_instructions(code):
-        if instruction.opname == "IMPORT_NAME":
-            yield instruction.argval
-
-
-def _parts(code: CodeType) -> Iterator[CodeType]:
-    return (part for part in code.co_consts if isinstance(part, CodeType))
-
-
-def _place_and_files() -> tuple[str, list[str]] | None:
-    try:
-        with os.scandir() as entries:
-            return os.getcwd(), [entry.name for entry in entries]
-    except OSError:
-        return None  # it went to where it may not look around
-
-
-def _alarm() -> object:
-    if not hasattr(signal, "SIGALRM"):
-        return None
-    return signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
-
-
-_MODULE = "test"
-_SETUP_FILE, _TEST_FILE = "<setup>", "<test>"
-# tests that a checker keeps compiled: every LLM and every trial gets the same ones
-_MAX_COMPILED = 256
-# of its CPU time that a checker may have used and still take another test
-_MAX_CPU_SHARE = 0.5
-
-
 def serve_checker(channel: Channel, order: CheckerOrder) -> None:
-    """Carry out tests until there is nobody to ask for one, or this process is spent."""
+    """Carry out tests until the other side is gone, or this process is spent."""
     import random  # costs every fork, if the zygote has it
 
-    interpreter, system = interpreter_state(), system_state()
+    interpreter, system = read_interpreter_state(), read_system_state()
     is_spent = False
     while not is_spent:
         random.seed(0)
@@ -130,12 +63,12 @@ def serve_checker(channel: Channel, order: CheckerOrder) -> None:
             request = CheckRequest(*channel.receive_trusted()[1])
             message = _carry_out(request, channel)
         used_up = time.process_time() > order.cpu_s * _MAX_CPU_SHARE
-        parts = _compiled(request.setup, _SETUP_FILE), _compiled(request.source, _TEST_FILE)
+        parts = _compile(request.setup, _SETUP_FILE), _compile(request.source, _TEST_FILE)
         is_spent = (
             used_up
             or any(part.changes_attributes for part in parts)
-            or interpreter_state() != interpreter
-            or (any(part.reaches_system for part in parts) and system_state() != system)
+            or read_interpreter_state() != interpreter
+            or (any(part.reaches_system for part in parts) and read_system_state() != system)
         )
         channel.send((*message, is_spent))
 
@@ -156,9 +89,9 @@ def _carry_out(request: CheckRequest, candidate_channel: Channel) -> tuple[Any, 
         _check(request, candidate)
     if candidate.start_failure:
         return "failed", candidate.start_failure
-    end = _end_of(checking.error, candidate)
-    report = _report(checking.error, candidate)
-    last_call = candidate.last_call() if end is not CheckEnd.PASSED else ""
+    end = _find_end(checking.error, candidate)
+    report = _describe_end(checking.error, candidate)
+    last_call = candidate.describe_last_call() if end is not CheckEnd.PASSED else ""
     return "checked", end.value, report, candidate.load_message, last_call
 
 
@@ -169,7 +102,7 @@ def _check(request: CheckRequest, candidate: CandidateProxy) -> None:
 
 
 def _load_check(request: CheckRequest, candidate: CandidateProxy) -> Callable[[object], object]:
-    """Return the test's function `check`."""
+    """Load the test's function `check`."""
     module = ModuleType(_MODULE)
     _run(request.setup, _SETUP_FILE, module, candidate)
     module.__dict__[request.function] = candidate.call
@@ -181,7 +114,7 @@ def _load_check(request: CheckRequest, candidate: CandidateProxy) -> Callable[[o
 
 
 def _run(source: str, file: str, module: ModuleType, candidate: CandidateProxy) -> None:
-    code = _compiled(source, file).code
+    code = _compile(source, file).code
     error = code if isinstance(code, BaseException) else run_code(code, module)
     if error is None:
         return
@@ -197,14 +130,14 @@ class _Compiled(NamedTuple):
 
 
 @functools.lru_cache(maxsize=_MAX_COMPILED)
-def _compiled(source: str, file: str) -> _Compiled:
+def _compile(source: str, file: str) -> _Compiled:
     code = compile_source(source, file)
     if not isinstance(code, CodeType):
         return _Compiled(code)
     return _Compiled(code, changes_attributes(code), reaches_system(code))
 
 
-def _report(
+def _describe_end(
     error: BaseException | None, candidate: CandidateProxy
 ) -> tuple[str, str, int | None] | None:
     if error is None:
@@ -217,7 +150,7 @@ def _report(
     return describe_error(error, _TEST_FILE)
 
 
-def _end_of(error: BaseException | None, candidate: CandidateProxy) -> CheckEnd:
+def _find_end(error: BaseException | None, candidate: CandidateProxy) -> CheckEnd:
     if candidate.stopped is not None:
         return candidate.stopped.end
     if error is None:
@@ -225,3 +158,70 @@ def _end_of(error: BaseException | None, candidate: CandidateProxy) -> CheckEnd:
     if isinstance(error, CheckStoppedError):
         return error.end
     return CheckEnd.RAISED if error is candidate.raised else CheckEnd.FAILED
+
+
+def read_interpreter_state() -> tuple[object, ...]:
+    """Read what the next test would see of a change of the interpreter itself."""
+    return (
+        dict(vars(builtins)),
+        sys.getrecursionlimit(),
+        sys.get_int_max_str_digits(),
+        len(sys._current_frames()),
+        sys.stdout,
+        sys.stderr,
+        list(sys.path),
+    )
+
+
+def read_system_state() -> tuple[object, ...]:
+    """Read what the next test would see of a change made through the system.
+
+    Reading it takes as long as ten calls of a candidate; see `reaches_system`.
+    """
+    return dict(os.environ), _read_folder(), _read_alarm()
+
+
+def reaches_system(code: CodeType) -> bool:
+    """True if code may have to do with more than numbers, texts and their like."""
+    modules = {name.partition(".")[0] for name in _list_imports(code)}
+    return (
+        not modules <= _HARMLESS_MODULES
+        or not _REACHES_FURTHER.isdisjoint(code.co_names)
+        or any(name.startswith("__") for name in code.co_names)
+        or any(map(reaches_system, _list_nested(code)))
+    )
+
+
+def changes_attributes(code: CodeType) -> bool:
+    """True if code may change attributes, as those of modules, which others use as well."""
+    return (
+        not _CHANGES_ATTRIBUTES.isdisjoint(code.co_code[::2])
+        or not _CHANGE_BY_NAME.isdisjoint(code.co_names)
+        or any(map(changes_attributes, _list_nested(code)))
+    )
+
+
+def _list_imports(code: CodeType) -> Iterator[str]:
+    from dis import get_instructions  # costs every fork, if the zygote has it
+
+    for instruction in get_instructions(code):
+        if instruction.opname == "IMPORT_NAME":
+            yield instruction.argval
+
+
+def _list_nested(code: CodeType) -> Iterator[CodeType]:
+    return (part for part in code.co_consts if isinstance(part, CodeType))
+
+
+def _read_folder() -> tuple[str, list[str]] | None:
+    try:
+        with os.scandir() as entries:
+            return os.getcwd(), [entry.name for entry in entries]
+    except OSError:
+        return None  # it went to where it may not look around
+
+
+def _read_alarm() -> object:
+    if not hasattr(signal, "SIGALRM"):
+        return None
+    return signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)

@@ -25,7 +25,14 @@ from poor_bench.sandbox.wire.plain import (
     to_plain,
 )
 
+_ENDS: Mapping[type[Exception], CheckEnd] = {
+    DeadlineError: CheckEnd.TIMED_OUT,
+    ChannelClosedError: CheckEnd.DIED,
+    DecodeError: CheckEnd.GARBLED,
+}
 _START_TIMEOUT_S = 60.0
+# raised into a test they would end its `map(candidate, ...)` early, as if all had been checked
+_END_ITERATIONS = (StopIteration, StopAsyncIteration)
 
 
 class CheckStoppedError(BaseException):
@@ -37,7 +44,7 @@ class CheckStoppedError(BaseException):
 
 
 class CandidateError(Exception):
-    """Stands for an exception of the candidate that is not one of Python's own."""
+    """Represents an exception of the candidate that is not one of Python's own."""
 
 
 class OwnObjectError(EncodeError):
@@ -71,18 +78,18 @@ class CandidateProxy:
         self._channel = channel
         self._name = name
         self._call_s = call_s
-        self._one_at_a_time = _thread.RLock()
+        self._one_at_a_time = _thread.RLock()  # tests may call from several threads
         self._last_arguments: tuple[Sequence[Any], Mapping[str, Any]] | None = None
         self._last_value: Any = None
         self._has_returned = False
 
     @property
     def was_called(self) -> bool:
-        """Whether the test made use of the candidate."""
+        """True if the test made use of the candidate."""
         return self._last_arguments is not None
 
     def wait_until_loaded(self) -> None:
-        """Return once the candidate is loaded.
+        """Wait until the candidate is loaded.
 
         Raises:
             CheckStoppedError: If it cannot be loaded, or nothing is known of that.
@@ -93,7 +100,7 @@ class CandidateProxy:
             return
         self._wait_until_ready()
         try:
-            load = message_to_load(self._receive(self._deadline()))
+            load = message_to_load(self._receive(self._next_deadline()))
         except (DeadlineError, ChannelClosedError, DecodeError) as error:
             self._stop(error)
         self.load_message = load_to_message(load)
@@ -109,16 +116,16 @@ class CandidateProxy:
         with self._one_at_a_time:
             self.wait_until_loaded()
             self._last_arguments = args, kwargs
-            deadline = self._deadline()
+            deadline = self._next_deadline()
             try:
                 request = "call", to_plain(args, self._refuse), to_plain(kwargs, self._refuse)
                 self._channel.send_trusted(request, deadline)
-                return self._value_of(self._receive(deadline))
+                return self._read_value(self._receive(deadline))
             except (DeadlineError, ChannelClosedError, DecodeError, EncodeError) as error:
                 self._stop(error)
 
-    def last_call(self) -> str:
-        """Return the last call as text; empty if there was none."""
+    def describe_last_call(self) -> str:
+        """Describe the last call; empty if there was none."""
         if self._last_arguments is None:
             return ""
         args, kwargs = self._last_arguments
@@ -137,7 +144,7 @@ class CandidateProxy:
             self.stopped = CheckStoppedError(CheckEnd.NOT_LOADED)
             raise self.stopped
 
-    def _deadline(self) -> float:
+    def _next_deadline(self) -> float:
         return time.monotonic() + self._call_s
 
     def _receive(self, deadline: float) -> Any:
@@ -149,7 +156,7 @@ class CandidateProxy:
                 raise ChannelClosedError
         return message
 
-    def _value_of(self, reply: Any) -> Any:
+    def _read_value(self, reply: Any) -> Any:
         self.raised = self.report = None
         outcome = message_to_case(reply)
         if outcome.end is CaseEnd.RETURNED:
@@ -158,7 +165,7 @@ class CandidateProxy:
             return outcome.value
         if outcome.error is not None:
             self.report = outcome.error
-            self.raised = _exception(outcome.error)
+            self.raised = _make_exception(outcome.error)
         else:
             self.raised = CandidateError(f"returned {outcome.cause}")
         raise self.raised
@@ -169,10 +176,10 @@ class CandidateProxy:
         raise OwnObjectError(f"an object of type {type_name}")
 
     def _stop(self, error: Exception) -> NoReturn:
-        self.stopped = CheckStoppedError(self._end_after(error))
+        self.stopped = CheckStoppedError(self._choose_end(error))
         raise self.stopped from error
 
-    def _end_after(self, error: Exception) -> CheckEnd:
+    def _choose_end(self, error: Exception) -> CheckEnd:
         if isinstance(error, EncodeError):
             # what cannot be sent was made from what the candidate returned, if it returned anything
             is_broken = isinstance(error, OwnObjectError) or not self._has_returned
@@ -180,16 +187,7 @@ class CandidateProxy:
         return _ENDS[type(error)]
 
 
-_ENDS: Mapping[type[Exception], CheckEnd] = {
-    DeadlineError: CheckEnd.TIMED_OUT,
-    ChannelClosedError: CheckEnd.DIED,
-    DecodeError: CheckEnd.GARBLED,
-}
-# raised into a test they would end its `map(candidate, ...)` early, as if all had been checked
-_END_ITERATIONS = (StopIteration, StopAsyncIteration)
-
-
-def _exception(report: ErrorReport) -> BaseException:
+def _make_exception(report: ErrorReport) -> BaseException:
     kind = getattr(builtins, report.type_name, None)
     said = f"{report.type_name}: {report.message}"
     if not (isinstance(kind, type) and issubclass(kind, Exception)):

@@ -22,7 +22,7 @@ _DEBIAN_PACKAGES = "dist-packages"
 
 
 def find_import_folders() -> list[str]:
-    """Return where programs may import from: the standard library and installed packages.
+    """Find where programs may import from: the standard library and installed packages.
 
     Other places that this interpreter was told of (editable installs, the project) are left out.
     """
@@ -41,7 +41,7 @@ def find_import_folders() -> list[str]:
 
 
 def find_readable_files() -> list[str]:
-    """Return the files and folders that programs may read: modules and shared libraries.
+    """Find the files and folders that programs may read: modules and shared libraries.
 
     None of them lies within another one.
     """
@@ -75,12 +75,12 @@ def require_readable(folders: list[str]) -> None:
 
 
 def _may(access: int, path: str) -> bool:
-    """Tell whether this process may access a file, with the capabilities that it has."""
+    """True if this process may access a file, with the capabilities that it has."""
     return os.access(path, access, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _loaded_libraries() -> list[str]:
-    """Return the shared libraries in use by this process, on Linux."""
+    """List the shared libraries in use by this process, on Linux."""
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
             paths = [line.rstrip("\n").partition("/")[2] for line in maps]

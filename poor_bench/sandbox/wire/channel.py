@@ -42,7 +42,7 @@ class Connection(Protocol):
     """
 
     def read(self, deadline: float | None) -> bytes:
-        """Return at least one byte."""
+        """Read at least one byte."""
 
     def write(self, content: bytes, deadline: float | None) -> None:
         """Send all of `content`."""
@@ -59,12 +59,12 @@ class SocketConnection:
         self._timeouts: dict[int, float | None] = {}
 
     def read(self, deadline: float | None) -> bytes:
-        """Return at least one byte; see `Connection`."""
+        """Read at least one byte; see `Connection`."""
         self._set_deadline(socket.SO_RCVTIMEO, deadline)
         try:
             content = self._socket.recv(_READ_SIZE)
         except OSError as error:
-            raise _translated(error) from error
+            raise _translate(error) from error
         if not content:
             raise ChannelClosedError
         return content
@@ -76,7 +76,7 @@ class SocketConnection:
                 self._set_deadline(socket.SO_SNDTIMEO, deadline)
                 content = content[self._socket.send(content) :]
         except OSError as error:
-            raise _translated(error) from error
+            raise _translate(error) from error
 
     def write_with_socket(
         self, content: bytes, other: socket.socket, deadline: float | None
@@ -89,11 +89,11 @@ class SocketConnection:
         try:
             n_sent = socket.send_fds(self._socket, [content], [other.fileno()])
         except OSError as error:
-            raise _translated(error) from error
+            raise _translate(error) from error
         self.write(content[n_sent:], deadline)
 
     def read_with_socket(self) -> tuple[bytes, socket.socket]:
-        """Return at least one byte, and the socket that was sent with the first one.
+        """Read at least one byte, and the socket that was sent with the first one.
 
         Raises:
             ChannelClosedError: If the other side is gone, or sent no socket.
@@ -102,7 +102,7 @@ class SocketConnection:
         try:
             content, descriptors, _, _ = socket.recv_fds(self._socket, _READ_SIZE, 1)
         except OSError as error:
-            raise _translated(error) from error
+            raise _translate(error) from error
         if not descriptors:
             raise ChannelClosedError
         sent = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=descriptors[0])
@@ -120,18 +120,18 @@ class SocketConnection:
                 raise DeadlineError
             timeout = n_ticks / _TICKS_PER_S
         if timeout != self._timeouts.get(option):
-            self._socket.setsockopt(socket.SOL_SOCKET, option, _kernel_duration(timeout))
+            self._socket.setsockopt(socket.SOL_SOCKET, option, _pack_duration(timeout))
             self._timeouts[option] = timeout
 
 
-def _kernel_duration(seconds: float | None) -> bytes:
-    """Return seconds as the kernel takes them (struct timeval), which reads zero as "for ever"."""
+def _pack_duration(seconds: float | None) -> bytes:
+    """Convert seconds to what the kernel takes (struct timeval), which reads zero as "for ever"."""
     if seconds is None:
         return _DURATION.pack(0, 0)
     return _DURATION.pack(*divmod(round(seconds * 1e6), 1_000_000))
 
 
-def _translated(error: OSError) -> DeadlineError | ChannelClosedError:
+def _translate(error: OSError) -> DeadlineError | ChannelClosedError:
     return DeadlineError() if isinstance(error, BlockingIOError) else ChannelClosedError()
 
 
@@ -143,7 +143,7 @@ class DescriptorConnection:
         self._outgoing = outgoing
 
     def read(self, _deadline: float | None) -> bytes:
-        """Return at least one byte; see `Connection`."""
+        """Read at least one byte; see `Connection`."""
         try:
             content = os.read(self._incoming, _READ_SIZE)
         except OSError as error:
@@ -180,10 +180,10 @@ class Channel:
 
     def send_encoded(self, encoded: bytes, deadline: float | None = None) -> None:
         """Send one value that is encoded already; raises as `send` does."""
-        self.connection.write(_framed(encoded), deadline)
+        self.connection.write(_frame(encoded), deadline)
 
     def receive(self, deadline: float | None = None) -> Any:
-        """Return the next value; plain data, whoever sent it.
+        """Receive the next value; plain data, whoever sent it.
 
         Raises:
             DecodeError: If the other side sent something else than plain data.
@@ -200,7 +200,7 @@ class Channel:
         self.send_encoded(encode_exact(value), deadline)
 
     def receive_trusted(self) -> Any:
-        """Return the next value of a sender that is not a candidate; raises as `receive` does."""
+        """Receive the next value of a sender that is not a candidate; raises as `receive` does."""
         return decode_trusted(self.receive_encoded())
 
     def send_trusted_with_socket(
@@ -208,17 +208,17 @@ class Channel:
     ) -> None:
         """Send as `send_trusted` does, and a copy of a socket as well; only over sockets."""
         assert isinstance(self.connection, SocketConnection)
-        self.connection.write_with_socket(_framed(encode_exact(value)), other, deadline)
+        self.connection.write_with_socket(_frame(encode_exact(value)), other, deadline)
 
     def receive_trusted_with_socket(self) -> tuple[Any, socket.socket]:
-        """Return what `send_trusted_with_socket` sent; raises as `receive_trusted` does."""
+        """Receive what `send_trusted_with_socket` sent; raises as `receive_trusted` does."""
         assert isinstance(self.connection, SocketConnection)
         content, sent = self.connection.read_with_socket()
         self._buffer += content
         return self.receive_trusted(), sent
 
     def receive_encoded(self, deadline: float | None = None) -> bytes:
-        """Return the next value as it came; raises as `receive` does if it is too long."""
+        """Receive the next value as it came; raises as `receive` does if it is too long."""
         if not self._buffer:
             content = self.connection.read(deadline)
             if len(content) - _SIZE == int.from_bytes(content[:_SIZE]):
@@ -238,5 +238,5 @@ class Channel:
             self._buffer += self.connection.read(deadline)
 
 
-def _framed(encoded: bytes) -> bytes:
+def _frame(encoded: bytes) -> bytes:
     return len(encoded).to_bytes(_SIZE) + encoded

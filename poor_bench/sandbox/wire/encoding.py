@@ -37,7 +37,7 @@ _VERSION = 2
 
 
 def encode(value: object) -> bytes:
-    """Return the encoding of a value; an object that is not plain data becomes its type's name.
+    """Encode a value; an object that is not plain data becomes its type's name.
 
     Raises:
         EncodeError: If the value is too large or too deeply nested.
@@ -46,12 +46,12 @@ def encode(value: object) -> bytes:
 
 
 def encode_message(word: str, value: object) -> bytes:
-    """Return the encoding of a message with one value; raises as `encode` does."""
+    """Encode a message with one value; raises as `encode` does."""
     return encode_exact((word, to_plain(value, _mark)))
 
 
 def encode_exact(value: Any) -> bytes:
-    """Return the encoding of a value that is plain data through and through.
+    """Encode a value that is plain data through and through.
 
     Raises:
         EncodeError: If the value is too large.
@@ -63,7 +63,7 @@ def encode_exact(value: Any) -> bytes:
 
 
 def decode_trusted(encoded: bytes) -> Any:
-    """Return the value of an encoding that was made by us; never for what candidates send."""
+    """Decode what was encoded by us; never for what candidates send."""
     return marshal.loads(encoded)  # noqa: S302 - the bytes are our own
 
 
@@ -83,7 +83,7 @@ class DecodeError(Exception):
 
 
 def decode(encoded: bytes) -> Any:
-    """Return the plain data that bytes stand for.
+    """Decode bytes to plain data.
 
     Raises:
         DecodeError: If they are not the encoding of plain data.

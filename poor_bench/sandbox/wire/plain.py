@@ -1,4 +1,4 @@
-"""Plain data: what may cross the border between this process and candidate code.
+"""Plain data: what may cross the border between this process and candidate code, and its text.
 
 None, bool, int, float, complex, str, bytes, list, tuple, set, frozenset and dict, nested; an
 `OpaqueObject` stands for anything else. Subclasses of these types count as what they hold, read
@@ -20,6 +20,14 @@ MAX_DEPTH = 100
 MAX_NAME = 100
 _SCALARS = frozenset({type(None), bool, int, float, complex, str, bytes})
 _CONTAINERS = frozenset({list, tuple, set, frozenset, dict})
+_MAX_INT_BITS = 4096
+_ELLIPSIS = "…"
+_BRACKETS: Mapping[type, tuple[str, str]] = {
+    list: ("[", "]"),
+    tuple: ("(", ")"),
+    set: ("{", "}"),
+    frozenset: ("frozenset({", "})"),
+}
 
 
 class EncodeError(Exception):
@@ -38,14 +46,14 @@ class OpaqueObject:
         return f"<object of type {self.type_name}>"
 
 
-def name_of_type(value: object) -> str:
-    """Return the name of a value's type, whatever the type itself claims."""
+def read_type_name(value: object) -> str:
+    """Read the name of a value's type, whatever the type itself claims."""
     name: str = type.__dict__["__name__"].__get__(type(value))
     return name[:MAX_NAME]
 
 
 def to_plain(value: Any, opaque: Callable[[str], Any], depth: int = MAX_DEPTH) -> Any:
-    """Return a value as plain data; the value itself if it is plain already.
+    """Convert a value to plain data; keep it if it is plain already.
 
     Args:
         value: Anything.
@@ -59,9 +67,9 @@ def to_plain(value: Any, opaque: Callable[[str], Any], depth: int = MAX_DEPTH) -
         return value
     base = next((base for base in type.mro(type(value)) if base in _CONVERTERS), None)
     if base is None:
-        number = _number_of_numpy(value)
+        number = _read_numpy_number(value)
         if number is value or depth == 0:
-            return opaque(name_of_type(value))
+            return opaque(read_type_name(value))
         return to_plain(number, opaque, depth - 1)
     if depth == 0:
         raise EncodeError(f"a value nested deeper than {MAX_DEPTH} levels")
@@ -71,8 +79,8 @@ def to_plain(value: Any, opaque: Callable[[str], Any], depth: int = MAX_DEPTH) -
         raise EncodeError("a set or dict with items that cannot be hashed") from error
 
 
-def _number_of_numpy(value: Any) -> Any:
-    """Return the plain number that a scalar of numpy holds; the value itself if it is none."""
+def _read_numpy_number(value: Any) -> Any:
+    """Read the plain number that a scalar of numpy holds; keep a value that is not one."""
     scalar: Any = getattr(sys.modules.get("numpy"), "generic", None)
     if scalar is None or scalar not in type.mro(type(value)):
         return value
@@ -81,7 +89,7 @@ def _number_of_numpy(value: Any) -> Any:
 
 
 def _is_plain(value: Any, depth: int) -> bool:
-    """Return whether a value is plain through and through; quick where it is."""
+    """True if a value is plain through and through; quick where it is."""
     kind = type(value)
     if kind in _SCALARS:
         return True
@@ -99,7 +107,7 @@ def _are_plain(items: Collection[Any], depth: int) -> bool:
 
 
 def require_plain(value: Any) -> Any:
-    """Return a value as plain data; see `to_plain`.
+    """Convert a value to plain data; see `to_plain`.
 
     Raises:
         EncodeError: If there is an object in it that is not, or it is nested too deeply.
@@ -137,12 +145,8 @@ _CONVERTERS: dict[type, _Convert] = {
 }
 
 
-_MAX_INT_BITS = 4096
-_ELLIPSIS = "…"
-
-
 def describe_value(value: Any, max_length: int = 200) -> str:
-    """Return plain data as Python writes it, cut off after about `max_length` characters.
+    """Describe plain data as Python writes it, cut off after about `max_length` characters.
 
     Takes time in proportion to `max_length`, not to the size of the value.
 
@@ -152,24 +156,24 @@ def describe_value(value: Any, max_length: int = 200) -> str:
         >>> describe_value(list(range(1000)), max_length=12)
         '[0, 1, 2, 3…'
     """
-    return _join(_pieces(value, max_length), max_length)
+    return _join_pieces(_list_pieces(value, max_length), max_length)
 
 
 def describe_call(
     name: str, args: Sequence[Any], kwargs: Mapping[str, Any], max_length: int = 200
 ) -> str:
-    """Return a call as Python writes it, cut off after about `max_length` characters.
+    """Describe a call as Python writes it, cut off after about `max_length` characters.
 
     Example:
         >>> describe_call("power", [2], {"n": 3})
         'power(2, n=3)'
     """
-    named = (chain([f"{key}="], _pieces(value, max_length)) for key, value in kwargs.items())
-    arguments = chain((_pieces(value, max_length) for value in args), named)
-    return _join(chain([f"{name}("], _separated(arguments), [")"]), max_length)
+    named = (chain([f"{key}="], _list_pieces(value, max_length)) for key, value in kwargs.items())
+    arguments = chain((_list_pieces(value, max_length) for value in args), named)
+    return _join_pieces(chain([f"{name}("], _separated(arguments), [")"]), max_length)
 
 
-def _join(pieces: Iterator[str], max_length: int) -> str:
+def _join_pieces(pieces: Iterator[str], max_length: int) -> str:
     text = ""
     for piece in pieces:
         text += piece
@@ -178,7 +182,7 @@ def _join(pieces: Iterator[str], max_length: int) -> str:
     return text
 
 
-def _pieces(value: Any, max_length: int) -> Iterator[str]:
+def _list_pieces(value: Any, max_length: int) -> Iterator[str]:
     kind = type(value)
     if kind in (str, bytes):
         yield repr(value[: max_length + 1])
@@ -186,14 +190,14 @@ def _pieces(value: Any, max_length: int) -> Iterator[str]:
         yield f"<int of {value.bit_length():,} bits>"
     elif kind is dict:
         items = (
-            chain(_pieces(key, max_length), [": "], _pieces(item, max_length))
+            chain(_list_pieces(key, max_length), [": "], _list_pieces(item, max_length))
             for key, item in value.items()
         )
         yield from chain("{", _separated(items), "}")
     elif kind in _BRACKETS and value:
         opening, closing = _BRACKETS[kind]
         yield opening
-        yield from _separated(_pieces(item, max_length) for item in value)
+        yield from _separated(_list_pieces(item, max_length) for item in value)
         yield ",)" if kind is tuple and len(value) == 1 else closing
     else:
         yield repr(value)
@@ -204,11 +208,3 @@ def _separated(items: Iterator[Iterator[str]]) -> Iterator[str]:
         if index:
             yield ", "
         yield from pieces
-
-
-_BRACKETS: Mapping[type, tuple[str, str]] = {
-    list: ("[", "]"),
-    tuple: ("(", ")"),
-    set: ("{", "}"),
-    frozenset: ("frozenset({", "})"),
-}

@@ -18,7 +18,7 @@ from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.text.formatting import dollars_text, seconds_text
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import counted
-from poor_bench.sandbox import SandboxTerms, weakness_of
+from poor_bench.sandbox import SandboxTerms, describe_weakness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,9 +78,9 @@ def sandbox_warning(terms: SandboxTerms) -> Component | None:
         return warning_banner(
             "Code of models is not run",
             f"{_sentence(terms.refusal)} Other tests run if you select only those.",
-            _sentence(terms.way_out),
+            _sentence(terms.fix),
         )
-    if weakness := weakness_of(terms.status):
+    if weakness := describe_weakness(terms.status):
         return warning_banner(
             "Code of models is not isolated",
             _sentence(weakness),

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import time
 import zlib
@@ -30,9 +29,6 @@ from poor_bench.results.columns import ALL_COLUMNS
 _VERSION = f"{zlib.crc32(repr(ALL_COLUMNS).encode()):08x}"
 """Other columns make another index."""
 _NUMBERS, _TEXTS = ".numbers.parquet", ".texts.parquet"
-_NAME = re.compile(
-    r"(?P<source>.+)\.(?P<id>[0-9a-f]{8})\.(?P<start>\d+)-(?P<end>\d+)\.(?P<crc>[0-9a-f]{8})"
-)
 _UNUSED_AFTER_S = 3600.0
 BASE = "results.json"
 """Name of the source that is not a run."""
@@ -86,13 +82,10 @@ class PartFolder:
     def parts_of(self, source: str, identity: int) -> list[Part]:
         """Find the parts of a source, one after the other from its start, without gaps."""
         known: dict[int, Part] = {}
+        begin = f"{source}.{identity:08x}."
         for path in self.folder.glob("*" + _NUMBERS) if self.folder.is_dir() else ():
-            name = path.name.removesuffix(_NUMBERS)
-            found = _NAME.fullmatch(name)
-            if found is None or found["source"] != source or int(found["id"], 16) != identity:
-                continue
-            part = Part(path.with_name(name), int(found["start"]), int(found["end"]))
-            if part.start not in known or known[part.start].end < part.end:
+            part = _part_at(path, begin)
+            if part is not None and (part.start not in known or known[part.start].end < part.end):
                 known[part.start] = part
         return list(_chain(known))
 
@@ -206,6 +199,16 @@ def status_of(status: os.stat_result) -> Status:
 def identity_of(*values: object) -> int:
     """Compute a number that differs for other values."""
     return zlib.crc32(repr(values).encode())
+
+
+def _part_at(path: Path, begin: str) -> Part | None:
+    """Read what a part covers out of its name; None if it does not begin like that."""
+    name = path.name.removesuffix(_NUMBERS)
+    stretch, _, _ = name.removeprefix(begin).partition(".")
+    start, _, end = stretch.partition("-")
+    if not (name.startswith(begin) and start.isdecimal() and end.isdecimal()):
+        return None
+    return Part(path.with_name(name), int(start), int(end))
 
 
 def _chain(known: dict[int, Part]) -> Iterable[Part]:

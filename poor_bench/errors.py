@@ -2,7 +2,7 @@
 
 ```
 PoorBenchError            one clear message; never shown with a traceback
-  ConfigError             a file or flag that the user can mend           exit code 2
+  ConfigError             a file or flag that the user can fix            exit code 2
   PluginError             an evaluator file that cannot be used           exit code 2
   StoreError              results that cannot be read or written          exit code 4
   MissingExtraError       an optional package that is not installed       exit code 2

@@ -152,7 +152,7 @@ class Metric:
     name: str
     """Stable name, also in JSON and as the field of a table."""
     label: str
-    """What screens call it."""
+    """Name on screens."""
     meaning: str
     """One sentence for tooltips."""
     unit: str = ""
@@ -165,7 +165,7 @@ class Metric:
     """How a value is written."""
     better: Better = Better.NEITHER
     counts: str = "trial"
-    """What `Figure.n` counts."""
+    """Unit of `Figure.n`: test or trial."""
     heading: str = ""
     """Heading of wide tables and their CSV files, where it is older than the label."""
     scale: float = 1.0

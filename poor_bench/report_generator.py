@@ -73,7 +73,7 @@ class ReportGenerator:
                 yield result
 
     def summaries(self, by: str = "llm") -> list[Summary]:
-        """Return the figures per LLM, or per LLM and class or level; `by` is a `GroupBy`."""
+        """Summarise per LLM, or per LLM and class or level; `by` is a `GroupBy`."""
         return summarise(
             self.results(), tests=self._tests, by=GroupBy(by), pass_score=self._pass_score
         )
@@ -108,7 +108,7 @@ class ReportGenerator:
         )
 
     def render(self, form: str, by: str = "llm") -> str:
-        """Return the report as text.
+        """Write the report as text.
 
         Args:
             form: One of `EXPORTS`; `csv` and `junit` have a row for every result.

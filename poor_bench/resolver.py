@@ -43,7 +43,7 @@ class ResultSetResolver:
         self._config = config
 
     def open(self, reference: str) -> ResultSet:
-        """Return the results that a reference stands for.
+        """Find the results that a reference stands for.
 
         Args:
             reference: `now`, `last`, `previous`, the id of a run or its beginning, `before:` and
@@ -68,7 +68,7 @@ class ResultSetResolver:
         raise self._unknown(reference)
 
     def resolve_baseline(self, reference: str) -> ResultSet:
-        """Return the results that all LLMs are compared with: as `open`, but not one LLM's.
+        """Find the results that all LLMs are compared with: as `open`, but not one LLM's.
 
         Raises:
             ConfigError: As `open`, and if it refers to an LLM.
@@ -120,7 +120,7 @@ class ResultSetResolver:
                 yield run.kind, [result for result in results if result.failure is None]
 
     def run_id(self, reference: str) -> str:
-        """Return the id of the run that a reference stands for.
+        """Find the id of the run that a reference stands for.
 
         Raises:
             ConfigError: If it is not the reference of a run.
@@ -131,7 +131,7 @@ class ResultSetResolver:
         return run.run_id
 
     def run_facts(self) -> dict[str, RunFacts]:
-        """Return what is known of every kept run."""
+        """Collect the facts of every kept run."""
         return {run.run_id: read_run_facts(run.header) for run in self.stored_runs}
 
     def _side(
@@ -198,7 +198,7 @@ class ResultSetResolver:
 
 
 def read_run_facts(header: Mapping[str, Any]) -> RunFacts:
-    """Return what the header of a run tells; older headers tell less."""
+    """Read the facts of a run from its header; older headers have fewer."""
     fingerprints, machine = header.get("llm_fingerprints"), header.get("machine")
     return RunFacts(
         llm_fingerprints=fingerprints if isinstance(fingerprints, dict) else {},

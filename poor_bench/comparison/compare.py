@@ -30,7 +30,7 @@ class ComparedGroup:
     class_id: str | None = None
     """None where it spans all classes."""
     changes: tuple[Mismatch, ...] = ()
-    """What changed on all of these tests; empty where like is compared with like."""
+    """Changes on all of these tests; empty if nothing changed."""
     mean_before: float
     mean_after: float
     difference: Estimate
@@ -41,16 +41,16 @@ class ComparedGroup:
     """Valid for all groups of its kind together (Holm)."""
 
     def count(self, outcome: ScoreChange) -> int:
-        """Return how many tests had an outcome."""
+        """Count the tests with a change of score."""
         return Counter(test.outcome for test in self.tests)[outcome]
 
     def with_outcome(self, *outcomes: ScoreChange) -> list[ComparedTest]:
-        """Return the tests of some outcomes, the greatest difference first."""
+        """Select the tests with some changes of score, the greatest difference first."""
         chosen = [test for test in self.tests if test.outcome in outcomes]
         return sorted(chosen, key=lambda test: -abs(test.difference))
 
     def is_real(self, alpha: float = 0.05) -> bool:
-        """Return whether the difference is established, given all that was compared."""
+        """True if the difference is significant, corrected for all comparisons."""
         return self.p_adjusted < alpha
 
     @property
@@ -76,7 +76,7 @@ def make_group(
     class_id: str | None = None,
     changes: tuple[Mismatch, ...] = (),
 ) -> ComparedGroup:
-    """Return the figures of some tests, p-values left out.
+    """Compute the figures of some tests, without p-values.
 
     Args:
         tests: At least one; all scored on both sides.
@@ -98,7 +98,7 @@ def make_group(
 
 
 def with_p_values(groups: Sequence[ComparedGroup], *, seed: int = 0) -> list[ComparedGroup]:
-    """Return groups with p-values, adjusted for all of them together.
+    """Add p-values to groups, corrected for all of them together.
 
     Args:
         groups: Groups of one kind, of any LLMs.
@@ -143,7 +143,7 @@ class LLMComparison:
     """Of the comparable tests."""
 
     def not_comparable(self, class_id: str | None = None) -> dict[tuple[Mismatch, ...], list[str]]:
-        """Return the ids of the tests that are not in `overall` by the reasons, most first.
+        """Group the ids of the tests that are not in `overall` by reason, most first.
 
         Args:
             class_id: Leaves out the tests of other classes.
@@ -155,11 +155,11 @@ class LLMComparison:
         return dict(sorted(grouped.items(), key=lambda item: -len(item[1])))
 
     def with_outcome(self, *outcomes: ScoreChange) -> list[ComparedTest]:
-        """Return the comparable tests of some outcomes, the greatest difference first."""
+        """Select the comparable tests with some changes of score, the greatest difference first."""
         return self.overall.with_outcome(*outcomes) if self.overall else []
 
     def despite_changes(self) -> dict[Mismatch, int]:
-        """Return how many tests of `overall` were compared despite each allowed change."""
+        """Count the tests of `overall` that were compared despite each allowed change."""
         tests = self.overall.tests if self.overall else ()
         counts = {change: sum(change in test.mismatches for test in tests) for change in Mismatch}
         return {change: count for change, count in counts.items() if count}
@@ -252,7 +252,7 @@ def _by_change(tests: Sequence[ComparedTest], allowed: frozenset[Mismatch]) -> l
 
 
 def _adjusted(groups: _Groups) -> _Groups:
-    """Return the groups with p-values that hold for all of them together."""
+    """Add p-values that hold for all groups together."""
     flat = iter(with_p_values([group for members in groups.values() for group in members]))
     return {pair: [next(flat) for _ in members] for pair, members in groups.items()}
 

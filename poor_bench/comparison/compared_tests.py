@@ -36,7 +36,7 @@ class Mismatch(StrEnum):
 
     @property
     def text(self) -> str:
-        """What screens say."""
+        """Text for screens."""
         return _TEXTS[self]
 
 
@@ -46,7 +46,7 @@ CHANGES = (
     Mismatch.MODEL_MOVED,
     Mismatch.EVALUATOR_CHANGED,
 )
-"""What can be allowed when a comparison is asked for."""
+"""Changes that a comparison can allow."""
 
 MEASURED_CHANGES = frozenset(CHANGES) - {Mismatch.EVALUATOR_CHANGED}
 """Changes whose effect a comparison shows; that of an evaluator only on the same answers."""
@@ -65,11 +65,11 @@ _TEXTS = {
 
 
 class Changes(NamedTuple):
-    """What is different between both sides of a test that both have scored."""
+    """Differences between both result sets of a test that both have scored."""
 
     mismatches: tuple[Mismatch, ...]
     is_verified: bool
-    """Whether both sides tell all that is needed; older results do not."""
+    """True if both result sets record all that is needed; older results do not."""
 
 
 def find_mismatches(
@@ -79,7 +79,7 @@ def find_mismatches(
     same_llm: bool,
     llm_fingerprint_of: Callable[[Result], str] = lambda _result: "",
 ) -> Changes:
-    """Return what changed between the scored trials of one test.
+    """Find what changed between the scored trials of one test.
 
     Between different LLMs, model and parameters are what is compared, so only prompt and
     evaluator count.
@@ -118,7 +118,7 @@ def _request_changes(
 def _differ(
     before: Sequence[Result], after: Sequence[Result], fact_of: Callable[[Result], str]
 ) -> bool:
-    """Return whether both sides tell a fact, and tell different ones."""
+    """True if both result sets record a fact, and the facts differ."""
     facts_before = {fact for result in before if (fact := fact_of(result))}
     facts_after = {fact for result in after if (fact := fact_of(result))}
     return bool(facts_before and facts_after) and facts_before != facts_after
@@ -136,7 +136,7 @@ def _is_verified(before: Sequence[Result], after: Sequence[Result], same_llm: bo
 
 
 class ScoreChange(StrEnum):
-    """What became of a test that both sides have scored."""
+    """Change of the score of a test that both result sets have scored."""
 
     FIXED = "fixed"
     """It did not pass before, and does now."""
@@ -164,12 +164,12 @@ class ComparedTest:
     """None where one side has no score."""
     mismatches: tuple[Mismatch, ...] = ()
     is_verified: bool = True
-    """Whether both sides tell what they were asked and how they were scored."""
+    """True if both result sets record prompt and evaluator."""
     same_answers: bool = False
     """True if both sides scored the very same answers."""
 
     def is_comparable(self, allowed: Collection[Mismatch] = ()) -> bool:
-        """Return whether both sides were scored, and nothing beyond `allowed` changed."""
+        """True if both result sets have a score, and nothing beyond `allowed` changed."""
         return self.outcome is not None and set(self.mismatches) <= set(allowed)
 
     @property
@@ -181,7 +181,7 @@ class ComparedTest:
 
 
 def average_score(results: Sequence[Result]) -> float | None:
-    """Return the mean score of the scored trials of one test, or None where there are none."""
+    """Compute the mean score of one test; None without scored trials."""
     scores = [result.score for result in results if result.score is not None]
     return sum(scores) / len(scores) if scores else None
 
@@ -189,7 +189,7 @@ def average_score(results: Sequence[Result]) -> float | None:
 def classify_change(
     before: float | None, after: float | None, pass_score: float
 ) -> ScoreChange | None:
-    """Return what became of a test.
+    """Classify how the score of a test changed.
 
     Args:
         before: Mean score, or None.
@@ -229,7 +229,7 @@ class TestPairing:
         self._pass_score = pass_score
 
     def compared(self, pair: LLMPair) -> list[ComparedTest]:
-        """Return every test that the pair has a result of on either side, in order."""
+        """Compare every test that either result set has, in order."""
         before = by_test(self._results_before[pair[0]])
         after = by_test(self._results_after[pair[1]])
         same_llm = pair[0] == pair[1]
@@ -282,7 +282,7 @@ class TestPairing:
 
 
 def _answers(results: Sequence[Result]) -> list[tuple[int, str]]:
-    """Return the scored answers by trial; empty where one of them is not stored."""
+    """Collect the scored answers by trial; empty if one of them is not stored."""
     scored = [result for result in results if result.score is not None]
     if not all(result.response for result in scored):
         return []
@@ -290,7 +290,7 @@ def _answers(results: Sequence[Result]) -> list[tuple[int, str]]:
 
 
 def _absence(before: Sequence[Result], after: Sequence[Result]) -> Mismatch:
-    """Return why one side has no score."""
+    """Find why one result set has no score."""
     if average_score(before) is None:
         return Mismatch.FAILED_BEFORE if before else Mismatch.ONLY_AFTER
     return Mismatch.FAILED_AFTER if after else Mismatch.ONLY_BEFORE

@@ -11,25 +11,25 @@ from poor_bench.messages import counted
 
 
 def verdict(group: ComparedGroup) -> str:
-    """Return `better`, `worse` or `no significant difference`."""
+    """Say `better`, `worse` or `no significant difference`."""
     if not group.is_real():
         return "no significant difference"
     return "better" if group.difference.value > 0 else "worse"
 
 
 def difference_text(group: ComparedGroup) -> str:
-    """Return a difference with its interval, such as `+0.040 (-0.010 to +0.090)`."""
+    """Write a difference with its interval, such as `+0.040 (-0.010 to +0.090)`."""
     estimate = group.difference
     return f"{estimate.value:+.3f} ({estimate.low:+.3f} to {estimate.high:+.3f})"
 
 
 def change_text(group: ComparedGroup) -> str:
-    """Return what a comparison says of a group, such as `worse, -0.400 (...), p 0.008`."""
+    """Write the result of a comparison, such as `worse, -0.400 (...), p 0.008`."""
     return f"{verdict(group)}, {difference_text(group)}, p {p_text(group.p_adjusted)}"
 
 
 def p_text(p_value: float) -> str:
-    """Return a p-value as people write it.
+    """Write a p-value.
 
     Example:
         >>> p_text(0.0312), p_text(0.00002)
@@ -39,7 +39,7 @@ def p_text(p_value: float) -> str:
 
 
 def power_text(group: ComparedGroup) -> str:
-    """Return how many tests would tell, where no difference is established; else nothing."""
+    """Say how many tests a difference needs; empty if it is significant."""
     n_tests = group.needed_tests
     if group.is_real() or n_tests is None or n_tests <= len(group.tests):
         return ""
@@ -51,12 +51,12 @@ def power_text(group: ComparedGroup) -> str:
 
 
 def mismatches_text(mismatches: Iterable[Mismatch]) -> str:
-    """Return what stands in the way of a comparison, such as `prompt changed, model moved`."""
+    """List the mismatches of a comparison, such as `prompt changed, model moved`."""
     return ", ".join(mismatch.text for mismatch in mismatches)
 
 
 def explain_mismatches(comparison: LLMComparison) -> str:
-    """Return one paragraph about tests that a change keeps apart; empty where none does.
+    """Explain in one paragraph why changed tests are not compared; empty if none changed.
 
     It says what is comparable, what the lines of changes show and what `--allow` would do.
     """
@@ -106,7 +106,7 @@ def _joined(words: Iterable[str]) -> str:
 
 
 def suggest_options(mismatches: Collection[Mismatch]) -> str:
-    """Return what a user can do about tests that are not comparable, or an empty string."""
+    """Name the options that make tests comparable; empty if none does."""
     if not mismatches or not all(mismatch in CHANGES for mismatch in mismatches):
         return ""
     allow = " ".join(f"--allow {mismatch.value}" for mismatch in mismatches)
@@ -129,7 +129,7 @@ def apart_lines(
 
 
 def names_text(names: Collection[str], limit: int = 8) -> str:
-    """Return some names and how many there are beyond them.
+    """List some names and the number of the others.
 
     Example:
         >>> names_text(["a", "b", "c"], limit=2)

@@ -11,7 +11,7 @@ from poor_bench.models.result import Result
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """What is known of a run as a whole; empty where it is not known."""
+    """Facts about a run as a whole; empty if unknown."""
 
     llm_fingerprints: Mapping[str, str] = field(default_factory=dict)
     """LLM id to a hash of model and parameters."""
@@ -23,16 +23,16 @@ class ResultSet:
     """One of the two sets of results that are compared: a run, a file, or what one LLM did."""
 
     name: str
-    """What screens call it."""
+    """Name on screens."""
     results: tuple[Result, ...]
     """The newest result of every trial, failures included."""
     is_llm: bool = False
-    """Whether it was chosen as an LLM, so that it may be compared with another one."""
+    """True if it was chosen as an LLM, and may be compared with another one."""
     runs: Mapping[str, RunFacts] = field(default_factory=dict)
     """Run id to what is known of the run that a result comes from."""
 
     def by_llm(self) -> dict[str, list[Result]]:
-        """Return the results of each LLM, in the order in which the LLMs first appear."""
+        """Group the results by LLM, in the order in which the LLMs first appear."""
         grouped: dict[str, list[Result]] = {}
         for result in self.results:
             grouped.setdefault(result.llm_id, []).append(result)
@@ -44,7 +44,7 @@ LLMPair = tuple[str, str]
 
 
 def llm_pairs(before: ResultSet, after: ResultSet) -> list[LLMPair]:
-    """Return the LLMs that both sides have, each with itself; or two LLMs that were named.
+    """Pair each LLM of both result sets with itself, or two LLMs that were named.
 
     Returns:
         Pairs in the order of `after`. Different LLMs form a pair only where both sides were chosen
@@ -57,7 +57,7 @@ def llm_pairs(before: ResultSet, after: ResultSet) -> list[LLMPair]:
 
 
 def llms_apart(before: ResultSet, after: ResultSet) -> tuple[list[str], list[str]]:
-    """Return the LLMs of each side that are compared with nothing."""
+    """Find the LLMs of each result set that are compared with nothing."""
     pairs = llm_pairs(before, after)
     compared_before = {llm_id for llm_id, _ in pairs}
     compared_after = {llm_id for _, llm_id in pairs}
@@ -68,7 +68,7 @@ def llms_apart(before: ResultSet, after: ResultSet) -> tuple[list[str], list[str
 
 
 def by_test(results: list[Result]) -> dict[str, list[Result]]:
-    """Return the results of each test, in the order in which the tests first appear."""
+    """Group results by test, in the order in which the tests first appear."""
     grouped: dict[str, list[Result]] = {}
     for result in results:
         grouped.setdefault(result.test_id, []).append(result)

@@ -64,7 +64,7 @@ def compare_times(
 
 
 def machine_problem(machines: Sequence[Mapping[str, Any]]) -> str:
-    """Return why times of these machines do not compare, or an empty string.
+    """Say why times of these machines are not comparable; empty if they are.
 
     Args:
         machines: Facts of every machine; empty facts where they are not known.
@@ -86,7 +86,7 @@ def machine_problem(machines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _gpu_problem(results: Sequence[Result]) -> str:
-    """Return that the model lay in GPU memory to different extents, or an empty string."""
+    """Say that GPU memory held different shares of the model; empty if not."""
     shares = [result.gpu_share for result in results if result.gpu_share is not None]
     if shares and max(shares) - min(shares) > _SAME_GPU_SHARE:
         return f"GPU memory held {min(shares):.0%} to {max(shares):.0%} of the model"
@@ -94,7 +94,7 @@ def _gpu_problem(results: Sequence[Result]) -> str:
 
 
 def machine_text(machine: Mapping[str, Any]) -> str:
-    """Return what screens call a machine, such as `Some CPU, 8 cores, 16 GB`."""
+    """Name a machine, such as `Some CPU, 8 cores, 16 GB`."""
     parts = [str(machine.get("cpu") or machine.get("machine") or "unknown processor")]
     if machine.get("cores"):
         parts.append(f"{machine['cores']} cores")
@@ -123,7 +123,7 @@ def _comparison_of(pairs: Sequence[tuple[float, float]]) -> TimeComparison:
 
 
 def _ratio(logarithms: Sequence[float]) -> Estimate:
-    """Return the geometric mean ratio with Student's interval on the logarithmic scale."""
+    """Compute the geometric mean ratio with Student's interval on the logarithmic scale."""
     n = len(logarithms)
     centre = fmean(logarithms)
     half = t_quantile_95(n - 1) * stdev(logarithms) / math.sqrt(n)

@@ -52,11 +52,11 @@ class Evidence:
     pass_score: float = 1.0
 
     def classes(self) -> list[str]:
-        """Return the ids of the tests' classes, in the order of the tests."""
+        """List the ids of the tests' classes, in the order of the tests."""
         return list(dict.fromkeys(test.class_id for test in self.tests.values()))
 
     def scope(self, llm_id: str, class_id: str | None) -> Scope:
-        """Return what is known of one LLM on all tests, or on those of a class."""
+        """Collect the results of one LLM on all tests, or on those of a class."""
         test_ids = {
             test_id
             for test_id, test in self.tests.items()
@@ -104,7 +104,7 @@ _SLOW_SHARE = 0.05
 
 
 class Observation(NamedTuple):
-    """What a threshold comes to."""
+    """Result of checking a limit."""
 
     status: GateStatus
     observed: float | None
@@ -256,7 +256,7 @@ def _broken_text(group: ComparedGroup) -> str:
 def check_gates(
     gates: Sequence[Gate], evidence: Evidence, *, strict: bool = False
 ) -> list[GateOutcome]:
-    """Return what became of each gate, for every LLM and class that it names.
+    """Check each gate for every LLM and class that it names.
 
     Scored share and up-to-dateness are looked at in any case, and warn where something is amiss
     unless a gate asks for more. A gate that finds nothing to check fails.

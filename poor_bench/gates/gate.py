@@ -11,7 +11,7 @@ EVERY = "*"
 
 
 class GateKind(StrEnum):
-    """What a gate looks at."""
+    """Figure that a gate checks."""
 
     MIN_SCORE = "min_score"
     """Mean score, 0.0 to 1.0."""
@@ -41,16 +41,16 @@ class Gate:
     class_pattern: str | None = None
     """Glob of class ids, each checked apart; None checks all tests together."""
     baseline: str = ""
-    """What is compared with, for `NO_REGRESSION`: a file, a run, `previous`, ..."""
+    """Baseline of `NO_REGRESSION`: a file, a run, `previous`, ..."""
     only_warns: bool = False
-    """Whether it was not asked for, and so never fails unless all warnings do."""
+    """True if it was not asked for: then it fails only if all warnings do."""
 
     def is_about(self, *llm_names: str) -> bool:
-        """Return whether an LLM is meant, by one of its names."""
+        """True if an LLM is meant, by one of its names."""
         return any(_matches(name, self.llm_pattern) for name in llm_names if name)
 
     def is_about_class(self, class_id: str) -> bool:
-        """Return whether a class is meant."""
+        """True if a class is meant."""
         return self.class_pattern is None or _matches(class_id, self.class_pattern)
 
 
@@ -62,11 +62,11 @@ IMPLIED_GATES = (
     Gate(kind=GateKind.MIN_SCORED_SHARE, limit=1.0, only_warns=True),
     Gate(kind=GateKind.UP_TO_DATE, only_warns=True),
 )
-"""What is looked at whatever else is asked for, so that a gate never passes unawares."""
+"""Gates that are always checked, so that results are never incomplete unnoticed."""
 
 
 class GateStatus(StrEnum):
-    """Whether a gate holds."""
+    """How a check of a gate ended."""
 
     PASSED = "passed"
     WARNING = "warning"
@@ -87,11 +87,11 @@ class GateOutcome:
     observed: float | None = None
     """In the unit of the gate's kind; None where there was nothing to check."""
     reason: str
-    """What was seen, in one sentence."""
+    """Observation in one sentence."""
 
 
 def made_strict(outcomes: Iterable[GateOutcome]) -> list[GateOutcome]:
-    """Return outcomes of which every warning became a failure."""
+    """Turn every warning into a failure."""
     return [
         replace(outcome, status=GateStatus.FAILED)
         if outcome.status is GateStatus.WARNING
@@ -101,5 +101,5 @@ def made_strict(outcomes: Iterable[GateOutcome]) -> list[GateOutcome]:
 
 
 def has_failed(outcomes: Iterable[GateOutcome]) -> bool:
-    """Return whether any gate failed."""
+    """True if any gate failed."""
     return any(outcome.status is GateStatus.FAILED for outcome in outcomes)

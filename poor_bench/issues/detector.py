@@ -1,4 +1,4 @@
-"""What detectors work with: issues, facts of tests, trials; and the definition of a detector."""
+"""Issues, facts about tests and trials, and the definition of a detector."""
 
 from __future__ import annotations
 
@@ -220,12 +220,12 @@ Find = Callable[[Sequence[Trial], IssueContext], Iterable[tuple[Trial, str]]]
 
 
 def always(_: Trial) -> bool:
-    """Return True: the issue explains the lost score."""
+    """The issue explains the lost score."""
     return True
 
 
 def never(_: Trial) -> bool:
-    """Return False: the issue costs no score by itself."""
+    """The issue costs no score by itself."""
     return False
 
 

@@ -134,7 +134,6 @@ _WRAPPINGS: dict[str, FormFault] = {
     Found.IN_PROSE: FormFault.WRAPPED_IN_PROSE,
     Found.ANNOUNCED: FormFault.WRAPPED_IN_PROSE,
     Found.STATED: FormFault.WRAPPED_IN_PROSE,
-    Found.STATED: FormFault.WRAPPED_IN_PROSE,
     Found.BOXED: FormFault.WRAPPED_IN_PROSE,
 }
 

@@ -10,17 +10,16 @@ from poor_bench.extraction.found import Found
 from poor_bench.issues.detector import TestFacts
 from poor_bench.models.result import Result
 
-_MENDS = {
+_FIXES = {
     Found.FENCED: "Ask for the bare value without Markdown, or let the evaluator unwrap fences.",
     Found.IN_PROSE: "Use structured output, or end the prompt with: reply with the value only.",
     Found.ANNOUNCED: "Use structured output, or end the prompt with: reply with the value only.",
     Found.STATED: "Use structured output, or end the prompt with: reply with the value only.",
-    Found.STATED: "Use structured output, or end the prompt with: reply with the value only.",
     Found.BOXED: "Ask for a plain value instead of LaTeX.",
     Found.REPAIRED: "Use structured output (a JSON schema).",
 }
-_STOP_MEND = "Set a stop sequence such as two newlines: the value comes first."
-_OTHER_MEND = "Show an example of the format in the prompt."
+_STOP_FIX = "Set a stop sequence such as two newlines: the value comes first."
+_OTHER_FIX = "Show an example of the format in the prompt."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,16 +90,16 @@ def _tax_of(llm_id: str, class_id: str, results: list[Result]) -> FormatTax:
         score=sum(scores) / len(scores),
         strict_score=sum(strict) / len(strict),
         n_by_found=dict(ways),
-        mend=_mend_of([result for result in broken if result.found == ways[0][0]]) if ways else "",
+        mend=_choose_fix([result for result in broken if result.found == ways[0][0]]) if ways else "",
     )
 
 
-def _mend_of(results: Sequence[Result]) -> str:
+def _choose_fix(results: Sequence[Result]) -> str:
     """Choose the fix for answers that broke the rule in the same way."""
     found = results[0].found
     if found == Found.IN_PROSE and 2 * sum(map(_begins_with_value, results)) > len(results):
-        return _STOP_MEND
-    return next((mend for way, mend in _MENDS.items() if way == found), _OTHER_MEND)
+        return _STOP_FIX
+    return next((fix for way, fix in _FIXES.items() if way == found), _OTHER_FIX)
 
 
 def _begins_with_value(result: Result) -> bool:

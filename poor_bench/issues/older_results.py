@@ -1,4 +1,4 @@
-"""What results and evaluators do not state: rows of older versions, evaluators of users.
+"""Causes and formats that are not stated: rows of older versions, evaluators of users.
 
 This is the only place that reads prose or guesses from parameters. Results of today's evaluators
 carry a `Cause`, and today's evaluators declare the format that they want (`wants`).

@@ -1,4 +1,4 @@
-"""What a report says in a few sentences."""
+"""Findings of a report, in a few sentences."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
 
 
 def name_ties(data: ReportData) -> dict[str, str]:
-    """Return tie groups by LLM id: LLMs that share one are tied; none for a single LLM."""
+    """Name the tie groups by LLM id: LLMs that share one are tied; empty for a single LLM."""
     return tie_letters(data.ranking.groups) if len(data.ranking.ranks) > 1 else {}
 
 

@@ -24,17 +24,17 @@ _TITLES = {
 
 
 def gate_title(gate: Gate) -> str:
-    """Return what a gate asks for, such as `score at least 0.8`."""
+    """Describe a gate, such as `score at least 0.8`."""
     return _TITLES[gate.kind].format(limit=gate.limit)
 
 
 def worst_first(outcomes: Sequence[GateOutcome]) -> list[GateOutcome]:
-    """Return failures, then warnings, then what passed."""
+    """Sort outcomes: failed, warnings, passed."""
     return sorted(outcomes, key=lambda outcome: _ORDER.index(outcome.status))
 
 
 def headline(outcomes: Sequence[GateOutcome]) -> str:
-    """Return how it ended, such as `Gates failed: 1 failed, 2 warnings, 3 passed`."""
+    """Summarise outcomes, such as `Gates failed: 1 failed, 2 warnings, 3 passed`."""
     counts = Counter(outcome.status for outcome in outcomes)
     n_warnings = counts[GateStatus.WARNING]
     ended = "failed" if has_failed(outcomes) else "passed"
@@ -45,7 +45,7 @@ def headline(outcomes: Sequence[GateOutcome]) -> str:
 
 
 def gates_to_markdown(outcomes: Sequence[GateOutcome], names: Mapping[str, str]) -> str:
-    """Return a heading and a table, worst first.
+    """Write a heading and a table, worst first.
 
     Args:
         outcomes: At least one.
@@ -81,7 +81,7 @@ def gate_annotations(outcomes: Sequence[GateOutcome]) -> Iterator[str]:
 
 
 def gates_to_json(outcomes: Sequence[GateOutcome]) -> dict[str, Any]:
-    """Return what `gate --json` prints."""
+    """Build the document that `gate --json` prints."""
     return {
         "passed": not has_failed(outcomes),
         "gates": [

@@ -101,7 +101,7 @@ _RESAMPLED_UP_TO = 2_000
 def comparison_to_json(
     before: ResultSet, after: ResultSet, comparisons: Sequence[LLMComparison]
 ) -> dict[str, Any]:
-    """Return what `compare --json` prints."""
+    """Build the document that `compare --json` prints."""
     only_before, only_after = llms_apart(before, after)
     return {
         "before": before.name,

@@ -45,7 +45,7 @@ def report_to_junit(data: ReportData, _by: object = None) -> str:
 
 
 def xml_text(text: str) -> str:
-    r"""Return text without the characters that XML 1.0 cannot hold.
+    r"""Replace the characters that XML 1.0 cannot hold.
 
     Source:
         Extensible Markup Language (XML) 1.0, fifth edition, section 2.2.

@@ -18,7 +18,7 @@ _LISTED = 15
 
 
 def report_to_markdown(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
-    """Return the report as GitHub Flavored Markdown, much below GitHub's limit for a comment.
+    """Write the report as GitHub Flavored Markdown, far below GitHub's limit for a comment.
 
     Args:
         data: The report.
@@ -68,7 +68,7 @@ def _score_row(
 
 
 def _tests_text(summary: Summary, data: ReportData) -> str:
-    """Return on how many tests an LLM was scored, where that is not the same for all LLMs."""
+    """Write on how many tests an LLM was scored; empty if that is the same for all LLMs."""
     known = data.coverage.get(summary.group.llm_id)
     is_partial = any(each.n_tests < each.n_all for each in data.coverage.values())
     if known is None or summary.group.class_id is not None or not is_partial:
@@ -77,7 +77,7 @@ def _tests_text(summary: Summary, data: ReportData) -> str:
 
 
 def _before(summary: Summary, data: ReportData) -> str:
-    """Return the base's score on the comparable tests and the difference."""
+    """Write the baseline's score on the comparable tests, and the difference."""
     item = data.base.of_llm(summary.group.llm_id) if data.base else None
     if item is None or item.overall is None or summary.group.class_id is not None:
         return ""

@@ -15,7 +15,7 @@ _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def code_span(text: str, limit: int = 200) -> str:
-    """Return text of others as a code span on one line.
+    """Write text of others as a code span on one line.
 
     Args:
         text: Anything, of any length.
@@ -44,7 +44,7 @@ def code_span(text: str, limit: int = 200) -> str:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) -> str:
-    """Return a table.
+    """Write a table.
 
     Args:
         headings: Ours.
@@ -57,7 +57,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0
 
 
 def details(summary: str, body: str) -> str:
-    """Return a part that is folded up at first.
+    """Write a part that is folded up at first.
 
     Args:
         summary: Ours, without markup.

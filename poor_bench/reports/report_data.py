@@ -1,4 +1,4 @@
-"""What a report is about, and the figures that follow, each computed when first asked for."""
+"""Data of a report; each figure is computed when it is first needed."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from poor_bench.statistics.summary import GroupBy, Summary
 
 
 class BaseComparison(NamedTuple):
-    """What a report compares its results with, and what came of it."""
+    """Baseline of a report, and the comparison with it."""
 
     before: ResultSet
     after: ResultSet
     llms: Sequence[LLMComparison]
 
     def of_llm(self, llm_id: str) -> LLMComparison | None:
-        """Return what became of an LLM, or None where the base does not have it."""
+        """Find the comparison of an LLM; None if the baseline does not have it."""
         return next((item for item in self.llms if item.llm_after == llm_id), None)
 
 
@@ -58,15 +58,15 @@ class ReportData:
     issue_context: IssueContext = field(default_factory=IssueContext)
     """Facts about tests and models that detectors need."""
     detectors: Sequence[Detector] = DETECTORS
-    """What looks for issues: the built-in detectors and those of the workspace."""
+    """Built-in detectors of issues, and those of the workspace."""
 
     def name(self, llm_id: str) -> str:
-        """Return what screens call an LLM."""
+        """Name an LLM as screens show it."""
         llm = self.llms.get(llm_id)
         return llm.label or llm.id if llm else llm_id
 
     def summaries(self, by: GroupBy = GroupBy.LLM) -> list[Summary]:
-        """Return the figures of each group: LLMs that are comparable first, then by score."""
+        """Summarise each group: comparable LLMs first, then by score."""
         return sorted(self._summariser.rows(by), key=self._place)
 
     @cached_property
@@ -107,7 +107,7 @@ class ReportData:
 
     @cached_property
     def issues(self) -> list[Issue]:
-        """What goes wrong, trial by trial."""
+        """Issues by trial."""
         items = analyse_items(self.results, self.tests, pass_score=self.pass_score)
         context = replace(
             self.issue_context,
@@ -119,23 +119,23 @@ class ReportData:
 
     @cached_property
     def issue_groups(self) -> list[IssueGroup]:
-        """What goes wrong, by cause, the most costly first."""
+        """Issues by cause, the most costly first."""
         return group_issues(self.issues, detectors=self.detectors)
 
     @cached_property
     def format_taxes(self) -> list[FormatTax]:
-        """What format alone costs, by LLM and class; only where it costs something."""
+        """Score lost to format alone, by LLM and class; only where it is above 0."""
         facts = self.issue_context.facts
         return [row for row in format_tax(self.results, facts) if row.tax > 1e-9]
 
     @cached_property
     def reliabilities(self) -> list[Reliability]:
-        """What repeated trials say of each LLM; empty where no test was tried twice."""
+        """Reliability of each LLM; empty if no test has several trials."""
         k = usual_trials(self.results)
         return reliability(self.results, k=k, pass_score=self.pass_score) if k else []
 
     def stratified(self, *, classes_weigh_alike: bool) -> dict[str, Estimate]:
-        """Return scores by LLM id with test classes as strata, see `stratified_scores`."""
+        """Compute scores by LLM id with test classes as strata, see `stratified_scores`."""
         return stratified_scores(self.results, self.tests, classes_weigh_alike=classes_weigh_alike)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a completion costs."""
+"""Cost of a completion."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _MILLION = 1_000_000
 _BYTES_PER_TOKEN = 4
 """Of English; other languages have more bytes and about as many tokens per word."""
 _TOKENS_PER_MESSAGE = 5
-"""What a chat template adds."""
+"""Tokens that a chat template adds."""
 _EXPECTED_REPLY_TOKENS = 500
 
 
 def cost_usd(usage: Usage, prices: Prices) -> float | None:
-    """Return US dollars, or None where prices or token counts are unknown.
+    """Compute US dollars; None if prices or token counts are unknown.
 
     Cached prompt tokens cost `cached_input` where it is given, else `input`; thinking tokens are
     part of the completion and cost `output`.
@@ -38,7 +38,7 @@ def cost_usd(usage: Usage, prices: Prices) -> float | None:
 
 
 def estimated_tokens(text: str) -> int:
-    """Return about how many tokens a text is, by its length.
+    """Estimate the number of tokens of a text by its length.
 
     Example:
         >>> estimated_tokens("How many tokens is this?")
@@ -53,7 +53,7 @@ def estimated_cost_usd(
     max_tokens: int | None = None,
     expected_reply_tokens: int | None = None,
 ) -> float | None:
-    """Return about what a request will cost in US dollars; None where prices are unknown.
+    """Estimate the cost of a request in US dollars; None if prices are unknown.
 
     Args:
         prices: Of the LLM.

@@ -1,4 +1,4 @@
-"""What makes a stored result out of date: hashes of what was asked and of how it was scored."""
+"""Hashes of request and evaluator: a stored result with others is stale."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WITHOUT_INFLUENCE = frozenset({"stream", "keep_alive"})
 
 
 def request_fingerprint(llm: LLM, request: ChatRequest) -> str:
-    """Return 16 hexadecimal digits that change with model, parameters or prompt.
+    """Hash model, parameters and prompt to 16 hexadecimal digits.
 
     Where the model is asked (its endpoint) and what we call it (its id) do not count.
     """
@@ -25,12 +25,12 @@ def request_fingerprint(llm: LLM, request: ChatRequest) -> str:
 
 
 def llm_fingerprint(llm: LLM) -> str:
-    """Return 16 hexadecimal digits that change with model or parameters, whatever the prompt."""
+    """Hash model and parameters, without the prompt, to 16 hexadecimal digits."""
     return _digest(_asked(llm, llm.parameters))
 
 
 def evaluator_fingerprint(spec: EvaluatorSpec, code_digest: str) -> str:
-    """Return 16 hexadecimal digits that change with evaluator, parameters or code."""
+    """Hash evaluator, parameters and code to 16 hexadecimal digits."""
     return _digest([spec.name, spec.parameters, code_digest])
 
 

@@ -1,4 +1,4 @@
-"""What an evaluator may ask for beside response and parameters: other evaluators, a judge."""
+"""Services for evaluators beside response and parameters: other evaluators, a judge."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ LARGEST_SCORE = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeQuestion:
-    """What an evaluator wants to know of a response."""
+    """Question of an evaluator to a judge about a response."""
 
     judge: str = ""
     """Id of the LLM that judges; the workspace's own judge where empty."""
     rubric: str = ""
     """Markdown, or the path of a `.md` file in the workspace."""
     criteria: tuple[str, ...] = ()
-    """What a good response does, each as a dimension of the same weight; where no rubric is."""
+    """Properties of a good response, each a dimension of the same weight; without a rubric."""
     expected_behavior: str = ""
     samples: int = 1
     """How often the judge is asked, at least 1."""
@@ -40,7 +40,7 @@ class JudgeQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeAnswer:
-    """What the judge said, the mean of all samples; scores from 0.0 to 10.0."""
+    """Answer of the judge, the mean of all samples; scores from 0.0 to 10.0."""
 
     overall_score: float
     scores: Mapping[str, float]
@@ -79,7 +79,7 @@ class Part(BaseModel):
 
 
 def parts_by_place(parts: Sequence[Part]) -> Mapping[str, Part]:
-    """Return parts by where they stand in the parameters, such as `evaluators[0]`."""
+    """Name parts by their place in the parameters, such as `evaluators[0]`."""
     return {f"evaluators[{index}]": part for index, part in enumerate(parts)}
 
 

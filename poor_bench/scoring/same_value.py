@@ -1,4 +1,4 @@
-"""Whether a returned value is the expected one: pure."""
+"""Comparison of a returned value with the expected one; pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_UNEQUAL = 1000
 
 
 def is_same_value(got: Any, expected: Any, *, exact_types: bool = False) -> bool:
-    """Return whether two values of plain data are equal.
+    """True if two values of plain data are equal.
 
     Floats may differ by `TOLERANCE`, and NaN equals NaN. Since JSON can say neither tuples nor keys
     that are no text, lists equal tuples and `{1: "a"}` equals `{"1": "a"}`; `True` equals 1 and
@@ -65,7 +65,7 @@ def _are_same(got: Sequence[Any], expected: Sequence[Any], exact_types: bool) ->
 
 
 def _is_same_set(got: AbstractSet[Any], expected: AbstractSet[Any], exact_types: bool) -> bool:
-    """Return whether each item of one set has one of its own in the other."""
+    """True if each item of one set has one of its own in the other."""
     if exact_types:
         return Counter(map(_typed, got)) == Counter(map(_typed, expected))
     ours, theirs = list(got - expected), list(expected - got)
@@ -80,7 +80,7 @@ def _is_same_set(got: AbstractSet[Any], expected: AbstractSet[Any], exact_types:
 
 
 def _typed(item: Any) -> Any:
-    """Return what only items of the same value and types have in common."""
+    """Make a key that only items of the same value and types share."""
     parts = tuple(map(_typed, item)) if isinstance(item, tuple) else item
     return type(item), parts
 

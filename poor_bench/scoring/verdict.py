@@ -1,4 +1,4 @@
-"""What an evaluator says of one response, and the format that it wants."""
+"""Verdict of an evaluator on one response, and the answer format that it wants."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from poor_bench.models.completion import FinishReason
 
 
 class AnswerFormat(StrEnum):
-    """What a prompt should ask for, so that the evaluator finds the answer."""
+    """Answer format that a prompt should request, so that the evaluator finds the answer."""
 
     JSON_OBJECT = "json_object"
     JSON_LIST = "json_list"
@@ -118,7 +118,7 @@ class Verdict(tuple[float, str]):
 
 
 def verdict_of(returned: Any) -> Verdict:
-    """Return what an evaluator returned as a verdict, with texts of bounded length.
+    """Check what an evaluator returned, and bound the length of its texts.
 
     Raises:
         ValueError: If it is not a pair of a number from 0.0 to 1.0 and a text; the message says
@@ -180,7 +180,7 @@ MAX_SHOWN = 2_000
 
 
 class VerdictFacts(TypedDict, total=False):
-    """What a verdict tells beside score and details; see `Verdict`."""
+    """Facts of a verdict beside score and details; see `Verdict`."""
 
     found: str
     extracted: str
@@ -192,7 +192,7 @@ class VerdictFacts(TypedDict, total=False):
 def under_format_rule(
     score: float, details: str, *, broken: str, strict: bool, **facts: Unpack[VerdictFacts]
 ) -> Verdict:
-    """Return the verdict on an answer that may have broken the format rule.
+    """Make the verdict on an answer that may have broken the format rule.
 
     Args:
         score: Score of the answer, whatever its format.
@@ -233,7 +233,7 @@ _REASONS = {
 def no_answer_verdict(
     answer: str, *, finish: FinishReason, thinking_is_unclosed: bool = False
 ) -> Verdict | None:
-    """Return the verdict on a response whose answer is empty; None where there is an answer.
+    """Make the verdict on a response without an answer; None if there is one.
 
     Args:
         answer: The response without its thinking.
@@ -249,7 +249,7 @@ def no_answer_verdict(
 
 
 def explain_cut_off(verdict: Verdict, finish: FinishReason) -> Verdict:
-    """Return a zero for a response that the token limit cut off as "no answer", with the reason.
+    """Explain a zero by the token limit if that cut the response off.
 
     Any other verdict is returned as it is: an answer that was found before the cut counts.
     """
@@ -270,7 +270,7 @@ def marks_of(
     thinking_is_unclosed: bool,
     has_answer: bool,
 ) -> tuple[str, ...]:
-    """Return what is remarkable about a response, in a fixed order."""
+    """List the flags of a response, in a fixed order."""
     marks = [_MARKS[finish]] if finish in _MARKS else []
     if not has_answer:
         marks.append(NO_ANSWER)

@@ -37,7 +37,7 @@ class RankRange:
 
 
 def rank_ranges(llm_ids: Sequence[str], better: Collection[tuple[str, str]]) -> list[RankRange]:
-    """Return the ranks that the established differences leave open.
+    """Compute the ranks that the significant differences leave open.
 
     Args:
         llm_ids: The LLMs, in the order in which the ranges are wanted.
@@ -68,7 +68,7 @@ def rank_ranges(llm_ids: Sequence[str], better: Collection[tuple[str, str]]) -> 
 def tie_groups(
     llm_ids: Sequence[str], better: Collection[tuple[str, str]]
 ) -> list[tuple[str, ...]]:
-    """Return the largest groups of LLMs of which no two can be told apart.
+    """Find the largest groups of LLMs of which no two differ significantly.
 
     An LLM may stand in several groups: `a` and `b` may be tied, `b` and `c` too, and `a` and `c`
     not. LLMs without a common group differ.
@@ -113,7 +113,7 @@ def _without_contained(groups: list[frozenset[str]]) -> list[frozenset[str]]:
 
 
 def tie_letters(groups: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Return the names of the tie groups that each LLM stands in: a, ..., z, aa, ab, ...
+    """Name the tie groups of each LLM: a, ..., z, aa, ab, ...
 
     Names are put together without a comma as long as each has one letter.
 
@@ -137,7 +137,7 @@ def tie_letters(groups: Sequence[Sequence[str]]) -> dict[str, str]:
 
 
 def _group_name(number: int) -> str:
-    """Return the name of a group, as a spreadsheet names its columns."""
+    """Name a group as a spreadsheet names its columns."""
     earlier, place = divmod(number, _LETTERS)
     return (_group_name(earlier - 1) if earlier else "") + chr(ord("a") + place)
 
@@ -173,7 +173,7 @@ class PairedDifference:
     however often they are tried, or where none was tried twice, so that it is not known."""
 
     def is_real(self, alpha: float = 0.05) -> bool:
-        """Return whether the difference is established, given all that was compared."""
+        """True if the difference is significant, corrected for all comparisons."""
         return self.p_adjusted < alpha
 
 
@@ -270,7 +270,7 @@ def _pairs_of(
 
 
 def _describe(table: ScoreTable, a: int, b: int) -> PairedDifference:
-    """Return what is known of a pair apart from its p-values, which come for all pairs at once."""
+    """Describe a pair without its p-values, which are computed for all pairs at once."""
     import numpy as np
 
     common = ~np.isnan(table.scores[:, a] - table.scores[:, b])

@@ -35,7 +35,7 @@ _POWERS = tuple(Z_95**power for power in range(10))
 
 
 def t_quantile_95(degrees_of_freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's t distribution.
+    """Approximate the 97.5 % quantile of Student's t distribution.
 
     Args:
         degrees_of_freedom: At least 1.
@@ -73,7 +73,7 @@ def t_quantile_95(degrees_of_freedom: int) -> float:
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """Return the value below which `share` of the values lie.
+    """Compute the value below which `share` of the values lie.
 
     Args:
         ordered: Values in ascending order, at least one.
@@ -102,7 +102,7 @@ def percentile(ordered: Sequence[float], share: float) -> float:
 
 
 def wilson_interval(share: float, n: float, quantile: float = Z_95) -> tuple[float, float]:
-    """Return the interval of the shares that `n` observations do not rule out.
+    """Compute the interval of the shares that `n` observations do not rule out.
 
     It never leaves 0 to 1 and keeps a width where all observations agree, unlike the textbook
     interval of plus and minus two standard errors.
@@ -139,7 +139,7 @@ def wilson_interval(share: float, n: float, quantile: float = Z_95) -> tuple[flo
 
 
 def mean_score(test_scores: Sequence[float]) -> Estimate:
-    """Return the mean of the tests' scores with its 95 % interval.
+    """Compute the mean of the tests' scores with its 95 % confidence interval.
 
     The unit is the test. Where a test was tried several times, pass the mean of its trials: trials
     of one test are alike, so counting each as an observation of its own would promise more than is
@@ -181,7 +181,7 @@ def mean_score(test_scores: Sequence[float]) -> Estimate:
 
 
 def _effective_number(scores: Sequence[float], mean: float) -> tuple[float, float]:
-    """Return the effective number of observations and the quantile that goes with it."""
+    """Compute the effective number of observations and the quantile that belongs to it."""
     n = len(scores)
     if all(score in {0.0, 1.0} for score in scores):
         return n, Z_95
@@ -194,7 +194,7 @@ def _effective_number(scores: Sequence[float], mean: float) -> tuple[float, floa
 def stratified_mean(
     scores_by_class: Mapping[str, Sequence[float]], weights: Mapping[str, float] | None = None
 ) -> Estimate:
-    """Return the weighted mean of the classes' mean scores with its 95 % interval.
+    """Compute the weighted mean of the classes' mean scores with its 95 % confidence interval.
 
     What differs between classes is no uncertainty, because the classes were chosen: the interval
     is narrower than that of the plain mean over the same tests.
@@ -249,7 +249,7 @@ def _shares(
 
 
 def paired_interval(differences: Sequence[float]) -> Estimate:
-    """Return the mean of paired differences with a 95 % interval that holds for few tests.
+    """Compute the mean of paired differences with a 95 % interval that holds for few tests.
 
     Two tests are added in thought, one won and one lost by the typical size of a difference (by a
     whole point where none was seen). So identical scores do not claim that two LLMs are the same.
@@ -293,7 +293,7 @@ def paired_interval(differences: Sequence[float]) -> Estimate:
 def bootstrap_interval(
     differences: Sequence[float], *, n_resamples: int = 9999, seed: int = 0
 ) -> Estimate:
-    """Return the mean of paired differences with its bootstrap interval (95 %, BCa).
+    """Compute the mean of paired differences with its bootstrap interval (95 %, BCa).
 
     For comparison with other tools; it is too narrow below some 60 tests (see `paired_interval`).
 
@@ -336,7 +336,7 @@ _LEAST = 4
 
 
 def row_correlations(x: ArrayLike, y: ArrayLike) -> list[Estimate | None]:
-    """Return Pearson's correlation of each row of `x` with the same row of `y`.
+    """Compute Pearson's correlation of each row of `x` with the same row of `y`.
 
     With one side all 0 or 1 this is the point-biserial correlation.
 
@@ -366,7 +366,7 @@ def row_correlations(x: ArrayLike, y: ArrayLike) -> list[Estimate | None]:
 
 
 def rank_correlation(x: ArrayLike, y: ArrayLike) -> Estimate | None:
-    """Return Spearman's rank correlation with its 95 % interval; ties share their mean rank.
+    """Compute Spearman's rank correlation with its 95 % interval; ties share their mean rank.
 
     Args:
         x: Finite numbers.
@@ -395,7 +395,7 @@ def rank_correlation(x: ArrayLike, y: ArrayLike) -> Estimate | None:
 
 
 def _pearson_of_rows(x: ArrayLike, y: ArrayLike) -> list[tuple[float, int] | None]:
-    """Return the correlation and the number of pairs of each row."""
+    """Compute the correlation and count the pairs of each row."""
     import numpy as np
 
     xs, ys = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)

@@ -16,7 +16,7 @@ from poor_bench.statistics.scores import ScoreTable, score_table
 
 
 class ItemFinding(StrEnum):
-    """What is remarkable about a test, seen over all LLMs."""
+    """Finding about a test, over all LLMs."""
 
     NOBODY_PASSES = "nobody_passes"
     """No LLM passed in any trial: too hard, or nothing can satisfy its evaluator."""
@@ -40,7 +40,7 @@ class Alike:
     text: str
     """The common answer or message."""
     is_answer: bool
-    """Whether `text` is an answer; else it is what the evaluator said."""
+    """True if `text` is an answer; else the evaluator said it."""
     llm_ids: tuple[str, ...]
     n_failing: int
     """LLMs that did not pass in some trial, in this way or another."""
@@ -72,7 +72,7 @@ class Item:
 
     @property
     def suspicion(self) -> str:
-        """What speaks against the test, in one line; empty where nothing does."""
+        """Reasons against the test in one line; empty if there are none."""
         if not self.is_suspicious:
             return ""
         reasons = [finding.value.replace("_", " ") for finding in self.findings]
@@ -84,12 +84,12 @@ class Item:
 
     @property
     def is_suspicious(self) -> bool:
-        """Whether the test, rather than the LLMs, may be at fault."""
+        """True if the test, rather than the LLMs, may be at fault."""
         return not _SUSPICIOUS.isdisjoint(self.findings)
 
 
 def model_of(result: Result) -> str:
-    """Return what tells models apart: the digest where the server told it, else the LLM's id.
+    """Identify a model: the digest if the server reports it, else the LLM's id.
 
     LLMs that are one model with other parameters or prompts fail alike, and are no independent
     witnesses against a test.
@@ -106,7 +106,7 @@ _TRACEBACK = re.compile(r"Traceback \(most recent call last\).*", re.DOTALL)
 
 
 def failing_alike(failing: Iterable[Result]) -> Alike | None:
-    """Return the answer or message that most failing LLMs share.
+    """Find the answer or message that most failing LLMs share.
 
     Independent LLMs seldom agree on one wrong answer. Where they do, the key may be wrong; where
     they share a message (such as a function that is missing under the demanded name), the prompt
@@ -141,7 +141,7 @@ def failing_alike(failing: Iterable[Result]) -> Alike | None:
 
 
 def _way_of(result: Result) -> tuple[str, bool]:
-    """Return the answer, or else the message, and which of both it is; "" where neither tells."""
+    """Find the answer, or else the message, and which of both it is; "" if there is neither."""
     if result.got:
         return " ".join(result.got.casefold().split()), True
     if result.score:
@@ -156,7 +156,7 @@ LEAST_MODELS = 3
 def analyse_items(
     results: Iterable[Result], tests: Mapping[str, Test] | None = None, *, pass_score: float = 1.0
 ) -> list[Item]:
-    """Return what the results of all LLMs say about each test.
+    """Analyse what the results of all LLMs say about each test.
 
     Args:
         results: Scored and failed trials in any order; failures are left out.
@@ -244,7 +244,7 @@ _N_ORDERS = 1999
 
 
 class LevelVerdict(StrEnum):
-    """Whether declared levels and measured difficulty go together."""
+    """Relation of declared levels and measured difficulty."""
 
     FOLLOWS = "follows"
     REVERSED = "reversed"
@@ -267,7 +267,7 @@ class LevelOrder:
 
     @property
     def verdict(self) -> LevelVerdict:
-        """What can be said at the 5 % level."""
+        """Conclusion at the 5 % level."""
         if self.correlation is None or self.p_value >= 0.05:
             return LevelVerdict.UNCLEAR
         return LevelVerdict.FOLLOWS if self.correlation.value > 0 else LevelVerdict.REVERSED

@@ -111,7 +111,7 @@ class Reliability:
 def reliability(
     results: Iterable[Result], *, k: int = 2, pass_score: float = 1.0
 ) -> list[Reliability]:
-    """Return pass@k, pass^k and the flip rate of every LLM that was tried often enough.
+    """Compute pass@k, pass^k and the flip rate of every LLM with enough trials.
 
     Args:
         results: Scored and failed trials in any order; failures are left out.
@@ -144,7 +144,7 @@ def reliability(
 
 
 def usual_trials(results: Iterable[Result]) -> int:
-    """Return how often tests were tried, of those tried more than once; 0 where none was.
+    """Find the usual number of trials of repeated tests; 0 if no test was repeated.
 
     Args:
         results: Scored and failed trials in any order; failures are left out.
@@ -166,7 +166,7 @@ def usual_trials(results: Iterable[Result]) -> int:
 
 
 def _count(results: Iterable[Result], pass_score: float) -> dict[str, dict[str, tuple[int, int]]]:
-    """Return the passed and the scored trials per LLM and test."""
+    """Count the passed and the scored trials per LLM and test."""
     counts: dict[str, dict[str, tuple[int, int]]] = {}
     for result in results:
         if result.score is not None:

@@ -34,7 +34,7 @@ class ScoreTable:
 
 
 def score_table(results: Iterable[Result]) -> ScoreTable:
-    """Return the mean scores of `results` as a table; failures leave their place empty.
+    """Arrange mean scores in a table of tests by LLMs; failures leave their place empty.
 
     Args:
         results: Scored and failed trials in any order.
@@ -108,12 +108,12 @@ class Coverage:
 
     @property
     def text(self) -> str:
-        """What screens say, such as `scored on 32 of 64 tests; not comparable`."""
+        """Text for screens, such as `scored on 32 of 64 tests; not comparable`."""
         seen = f"scored on {self.n_tests:,} of {self.n_all:,} tests"
         return seen if self.is_comparable else f"{seen}; not comparable"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it for machines."""
+        """Describe it for machines."""
         return {
             "n_tests": self.n_tests,
             "n_all": self.n_all,
@@ -122,7 +122,7 @@ class Coverage:
 
 
 def coverages(tests_of: Mapping[str, Collection[str]]) -> dict[str, Coverage]:
-    """Return the coverage of each LLM.
+    """Count the tests of each LLM against those of all LLMs.
 
     Args:
         tests_of: LLM id to the ids of the tests that it was scored on.
@@ -137,7 +137,7 @@ def coverages(tests_of: Mapping[str, Collection[str]]) -> dict[str, Coverage]:
 
 
 def coverages_of(results: Iterable[Result]) -> dict[str, Coverage]:
-    """Return the coverage of each LLM that has a result, failures included."""
+    """Compute the coverage of each LLM that has a result, failures included."""
     tests_of: dict[str, set[str]] = {}
     for result in results:
         tests = tests_of.setdefault(result.llm_id, set())
@@ -149,7 +149,7 @@ def coverages_of(results: Iterable[Result]) -> dict[str, Coverage]:
 def stratified_scores(
     results: Iterable[Result], tests: Mapping[str, Test], *, classes_weigh_alike: bool = False
 ) -> dict[str, Estimate]:
-    """Return each LLM's mean score with an interval that the choice of classes does not widen.
+    """Compute each LLM's mean score with an interval that the choice of classes does not widen.
 
     Args:
         results: Scored and failed trials in any order; failures are left out.

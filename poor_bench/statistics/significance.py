@@ -19,7 +19,7 @@ _CHUNK = 1000
 def sign_flip_p_values(
     differences: ArrayLike, *, n_flips: int = 9999, seed: int = 0
 ) -> NDArray[np.float64]:
-    """Return how surprising each column's mean difference is if nothing but chance decides signs.
+    """Compute the chance of each column's mean difference if signs are random.
 
     If two LLMs are equally good, each test's difference might as well have the other sign. The
     p-value is the share of sign patterns that give a sum at least as far from zero: of all
@@ -96,7 +96,7 @@ def _hoeffding_bound(columns: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values that hold for all comparisons together.
+    """Correct p-values so that they hold for all comparisons together.
 
     Whoever calls those below 0.05 real errs in any of them with a chance of at most 5 %.
 
@@ -134,7 +134,7 @@ _MOST = 10**9
 def needed_tests(
     difference: float, deviation: float, *, alpha: float = 0.05, power: float = 0.8
 ) -> int | None:
-    """Return on how many common tests a difference would probably be seen.
+    """Compute how many common tests a difference needs to show.
 
     Args:
         difference: True mean score difference to be seen; the observed one is the usual guess.
@@ -165,7 +165,7 @@ def needed_tests(
 def smallest_difference(
     n_tests: int, deviation: float, *, alpha: float = 0.05, power: float = 0.8
 ) -> float:
-    """Return the smallest mean score difference that this many common tests probably show.
+    """Compute the smallest mean score difference that this many common tests probably show.
 
     Args:
         n_tests: Common tests, at least 1.
@@ -200,7 +200,7 @@ def needed_trials(
     alpha: float = 0.05,
     power: float = 0.8,
 ) -> int | None:
-    """Return with how many trials of each test a difference would probably be seen.
+    """Compute how many trials per test a difference needs to show.
 
     Args:
         difference: As in `needed_tests`.
@@ -231,7 +231,7 @@ def needed_trials(
 
 
 def _wanted_ratio(deviation: float, alpha: float, power: float) -> float:
-    """Return how many standard errors a difference must measure to be seen."""
+    """Compute how many standard errors a difference must measure to show."""
     if deviation < 0 or not 0 < alpha < 1 or not 0 < power < 1:
         raise ValueError("deviation must be at least 0; alpha and power between 0 and 1")
     return _z(1 - alpha / 2) + _z(power)

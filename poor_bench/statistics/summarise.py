@@ -49,7 +49,7 @@ class Summariser:
         tally.add(result, self._pass_score)
 
     def rows(self, by: GroupBy = GroupBy.LLM) -> list[Summary]:
-        """Return one row per group, in the order in which the groups first appeared."""
+        """Summarise each group, in the order in which the groups first appeared."""
         merged: dict[Group, Tally] = {}
         for key, tally in self._tallies.items():
             merged.setdefault(_group_of(key, by), Tally()).merge(tally)
@@ -63,7 +63,7 @@ def summarise(
     by: GroupBy = GroupBy.LLM,
     pass_score: float = 1.0,
 ) -> list[Summary]:
-    """Return one row of figures per LLM, or per LLM and class or level.
+    """Compute one row of figures per LLM, or per LLM and class or level.
 
     Args:
         results: Scored and failed trials in any order; each trial once.

@@ -11,7 +11,7 @@ from poor_bench.statistics.intervals import Estimate
 
 
 class GroupBy(StrEnum):
-    """What one row of a summary stands for."""
+    """Grouping of the rows of a summary."""
 
     LLM = "llm"
     LLM_CLASS = "llm_class"

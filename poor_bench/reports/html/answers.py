@@ -61,7 +61,7 @@ class AnsweredTest(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What the page shows of the tests."""
+    """Tests on the page."""
 
     tests: list[AnsweredTest]
     n_left_out: int
@@ -69,7 +69,7 @@ class Answers(NamedTuple):
 
 
 def answers(data: ReportData, *, max_characters: int = MAX_CHARACTERS) -> Answers:
-    """Return the tests that have results.
+    """Collect the tests that have results.
 
     Args:
         data: The report.
@@ -151,7 +151,7 @@ def _answer(result: Result, data: ReportData, budget: _Budget) -> Answer:
 
 
 def _facts(result: Result) -> list[tuple[str, str]]:
-    """Return what else is known, names first."""
+    """List what else is known, names first."""
     found = [
         ("expected", result.expected[:200]),
         ("got", result.got[:200]),

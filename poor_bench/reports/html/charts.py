@@ -18,12 +18,12 @@ HEAT_STEPS = 20
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage for SVG, such as `83.25%`."""
+    """Write a share as a percentage for SVG, such as `83.25%`."""
     return f"{100 * share:.2f}%"
 
 
 def heat_step(score: float) -> int:
-    """Return the step of the palette for a score of 0.0 to 1.0.
+    """Find the step of the palette for a score of 0.0 to 1.0.
 
     Example:
         >>> heat_step(0.0), heat_step(0.5), heat_step(1.0)
@@ -33,7 +33,7 @@ def heat_step(score: float) -> int:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Return round numbers from `low` to `high`, both above 0: 1, 2, 5 or, if few, every digit.
+    """Choose round numbers from `low` to `high`, both above 0: 1, 2, 5 or, if few, every digit.
 
     Example:
         >>> log_ticks(0.8, 30.0), log_ticks(3.5, 6.5)
@@ -49,7 +49,7 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def spread_out(places: Sequence[float], gap: float) -> list[float]:
-    """Return places that are at least `gap` apart, each near its own, in the same order.
+    """Move places at least `gap` apart, each near its own, in the same order.
 
     Args:
         places: In ascending order.
@@ -95,7 +95,7 @@ class HeatRow(NamedTuple):
 
 
 def heat_map(data: ReportData) -> list[HeatRow]:
-    """Return a row for every LLM, best score first, and in it a cell for every class."""
+    """Build a row for every LLM, best score first, with a cell for every class."""
     summaries = {
         (row.group.llm_id, row.group.class_id): row for row in data.summaries(GroupBy.LLM_CLASS)
     }
@@ -132,7 +132,7 @@ class Point(NamedTuple):
     y_high: float
     label_y: float
     is_front: bool
-    """Whether no other LLM is both faster and better."""
+    """True if no other LLM is both faster and better."""
 
 
 class Tick(NamedTuple):
@@ -168,7 +168,7 @@ class _Llm(NamedTuple):
 
 
 def scatter(data: ReportData) -> Scatter | None:
-    """Return the chart, or None where fewer than two LLMs have both a score and a time."""
+    """Build the chart; None if fewer than two LLMs have both a score and a time."""
     llms = _llms_of(data)
     if len(llms) < 2:
         return None
@@ -217,7 +217,7 @@ def _llms_of(data: ReportData) -> list[_Llm]:
 
 
 def _points_of(llms: Sequence[_Llm], frame: _Frame) -> list[Point]:
-    """Return the points, their labels so far apart that all can be read."""
+    """Place the points, their labels far enough apart to be read."""
     places = spread_out([frame.y(llm.score) for llm in llms], _LABEL_GAP)
     down = max(0.0, _TOP - places[0])
     return [

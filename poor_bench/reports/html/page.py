@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def report_environment(package: str = __package__, **filters: Callable[..., str]) -> Environment:
-    """Return the templates of a package, and those of this one for what all reports share.
+    """Load the templates of a package, and those of this one that all reports share.
 
     Args:
         package: The package with a folder `templates`.
@@ -60,7 +60,7 @@ def report_to_html(data: ReportData, _by: object = None) -> str:
 
 
 def content_security_policy(style: str, script: str) -> str:
-    """Return the policy that allows one stylesheet and one script, and nothing else.
+    """Write the policy that allows one stylesheet and one script, and nothing else.
 
     Args:
         style: Exactly what stands between the style tags.
@@ -108,7 +108,7 @@ def _content(data: ReportData) -> dict[str, Any]:
 
 
 def _failure_counts(data: ReportData) -> list[tuple[str, str, str, int]]:
-    """Return LLM, kind, message and number of the trials that failed to run."""
+    """Count the trials that failed to run by LLM, kind and message."""
     counts: dict[tuple[str, str, str], int] = {}
     for result in data.failures:
         assert result.failure is not None

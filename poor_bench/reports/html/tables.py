@@ -110,7 +110,7 @@ class ChangedTests(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What became of one LLM."""
+    """Changes of one LLM."""
 
     name: str
     verdict: str
@@ -121,7 +121,7 @@ class Change(NamedTuple):
 
 
 def changes(data: ReportData) -> list[Change]:
-    """Return what became of each LLM, established losses first; nothing without a base."""
+    """Describe the change of each LLM, significant losses first; empty without a baseline."""
     found = [_change(item, data) for item in (data.base.llms if data.base else ())]
     return sorted(found, key=lambda change: _ORDER.index(change.kind))
 
@@ -150,7 +150,7 @@ def _change(item: LLMComparison, data: ReportData) -> Change:
 
 
 def _edge(groups: Sequence[ComparedGroup]) -> float:
-    """Return where the scale ends on both sides of zero."""
+    """Find where the scale ends on both sides of zero."""
     reach = [abs(limit) for g in groups for limit in (g.difference.low, g.difference.high)]
     return max([_LEAST_SCALE, *reach])
 

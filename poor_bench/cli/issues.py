@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from poor_bench import metrics
 from poor_bench.cli.context import AppContext, next_step, pass_app
 from poor_bench.cli.options import baseline_option, read_selection, selection_options
 from poor_bench.cli.output import json_option, print_json, print_table, say
@@ -144,9 +145,9 @@ def _print_format_tax(data: ReportData, taxes: Sequence[FormatTax]) -> None:
         {
             "Model": data.name(tax.llm_id),
             "Class": tax.class_id,
-            ">Score": f"{tax.score:.3f}",
-            ">Strict": f"{tax.strict_score:.3f}",
-            ">Format tax": f"{tax.tax:.3f}",
+            f">{metrics.SCORE.label}": metrics.SCORE.text(tax.score),
+            f">{metrics.STRICT_SCORE.label}": metrics.STRICT_SCORE.text(tax.strict_score),
+            f">{metrics.FORMAT_TAX.label}": metrics.FORMAT_TAX.text(tax.tax),
             "Found": _counts(tax.n_by_found.items()),
             "Fix": tax.mend,
         }

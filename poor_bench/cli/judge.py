@@ -359,6 +359,7 @@ _AGREEMENT_EXAMPLES = examples(
 @click.argument("agent_id", metavar="[AGENT]", required=False)
 @click.option(
     "--pass-score",
+    "pass_rating",
     type=click.FloatRange(0, 10),
     default=APPROVAL_THRESHOLD,
     help="Lowest score that passes, for Cohen's kappa.",
@@ -369,7 +370,7 @@ _AGREEMENT_EXAMPLES = examples(
 @json_option
 @pass_app
 def agreement(
-    app: AppContext, /, agent_id: str | None, pass_score: float, whole: bool, as_json: bool
+    app: AppContext, /, agent_id: str | None, pass_rating: float, whole: bool, as_json: bool
 ) -> int:
     """Show how well each judge agrees with people, and its bias.
 
@@ -381,7 +382,7 @@ def agreement(
     runs = app.judgements.runs(agent_id)
     scope = Scope.AGENTS if whole else Scope.CASES
     items = judged_items(runs, read_labels(app.data_dir), scope)
-    measured = {judge: measure_agreement(both, pass_score) for judge, both in items.items()}
+    measured = {judge: measure_agreement(both, pass_rating) for judge, both in items.items()}
     if as_json:
         print_json({"judges": {judge: asdict(figures) for judge, figures in measured.items()}})
     elif not any(figures.n for figures in measured.values()):

@@ -83,6 +83,7 @@ def _tax_of(llm_id: str, class_id: str, results: list[Result]) -> FormatTax:
         result for result, score, kept in zip(results, scores, strict, strict=True) if kept < score
     ]
     ways = Counter(result.found for result in broken).most_common()
+    first = [result for result in broken if result.found == ways[0][0]] if ways else []
     return FormatTax(
         llm_id=llm_id,
         class_id=class_id,
@@ -90,7 +91,7 @@ def _tax_of(llm_id: str, class_id: str, results: list[Result]) -> FormatTax:
         score=sum(scores) / len(scores),
         strict_score=sum(strict) / len(strict),
         n_by_found=dict(ways),
-        mend=_choose_fix([result for result in broken if result.found == ways[0][0]]) if ways else "",
+        mend=_choose_fix(first) if first else "",
     )
 
 

@@ -219,16 +219,16 @@ class Agreement:
     """The same, given people's scores."""
 
 
-def measure_agreement(items: Sequence[ScoredItem], pass_score: float) -> Agreement:
+def measure_agreement(items: Sequence[ScoredItem], pass_rating: float) -> Agreement:
     """Compute the agreement of a judge with people.
 
     Args:
         items: What both scored; may be empty.
-        pass_score: From which score on, 0.0 to 10.0, an item is passed.
+        pass_rating: From which score on, 0.0 to 10.0, an item is passed.
     """
     judge, human = [item.judge for item in items], [item.human for item in items]
     lengths = [float(item.length) for item in items]
-    passed = [score >= pass_score for score in judge], [score >= pass_score for score in human]
+    passed = [score >= pass_rating for score in judge], [score >= pass_rating for score in human]
     return Agreement(
         n=len(items),
         kappa=cohen_kappa(*passed) if items else None,

@@ -12,7 +12,7 @@ def told(n_items: int, off_by: float) -> str:
         ScoredItem(judge=number % 8 + number % 2 * off_by, humans=(number % 8,), length=100)
         for number in range(n_items)
     ]
-    return trust_text(measure_agreement(items, pass_score=8.0))
+    return trust_text(measure_agreement(items, pass_rating=8.0))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
+from poor_bench import metrics
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import aria, empty_state, no_results
 from poor_bench.dashboard.components.tables import number, quiet, row, sheet
@@ -146,10 +147,10 @@ def _by_llm(
     return html.Div(links, className="chip-row")
 
 
-_TAX_HEADINGS = ("Model", "Test class", "Score", "Strict", "Tax", "Found", "Fix")
+_TAX_FIGURES = (metrics.SCORE, metrics.STRICT_SCORE, metrics.FORMAT_TAX)
+_TAX_HEADINGS = ("Model", "Test class", *(each.label for each in _TAX_FIGURES), "Found", "Fix")
 _MEANINGS = {
-    "Strict": "Score with format rules",
-    "Tax": "Score minus strict score",
+    **{each.label: each.meaning for each in _TAX_FIGURES},
     "Found": "Place of the answer in the response. Announced: after words such as 'the answer is'. "
     "Stated: on the first line or in the last sentence.",
 }
@@ -178,9 +179,9 @@ def _tax_row(tax: FormatTax, name_of: Callable[[str], str]) -> Component:
     return row(
         dcc.Link(name_of(tax.llm_id), href=href),
         tax.class_id or "unknown",
-        number(f"{tax.score:.3f}"),
-        number(f"{tax.strict_score:.3f}"),
-        html.Td(f"{tax.tax:.3f}", className="number is-tax"),
+        number(metrics.score_text(tax.score)),
+        number(metrics.score_text(tax.strict_score)),
+        html.Td(metrics.score_text(tax.tax), className="number is-tax"),
         ", ".join(f"{way or 'unknown'} {count}x" for way, count in tax.n_by_found.items()),
         quiet(tax.mend),
     )

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
 
+from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import empty_state, figures_list, ticked_text
 from poor_bench.dashboard.components.controls import choose_button
 from poor_bench.dashboard.components.tables import number, quiet, row, sheet
 from poor_bench.dashboard.components.texts import folded, plain_text
 from poor_bench.dashboard.pages.llms.layout import LLMsIds
-from poor_bench.dashboard.text.formatting import milliseconds_text, setting_text, size_text
+from poor_bench.dashboard.text.formatting import setting_text, size_text
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import counted
 
@@ -101,14 +102,17 @@ def _found(entry: Mapping[str, Any]) -> Component:
 def tried_answer(completion: Completion) -> Component:
     """Return the answer with its thinking, tokens and times."""
     usage, timing = completion.usage, completion.timing
+    told = {
+        metrics.MEAN_TIME: timing.total_ms,
+        metrics.FIRST_TOKEN: timing.first_token_ms,
+        metrics.LOAD: timing.load_ms,
+        metrics.PROMPT_PROCESSING: timing.prefill_ms,
+        metrics.GENERATION: timing.decode_ms,
+        metrics.PROMPT_TOKENS: usage.prompt_tokens,
+        metrics.COMPLETION_TOKENS: usage.completion_tokens,
+    }
     figures = {
-        "Time": milliseconds_text(timing.total_ms),
-        "Time to first token": milliseconds_text(timing.first_token_ms),
-        "Model load": milliseconds_text(timing.load_ms),
-        "Prompt processing": milliseconds_text(timing.prefill_ms),
-        "Generation": milliseconds_text(timing.decode_ms),
-        "Prompt tokens": str(usage.prompt_tokens or "-"),
-        "Completion tokens": str(usage.completion_tokens or "-"),
+        **{metric.label: metric.text(value) or "-" for metric, value in told.items()},
         "Finish reason": completion.finish_reason.value,
     }
     return html.Div(

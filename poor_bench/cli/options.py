@@ -138,10 +138,11 @@ judge_options = combine(
 
 
 def search_options(default_calls: int) -> Callable[[_Command], _Command]:
-    """Build the options `--seed --max-cost --budget-calls --sandbox --json` of a search."""
+    """Build the options that every search has."""
     return combine(
         click.option("--seed", type=int, default=0, help="Seed of all random choices."),
-        max_cost_option,
+        cost_options,
+        beside_option,
         count_option(
             "--budget-calls", default=default_calls, help="Stop after this number of requests."
         ),

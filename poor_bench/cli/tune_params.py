@@ -72,7 +72,14 @@ _EPILOG = examples(
 @search_options(default_calls=1000)
 @pass_app
 def tune_params(
-    app: AppContext, /, keep: bool, html: Path | None, as_json: bool, **options: Any
+    app: AppContext,
+    /,
+    keep: bool,
+    html: Path | None,
+    dry_run: bool,
+    beside: bool,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Try a model with other parameters.
 
@@ -80,7 +87,13 @@ def tune_params(
     Each combination is stored as a separate model. Combinations that are significantly worse than
     the best one are dropped early.
     """
+    from poor_bench.tuning.searches import require_idle
+
     task = _build_task(app, **options)
+    if dry_run:
+        return _print_plan(app, task, as_json=as_json)
+    if not beside:
+        require_idle(app.data_dir, "params", task.name)
     agree_on_sandbox(app, task.tests)
     report = _run(app, task, quiet=as_json)
     if keep and report.best is not None and report.best.is_better:
@@ -141,6 +154,37 @@ def _run(app: AppContext, task: ParamsTask, *, quiet: bool) -> ParamsReport:
             return tune_params(task, app.config, manager, control, tell)
 
 
+def _print_plan(app: AppContext, task: ParamsTask, *, as_json: bool) -> int:
+    from poor_bench.llm_manager import LLMManager
+    from poor_bench.tuning.params.tune_params import estimated_cost_usd
+
+    with closing(LLMManager(app.data_dir)) as manager:
+        cost_usd = estimated_cost_usd(task, app.config, manager)
+    if as_json:
+        print_json(
+            {
+                "tests": len(task.tests),
+                "axes": [axis.name for axis in task.axes],
+                "budget_calls": task.limits.n_calls,
+                "estimated_cost_usd": cost_usd,
+            }
+        )
+    else:
+        say(_describe_plan(task, cost_usd))
+    return 0
+
+
+def _describe_plan(task: ParamsTask, cost_usd: float) -> str:
+    from poor_bench.metrics import cost_text
+
+    axes = " x ".join(axis.name for axis in task.axes)
+    cost = f" (about {cost_text(cost_usd)})" if cost_usd else ""
+    return (
+        f"Trying {axes} with {task.llm.id} on {counted(len(task.tests), 'test')}, "
+        f"at most {task.limits.n_calls} calls{cost}."
+    )
+
+
 _LINE_EVERY = 25
 
 
@@ -150,18 +194,11 @@ def open_view(
 ) -> Iterator[Callable[[RunEvent], None]]:
     """Print the plan, then show progress as the output allows."""
     from poor_bench.cli.screen import open_job_view
-    from poor_bench.metrics import cost_text
     from poor_bench.pool.events import LLMUnavailable
     from poor_bench.runner.events import RunStarted, TrialFinished
 
     if not quiet:
-        axes = " x ".join(axis.name for axis in task.axes)
-        cost = f" (about {cost_text(cost_usd)})" if cost_usd else ""
-        say(
-            f"Trying {axes} with {task.llm.id} on {counted(len(task.tests), 'test')}, "
-            f"at most {task.limits.n_calls} calls{cost}.",
-            err=True,
-        )
+        say(_describe_plan(task, cost_usd), err=True)
     n_items = n_done = 0
 
     def show(event: RunEvent) -> None:

@@ -72,7 +72,14 @@ _SHARE = click.FloatRange(0.01, 0.98)
 @search_options(default_calls=300)
 @pass_app
 def tune_prompt(
-    app: AppContext, /, resume: str | None, yes: bool, as_json: bool, **options: Any
+    app: AppContext,
+    /,
+    resume: str | None,
+    yes: bool,
+    dry_run: bool,
+    beside: bool,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Rewrite a prompt until it scores higher.
 
@@ -83,9 +90,14 @@ def tune_prompt(
     whether the gain is significant.
     """
     from poor_bench.llm_manager import LLMManager
+    from poor_bench.tuning.searches import require_idle
 
     with closing(LLMManager(app.data_dir)) as manager:
         task = _build_task(app, manager, **options)
+        if dry_run:
+            return _print_plan(task, as_json=as_json)
+        if not beside and not resume:
+            require_idle(app.data_dir, "prompt", task.subject.name)
         report = _run(app, manager, task, resume, quiet=as_json)
     if yes and report.proof is not None and report.proof.is_proven:
         from poor_bench.tuning.accepting import accept_prompt
@@ -180,6 +192,34 @@ _SHOWN_LINE = 70
 _LEAST_LINES = 10
 
 
+def _print_plan(task: PromptTask, *, as_json: bool) -> int:
+    from poor_bench.tuning.prompt.session import split_task
+
+    split = split_task(task)
+    if as_json:
+        print_json(
+            {
+                "train": len(split.train),
+                "validation": len(split.validation),
+                "held_out": len(split.held_out),
+                "budget_calls": task.limits.n_calls,
+                "models": [llm.id for llm in task.asked],
+            }
+        )
+    else:
+        click.echo(_describe_plan(task, split))
+    return 0
+
+
+def _describe_plan(task: PromptTask, split: Split) -> str:
+    return (
+        f"Tuning the {harmless(task.subject.name)} for {harmless(task.llm.id)}: "
+        f"{counted(len(task.subject.cases), 'test')}, "
+        f"at most {task.limits.n_calls} calls{_describe_cost(task)}; {_describe_writer(task)}.\n"
+        f"{_describe_split(split)}"
+    )
+
+
 @contextmanager
 def open_view(
     task: PromptTask, split: Split, *, quiet: bool
@@ -189,13 +229,7 @@ def open_view(
 
     n_calls = task.limits.n_calls
     if not quiet:
-        click.echo(
-            f"Tuning the {harmless(task.subject.name)} for {harmless(task.llm.id)}: "
-            f"{counted(len(task.subject.cases), 'test')}, "
-            f"at most {n_calls} calls{_describe_cost(task)}; {_describe_writer(task)}.",
-            err=True,
-        )
-        click.echo(_describe_split(split), err=True)
+        click.echo(_describe_plan(task, split), err=True)
     shown: tuple[str, int] | None = None
 
     def tell(now: PromptProgress) -> None:

@@ -230,3 +230,12 @@ def test_what_it_will_cost_is_told_before(
     assert "on 4 tests, at most 1000 calls (about $0.01" in told
     assert call(folder, "tune", "prompt", "sums", "--llm", BASE, "--budget-calls", "5") == 0
     assert "4 tests, at most 5 calls (about $0.005" in capsys.readouterr().err
+
+
+def test_a_dry_run_shows_the_plan_and_asks_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sweep(folder, "--param", "responses=is4,is5", "--dry-run", "--json") == 0
+    assert json_of(capsys)["tests"] == 24
+    assert call(folder, "tune", "list") == 0
+    assert "No searches yet" in capsys.readouterr().out

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
+from poor_bench.tuning.searches import TuningFile, find_search, list_searches
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.tuning.prompt_searches import BETTER, marked, write_workspace
@@ -187,3 +188,22 @@ def test_a_system_prompt_is_tuned(
     found = json_of(capsys)
     assert found["subject"] == "system prompt of class sums"
     assert found["best"] is None
+
+
+def test_a_dry_run_shows_the_plan_and_a_search_is_not_made_twice_at_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(folder, *TUNE, "--dry-run", "--json") == 0
+    plan = json_of(capsys)
+    assert plan["budget_calls"] > 0 < plan["held_out"]
+    assert list_searches(folder) == []
+    assert call(folder, *TUNE) == 0
+    search = find_search(folder, "last")
+    file = TuningFile(search.path)
+    try:
+        capsys.readouterr()
+        assert call(folder, *TUNE) == 2
+        assert f"the search {search.run_id} is already running" in capsys.readouterr().err
+        assert call(folder, *TUNE, "--beside") == 0
+    finally:
+        file.close()

@@ -37,13 +37,11 @@ from poor_bench.sandbox import (
     run_check,
 )
 from poor_bench.sandbox.report import (
-    case_cause,
-    case_report,
-    check_cause,
-    check_report,
-    load_cause,
-    load_report,
-    with_output,
+    append_output,
+    find_cause,
+    report_case,
+    report_check,
+    report_load,
 )
 from poor_bench.scoring import AnswerFormat, Cause, Verdict
 from poor_bench.scoring.same_value import is_same_value
@@ -219,17 +217,17 @@ def _tried(program: Program, wanted: Parameters) -> _Ended:
     outcome = run_cases(program, [case.arguments for case in wanted.test_cases])
     if outcome.load.end is not LoadEnd.LOADED:
         _require_setup(wanted)
-        failure = load_report(outcome.load, program.function)
-        return _Ended(0.0, with_output(failure, outcome.output), load_cause(outcome.load))
+        failure = report_load(outcome.load, program.function)
+        return _Ended(0.0, append_output(failure, outcome.output), find_cause(outcome.load))
     lines, causes, n_passed, output = [], set(), 0, outcome.output
     for number, (case, ended) in enumerate(zip(wanted.test_cases, outcome.cases, strict=True), 1):
         if _passes(ended, case, wanted.exact_types):
             n_passed += 1
             continue
-        causes.add(case_cause(ended))
+        causes.add(find_cause(ended))
         output = output or ended.output
         lines.append(
-            case_report(
+            report_case(
                 number,
                 describe_value(case.arguments),
                 ended,
@@ -239,7 +237,7 @@ def _tried(program: Program, wanted: Parameters) -> _Ended:
     total = len(wanted.test_cases)
     heading = f"{n_passed} of {total} cases passed"
     cause = next((cause for cause in Cause if cause in causes), "")
-    return _Ended(n_passed / total, with_output("\n".join([heading, *lines]), output), cause)
+    return _Ended(n_passed / total, append_output("\n".join([heading, *lines]), output), cause)
 
 
 def _require_setup(wanted: Parameters) -> None:
@@ -264,9 +262,9 @@ def _checked(program: Program, source: str, setup: str) -> _Ended:
         reason = outcome.error.message if outcome.error else outcome.cause
         raise ValueError(f"the test itself cannot be run: {reason}")
     if outcome.end is CheckEnd.NOT_LOADED:
-        details = with_output(load_report(outcome.load, program.function), outcome.output)
-        return _Ended(0.0, details, load_cause(outcome.load))
-    details = with_output(check_report(outcome), outcome.output)
+        details = append_output(report_load(outcome.load, program.function), outcome.output)
+        return _Ended(0.0, details, find_cause(outcome.load))
+    details = append_output(report_check(outcome), outcome.output)
     if outcome.end is CheckEnd.PASSED:
         return _Ended(1.0, details)
-    return _Ended(0.0, details, check_cause(outcome))
+    return _Ended(0.0, details, find_cause(outcome))

@@ -22,7 +22,7 @@ _SAID = {
         r"not found in|not defined in|no function|missing function|does not define|is missing", re.I
     ),
     Cause.ARGUMENTS: re.compile(
-        r"takes (?:from )?\d[\w ]* positional arguments? but|missing \d+ required"
+        r"takes (?:from )?\d[\w ]{0,30} positional arguments? but|missing \d{1,4} required"
         r"|unexpected keyword argument|argument count|arguments? (?:do|does) not fit",
         re.I,
     ),

@@ -51,7 +51,7 @@ _CAUSES = {
 }
 # How CPython words the TypeError of a call that does not fit the function's parameters
 _BAD_CALL = re.compile(
-    r"takes (?:from )?\d[\w ]* positional arguments? but|missing \d+ required"
+    r"takes (?:from )?\d[\w ]{0,30} positional arguments? but|missing \d{1,4} required"
     r"|unexpected keyword argument"
 )
 _CAUSE_OF_ERROR = {

@@ -50,11 +50,18 @@ def code_fault(trial: Trial) -> CodeFault | None:
     if trial.facts.wanted is not AnswerFormat.CODE:
         return None
     names = _defined_names(trial) if trial.is_zero and trial.facts.function_name else []
-    cause = trial.result.cause or read_cause(trial.result.details, lacks_function=bool(names))
+    cause, _ = _cause_of(trial, lacks_function=bool(names))
     if cause == Cause.MISSING_FUNCTION and names:
         overlooked = trial.facts.function_name in names
         return CodeFault.CODE_OVERLOOKED if overlooked else CodeFault.INVENTED_NAME
     return next((fault for known, fault in _FAULTS.items() if known == cause), None)
+
+
+def _cause_of(trial: Trial, *, lacks_function: bool) -> tuple[str | None, int]:
+    """Find the cause, and where the details speak of it."""
+    if trial.result.cause:
+        return trial.result.cause, 0
+    return read_cause(trial.result.details, lacks_function=lacks_function)
 
 
 def _defined_names(trial: Trial) -> list[str]:
@@ -68,7 +75,9 @@ def _evidence(trial: Trial, fault: CodeFault) -> str:
         return f"{trial.facts.function_name} was requested; the code defines {quoted(names)}"
     if fault is CodeFault.CODE_OVERLOOKED:
         return f"{trial.facts.function_name} is in the response: {quoted(trial.answer)!r}"
-    return quoted(trial.result.details, 200)
+    _, place = _cause_of(trial, lacks_function=False)
+    start = max(0, place - 60)
+    return quoted(trial.result.details[start : start + 200], 160)
 
 
 def _check_of(fault: CodeFault) -> Check:

@@ -37,28 +37,28 @@ _NEVER_QUOTED = {Cause.SYNTAX, Cause.TIME_LIMIT}
 """Stated in the evaluator's own words; others by the message of an exception."""
 
 
-def read_cause(details: str, *, lacks_function: bool = True) -> Cause | None:
-    """Read the cause of lost score from what an evaluator said of code; None if it names none.
+def read_cause(details: str, *, lacks_function: bool = True) -> tuple[Cause | None, int]:
+    """Read the cause of lost score from what an evaluator said of code, and where it says so.
 
     Args:
         details: What the evaluator said.
         lacks_function: False if the function cannot be what is missing.
 
+    Returns:
+        The cause, None if it names none, and the place in `details`.
+
     Example:
-        >>> read_cause("EXECUTION ERROR: division by zero").value
-        'crash'
+        >>> read_cause("case 1: EXECUTION ERROR: division by zero")
+        (<Cause.CRASH: 'crash'>, 8)
     """
     own = _blanked(_FROM_CODE, details[:MAX_DETAILS])
     unquoted = _blanked(_QUOTED, own)
-    return next(
-        (
-            cause
-            for cause, words in _SAID.items()
-            if (lacks_function or cause is not Cause.MISSING_FUNCTION)
-            and words.search(unquoted if cause in _NEVER_QUOTED else own)
-        ),
-        None,
-    )
+    for cause, words in _SAID.items():
+        if lacks_function or cause is not Cause.MISSING_FUNCTION:
+            said = words.search(unquoted if cause in _NEVER_QUOTED else own)
+            if said:
+                return cause, said.start()
+    return None, 0
 
 
 def _blanked(pattern: re.Pattern[str], text: str) -> str:

@@ -46,7 +46,7 @@ def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
             "classes_weigh_alike": data.stratified(classes_weigh_alike=True),
         },
         "reliability": data.reliabilities,
-        "efforts": [_usage_to_json(summary) for summary in data.summaries()],
+        "efforts": [_usage_to_json(summary) for summary in data.summaries_by_appearance()],
         "metrics": [
             {"llm_id": summary.group.llm_id, **summary_values(summary)}
             for summary in data.summaries()

@@ -69,6 +69,10 @@ class ReportData:
         """Summarise each group: comparable LLMs first, then by score."""
         return sorted(self._summariser.rows(by), key=self._place)
 
+    def summaries_by_appearance(self) -> list[Summary]:
+        """Summarise each LLM, in the order in which the LLMs first appear."""
+        return self._summariser.rows()
+
     @cached_property
     def coverage(self) -> dict[str, Coverage]:
         """LLM id to the share of the tests that it was scored on."""

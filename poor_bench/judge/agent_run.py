@@ -144,8 +144,8 @@ class AgentRunner:
 
     def _each(self, llm: LLM, jobs: Sequence[_Job[_Outcome]]) -> Iterator[_Outcome]:
         """Yield the results of affordable jobs, run in parallel up to the model's concurrency."""
-        at_once = self.manager.concurrency(llm)
-        work = Work(llm=llm, items=jobs, n_items=len(jobs), concurrency=at_once)
+        concurrency = self.manager.concurrency(llm)
+        work = Work(llm=llm, items=jobs, n_items=len(jobs), concurrency=concurrency)
         with closing(self._pool.run([work], self._do)) as events:
             for event in events:
                 if isinstance(event, ModelLoading):

@@ -149,6 +149,7 @@ class Pool:
         Raises:
             Exception: Whatever else `do` raised first, once all jobs under way have ended.
         """
+        works = [work for work in works if work.n_items]  # none is loaded for nothing
         self._make_room_for(works)
         run = _PoolRun(self._manager, self._control, self._executor(), self._loaded, do)
         yield from run.work_off(
@@ -362,9 +363,9 @@ class _PoolRun(Generic[Item, Value]):
         """Count the jobs that may be under way, those included that wait to ask again."""
         if work.llm is None:
             return work.concurrency or 1
-        n_at_once = self._manager.concurrency(work.llm)
-        n_waiting = min(self._manager.n_waiting(work.llm), n_at_once * MOST_WAITING_PER_SLOT)
-        return (work.concurrency or n_at_once + SPARE_SLOTS) + n_waiting
+        concurrency = self._manager.concurrency(work.llm)
+        n_waiting = min(self._manager.n_waiting(work.llm), concurrency * MOST_WAITING_PER_SLOT)
+        return (work.concurrency or concurrency + SPARE_SLOTS) + n_waiting
 
     def _submit(self, job: Callable[[], _Report[Item, Value]]) -> None:
         self._n_expected += 1

@@ -114,6 +114,12 @@ def test_later_work_frees_the_memory_of_earlier_models() -> None:
     assert log == ["load a", "unload a", "load b"]
 
 
+def test_no_model_is_loaded_without_jobs() -> None:
+    log: list[str] = []
+    assert events_of([work(local("a"), []), work(local("b"), "1")], log=log)
+    assert log == ["load b"]
+
+
 def test_local_models_share_a_queue_and_hosted_ones_do_not() -> None:
     works = [work(llm, "") for llm in (hosted("x"), local("a"), hosted("y"), local("b"))]
     groups = group_by_endpoint(works, manager_with([]))

@@ -23,7 +23,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 @pytest.fixture(scope="module")
 def weak_sandbox() -> Iterator[Sandbox]:
-    """A child process and little more, as on systems without the kernel's walls."""
+    """A child process and little more, as on systems without mechanisms of the kernel."""
     opened = Sandbox(lambda _processor: PipeLauncher())
     yield opened
     opened.close()

@@ -108,7 +108,7 @@ def test_zygote_that_does_not_start_is_an_error_with_what_it_said(
     def command(*_arguments: str) -> list[str]:
         return [sys.executable, "-c", "raise SystemExit('no such luck')"]
 
-    monkeypatch.setattr(launchers, "interpreter_command", command)
+    monkeypatch.setattr(launchers, "build_interpreter_command", command)
     with pytest.raises(SandboxError, match="no such luck"):
         ZygoteProcess(0, ())
 

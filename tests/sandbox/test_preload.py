@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from poor_bench.sandbox.host.children import clean_environment, interpreter_command
+from poor_bench.sandbox.host.children import build_environment, build_interpreter_command
 
 _PAGE = 4096
 _PLACES = """
@@ -20,11 +20,11 @@ print(json.dumps([*map(id, new)]))
 
 
 def n_pages_of_new_objects(*, freeze: str) -> int:
-    python, *flags, start, project = interpreter_command("warm_up")
+    python, *flags, start, project = build_interpreter_command("warm_up")
     start = start.partition("from poor_bench")[0] + _PLACES.format(freeze=freeze)
     command = [python, *flags, start, project]
     told = subprocess.run(
-        command, env=clean_environment(), capture_output=True, text=True, check=True
+        command, env=build_environment(), capture_output=True, text=True, check=True
     ).stdout
     return len({place // _PAGE for place in json.loads(told)})
 

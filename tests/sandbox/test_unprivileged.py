@@ -1,4 +1,4 @@
-"""The same walls stand for a user without rights, seen from outside."""
+"""The same mechanisms hold for a user without rights, seen from outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds where some of the walls are missing, as in containers and on older kernels."""
+"""What holds where some mechanisms are missing, as in containers and on older kernels."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_every_promise_of_the_level_in_force_is_kept(
     assert not any(broken.values()), broken
 
 
-def test_missing_walls_are_named_with_their_reasons(sandbox: Sandbox) -> None:
+def test_missing_mechanisms_are_named_with_their_reasons(sandbox: Sandbox) -> None:
     status = sandbox.status()
     assert status.level < Level.FULL
     assert "switched off" in status.missing.values()

@@ -60,13 +60,13 @@ _ENVIRONMENT = {
 }
 
 
-def interpreter_command(module: str, *arguments: str) -> list[str]:
+def build_interpreter_command(module: str, *arguments: str) -> list[str]:
     """Build the command that runs `main` of a module in `poor_bench.sandbox.inside`."""
     start = _START.format(module=module)
     return [sys.executable, "-s", "-P", "-c", start, str(_PROJECT), *arguments]
 
 
-def clean_environment() -> dict[str, str]:
+def build_environment() -> dict[str, str]:
     """Build the environment of the sandbox's interpreters: nothing of this process's own."""
     needed = {name: os.environ[name] for name in _NEEDED_TO_START if name in os.environ}
     return {**_ENVIRONMENT, **needed}

@@ -26,8 +26,8 @@ from poor_bench.sandbox.host.children import (
     ChildProcess,
     Launcher,
     OutputFile,
-    clean_environment,
-    interpreter_command,
+    build_environment,
+    build_interpreter_command,
 )
 from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.program import Exit
@@ -155,12 +155,12 @@ class ZygoteProcess:
         arguments = str(theirs.fileno()), str(processor), ",".join(avoided)
         with theirs, tempfile.TemporaryFile() as errors:
             self._process = subprocess.Popen(
-                interpreter_command("zygote", *arguments),
+                build_interpreter_command("zygote", *arguments),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
                 pass_fds=[theirs.fileno()],
-                env=clean_environment(),
+                env=build_environment(),
                 cwd="/",
                 start_new_session=True,
             )
@@ -261,12 +261,12 @@ class PipeLauncher:
         output = OutputFile()
         try:
             process = subprocess.Popen(
-                interpreter_command("child"),
+                build_interpreter_command("child"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=output.fileno(),
                 bufsize=0,
-                env=clean_environment(),
+                env=build_environment(),
                 start_new_session=True,
             )
         except OSError as error:

@@ -53,8 +53,8 @@ class Descendants:
         if self._processes is None:
             return "the list of processes cannot be read"
         try:
-            own = self._own_name()
-            self._children_of(own)
+            own = self._find_own_name()
+            self._read_children(own)
             is_right = self._count_threads(own) == 1
         except OSError as error:
             return error.strerror or str(error)
@@ -69,20 +69,20 @@ class Descendants:
         """
         n_tasks = 0
         with suppress(OSError):
-            own = self._own_name()
+            own = self._find_own_name()
             # a process has a number in each namespace from that of the list inwards; ours is the
             # one at this depth
-            depth = len(self._numbers_of(own)) - 1
+            depth = len(self._read_numbers(own)) - 1
             waiting = [
                 child
-                for child in self._children_of(own)
-                if int(self._numbers_of(child)[depth]) not in apart_from
+                for child in self._read_children(own)
+                if int(self._read_numbers(child)[depth]) not in apart_from
             ]
             while waiting and n_tasks <= most:
                 with suppress(OSError):  # it may have ended
                     process = waiting.pop()
                     n_tasks += self._count_threads(process)
-                    waiting += self._children_of(process)
+                    waiting += self._read_children(process)
         return n_tasks
 
     def _find_children(self) -> Iterator[int]:
@@ -99,7 +99,7 @@ class Descendants:
                     ):
                         yield int(entry.name)
 
-    def _own_name(self) -> str:
+    def _find_own_name(self) -> str:
         """Find this process's number where the list was opened."""
         return os.readlink("self", dir_fd=self._processes)
 
@@ -107,7 +107,7 @@ class Descendants:
         folder = os.stat(f"{process}/task", dir_fd=self._processes)
         return folder.st_nlink - _LINKS_OF_EMPTY_FOLDER
 
-    def _children_of(self, process: str) -> list[str]:
+    def _read_children(self, process: str) -> list[str]:
         """Read the children of all threads of a process; see proc(5)."""
         folder = os.open(f"{process}/task", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._processes)
         try:
@@ -117,7 +117,7 @@ class Descendants:
         files = (f"{process}/task/{thread}/children" for thread in threads)
         return [child for file in files for child in self._read(file).split()]
 
-    def _numbers_of(self, process: str) -> list[str]:
+    def _read_numbers(self, process: str) -> list[str]:
         """Read the numbers of a process, from the namespace of the list inwards."""
         for line in self._read(f"{process}/status").splitlines():
             name, _, numbers = line.partition(":")

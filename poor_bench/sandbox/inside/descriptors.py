@@ -70,7 +70,7 @@ class ChildOutput:
         self._streams = self._make_text_stream(), self._make_text_stream()
 
     def install(self, n_bytes: int) -> None:
-        """Let `print` and its like write `n_bytes` in all, and do nothing from then on."""
+        """Let `print` and its like write `n_bytes` in total, and do nothing from then on."""
         self._n_bytes_left = n_bytes
         sys.stdout, sys.stderr = self._streams
 

@@ -154,7 +154,7 @@ def _limit_tasks(
     """Find out who limits the tasks of programs: the kernel, this process, or nobody."""
     missing = context.missing
     if Mechanism.RESOURCE_LIMITS in missing:
-        missing.setdefault(Mechanism.TASK_LIMIT, "there are no resource limits")
+        missing.setdefault(Mechanism.TASK_LIMIT, "resource limits are missing")
     if Mechanism.TASK_LIMIT not in missing:
         _choose_task_user(context, further_user)
     is_limited = Mechanism.TASK_LIMIT not in missing and not context.tasks_outside

@@ -68,19 +68,19 @@ def system_call(name: str, *arguments: Argument) -> int:
     Raises:
         OSError: If it failed; the message names the call.
     """
-    result = raw_system_call()(*raw_arguments(name, arguments))
+    result = load_raw_system_call()(*list_raw_arguments(name, arguments))
     if result < 0:
-        raise failure_of(name)
+        raise describe_failure(name)
     return result
 
 
-def failure_of(name: str) -> OSError:
+def describe_failure(name: str) -> OSError:
     """Describe why the last raw system call failed; the message names it."""
     error = ctypes.get_errno()
     return OSError(error, f"{name}: {os.strerror(error)}")
 
 
-def raw_arguments(name: str, arguments: Sequence[Argument]) -> tuple[Argument, ...]:
+def list_raw_arguments(name: str, arguments: Sequence[Argument]) -> tuple[Argument, ...]:
     """Build the arguments of the raw system call.
 
     Raises:
@@ -95,7 +95,7 @@ def raw_arguments(name: str, arguments: Sequence[Argument]) -> tuple[Argument, .
 
 
 @functools.cache
-def raw_system_call() -> Callable[..., int]:
+def load_raw_system_call() -> Callable[..., int]:
     """Load syscall(2) of the C library, which returns a negative number if it failed."""
     function = ctypes.CDLL(None, use_errno=True).syscall
     function.restype = ctypes.c_long
@@ -123,8 +123,8 @@ class PreparedCalls:
         Raises:
             OSError: If the number of one is not known for this machine.
         """
-        self._calls = [(name, raw_arguments(name, arguments)) for name, arguments in calls]
-        self._raw_system_call = raw_system_call()
+        self._calls = [(name, list_raw_arguments(name, arguments)) for name, arguments in calls]
+        self._raw_system_call = load_raw_system_call()
 
     def make(self) -> None:
         """Make them all.
@@ -135,14 +135,14 @@ class PreparedCalls:
         call = self._raw_system_call
         for name, arguments in self._calls:
             if call(*arguments) < 0:
-                raise failure_of(name)
+                raise describe_failure(name)
 
     @contextmanager
     def without_effect(self) -> Iterator[None]:
         """Make calls that change nothing instead, as many of them."""
         name, arguments = _WITHOUT_EFFECT
         real = self._calls
-        self._calls = [(name, raw_arguments(name, arguments))] * len(real)
+        self._calls = [(name, list_raw_arguments(name, arguments))] * len(real)
         try:
             yield
         finally:

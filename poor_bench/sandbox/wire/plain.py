@@ -170,7 +170,7 @@ def describe_call(
     """
     named = (chain([f"{key}="], _list_pieces(value, max_length)) for key, value in kwargs.items())
     arguments = chain((_list_pieces(value, max_length) for value in args), named)
-    return _join_pieces(chain([f"{name}("], _separated(arguments), [")"]), max_length)
+    return _join_pieces(chain([f"{name}("], _separate(arguments), [")"]), max_length)
 
 
 def _join_pieces(pieces: Iterator[str], max_length: int) -> str:
@@ -193,17 +193,17 @@ def _list_pieces(value: Any, max_length: int) -> Iterator[str]:
             chain(_list_pieces(key, max_length), [": "], _list_pieces(item, max_length))
             for key, item in value.items()
         )
-        yield from chain("{", _separated(items), "}")
+        yield from chain("{", _separate(items), "}")
     elif kind in _BRACKETS and value:
         opening, closing = _BRACKETS[kind]
         yield opening
-        yield from _separated(_list_pieces(item, max_length) for item in value)
+        yield from _separate(_list_pieces(item, max_length) for item in value)
         yield ",)" if kind is tuple and len(value) == 1 else closing
     else:
         yield repr(value)
 
 
-def _separated(items: Iterator[Iterator[str]]) -> Iterator[str]:
+def _separate(items: Iterator[Iterator[str]]) -> Iterator[str]:
     for index, pieces in enumerate(items):
         if index:
             yield ", "

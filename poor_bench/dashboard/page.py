@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -79,9 +80,30 @@ def bind_address(app: Dash, search_id: str) -> None:
 
     Args:
         app: The application.
-        search_id: The store that holds the query part of the page's address.
+        search_id: The store that holds the query of the page's address.
     """
     bind_script(app, "address", "show", Input(search_id, "data"), prevent_initial_call=True)
+
+
+def bind_controls(app: Dash, search_id: str, url: type[UrlState], **controls: str) -> None:
+    """Write what controls hold into the state of a page.
+
+    Args:
+        app: The application.
+        search_id: The store that holds the query of the page's address.
+        url: The state of the page.
+        controls: Name of a field to the id of its control.
+    """
+
+    @app.callback(
+        Output(search_id, "data"),
+        *(Input(control, "value") for control in controls.values()),
+        State(search_id, "data"),
+        prevent_initial_call=True,
+    )
+    def _choose(*values: Any) -> str:
+        *chosen, search = values
+        return url.read(search).chosen(**dict(zip(controls, chosen, strict=True))).search
 
 
 def on_data(app: Dash, *arguments: Output | Input | State) -> Callable[[Handler], Handler]:
@@ -154,22 +176,25 @@ def bind_view(
         return drawn if len(parts) > 1 else drawn[0]
 
 
-def bind_file(
-    app: Dash, download_id: str, button_id: str, content: Callable[..., Any], *states: State
+def bind_files(
+    app: Dash,
+    services: Services,
+    download_id: str,
+    files: Mapping[Any, Callable[..., Any]],
+    *states: State,
 ) -> None:
-    """Let a button download a file.
+    """Let buttons download files.
 
     Args:
         app: The application.
-        download_id: The `dcc.Download` that saves it.
-        button_id: The button.
-        content: Builds the file, see `csv_file`; None for none.
-        states: What is passed on to `content`.
+        services: Passed on to the functions.
+        download_id: The `dcc.Download` that saves them.
+        files: Id of a button to the function that builds its file, see `csv_file`.
+        states: Passed on to the functions, too.
     """
-
-    @on_click(app, button_id, Output(download_id, "data", allow_duplicate=True), *states)
-    def _download(*values: Any) -> Any:
-        return content(*values)
+    for button_id, build in files.items():
+        output = Output(download_id, "data", allow_duplicate=True)
+        on_click(app, button_id, output, *states)(partial(build, services))
 
 
 CLOCK_BUSY_MS = 1500

@@ -77,6 +77,15 @@ class UrlState:
         """Copy the state with other values."""
         return replace(self, **changes)
 
+    def chosen(self, **values: Any) -> Self:
+        """Copy the state with what controls hold; unchanged, it stays on its page of a list."""
+        chosen: dict[str, Any] = {}
+        for name, value in values.items():
+            is_list = isinstance(getattr(self, name), tuple)
+            chosen[name] = tuple(value or ()) if is_list else (value or "").strip()
+        is_same = all(getattr(self, name) == value for name, value in chosen.items())
+        return self if is_same else self.changed(**chosen)
+
     def toggled(self, name: str, value: Any) -> Self:
         """Copy the state with a value added to a field, or removed if it is there."""
         present: tuple[Any, ...] = getattr(self, name)

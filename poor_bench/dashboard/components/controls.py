@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
+    from poor_bench.config.load import Workspace
     from poor_bench.dashboard.url_state import ListUrl
 
 
@@ -25,6 +26,15 @@ def options_of(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
         pairs: Value and what is shown of it.
     """
     return [{"value": value, "label": text} for value, text in pairs]
+
+
+def test_options(workspace: Workspace) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """Build the options of select boxes for test classes and levels."""
+    levels = sorted({test.level for test in workspace.tests})
+    return (
+        options_of((name, name.replace("_", " ")) for name in workspace.test_classes),
+        options_of((str(level), f"Level {level}") for level in levels),
+    )
 
 
 def multi_choice(

@@ -119,7 +119,7 @@ _MARGIN = 0.12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class FrontierPoint:
     """One LLM of the chart."""
 
     llm_id: str
@@ -129,20 +129,20 @@ class Point:
     score: Estimate
 
 
-def frontier_of(points: Sequence[Point]) -> list[Point]:
+def frontier_of(points: Sequence[FrontierPoint]) -> list[FrontierPoint]:
     """Return the points that no other beats in one thing without being worse in the other.
 
     Returns:
         Cheapest first; each scores higher than all that spend as much or less.
     """
-    frontier: list[Point] = []
+    frontier: list[FrontierPoint] = []
     for point in sorted(points, key=lambda point: (point.x, -point.score.value)):
         if not frontier or point.score.value > frontier[-1].score.value:
             frontier.append(point)
     return frontier
 
 
-def frontier_figure(points: Sequence[Point], x_title: str) -> go.Figure:
+def frontier_figure(points: Sequence[FrontierPoint], x_title: str) -> go.Figure:
     """Return the scores over what is spent, on a logarithmic axis.
 
     Args:
@@ -183,13 +183,13 @@ def round_numbers(low: float, high: float) -> list[float]:
     return [int(step) if step >= 1 else step for step in steps if low <= step <= high]
 
 
-def _log_range(points: Sequence[Point]) -> tuple[float, float]:
+def _log_range(points: Sequence[FrontierPoint]) -> tuple[float, float]:
     values = [math.log10(point.x) for point in points]
     room = max((max(values) - min(values)) * _MARGIN, 0.2)
     return min(values) - room, max(values) + room
 
 
-def _places(points: Sequence[Point], n_frontier: int, low: float, high: float) -> list[str]:
+def _places(points: Sequence[FrontierPoint], n_frontier: int, low: float, high: float) -> list[str]:
     """Return where the labels stand; the first `n_frontier` points are joined by a line."""
     across = [(math.log10(point.x) - low) / (high - low) * _WIDTH for point in points]
     spots = [Spot(x, _up(point.score.value)) for x, point in zip(across, points, strict=True)]
@@ -208,12 +208,12 @@ def _up(score: float) -> float:
     return score / _TOP * _HEIGHT
 
 
-def _label(point: Point) -> str:
+def _label(point: FrontierPoint) -> str:
     """Return a name without its provider, for a label beside a point."""
     return plot_text(point.name.partition(":")[2] or point.name, 26)
 
 
-def _add_line(figure: go.Figure, frontier: Sequence[Point]) -> None:
+def _add_line(figure: go.Figure, frontier: Sequence[FrontierPoint]) -> None:
     figure.add_scatter(
         x=[point.x for point in frontier],
         y=[point.score.value for point in frontier],
@@ -226,7 +226,7 @@ def _add_line(figure: go.Figure, frontier: Sequence[Point]) -> None:
 
 def _add_points(
     figure: go.Figure,
-    points: Sequence[Point],
+    points: Sequence[FrontierPoint],
     places: Sequence[str],
     name: str,
     color: str,

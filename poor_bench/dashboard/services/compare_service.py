@@ -66,7 +66,7 @@ class LLMLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedTest:
+class TestAnswers:
     """One test with a line for each LLM, the base first."""
 
     test_id: str
@@ -77,12 +77,12 @@ class ComparedTest:
 
 def compared_tests(
     grid: TrialGrid, lines: Sequence[int] | NDArray[np.int64], tests: Mapping[str, Test]
-) -> list[ComparedTest]:
+) -> list[TestAnswers]:
     """Return some lines of a grid with their texts, which are read from disk."""
     return [_compared(grid, int(line), tests) for line in lines]
 
 
-def _compared(grid: TrialGrid, line: int, tests: Mapping[str, Test]) -> ComparedTest:
+def _compared(grid: TrialGrid, line: int, tests: Mapping[str, Test]) -> TestAnswers:
     test_id = grid.test_ids[line]
     base = float(grid.scores[line, 0])
     found = []
@@ -92,7 +92,7 @@ def _compared(grid: TrialGrid, line: int, tests: Mapping[str, Test]) -> Compared
         found.append(
             _line(llm_id, results, _known(score), _known(score - base) if column else None)
         )
-    return ComparedTest(test_id=test_id, test=tests.get(test_id), lines=tuple(found))
+    return TestAnswers(test_id=test_id, test=tests.get(test_id), lines=tuple(found))
 
 
 def _known(number: float) -> float | None:

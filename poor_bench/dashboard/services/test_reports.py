@@ -105,7 +105,7 @@ def _items_of(table: ResultTable, workspace: Workspace) -> ItemReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenderedPrompt:
+class PromptVariant:
     """One wording of a test."""
 
     system: str
@@ -115,7 +115,7 @@ class RenderedPrompt:
     """Who is asked so."""
 
 
-def rendered_prompts(workspace: Workspace, test: Test) -> list[RenderedPrompt]:
+def prompt_variants(workspace: Workspace, test: Test) -> list[PromptVariant]:
     """Return the wordings of a test, the most common first."""
     test_class = workspace.test_classes[test.class_id]
     by_wording: dict[tuple[str, str], list[str]] = {}
@@ -124,7 +124,7 @@ def rendered_prompts(workspace: Workspace, test: Test) -> list[RenderedPrompt]:
         wording = "".join(message.content for message in system), user.content
         by_wording.setdefault(wording, []).append(llm.id)
     prompts = [
-        RenderedPrompt(system=system_text, user=user_text, llm_ids=tuple(llm_ids))
+        PromptVariant(system=system_text, user=user_text, llm_ids=tuple(llm_ids))
         for (system_text, user_text), llm_ids in by_wording.items()
     ]
     return sorted(prompts, key=lambda prompt: -len(prompt.llm_ids))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from poor_bench.dashboard.figures.frontier import (
     Box,
-    Point,
+    FrontierPoint,
     Spot,
     frontier_figure,
     frontier_of,
@@ -15,9 +15,9 @@ from poor_bench.dashboard.figures.frontier import (
 from poor_bench.statistics.intervals import Estimate
 
 
-def point(name: str, x: float, score: float) -> Point:
+def point(name: str, x: float, score: float) -> FrontierPoint:
     estimate = Estimate(value=score, low=max(0.0, score - 0.1), high=min(1.0, score + 0.1), n=9)
-    return Point(llm_id=name, name=name, x=x, score=estimate)
+    return FrontierPoint(llm_id=name, name=name, x=x, score=estimate)
 
 
 POINTS = st.lists(st.tuples(st.floats(0.01, 1000), st.floats(0, 1)), min_size=1, max_size=12).map(
@@ -31,7 +31,7 @@ def test_only_what_nobody_beats_is_on_the_frontier() -> None:
 
 
 @given(POINTS)
-def test_the_frontier_beats_every_other_point(points: list[Point]) -> None:
+def test_the_frontier_beats_every_other_point(points: list[FrontierPoint]) -> None:
     frontier = frontier_of(points)
     for other in points:
         assert any(
@@ -41,7 +41,7 @@ def test_the_frontier_beats_every_other_point(points: list[Point]) -> None:
 
 @pytest.mark.slow(reason="a long search")
 @given(POINTS)
-def test_any_points_can_be_drawn(points: list[Point]) -> None:
+def test_any_points_can_be_drawn(points: list[FrontierPoint]) -> None:
     figure = frontier_figure(points, "size")
     drawn = [x for trace in figure.data[1:] for x in trace.x]
     assert sorted(drawn) == sorted(item.x for item in points)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import csv
 import io
 
-from poor_bench.dashboard.figures.frontier import Point
+from poor_bench.dashboard.figures.frontier import FrontierPoint
 from poor_bench.dashboard.pages.overview import callbacks, layout
 from poor_bench.dashboard.pages.overview.layout import changes_card
 from poor_bench.dashboard.pages.overview.tables import COLUMNS, columns_for
@@ -98,7 +98,7 @@ def test_charts_say_what_is_missing(workspace_files: WorkspaceFiles) -> None:
 
 
 def test_charts_can_be_exported_and_read_by_screen_readers() -> None:
-    point = Point(
+    point = FrontierPoint(
         llm_id="a:b", name="a:b", x=2.0, score=Estimate(value=0.5, low=0.4, high=0.6, n=9)
     )
     chart, _ = layout.charts([point], [])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
@@ -12,7 +11,8 @@ from poor_bench.dashboard.components.controls import llm_options
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import (
     bind_address,
-    bind_file,
+    bind_controls,
+    bind_files,
     bind_view,
     csv_file,
     on_data,
@@ -161,15 +161,6 @@ def view_of(services: Services, search: str | None) -> CompareView:
     return CompareView(services, CompareUrl.read(search))
 
 
-def search_after(search: str | None, llm_ids: list[str] | None, text: str | None) -> str:
-    """Return the query part of the address after a choice."""
-    url = CompareUrl.read(search)
-    chosen, words = tuple(llm_ids or ()), (text or "").strip()
-    if (chosen, words) == (url.llm_ids, url.text):
-        return url.search
-    return url.changed(llm_ids=chosen, text=words).search
-
-
 def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:
     """Return a line about the comparison, the LLMs, and whether all is computed."""
     view = view_of(services, search)
@@ -236,16 +227,7 @@ def _register_state(app: Dash, services: Services) -> None:
     def _options(chosen: list[str] | None) -> Any:
         return llm_options(services.compare.best_first(), chosen or (), services.llms.name)
 
-    @app.callback(
-        Output(Ids.SEARCH, "data"),
-        Input(Ids.LLMS, "value"),
-        Input(Ids.TEXT, "value"),
-        State(Ids.SEARCH, "data"),
-        prevent_initial_call=True,
-    )
-    def _choose(llm_ids: list[str] | None, text: str | None, search: str) -> str:
-        return search_after(search, llm_ids, text)
-
+    bind_controls(app, Ids.SEARCH, CompareUrl, llm_ids=Ids.LLMS, text=Ids.TEXT)
     bind_address(app, Ids.SEARCH)
 
 
@@ -270,10 +252,5 @@ def _register_parts(app: Dash, services: Services) -> None:
 
 
 def _register_files(app: Dash, services: Services) -> None:
-    for button, content in (
-        (Ids.STRIP_CSV, strip_csv),
-        (Ids.CLASSES_CSV, classes_csv),
-        (Ids.TESTS_CSV, tests_csv),
-    ):
-        file = partial(content, services)
-        bind_file(app, Ids.DOWNLOAD, button, file, State(Ids.SEARCH, "data"))
+    files = {Ids.STRIP_CSV: strip_csv, Ids.CLASSES_CSV: classes_csv, Ids.TESTS_CSV: tests_csv}
+    bind_files(app, services, Ids.DOWNLOAD, files, State(Ids.SEARCH, "data"))

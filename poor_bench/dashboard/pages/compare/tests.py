@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.compare_service import ComparedTest, DistinctAnswer, LLMLine
+    from poor_bench.dashboard.services.compare_service import DistinctAnswer, LLMLine, TestAnswers
     from poor_bench.dashboard.services.trial_search import ResultDetails
     from poor_bench.models.result import Result
     from poor_bench.models.test import Test
@@ -34,7 +34,7 @@ _SHOWN_TEXT = 160
 
 
 def listed_tests(
-    rows: Sequence[ComparedTest],
+    rows: Sequence[TestAnswers],
     name_of: Callable[[str], str],
     url: CompareUrl,
     n_tests: int,
@@ -59,7 +59,7 @@ def listed_tests(
     return html.Div([tests, page_steps(LINKS, url, n_tests, PAGE_SIZE, label="Pages of tests")])
 
 
-def _test_row(row: ComparedTest, name_of: Callable[[str], str], url: CompareUrl) -> Component:
+def _test_row(row: TestAnswers, name_of: Callable[[str], str], url: CompareUrl) -> Component:
     is_open = row.test_id == url.test
     search = url.changed(test="" if is_open else row.test_id).search
     level = (
@@ -139,7 +139,7 @@ def _test_text(test: Test | None) -> str:
 
 
 def panel(
-    row: ComparedTest,
+    row: TestAnswers,
     details_of: Callable[[Result], ResultDetails],
     name_of: Callable[[str], str],
     url: CompareUrl,
@@ -172,7 +172,7 @@ def panel(
     ]
 
 
-def _head(row: ComparedTest, url: CompareUrl, neighbours: tuple[str, str]) -> Component:
+def _head(row: TestAnswers, url: CompareUrl, neighbours: tuple[str, str]) -> Component:
     level = (
         f"{row.test.class_id} · level {row.test.level}" if row.test else "no longer in tests.json"
     )
@@ -207,7 +207,7 @@ def _head(row: ComparedTest, url: CompareUrl, neighbours: tuple[str, str]) -> Co
     )
 
 
-def _asked(row: ComparedTest, details: ResultDetails | None) -> Component | None:
+def _asked(row: TestAnswers, details: ResultDetails | None) -> Component | None:
     if details is None:
         return None
     expected = (
@@ -220,7 +220,7 @@ def _asked(row: ComparedTest, details: ResultDetails | None) -> Component | None
 
 
 def _difference(
-    row: ComparedTest, name_of: Callable[[str], str], url: CompareUrl
+    row: TestAnswers, name_of: Callable[[str], str], url: CompareUrl
 ) -> Component | None:
     answered = {line.llm_id: line.answers[0] for line in row.lines if _has_answer(line)}
     if len(answered) < 2:

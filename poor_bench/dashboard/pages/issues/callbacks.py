@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
@@ -11,7 +10,8 @@ from poor_bench.dashboard.components.controls import llm_options, options_of
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import (
     bind_address,
-    bind_file,
+    bind_controls,
+    bind_files,
     csv_file,
     on_data,
 )
@@ -44,12 +44,6 @@ def choices(
         llm_options(services.results.table().llm_ids, chosen, services.llms.name),
         options_of((class_id, class_id) for class_id in services.files.workspace().test_classes),
     )
-
-
-def search_after(search: str | None, llm_ids: list[str], classes: list[str]) -> str:
-    """Build the query part of the address after a choice."""
-    url = IssueUrl.read(search)
-    return url.changed(llm_ids=tuple(llm_ids), classes=tuple(classes)).search
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
@@ -110,15 +104,9 @@ def register(app: Dash, services: Services) -> None:
     def _choices(chosen: list[str] | None) -> Any:
         return choices(services, chosen or ())
 
-    @app.callback(
-        Output(IssuesIds.SEARCH, "data"),
-        Input(IssuesIds.LLMS, "value"),
-        Input(IssuesIds.CLASSES, "value"),
-        State(IssuesIds.SEARCH, "data"),
-        prevent_initial_call=True,
+    bind_controls(
+        app, IssuesIds.SEARCH, IssueUrl, llm_ids=IssuesIds.LLMS, classes=IssuesIds.CLASSES
     )
-    def _choose(llm_ids: list[str] | None, classes: list[str] | None, search: str) -> str:
-        return search_after(search, llm_ids or [], classes or [])
 
     @on_data(
         app,
@@ -137,5 +125,5 @@ def register(app: Dash, services: Services) -> None:
 
     bind_address(app, IssuesIds.SEARCH)
     shown = State(IssuesIds.SEARCH, "data")
-    bind_file(app, IssuesIds.DOWNLOAD, IssuesIds.CSV, partial(issues_csv, services), shown)
-    bind_file(app, IssuesIds.DOWNLOAD, IssuesIds.TAX_CSV, partial(tax_csv, services), shown)
+    files = {IssuesIds.CSV: issues_csv, IssuesIds.TAX_CSV: tax_csv}
+    bind_files(app, services, IssuesIds.DOWNLOAD, files, shown)

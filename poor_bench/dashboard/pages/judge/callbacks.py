@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, html, no_update
@@ -14,7 +13,7 @@ from poor_bench.dashboard.figures.history import judge_history, judge_radar
 from poor_bench.dashboard.page import (
     ShellIds,
     bind_address,
-    bind_file,
+    bind_files,
     bind_view,
     on_click,
     on_data,
@@ -176,19 +175,13 @@ def register(app: Dash, services: Services) -> None:
     _register_start(app, services)
     bind_view(app, JudgeIds.SEARCH, (JudgeIds.HISTORY, JudgeIds.TRUST), draw_context)
     bind_address(app, JudgeIds.SEARCH)
-    for button, content in (
-        (JudgeIds.SCORES_CSV, scores_csv),
-        (JudgeIds.CASES_CSV, cases_csv),
-        (JudgeIds.RUNS_CSV, runs_csv),
-        (JudgeIds.TRUST_CSV, trust_csv),
-    ):
-        bind_file(
-            app,
-            JudgeIds.DOWNLOAD,
-            button,
-            partial(content, services),
-            State(JudgeIds.SEARCH, "data"),
-        )
+    files = {
+        JudgeIds.SCORES_CSV: scores_csv,
+        JudgeIds.CASES_CSV: cases_csv,
+        JudgeIds.RUNS_CSV: runs_csv,
+        JudgeIds.TRUST_CSV: trust_csv,
+    }
+    bind_files(app, services, JudgeIds.DOWNLOAD, files, State(JudgeIds.SEARCH, "data"))
 
 
 WHOLE = "the whole agent"

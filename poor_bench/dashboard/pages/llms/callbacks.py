@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
@@ -12,7 +11,7 @@ from poor_bench.dashboard.components.blocks import error_banner, loading_state
 from poor_bench.dashboard.components.controls import options_of
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.forms import Entry, FormAnswer, refused, saved
-from poor_bench.dashboard.page import ShellIds, bind_file, csv_file, notice, on_click, on_data
+from poor_bench.dashboard.page import ShellIds, bind_files, csv_file, notice, on_click, on_data
 from poor_bench.dashboard.pages.llms.entry import (
     LLMField,
     form_to_changes,
@@ -155,8 +154,8 @@ def _register_shown(app: Dash, services: Services) -> None:
         is_found = getattr(found, "role", "") != "status"
         return note, still(listed), found, options(services), is_checked and is_found
 
-    file = partial(llms_csv, services)
-    bind_file(app, LLMsIds.DOWNLOAD, LLMsIds.CSV, file, State(LLMsIds.CHECK, "n_clicks"))
+    checks = State(LLMsIds.CHECK, "n_clicks")
+    bind_files(app, services, LLMsIds.DOWNLOAD, {LLMsIds.CSV: llms_csv}, checks)
 
     @on_click(
         app,

@@ -9,7 +9,7 @@ from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
 from poor_bench.dashboard.components.badges import issue_list
 from poor_bench.dashboard.components.blocks import empty_state, no_results
-from poor_bench.dashboard.components.controls import llm_options
+from poor_bench.dashboard.components.controls import llm_options, options_of, test_options
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.score_bars import score_bars_figure
 from poor_bench.dashboard.page import bind_script, on_click, on_data
@@ -45,13 +45,8 @@ def start(services: Services, url: ModelUrl) -> ModelUrl:
 def filter_options(services: Services) -> tuple[Options, Options, Options]:
     """Return the classes, levels and think parameters that can be chosen."""
     workspace, table = services.files.workspace(), services.results.stored()
-    levels = sorted({test.level for test in workspace.tests})
     thinks = sorted({think_to_text(value) for value in table.values["think"]})
-    return (
-        [{"value": name, "label": name.replace("_", " ")} for name in workspace.test_classes],
-        [{"value": str(level), "label": f"Level {level}"} for level in levels],
-        [{"value": think, "label": f"Think: {think}"} for think in thinks],
-    )
+    return *test_options(workspace), options_of((think, f"Think: {think}") for think in thinks)
 
 
 def _register_choice(app: Dash, services: Services) -> None:

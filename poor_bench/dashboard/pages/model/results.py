@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
-from poor_bench.dashboard.page import ShellIds, bind_file, bind_script, csv_file, on_data
+from poor_bench.dashboard.page import ShellIds, bind_files, bind_script, csv_file, on_data
 from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, row_id, sorted_as
 from poor_bench.dashboard.text.safe_markdown import one_line_markdown
 from poor_bench.messages import counted, removed_tests_text
@@ -147,11 +146,11 @@ def register_results(app: Dash, services: Services) -> None:
         prevent_initial_call=True,
     )
 
-    bind_file(
+    bind_files(
         app,
+        services,
         ModelIds.DOWNLOAD,
-        ModelIds.RESULTS_CSV,
-        partial(results_csv, services),
+        {ModelIds.RESULTS_CSV: results_csv},
         State(ModelIds.QUERY, "data"),
         State(ModelIds.SORT, "data"),
     )

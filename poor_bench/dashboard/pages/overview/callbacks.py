@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
 from poor_bench.dashboard.components.blocks import no_results
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.figures.frontier import Point
-from poor_bench.dashboard.page import bind_file, csv_file, on_data
+from poor_bench.dashboard.figures.frontier import FrontierPoint
+from poor_bench.dashboard.page import bind_files, csv_file, on_data
 from poor_bench.dashboard.pages.overview import layout
 from poor_bench.dashboard.pages.overview.layout import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.layout import changes_card
@@ -69,8 +68,8 @@ def scores_by_class(services: Services, detail: str) -> Component:
 def charts(services: Services) -> list[Component]:
     """Return score against size and time; models that are not comparable are left out."""
     coverage = services.results.coverages()
-    by_size: list[Point] = []
-    by_time: list[Point] = []
+    by_size: list[FrontierPoint] = []
+    by_time: list[FrontierPoint] = []
     for summary in services.results.summaries(GroupBy.LLM):
         llm_id = summary.group.llm_id
         if summary.score is None or not coverage[llm_id].is_comparable:
@@ -80,7 +79,7 @@ def charts(services: Services) -> list[Component]:
         for points, x in ((by_size, llm.size if llm else None), (by_time, median_s)):
             if x:
                 name = services.llms.name(llm_id)
-                points.append(Point(llm_id=llm_id, name=name, x=x, score=summary.score))
+                points.append(FrontierPoint(llm_id=llm_id, name=name, x=x, score=summary.score))
     n_apart = sum(not each.is_comparable for each in coverage.values())
     return layout.charts(by_size, by_time, n_apart)
 
@@ -148,6 +147,6 @@ def register(app: Dash, services: Services) -> None:
     def _show_charts(seen: bool | None) -> Any:
         return charts(services) if seen else no_update
 
-    bind_file(app, Ids.DOWNLOAD, Ids.LEADERBOARD_CSV, partial(leaderboard_csv, services))
+    bind_files(app, services, Ids.DOWNLOAD, {Ids.LEADERBOARD_CSV: leaderboard_csv})
     detail = State(Ids.HEAT_MAP_LEVELS, "value")
-    bind_file(app, Ids.DOWNLOAD, Ids.HEAT_MAP_CSV, partial(heat_map_csv, services), detail)
+    bind_files(app, services, Ids.DOWNLOAD, {Ids.HEAT_MAP_CSV: heat_map_csv}, detail)

@@ -20,7 +20,7 @@ from poor_bench.dashboard.components.blocks import (
 )
 from poor_bench.dashboard.components.controls import csv_button, image_buttons
 from poor_bench.dashboard.components.tables import small_table
-from poor_bench.dashboard.figures.frontier import Point, frontier_figure
+from poor_bench.dashboard.figures.frontier import FrontierPoint, frontier_figure
 from poor_bench.dashboard.pages.overview.tables import COLUMNS
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import counted
@@ -125,7 +125,9 @@ def leaderboard(
     return html.Div([warnings, table])
 
 
-def charts(by_size: Sequence[Point], by_time: Sequence[Point], n_apart: int = 0) -> list[Component]:
+def charts(
+    by_size: Sequence[FrontierPoint], by_time: Sequence[FrontierPoint], n_apart: int = 0
+) -> list[Component]:
     """Return score against size and against time; `n_apart` models are left out of both."""
     apart = f" {counted(n_apart, 'model')} excluded: not comparable." if n_apart else ""
     return [
@@ -147,7 +149,7 @@ def charts(by_size: Sequence[Point], by_time: Sequence[Point], n_apart: int = 0)
 
 
 def _chart(
-    title: str, points: Sequence[Point], x_title: str, missing: str, apart: str
+    title: str, points: Sequence[FrontierPoint], x_title: str, missing: str, apart: str
 ) -> Component:
     return card(
         title,
@@ -159,7 +161,7 @@ def _chart(
     )
 
 
-def _description(title: str, points: Sequence[Point]) -> str:
+def _description(title: str, points: Sequence[FrontierPoint]) -> str:
     values = (f"{point.name}: {point.score.value:.2f} at {point.x:.3g}" for point in points)
     return f"{title}. {'; '.join(values)}"
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, ctx
 
 from poor_bench.dashboard.components.blocks import ABSENT, error_banner
+from poor_bench.dashboard.components.controls import test_options
 from poor_bench.dashboard.page import (
     ShellIds,
-    bind_file,
+    bind_files,
     clock_ms,
     csv_file,
     on_click,
@@ -58,12 +58,7 @@ def options(services: Services) -> tuple[Options, Options, Options]:
         }
         for llm in workspace.llms
     ]
-    levels = sorted({test.level for test in workspace.tests})
-    return (
-        llms,
-        [{"value": name, "label": name.replace("_", " ")} for name in workspace.test_classes],
-        [{"value": str(level), "label": f"Level {level}"} for level in levels],
-    )
+    return llms, *test_options(workspace)
 
 
 def plan(services: Services, selection: Selection) -> tuple[Component, bool]:
@@ -100,14 +95,9 @@ def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
     _register_choice(app, services)
     _register_run(app, services)
-    bind_file(app, RunIds.DOWNLOAD, RunIds.FAILURES_CSV, partial(failures_csv, services))
-    bind_file(
-        app,
-        RunIds.DOWNLOAD,
-        RunIds.PREVIEW_CSV,
-        lambda *values: plan_csv(services, chosen(values)),
-        *controls(State),
-    )
+    bind_files(app, services, RunIds.DOWNLOAD, {RunIds.FAILURES_CSV: failures_csv})
+    plan_file = {RunIds.PREVIEW_CSV: lambda services, *values: plan_csv(services, chosen(values))}
+    bind_files(app, services, RunIds.DOWNLOAD, plan_file, *controls(State))
 
 
 def _register_choice(app: Dash, services: Services) -> None:

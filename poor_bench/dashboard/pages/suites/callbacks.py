@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import State
 
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.page import bind_address, bind_file, bind_view, csv_file
+from poor_bench.dashboard.page import bind_address, bind_files, bind_view, csv_file
 from poor_bench.dashboard.pages.suites.layout import (
     SuitesIds,
     SuiteUrl,
@@ -169,5 +168,5 @@ def register(app: Dash, services: Services) -> None:
     )
     bind_address(app, SuitesIds.SEARCH)
     shown = State(SuitesIds.SEARCH, "data")
-    bind_file(app, SuitesIds.DOWNLOAD, SuitesIds.CASES_CSV, partial(cases_csv, services), shown)
-    bind_file(app, SuitesIds.DOWNLOAD, SuitesIds.RUNS_CSV, partial(runs_csv, services), shown)
+    files = {SuitesIds.CASES_CSV: cases_csv, SuitesIds.RUNS_CSV: runs_csv}
+    bind_files(app, services, SuitesIds.DOWNLOAD, files, shown)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, no_update
@@ -14,7 +13,8 @@ from poor_bench.dashboard.forms import Entry, FormAnswer, refused, saved
 from poor_bench.dashboard.page import (
     ShellIds,
     bind_address,
-    bind_file,
+    bind_controls,
+    bind_files,
     csv_file,
     on_data,
 )
@@ -27,7 +27,7 @@ from poor_bench.dashboard.pages.tests.layout import (
 )
 from poor_bench.dashboard.pages.tests.panel import form_to_changes, panel
 from poor_bench.dashboard.pages.tests.tables import listed_classes, listed_tests
-from poor_bench.dashboard.services.test_reports import rendered_prompts
+from poor_bench.dashboard.services.test_reports import prompt_variants
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import counted
 
@@ -131,7 +131,7 @@ def show_panel(services: Services, search: str | None) -> Any:
     return panel(
         test,
         workspace.test_classes[test.class_id],
-        rendered_prompts(workspace, test),
+        prompt_variants(workspace, test),
         faults.by_test.get(test.test_id, ()) if faults else (),
         items.items.get(test.test_id) if items else None,
         url,
@@ -169,18 +169,10 @@ def _register_shown(app: Dash, services: Services) -> None:
         is_same = ctx.triggered_id == ShellIds.VERSION and shown  # keep what is being written
         return no_update if is_same else show_panel(services, search)
 
-    @app.callback(
-        Output(TestsIds.SEARCH, "data"),
-        Input(TestsIds.TEXT, "value"),
-        State(TestsIds.SEARCH, "data"),
-        prevent_initial_call=True,
-    )
-    def _choose(text: str | None, search: str) -> str:
-        return TestUrl.read(search).changed(text=(text or "").strip()).search
-
-    tests_file = partial(tests_csv, services)
-    bind_file(app, TestsIds.DOWNLOAD, TestsIds.CSV, tests_file, State(TestsIds.SEARCH, "data"))
-    bind_file(app, TestsIds.DOWNLOAD, TestsIds.CLASSES_CSV, partial(classes_csv, services))
+    bind_controls(app, TestsIds.SEARCH, TestUrl, text=TestsIds.TEXT)
+    shown = State(TestsIds.SEARCH, "data")
+    bind_files(app, services, TestsIds.DOWNLOAD, {TestsIds.CSV: tests_csv}, shown)
+    bind_files(app, services, TestsIds.DOWNLOAD, {TestsIds.CLASSES_CSV: classes_csv})
     bind_address(app, TestsIds.SEARCH)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.test_reports import RenderedPrompt
+    from poor_bench.dashboard.services.test_reports import PromptVariant
     from poor_bench.models.problem import Problem
     from poor_bench.models.test import Test, TestClass
     from poor_bench.statistics.items import Item
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def panel(
     test: Test,
     test_class: TestClass,
-    prompts: Sequence[RenderedPrompt],
+    prompts: Sequence[PromptVariant],
     problems: Sequence[Problem],
     item: Item | None,
     url: TestUrl,
@@ -82,7 +82,7 @@ def _against(test_id: str, problems: Sequence[Problem], item: Item | None) -> Co
     )
 
 
-def _prompt(prompt: RenderedPrompt) -> Component:
+def _prompt(prompt: PromptVariant) -> Component:
     return html.Section(
         [
             html.H3(f"Prompt for {counted(len(prompt.llm_ids), 'model')}"),

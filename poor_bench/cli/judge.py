@@ -31,7 +31,7 @@ from poor_bench.messages import counted
 if TYPE_CHECKING:
     from poor_bench.judge.agreement import Agreement
     from poor_bench.judge.judged_run import RunSummary
-    from poor_bench.judge.run_comparison import RunComparison, ScoreChange
+    from poor_bench.judge.run_comparison import JudgedChange, RunComparison
 
 
 _EPILOG = examples(
@@ -251,7 +251,7 @@ def _print_comparison(comparison: RunComparison) -> None:
 
 
 def _build_rows(
-    comparison: RunComparison, changes: Sequence[ScoreChange], prefix: str = ""
+    comparison: RunComparison, changes: Sequence[JudgedChange], prefix: str = ""
 ) -> Iterator[dict[str, str]]:
     from poor_bench.judge.report_text import change_text
 
@@ -267,7 +267,7 @@ def _build_rows(
 
 
 def _to_json(comparison: RunComparison) -> dict[str, Any]:
-    def plain(changes: Sequence[ScoreChange]) -> list[dict[str, Any]]:
+    def plain(changes: Sequence[JudgedChange]) -> list[dict[str, Any]]:
         return [
             {
                 **asdict(change),
@@ -377,10 +377,10 @@ def agreement(
     Krippendorff's alpha and weighted kappa: 1 is full agreement, 0 is chance.
     """
     from poor_bench.judge.agreement import measure_agreement
-    from poor_bench.judge.labels import Scope, judged_items, read_labels
+    from poor_bench.judge.labels import LabelScope, judged_items, read_labels
 
     runs = app.judgements.runs(agent_id)
-    scope = Scope.AGENTS if whole else Scope.CASES
+    scope = LabelScope.AGENTS if whole else LabelScope.CASES
     items = judged_items(runs, read_labels(app.data_dir), scope)
     measured = {judge: measure_agreement(both, pass_rating) for judge, both in items.items()}
     if as_json:

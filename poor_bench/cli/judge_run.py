@@ -132,7 +132,7 @@ def _plan(runner: JudgeRunner, agent_id: str, options: dict[str, Any]) -> JudgeP
 
 
 def _build_request(agent_id: str, store: JudgementStore, options: dict[str, Any]) -> JudgeRequest:
-    from poor_bench.judge.panel import Decision
+    from poor_bench.judge.panel import PanelDecision
     from poor_bench.judge.run_plan import JudgeRequest
 
     earlier = options["earlier"]
@@ -141,7 +141,7 @@ def _build_request(agent_id: str, store: JudgementStore, options: dict[str, Any]
         case_ids=options["case_ids"],
         judges=tuple(filter(None, (options["judge"], *options["panel"]))),
         repeat=options["repeat"],
-        decision=Decision(options["decision"]),
+        decision=PanelDecision(options["decision"]),
         conversations_of=store.find(earlier) if earlier else None,
     )
 

@@ -71,7 +71,9 @@ def rubric_of(agent: Agent) -> tuple[Rubric, tuple[str, ...]]:
 def rubric_problems(markdown: str) -> list[Problem]:
     """List the problems of a rubric; corrections are warnings."""
     try:
-        _, mended = parse_rubric(markdown, name="the rubric")
+        _, corrections = parse_rubric(markdown, name="the rubric")
     except ConfigError as error:
         return list(error.problems)
-    return [Problem(file="", place="", message=text, severity=Severity.WARNING) for text in mended]
+    return [
+        Problem(file="", place="", message=text, severity=Severity.WARNING) for text in corrections
+    ]

@@ -164,7 +164,7 @@ class JudgeRunner:
 
     Attributes:
         store: Where runs are kept.
-        budget: What `run` may spend, and what it did not begin for want of money.
+        budget: What `run` may spend, and what it skipped to keep the limit.
     """
 
     def __init__(
@@ -194,7 +194,7 @@ class JudgeRunner:
         """Plan a run without sending requests.
 
         Raises:
-            ConfigError: If there is no such agent, case or judge, or a key is missing.
+            ConfigError: If an agent, case or judge does not exist, or a key is missing.
         """
         registry = load_agent_registry(self._data_dir)
         return prepare_plan(request, registry, self._data_dir, self._environ)
@@ -207,7 +207,7 @@ class JudgeRunner:
             agent_id: The agent it must be of; empty for any.
 
         Raises:
-            ConfigError: If there is no such run, or its agent or rubric changed since.
+            ConfigError: If the run does not exist, or its agent or rubric changed since.
         """
         run = self.store.find(reference)
         if agent_id and run.header.agent_id != agent_id:

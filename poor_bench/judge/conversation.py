@@ -77,7 +77,7 @@ def conversation_from_dict(record: Mapping[str, Any]) -> Conversation:
     """Read a conversation written by `Conversation.as_dict`.
 
     Raises:
-        ValueError: If it is no such record.
+        ValueError: If the record is not one.
     """
     values = {key: value for key, value in record.items() if key != "hash"}
     try:

@@ -12,7 +12,7 @@ from typing import Any, Self
 from poor_bench.config.judge_settings import load_judge_settings
 from poor_bench.config.load import llms_file, load_llms, raise_errors
 from poor_bench.errors import ConfigError
-from poor_bench.judge.evidence import Evidence, case_of
+from poor_bench.judge.evidence import JudgeEvidence, case_of
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judge_llm import JudgeOptions, judge_llm
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD, Judgement
@@ -160,8 +160,8 @@ def evaluate_sync(
         return evaluator.evaluate(agent, skill, test_results)
 
 
-def _evidence(agent: Record, skill: Record | None, test_results: Sequence[Record]) -> Evidence:
-    return Evidence(
+def _evidence(agent: Record, skill: Record | None, test_results: Sequence[Record]) -> JudgeEvidence:
+    return JudgeEvidence(
         cases=tuple(case_of(result) for result in test_results),
         description=str(agent.get("description") or ""),
         system_prompt=str(agent.get("system_prompt") or ""),

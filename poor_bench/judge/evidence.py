@@ -1,4 +1,4 @@
-"""Evidence for a judge: conversations and expected behaviour; pure."""
+"""JudgeEvidence for a judge: conversations and expected behaviour; pure."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class JudgedCase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """Evidence of one request."""
+class JudgeEvidence:
+    """JudgeEvidence of one request."""
 
     cases: tuple[JudgedCase, ...]
     description: str = ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from poor_bench.errors import RecordedError
-from poor_bench.judge.evidence import Evidence, nonce_for
+from poor_bench.judge.evidence import JudgeEvidence, nonce_for
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD, JudgeError, Judgement, fallback_judgement
 from poor_bench.judge.parts import (
     DEFAULT_MAX_TOKENS,
@@ -71,7 +71,9 @@ class Judge:
         self._manager = manager
         self._parameters = _parameters(llm, temperature, max_tokens)
 
-    def judge(self, evidence: Evidence, cancelled: Callable[[], bool] = lambda: False) -> Judgement:
+    def judge(
+        self, evidence: JudgeEvidence, cancelled: Callable[[], bool] = lambda: False
+    ) -> Judgement:
         """Judge the evidence; a failure gives the fallback.
 
         Raises:
@@ -83,7 +85,9 @@ class Judge:
         except JudgeError as error:
             return error.fallback
 
-    def ask(self, evidence: Evidence, cancelled: Callable[[], bool] = lambda: False) -> Judgement:
+    def ask(
+        self, evidence: JudgeEvidence, cancelled: Callable[[], bool] = lambda: False
+    ) -> Judgement:
         """Judge the evidence, in parts if it is too long for one request.
 
         Raises:
@@ -95,7 +99,7 @@ class Judge:
         return self._judge_parts(evidence, split_evidence(evidence, *limits), cancelled)
 
     def _judge_parts(
-        self, evidence: Evidence, parts: Sequence[Evidence], cancelled: Callable[[], bool]
+        self, evidence: JudgeEvidence, parts: Sequence[JudgeEvidence], cancelled: Callable[[], bool]
     ) -> Judgement:
         """Judge part by part; if one part fails, the whole judgement fails."""
         judged: list[Judgement] = []
@@ -108,7 +112,7 @@ class Judge:
                 raise JudgeError(str(error), fallback, hint=error.hint) from error.__cause__
         return merge_judgements(judged, self.rubric)
 
-    def _judge_part(self, part: Evidence, cancelled: Callable[[], bool]) -> Judgement:
+    def _judge_part(self, part: JudgeEvidence, cancelled: Callable[[], bool]) -> Judgement:
         """Judge a part; split it in halves if it is too long."""
         try:
             return JudgeSession(self, part, cancelled).judgement()
@@ -135,7 +139,7 @@ class Judge:
         parameters = {**self._parameters, "response_format": response_format}
         return self._manager.complete(self.llm, messages, cancelled, parameters)
 
-    def blank_judgement(self, evidence: Evidence) -> Judgement:
+    def blank_judgement(self, evidence: JudgeEvidence) -> Judgement:
         """Build a judgement of the evidence without scores."""
         return Judgement(
             overall_score=0.0,
@@ -177,7 +181,7 @@ class JudgeSession:
     """One judgement: a request, and at most one repair request if its reply has gaps."""
 
     judge: Judge
-    evidence: Evidence
+    evidence: JudgeEvidence
     cancelled: Callable[[], bool]
     _nonce: str = field(init=False)
     _blank: Judgement = field(init=False)

@@ -86,7 +86,7 @@ def chosen_llm(
     """Choose the judge and apply the parameters in force.
 
     Raises:
-        ConfigError: If there is no such LLM, or a variable cannot be read.
+        ConfigError: If the LLM does not exist, or a variable cannot be read.
     """
     wanted = options.model or _of_environment(environ) or settings.model or DEFAULT_MODEL
     listed = list(llms)

@@ -8,7 +8,7 @@ from typing import Any
 
 from poor_bench.judge.conversation import Conversation, conversation_from_dict
 from poor_bench.judge.judgement import Judgement, judgement_from_dict
-from poor_bench.judge.panel import Decision, Panel, combine_judgements, noise_floor
+from poor_bench.judge.panel import Panel, PanelDecision, combine_judgements, noise_floor
 from poor_bench.pool.events import ModelLoading
 
 
@@ -136,7 +136,7 @@ def header_from_record(record: Mapping[str, Any]) -> RunHeader:
     """Read a header written by `header_to_record`; unknown keys are ignored.
 
     Raises:
-        ValueError: If it is no such record.
+        ValueError: If the record is not one.
     """
     names = {item.name for item in fields(RunHeader)}
     values = {key: value for key, value in record.items() if key in names}
@@ -186,7 +186,7 @@ class CaseSummary:
 
     conversation: Conversation
     score: float | None
-    """As the judges decide together, 0.0 to 10.0; None where there is no judgement of it."""
+    """As the judges decide together, 0.0 to 10.0; None where it was not judged."""
     feedback: tuple[CaseFeedback, ...]
 
     @property
@@ -219,7 +219,9 @@ class RunSummary:
 
 def summarise_run(run: JudgeRun) -> RunSummary:
     """Summarise a run."""
-    panel = combine_judgements(run.judgements, run.header.threshold, Decision(run.header.decision))
+    panel = combine_judgements(
+        run.judgements, run.header.threshold, PanelDecision(run.header.decision)
+    )
     return RunSummary(
         run=run,
         panel=panel,

@@ -110,7 +110,7 @@ def judgement_from_dict(record: Mapping[str, Any]) -> Judgement:
     """Read a judgement written by `Judgement.as_dict`; unknown keys are ignored.
 
     Raises:
-        ValueError: If it is no such record.
+        ValueError: If the record is not one.
     """
     names = {item.name for item in fields(Judgement)}
     values = {key: value for key, value in record.items() if key in names}
@@ -162,7 +162,7 @@ class JudgeError(RecordedError):
 
     Attributes:
         fallback: The judgement that stands in, with what the attempts cost.
-        is_too_long: Whether fewer cases at once might be judged: prompt or reply had no room.
+        is_too_long: True if fewer cases at once might be judged: prompt or reply had no room.
     """
 
     def __init__(

@@ -65,7 +65,7 @@ def label_from_record(record: Mapping[str, Any]) -> Label:
     """Read a label written by `label_to_record`; unknown keys are ignored.
 
     Raises:
-        ValueError: If it is no such record, or its score is out of range.
+        ValueError: If the record is not one, or its score is out of range.
     """
     names = {item.name for item in fields(Label)}
     try:
@@ -81,7 +81,7 @@ def check_score(score: Any) -> float:
     """Parse a score.
 
     Raises:
-        ValueError: If it is no number from 0 to 10.
+        ValueError: If it is not a number from 0 to 10.
     """
     try:
         number = float(score)
@@ -206,7 +206,7 @@ _Scored = tuple[_Thing, float, int]
 """Item, score and number of characters of the agent."""
 
 
-class Scope(StrEnum):
+class LabelScope(StrEnum):
     """Kinds of scored items."""
 
     CASES = "cases"
@@ -216,7 +216,7 @@ class Scope(StrEnum):
 
 
 def judged_items(
-    runs: Iterable[JudgeRun], labels: Iterable[Label], scope: Scope = Scope.CASES
+    runs: Iterable[JudgeRun], labels: Iterable[Label], scope: LabelScope = LabelScope.CASES
 ) -> dict[str, tuple[ScoredItem, ...]]:
     """Collect by judge the items that a person scored, too.
 
@@ -228,7 +228,7 @@ def judged_items(
         labels: All labels, in the order in which they were given.
         scope: Which things are looked at.
     """
-    scores_in = _case_scores if scope is Scope.CASES else _agent_scores
+    scores_in = _case_scores if scope is LabelScope.CASES else _agent_scores
     people = _scores_by_thing(labels)
     judged: dict[str, dict[_Thing, list[float]]] = {}
     lengths: dict[_Thing, int] = {}

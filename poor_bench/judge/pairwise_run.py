@@ -149,7 +149,7 @@ class PairwiseRunner:
         """Plan the comparison of two judged runs.
 
         Raises:
-            ConfigError: If there is no such run or judge, or the runs share no case.
+            ConfigError: If a run or judge does not exist, or the runs share no case.
         """
         a, b = (self._judged_runs.find(reference) for reference in references)
         run = PairwiseRun(a, b, self._judges(a, judges), self._manager)
@@ -165,7 +165,7 @@ class PairwiseRunner:
             judges: Replace its judges, such as one that cannot be reached; the same by default.
 
         Raises:
-            ConfigError: As `plan`, or if there is no such comparison.
+            ConfigError: As `plan`, or if the comparison does not exist.
         """
         stored = self.store.find(reference)
         run = self.plan((stored.a_run_id, stored.b_run_id), judges or stored.judges)

@@ -110,7 +110,7 @@ def within_noise(difference: float, floor: float | None) -> bool:
     return floor is None or abs(difference) <= floor
 
 
-class Decision(StrEnum):
+class PanelDecision(StrEnum):
     """Method of combining several judges."""
 
     MEAN = "mean"
@@ -138,7 +138,7 @@ class PanelMember:
 class Panel:
     """Combined result of all judges; a single judge is a panel of one."""
 
-    decision: Decision
+    decision: PanelDecision
     threshold: float
     members: tuple[PanelMember, ...]
     overall_score: float | None
@@ -175,13 +175,13 @@ class Panel:
         """True if the agent is approved; False while a judge is missing."""
         if self.overall_score is None or len(self.voters) < len(self.members):
             return False
-        if self.decision is Decision.MAJORITY:
+        if self.decision is PanelDecision.MAJORITY:
             return self.n_approving * 2 > len(self.members)
         return self.overall_score >= self.threshold
 
 
 def combine_judgements(
-    judgements: Iterable[Judgement], threshold: float, decision: Decision = Decision.MEAN
+    judgements: Iterable[Judgement], threshold: float, decision: PanelDecision = PanelDecision.MEAN
 ) -> Panel:
     """Combine judgements of the same evidence.
 
@@ -200,7 +200,7 @@ def combine_judgements(
     overall = [member.overall.mean for member in members if member.overall is not None]
     dimensions = _by_name(members, lambda member: member.dimensions)
     cases = _by_name(members, lambda member: member.cases)
-    decide = statistics.fmean if decision is Decision.MEAN else statistics.median
+    decide = statistics.fmean if decision is PanelDecision.MEAN else statistics.median
     return Panel(
         decision=decision,
         threshold=threshold,

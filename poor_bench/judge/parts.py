@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from poor_bench.judge.evidence import Evidence, JudgedCase
+from poor_bench.judge.evidence import JudgedCase, JudgeEvidence
 from poor_bench.judge.judgement import Judgement
 from poor_bench.judge.prompt import ADVICE
 from poor_bench.judge.reply import weighted_mean
@@ -61,8 +61,8 @@ def most_cases(max_tokens: int) -> int:
 
 
 def split_evidence(
-    evidence: Evidence, max_tokens: int, context_tokens: int | None
-) -> list[Evidence]:
+    evidence: JudgeEvidence, max_tokens: int, context_tokens: int | None
+) -> list[JudgeEvidence]:
     """Split evidence into as few parts as fit, of similar length.
 
     Args:
@@ -81,7 +81,7 @@ def split_evidence(
     ]
 
 
-def split_in_halves(evidence: Evidence) -> list[Evidence]:
+def split_in_halves(evidence: JudgeEvidence) -> list[JudgeEvidence]:
     """Split evidence of several cases in two."""
     middle = math.ceil(len(evidence.cases) / 2)
     cases = (evidence.cases[:middle], evidence.cases[middle:])

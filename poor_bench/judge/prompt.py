@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from poor_bench.judge.evidence import Evidence, JudgedCase, quoted
+from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, quoted
 from poor_bench.judge.rubric import Rubric
 from poor_bench.models.completion import Message
 
@@ -32,7 +32,7 @@ def verdict_schema(
         n_cases: How many cases are judged.
         nonce: What `verdict_id` has to be.
         advice: Which lists of texts go with the scores.
-        is_bounded: Whether lists and texts are limited. llama.cpp's grammars, and so Ollama's and
+        is_bounded: True if lists and texts are limited. llama.cpp's grammars, and so Ollama's and
             the embedded LLMs, keep small models from endless replies by it; the strict modes of
             OpenAI and Anthropic refuse such limits.
     """
@@ -102,7 +102,7 @@ _MEANINGS = {
 
 
 def judge_messages(
-    evidence: Evidence, rubric: Rubric, nonce: str, advice: Sequence[str] = ADVICE
+    evidence: JudgeEvidence, rubric: Rubric, nonce: str, advice: Sequence[str] = ADVICE
 ) -> tuple[Message, ...]:
     """Build the messages to a judge.
 
@@ -135,7 +135,7 @@ def _rubric_text(rubric: Rubric) -> str:
     return "\n".join(["# Rubric", *filter(None, [rubric.text]), *lines])
 
 
-def _background(evidence: Evidence, nonce: str) -> Iterator[str]:
+def _background(evidence: JudgeEvidence, nonce: str) -> Iterator[str]:
     pieces = {
         "description": evidence.description,
         "instructions": evidence.system_prompt,

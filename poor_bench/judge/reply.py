@@ -29,7 +29,7 @@ class ObjectSearch:
     def objects_in(self, text: str) -> list[Object]:
         """Find distinct objects, last first; broken ones only if no other exists.
 
-        Repairing could mend a broken object with pieces of another, so it needs a text with one.
+        Repairing could fill a broken object with pieces of another, so it needs a text with one.
         """
         may_repair = len(self.key.findall(text)) <= 1
         for lenient in (False, True) if may_repair else (False,):

@@ -118,7 +118,7 @@ def run_to_json(summary: RunSummary, *, with_parts: bool = False) -> dict[str, A
 
     Args:
         summary: The run.
-        with_parts: Whether its conversations and judgements come with it.
+        with_parts: True if its conversations and judgements come with it.
     """
     run, panel = summary.run, summary.panel
     record: dict[str, Any] = {

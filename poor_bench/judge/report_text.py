@@ -13,9 +13,9 @@ from poor_bench.judge.judged_run import (
     RunSummary,
 )
 from poor_bench.judge.pairwise_results import PairOutcome, PairwiseTally, PanelPreferences
-from poor_bench.judge.panel import Decision, Panel, Spread
+from poor_bench.judge.panel import Panel, PanelDecision, Spread
 from poor_bench.judge.prompt import LARGEST_SCORE
-from poor_bench.judge.run_comparison import RunComparison, ScoreChange
+from poor_bench.judge.run_comparison import JudgedChange, RunComparison
 from poor_bench.messages import counted
 from poor_bench.metrics import cost_text
 from poor_bench.pool.events import ModelLoading
@@ -35,7 +35,7 @@ def verdict_text(summary: RunSummary) -> str:
     score = f"{panel.overall_score:.2f} of 10, threshold {panel.threshold:g}"
     if not summary.run.is_complete:
         return f"Incomplete: {score}, but part of the run is missing"
-    if panel.decision is Decision.MAJORITY:
+    if panel.decision is PanelDecision.MAJORITY:
         score += f"; {panel.n_approving} of {len(panel.members)} judges approve"
     if summary.n_broken:
         score += f"; {counted(summary.n_broken, 'case')} broke a rule"
@@ -58,7 +58,7 @@ def notes_on(summary: RunSummary) -> tuple[str, ...]:
     )
 
 
-def change_text(comparison: RunComparison, change: ScoreChange) -> str:
+def change_text(comparison: RunComparison, change: JudgedChange) -> str:
     """Classify a difference; only those beyond noise are `better` or `worse`."""
     if not comparison.is_comparable(change):
         return "not comparable"

@@ -14,7 +14,7 @@ from typing import Any
 from poor_bench.config.document import UnreadableError, read_text
 from poor_bench.config.judge_settings import JudgeSettings, load_judge_settings
 from poor_bench.errors import ConfigError
-from poor_bench.judge.evidence import Evidence, JudgedCase, Turn
+from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, Turn
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judge_llm import JudgeOptions, chosen_llm, judge_llm
 from poor_bench.judge.judgement import JudgeError, Judgement
@@ -99,7 +99,7 @@ class WorkspaceJudges:
         """Choose the judge.
 
         Raises:
-            ConfigError: If there is no such LLM.
+            ConfigError: If the LLM does not exist.
         """
         options = JudgeOptions(model=question.judge or None)
         return chosen_llm(options, self._settings, self._llms, self._environ)
@@ -118,7 +118,7 @@ class WorkspaceJudges:
         """Check the judge and rubric of a question.
 
         Raises:
-            ConfigError: If there is no such LLM, its key is missing, or the rubric is not right.
+            ConfigError: If the LLM does not exist, its key is missing, or the rubric is not right.
         """
         options = JudgeOptions(model=question.judge or None)
         judge_llm(options, self._settings, self._llms, self._environ)
@@ -154,7 +154,7 @@ class WorkspaceJudges:
         turns = (Turn("user", prompt), Turn("agent", _EXPECTED_RESPONSE))
         case = JudgedCase(name="", turns=turns, expected_behavior=question.expected_behavior)
         rubric, _ = self.rubric_of(question)
-        messages = judge_messages(Evidence(cases=(case,)), rubric, _ANY_NONCE, advice=())
+        messages = judge_messages(JudgeEvidence(cases=(case,)), rubric, _ANY_NONCE, advice=())
         once = estimated_cost_usd(self.llm_of(question).prices, messages)
         return None if once is None else once * question.samples
 
@@ -227,7 +227,7 @@ class JudgeClient:
             "samples": [judgement.as_dict() for judgement in self._judgements],
         }
 
-    def _asked(self, judge: Judge, evidence: Evidence) -> Judgement:
+    def _asked(self, judge: Judge, evidence: JudgeEvidence) -> Judgement:
         try:
             judgement = judge.ask(evidence, self._cancelled)
         except JudgeError as error:
@@ -236,10 +236,10 @@ class JudgeClient:
         self._judgements.append(judgement)
         return judgement
 
-    def _evidence(self, response: str, question: JudgeQuestion) -> Evidence:
+    def _evidence(self, response: str, question: JudgeQuestion) -> JudgeEvidence:
         turns = (Turn("user", self._result.prompt), Turn("agent", response))
         case = JudgedCase(name="", turns=turns, expected_behavior=question.expected_behavior)
-        return Evidence(
+        return JudgeEvidence(
             cases=(case,),
             system_prompt=self._result.system_prompt,
             written_by=self._written_by,

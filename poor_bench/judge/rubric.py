@@ -100,7 +100,7 @@ def parse_rubric(
 
     Args:
         markdown: Dimensions as `### 1. NAME (30%)`, each with its description below.
-        strict: Whether weights that do not sum to 100 are an error instead of normalised.
+        strict: True if weights that do not sum to 100 are an error instead of normalised.
         name: What messages call it, such as the path of its file.
 
     Returns:

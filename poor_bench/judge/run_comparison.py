@@ -10,7 +10,7 @@ from poor_bench.judge.panel import noise_floor, within_noise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreChange:
+class JudgedChange:
     """One score in two runs, each 0.0 to 10.0."""
 
     name: str
@@ -40,12 +40,12 @@ class RunComparison:
     after: RunSummary
     obstacles: tuple[str, ...]
     """Reasons against a comparison; empty if comparable."""
-    scores: tuple[ScoreChange, ...]
+    scores: tuple[JudgedChange, ...]
     """The overall score, then the dimensions that both runs have."""
-    cases: tuple[ScoreChange, ...]
+    cases: tuple[JudgedChange, ...]
     """Cases that both runs have."""
 
-    def is_comparable(self, change: ScoreChange) -> bool:
+    def is_comparable(self, change: JudgedChange) -> bool:
         """True if both runs measured this score in the same way.
 
         A case is, wherever rubric and judges are the same; the scores over all cases only where
@@ -101,26 +101,26 @@ def _n_judgements(before: RunSummary, after: RunSummary) -> float:
     return 2 / sum(1 / count for count in counts)
 
 
-def _overall(before: RunSummary, after: RunSummary, floors: _Floors) -> Iterator[ScoreChange]:
+def _overall(before: RunSummary, after: RunSummary, floors: _Floors) -> Iterator[JudgedChange]:
     first, second = before.panel.overall_score, after.panel.overall_score
     if first is not None and second is not None:
-        yield ScoreChange(name=OVERALL, before=first, after=second, floor=floors.of(OVERALL))
+        yield JudgedChange(name=OVERALL, before=first, after=second, floor=floors.of(OVERALL))
 
 
 def _changes(
     before: Mapping[str, float], after: Mapping[str, float], names: Iterable[str], floors: _Floors
-) -> Iterator[ScoreChange]:
+) -> Iterator[JudgedChange]:
     for name in names:
         floor = floors.of(name)
-        yield ScoreChange(name=name, before=before[name], after=after[name], floor=floor)
+        yield JudgedChange(name=name, before=before[name], after=after[name], floor=floor)
 
 
-def _case_changes(before: RunSummary, after: RunSummary, floors: _Floors) -> Iterator[ScoreChange]:
+def _case_changes(before: RunSummary, after: RunSummary, floors: _Floors) -> Iterator[JudgedChange]:
     first, second = before.panel.case_scores, after.panel.case_scores
     floor = noise_floor(_case_repeats(floors.runs), floors.n_judgements)
     for name in first:
         if name in second:
-            yield ScoreChange(name=name, before=first[name], after=second[name], floor=floor)
+            yield JudgedChange(name=name, before=first[name], after=second[name], floor=floor)
 
 
 def _case_repeats(runs: Iterable[JudgeRun]) -> list[list[float]]:

@@ -11,11 +11,11 @@ from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.judge.agent_registry import AgentRegistry, rubric_of
 from poor_bench.judge.conversation import Conversation, with_rules_of
-from poor_bench.judge.evidence import Evidence, JudgedCase, turns_of
+from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, turns_of
 from poor_bench.judge.judge_llm import JudgeOptions, judge_llm
 from poor_bench.judge.judged_run import JudgeRun, RunHeader
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
-from poor_bench.judge.panel import Decision
+from poor_bench.judge.panel import PanelDecision
 from poor_bench.judge.parts import context_limit, reply_limit, split_evidence
 from poor_bench.judge.rubric import Rubric
 from poor_bench.models.agent import Agent, AgentCase
@@ -38,7 +38,7 @@ class JudgePlan:
     judges: tuple[LLM, ...]
     repeat: int = 1
     """Judgements per judge, at least 1."""
-    decision: Decision = Decision.MEAN
+    decision: PanelDecision = PanelDecision.MEAN
     conversations: tuple[Conversation, ...] = ()
     """Conversations of an earlier run, to be judged instead of new ones."""
     conversations_of: str = ""
@@ -119,10 +119,10 @@ class JudgePlan:
             conversations_of=self.conversations_of,
         )
 
-    def evidence(self, conversations: Sequence[Conversation]) -> Evidence:
+    def evidence(self, conversations: Sequence[Conversation]) -> JudgeEvidence:
         """Build the evidence for the judges."""
         agent, llm = self.agent, self.llms[self.agent.llm_id]
-        return Evidence(
+        return JudgeEvidence(
             cases=tuple(conversation.as_case() for conversation in conversations),
             description=agent.description,
             system_prompt=agent.system_prompt,
@@ -155,7 +155,7 @@ class JudgeRequest:
     judges: tuple[str, ...] = ()
     """LLM ids, labels or names of Claude models; the judge of the settings where empty."""
     repeat: int = 1
-    decision: Decision = Decision.MEAN
+    decision: PanelDecision = PanelDecision.MEAN
     conversations_of: JudgeRun | None = None
     """A run whose conversations are judged again."""
     resumed: JudgeRun | None = None
@@ -175,7 +175,7 @@ def resume_request(run: JudgeRun, conversations_of: JudgeRun | None) -> JudgeReq
         case_ids=header.case_ids,
         judges=header.judges,
         repeat=header.repeat,
-        decision=Decision(header.decision),
+        decision=PanelDecision(header.decision),
         conversations_of=conversations_of,
         resumed=run,
     )
@@ -187,7 +187,7 @@ def prepare_plan(
     """Plan a run without sending requests.
 
     Raises:
-        ConfigError: If there is no such agent, case or judge, a judge is named twice or its key is
+        ConfigError: If an agent, case or judge does not exist, a judge is named twice or its key is
             missing, or the earlier run has no conversation that can be judged.
     """
     agent = registry.agent(request.agent_id)
@@ -249,7 +249,7 @@ def judges_of(
     """Choose the judges; the default one if none is named.
 
     Raises:
-        ConfigError: If there is no such LLM, one is named twice, or its key is missing.
+        ConfigError: If the LLM does not exist, one is named twice, or its key is missing.
     """
     wanted: tuple[str | None, ...] = names or (None,)
     listed = tuple(registry.llms.values())
@@ -310,7 +310,7 @@ def conversation_usd(plan: JudgePlan, case: AgentCase) -> float:
     return total
 
 
-def judgement_usd(plan: JudgePlan, judge: LLM, evidence: Evidence) -> float:
+def judgement_usd(plan: JudgePlan, judge: LLM, evidence: JudgeEvidence) -> float:
     """Highest cost of one judgement without repair in US dollars; 0.0 without prices.
 
     What is too long for one request is judged in parts, each of which tells rubric and instructions

@@ -235,7 +235,7 @@ class PairwiseStore:
         """Find a comparison as `RunHistory.find` does.
 
         Raises:
-            ConfigError: If there is no such comparison, or there are several.
+            ConfigError: If it names no comparison, or several.
             StoreError: If a file cannot be read.
         """
         found = _read_pairwise(self.history.find(reference, lambda run: "a" in run.header))

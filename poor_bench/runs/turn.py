@@ -18,7 +18,7 @@ class RunTurn:
         self._lock = FileLock(journal_dir / "run.lock", thread_local=False)
 
     def take(self) -> bool:
-        """Take the turn if nobody has it and no run is under way; return whether it is ours.
+        """Take the turn if nobody has it and nothing runs; return True if it is ours.
 
         Raises:
             StoreError: If the system refuses anything.

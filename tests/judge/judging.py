@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from poor_bench.judge.evidence import Evidence, JudgedCase, Turn
+from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, Turn
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.rubric import Dimension, Rubric
 from poor_bench.llm_manager import LLMManager
@@ -26,10 +26,10 @@ def as_json(**more: Any) -> str:
     return json.dumps(verdict(**more))
 
 
-def subject(response: str = "Good morning!", **more: Any) -> Evidence:
+def subject(response: str = "Good morning!", **more: Any) -> JudgeEvidence:
     turns = (Turn("user", "Hello"), Turn("agent", response))
     case = JudgedCase(name="greeting", turns=turns, expected_behavior="greets")
-    return Evidence(cases=(case,), **more)
+    return JudgeEvidence(cases=(case,), **more)
 
 
 def scripted_llm(responses: Any, **more: Any) -> LLM:

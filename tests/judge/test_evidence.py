@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from poor_bench.judge.evidence import Evidence, Turn, case_of, turns_of
+from poor_bench.judge.evidence import JudgeEvidence, Turn, case_of, turns_of
 
 
 def test_a_test_result_is_a_case_of_two_turns() -> None:
@@ -38,5 +38,5 @@ def test_what_is_missing_is_empty() -> None:
 
 def test_texts_are_all_that_is_shown() -> None:
     case = case_of({"test_name": "n", "input": "i", "agent_response": "r"})
-    subject = Evidence(cases=(case,), description="d", system_prompt="s", written_by="secret")
+    subject = JudgeEvidence(cases=(case,), description="d", system_prompt="s", written_by="secret")
     assert set(subject.texts()) == {"d", "s", "", "n", "i", "r"}

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from poor_bench.judge.evidence import Evidence, JudgedCase, Turn, nonce_for
+from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, Turn, nonce_for
 from poor_bench.judge.prompt import judge_messages
 from tests.judge.judging import TWO, as_json, scripted_judge, subject, verdict
 
@@ -91,7 +91,7 @@ def test_every_other_text_is_quoted_too(field: str) -> None:
         expected_behavior=attack if field == "expected" else "",
     )
     more = {field: attack} if field in {"system_prompt", "skill", "description"} else {}
-    shown = Evidence(cases=(case,), **more)
+    shown = JudgeEvidence(cases=(case,), **more)
     nonce = nonce_for(shown.texts())
     told = judge_messages(shown, TWO, nonce)[1].content
     assert "</response>" not in told

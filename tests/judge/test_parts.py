@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ProviderError
-from poor_bench.judge.evidence import Evidence, JudgedCase, Turn
+from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, Turn
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judgement import JudgeError
 from poor_bench.judge.parts import merge_judgements, most_cases, split_evidence
@@ -23,12 +23,12 @@ from tests.providers.idle_provider import IdleProvider
 PRICES = Prices(input=1.0, output=1.0)
 
 
-def many(n: int, said: str = "Hello") -> Evidence:
+def many(n: int, said: str = "Hello") -> JudgeEvidence:
     cases = [
         JudgedCase(name=f"case {number}", turns=(Turn("user", "Hi"), Turn("agent", said)))
         for number in range(n)
     ]
-    return Evidence(cases=tuple(cases), system_prompt="Be kind.")
+    return JudgeEvidence(cases=tuple(cases), system_prompt="Be kind.")
 
 
 class CountingProvider(IdleProvider):
@@ -73,7 +73,7 @@ def judge_over(provider: CountingProvider, **parameters: Any) -> Judge:
     return Judge(llm, manager, TWO)
 
 
-def sizes(subject: Evidence, max_tokens: int, context: int | None = None) -> list[int]:
+def sizes(subject: JudgeEvidence, max_tokens: int, context: int | None = None) -> list[int]:
     return [len(part.cases) for part in split_evidence(subject, max_tokens, context)]
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from poor_bench.judge.evidence import Evidence, JudgedCase, Turn
+from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, Turn
 from poor_bench.judge.prompt import PROMPT_VERSION, judge_messages, repair_message
 from tests.judge.judging import TWO
 
@@ -13,7 +13,7 @@ CASES = (
     JudgedCase(name="a", turns=(Turn("user", "hi"), Turn("agent", "ho")), expected_behavior="x"),
     JudgedCase(name="", turns=(Turn("agent", "alone"),)),
 )
-SUBJECT = Evidence(cases=CASES, description="d", system_prompt="s", skill="k")
+SUBJECT = JudgeEvidence(cases=CASES, description="d", system_prompt="s", skill="k")
 
 
 def test_a_changed_prompt_has_another_version() -> None:
@@ -44,6 +44,6 @@ def test_advice_is_only_asked_for_where_it_is_wanted() -> None:
 
 
 def test_what_is_not_there_is_left_out() -> None:
-    told = judge_messages(Evidence(cases=CASES[1:]), TWO, NONCE)[1].content
+    told = judge_messages(JudgeEvidence(cases=CASES[1:]), TWO, NONCE)[1].content
     for tag in ("description", "instructions", "skill", "name", "expected", "user"):
         assert f"<{tag}-" not in told

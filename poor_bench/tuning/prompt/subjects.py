@@ -14,7 +14,7 @@ from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError, RecordedError
 from poor_bench.judge.agent_registry import AgentRegistry, load_agent_registry, rubric_of
 from poor_bench.judge.conversation import Ask, Conversation, ConversationDriver, agent_texts
-from poor_bench.judge.evidence import Evidence
+from poor_bench.judge.evidence import JudgeEvidence
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD, Judgement
 from poor_bench.judge.run_plan import judges_of
@@ -307,7 +307,7 @@ class AgentPromptSubject:
 
     def _judged(self, conversation: Conversation, cancelled: Callable[[], bool]) -> Judgement:
         agent = self._agent
-        evidence = Evidence(
+        evidence = JudgeEvidence(
             cases=(conversation.as_case(),),
             description=agent.description,
             system_prompt=agent.system_prompt,

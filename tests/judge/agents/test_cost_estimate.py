@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from poor_bench.judge.evidence import Evidence
+from poor_bench.judge.evidence import JudgeEvidence
 from poor_bench.judge.rubric import DEFAULT_RUBRIC
 from poor_bench.judge.run_plan import JudgePlan, conversation_usd, judgement_usd, plan_usd
 from poor_bench.models.agent import Agent, AgentCase, SimulatedUser
@@ -40,7 +40,7 @@ def test_simulated_user_costs_too() -> None:
 
 
 def test_plan_is_no_cheaper_than_its_parts_and_grows_with_repeats() -> None:
-    blank = judgement_usd(PLAN, JUDGE, Evidence(cases=()))
+    blank = judgement_usd(PLAN, JUDGE, JudgeEvidence(cases=()))
     assert blank > 1000 * 8 / 1e6
     once, thrice = plan_usd(PLAN), plan_usd(replace(PLAN, repeat=3))
     assert once > conversation_usd(PLAN, CASE) + blank

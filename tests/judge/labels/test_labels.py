@@ -17,7 +17,7 @@ from poor_bench.judge.label_csv import labels_from_csv, labels_to_csv
 from poor_bench.judge.labels import (
     LABELS_FILE,
     Label,
-    Scope,
+    LabelScope,
     add_labels,
     current_labels,
     judged_items,
@@ -167,7 +167,7 @@ def test_each_judge_is_set_against_all_people_by_its_mean() -> None:
 
 def test_agents_as_a_whole_are_looked_at_apart() -> None:
     labels = [label(3), label(6, ""), label(2, "", dimension="tone")]
-    items = judged_items([RUN], labels, Scope.AGENTS)["a"]
+    items = judged_items([RUN], labels, LabelScope.AGENTS)["a"]
     assert [(item.judge, item.human) for item in items] == [(6.0, 6.0), (6.0, 2.0)]
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.judge.judgement import Judgement
-from poor_bench.judge.panel import Decision, combine_judgements
+from poor_bench.judge.panel import PanelDecision, combine_judgements
 from tests.judge.run_builders import fallback, judgement_of
 
 scores = st.lists(st.floats(0, 10), min_size=1, max_size=6)
@@ -26,21 +26,21 @@ def test_judge_that_was_asked_more_often_does_not_count_more() -> None:
 def test_one_strange_judge_moves_the_mean_and_not_the_median() -> None:
     judgements = judged(a=9, b=8, c=1)
     assert combine_judgements(judgements, 8.0).overall_score == 6.0
-    median = combine_judgements(judgements, 8.0, Decision.MEDIAN)
+    median = combine_judgements(judgements, 8.0, PanelDecision.MEDIAN)
     assert median.overall_score == 8.0
     assert median.is_approved
 
 
 def test_majority_counts_judges() -> None:
     close = judged(a=8, b=8, c=0)
-    assert combine_judgements(close, 8.0, Decision.MAJORITY).is_approved
+    assert combine_judgements(close, 8.0, PanelDecision.MAJORITY).is_approved
     tie = judged(a=10, b=7)
-    assert not combine_judgements(tie, 8.0, Decision.MAJORITY).is_approved
-    assert combine_judgements(tie, 8.0, Decision.MEAN).is_approved
+    assert not combine_judgements(tie, 8.0, PanelDecision.MAJORITY).is_approved
+    assert combine_judgements(tie, 8.0, PanelDecision.MEAN).is_approved
 
 
-@pytest.mark.parametrize("decision", Decision)
-def test_fallbacks_enter_no_figure_and_approve_nothing(decision: Decision) -> None:
+@pytest.mark.parametrize("decision", PanelDecision)
+def test_fallbacks_enter_no_figure_and_approve_nothing(decision: PanelDecision) -> None:
     judgements = [judgement_of(9, judge="a"), fallback("a"), fallback("b")]
     panel = combine_judgements(judgements, 4.0, decision)
     assert panel.overall_score == 9.0
@@ -83,7 +83,7 @@ def test_self_judging_of_one_member_is_flagged() -> None:
 @given(scores)
 def test_decisions_stay_within_the_judges_scores(given_scores: list[float]) -> None:
     judgements = [judgement_of(score, judge=str(n)) for n, score in enumerate(given_scores)]
-    for decision in Decision:
+    for decision in PanelDecision:
         score = combine_judgements(judgements, 8.0, decision).overall_score
         assert score is not None
         assert min(given_scores) - 0.006 <= score <= max(given_scores) + 0.006

@@ -36,7 +36,7 @@ from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.dashboard.text.formatting import dollars_text, duration_text
 from poor_bench.dashboard.url_state import UrlState
 from poor_bench.errors import ConfigError
-from poor_bench.judge.panel import Decision
+from poor_bench.judge.panel import PanelDecision
 from poor_bench.judge.run_plan import JudgeRequest
 from poor_bench.messages import counted
 
@@ -165,7 +165,7 @@ def order_of(
         agent_id=agent_id,
         judges=tuple(judges or ()),
         repeat=repeat,
-        decision=Decision(decision),
+        decision=PanelDecision(decision),
     )
     return JudgeOrder(request=request, max_cost_usd=_dollars(max_cost))
 
@@ -219,8 +219,8 @@ def _fields() -> list[Component]:
         dmc.Select(
             id=StartIds.DECISION,
             label="Combine by",
-            data=[decision.value for decision in Decision],
-            value=Decision.MEAN.value,
+            data=[decision.value for decision in PanelDecision],
+            value=PanelDecision.MEAN.value,
             allowDeselect=False,
         ),
         dmc.NumberInput(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from poor_bench.judge.judged_run import CaseSummary, JudgeRun, RunSummary
     from poor_bench.judge.labels import Label
     from poor_bench.judge.panel import Spread
-    from poor_bench.judge.run_comparison import RunComparison, ScoreChange
+    from poor_bench.judge.run_comparison import JudgedChange, RunComparison
 
 
 def agent_chips(agents: Mapping[str, str], chosen: str) -> Component | None:
@@ -127,7 +127,7 @@ def change_sheet(comparison: RunComparison) -> Component:
     )
 
 
-def _change_row(comparison: RunComparison, change: ScoreChange) -> Component:
+def _change_row(comparison: RunComparison, change: JudgedChange) -> Component:
     floor = "unknown" if change.floor is None else f"{change.floor:.2f}"
     is_said = comparison.is_comparable(change) and not change.is_noise
     return _figures_row(

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 
 _ALL_TEXTS = tuple(name for name in TEXT_COLUMNS if name not in {"row", "llm_id", "test_id"})
+_IN_MEMORY = (*CODES, *NUMBERS, "trial")
+SCORES_ONLY = ("llm_id", "test_id", "trial", "score", "strict_score", "found", "failure_kind")
+"""Columns that comparisons and the analysis of items read."""
 _FETCHED_AT_ONCE = 1_000
 
 
@@ -115,25 +118,37 @@ class ResultTable:
             columns={name: column[is_kept] for name, column in self.columns.items()},
         )
 
-    def light(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Result]:
-        """Yield results without their texts: all that statistics need, from memory."""
-        return results_from_columns(self._light_columns(rows))
+    def light(
+        self, rows: Sequence[int] | NDArray[np.int64], fields: Sequence[str] = _IN_MEMORY
+    ) -> Iterator[Result]:
+        """Yield results without their texts: all that statistics need, from memory.
+
+        Args:
+            rows: Rows of this table.
+            fields: Columns that are needed; the other fields are at their defaults. Who keeps
+                results keeps less with fewer.
+        """
+        return results_from_columns(self._light_columns(rows, fields))
 
     def whole(
-        self, rows: Sequence[int] | NDArray[np.int64], texts: Sequence[str] = _ALL_TEXTS
+        self,
+        rows: Sequence[int] | NDArray[np.int64],
+        texts: Sequence[str] = _ALL_TEXTS,
+        fields: Sequence[str] = _IN_MEMORY,
     ) -> Iterator[Result]:
         """Yield results with their texts, fetched a thousand at a time.
 
         Args:
             rows: Rows of this table.
-            texts: Fields that are needed; the others are at their defaults.
+            texts: Texts that are needed; the others are at their defaults.
+            fields: Columns that are needed, as in `light`.
 
         Raises:
             StoreError: If the index is damaged.
         """
         for start in range(0, len(rows), _FETCHED_AT_ONCE):
             some = rows[start : start + _FETCHED_AT_ONCE]
-            columns = self._light_columns(some)
+            columns = self._light_columns(some, fields)
             fetched = self.text_columns(some, texts)
             for name, values in zip(texts, zip(*fetched, strict=True), strict=True):
                 is_number = TEXT_COLUMNS[name] == "DOUBLE"
@@ -166,17 +181,17 @@ class ResultTable:
         is_found: NDArray[np.bool_] = np.isin(places, np.array(found, dtype=np.int64))
         return is_found
 
-    def _light_columns(self, rows: Sequence[int] | NDArray[np.int64]) -> dict[str, list[Any]]:
+    def _light_columns(
+        self, rows: Sequence[int] | NDArray[np.int64], fields: Sequence[str]
+    ) -> dict[str, list[Any]]:
         import numpy as np
 
         chosen = np.asarray(rows, dtype=np.int64)
-        columns = {name: self._decoded(name, chosen) for name in CODES}
-        for name in NUMBERS:
-            numbers = self.columns[name][chosen].tolist()
-            columns[name] = [number_of(name, number) for number in numbers]
-        columns["trial"] = self.columns["trial"][chosen].tolist()
-        return columns
+        return {name: self._decoded(name, chosen) for name in fields}
 
     def _decoded(self, field: str, rows: NDArray[np.int64]) -> list[Any]:
-        values = self.values[field]
-        return [values[code] for code in self.columns[field][rows].tolist()]
+        stored = self.columns[field][rows].tolist()
+        if field in self.values:
+            values = self.values[field]
+            return [values[code] for code in stored]
+        return [number_of(field, number) for number in stored] if field in NUMBERS else stored

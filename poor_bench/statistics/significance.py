@@ -83,7 +83,9 @@ def _drawn_p(columns: NDArray[np.float64], n_flips: int, seed: int) -> NDArray[n
     as_extreme = np.zeros(columns.shape[1])
     for start in range(0, n_flips, _CHUNK):
         shape = min(_CHUNK, n_flips - start), len(columns)
-        signs = rng.integers(0, 2, shape, dtype=np.int8).astype(np.float32) * 2 - 1
+        signs = rng.integers(0, 2, shape, dtype=np.int8).astype(np.float32)
+        signs *= 2  # in place: the array is large
+        signs -= 1
         as_extreme += (np.abs(signs @ single) >= observed).sum(axis=0)
     return (as_extreme + 1) / (n_flips + 1)
 

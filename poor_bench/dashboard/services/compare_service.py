@@ -15,6 +15,7 @@ from poor_bench.dashboard.services.trial_search import ResultDetails, details_of
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.models.result import Result
 from poor_bench.results.grid import GridFilter, TrialGrid, lines_of, trial_grid
+from poor_bench.results.table import SCORES_ONLY
 from poor_bench.statistics.comparison import Comparison, PairedDifference, compare_llms
 from poor_bench.statistics.intervals import Estimate, paired_interval
 from poor_bench.statistics.summary import GroupBy, Summary
@@ -237,7 +238,7 @@ class CompareService:
         version = tuple(table.llm_versions.get(llm_id) for llm_id in topic)
 
         def compare() -> Comparison:
-            results = (table.light(table.rows_of(llm_id)) for llm_id in topic)
+            results = (table.light(table.rows_of(llm_id), SCORES_ONLY) for llm_id in topic)
             return compare_llms(chain.from_iterable(results))
 
         return self._comparisons.ask(tuple(topic), version, compare)

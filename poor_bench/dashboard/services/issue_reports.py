@@ -12,6 +12,7 @@ from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.issues.detect import DETECTORS, detect_issues
 from poor_bench.issues.format_tax import FormatTax, format_tax
 from poor_bench.results.figures import ITEM_TEXTS
+from poor_bench.results.table import SCORES_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -129,7 +130,7 @@ def _report_of(
 ) -> IssueReport:
     from poor_bench.statistics.items import analyse_items
 
-    results = list(table.whole(range(len(table)), ITEM_TEXTS))
+    results = list(table.whole(range(len(table)), ITEM_TEXTS, SCORES_ONLY))
     items = analyse_items(results, workspace.tests_by_id)
     suspicious = {item.test_id: item.suspicion for item in items if item.is_suspicious}
     context = replace(known, suspicious_tests=suspicious)

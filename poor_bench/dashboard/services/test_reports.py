@@ -11,6 +11,7 @@ from poor_bench.config.load import Workspace
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.prompts.request import build_messages
 from poor_bench.results.figures import ITEM_TEXTS
+from poor_bench.results.table import SCORES_ONLY
 from poor_bench.statistics.items import Item, LevelOrder, analyse_items, level_orders
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _faults_of(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:
 
 
 def _items_of(table: ResultTable, workspace: Workspace) -> ItemReport:
-    results = table.whole(range(len(table)), ITEM_TEXTS)
+    results = table.whole(range(len(table)), ITEM_TEXTS, SCORES_ONLY)
     items = analyse_items(results, workspace.tests_by_id)
     return ItemReport(
         items={item.test_id: item for item in items},

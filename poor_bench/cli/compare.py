@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from poor_bench import metrics
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import (
     comparison_options,
@@ -214,9 +215,9 @@ def _build_row(group: ComparedGroup) -> dict[str, str]:
     return {
         "Tests of": _describe_scope(group),
         ">n": str(len(group.tests)),
-        ">Before": f"{group.mean_before:.3f}",
-        ">After": f"{group.mean_after:.3f}",
-        ">Change": f"{estimate.value:+.3f}{_SIGNS.get(verdict(group), '')}",
+        ">Before": metrics.score_text(group.mean_before),
+        ">After": metrics.score_text(group.mean_after),
+        ">Change": metrics.signed_text(estimate.value) + _SIGNS.get(verdict(group), ""),
         ">95 % CI": f"{estimate.low:+.2f}..{estimate.high:+.2f}",
         ">p": p_text(group.p_adjusted),
         **{f">{item.value.title()}": str(group.count(item) or "") for item in _COUNTED},

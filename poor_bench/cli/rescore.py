@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from poor_bench import metrics
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import (
     limit_cost,
@@ -242,4 +243,4 @@ def print_unscored(problems: Sequence[RescoreProblem]) -> None:
 
 
 def _format_score(score: float | None) -> str:
-    return "-" if score is None else f"{score:.3f}"
+    return "-" if score is None else metrics.score_text(score)

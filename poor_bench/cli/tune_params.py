@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from poor_bench import metrics
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import (
     HTML_FILE,
@@ -238,9 +239,9 @@ def _build_row(row: VariantRow, report: ParamsReport) -> dict[str, str]:
     score = row.score
     return {
         "Variant": variant_name(row.variant_id, report.base_id),
-        ">Score": f"{score.value:.3f}" if score else "",
+        ">Score": metrics.score_text(score.value) if score else "",
         ">95 %": f"{score.low:.2f} to {score.high:.2f}" if score else "",
-        ">Gain": f"{row.gain.value:+.3f}" if row.gain else "",
+        ">Gain": metrics.signed_text(row.gain.value) if row.gain else "",
         ">Tests": str(score.n) if score else "0",
         ">Median": time_text(row.median_ms),
         ">Tokens": count_text(row.median_tokens),

@@ -128,7 +128,7 @@ def _score(score: Estimate | None) -> Component:
         return html.Span("not scored", className="quiet")
     return html.Div(
         [
-            html.Span(f"{score.value:.3f}", className="strip-figure"),
+            html.Span(metrics.score_text(score.value), className="strip-figure"),
             _span_of("interval", score.low, score.high, score.value),
         ],
         className="strip-pair",
@@ -148,7 +148,7 @@ def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Componen
     need = f"; about {counted(against.needed_tests, 'test')} needed" if against.needed_tests else ""
     difference = html.Div(
         [
-            html.Span(f"{seen.value:+.3f}", className="strip-figure"),
+            html.Span(metrics.signed_text(seen.value), className="strip-figure"),
             _span_of(f"difference is-{verdict.replace(' ', '-')}", *middle),
             html.Span(verdict, className=f"verdict is-{verdict.replace(' ', '-')}"),
         ],

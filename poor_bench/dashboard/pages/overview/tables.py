@@ -267,7 +267,8 @@ def _cell(
         return html.Td(html.Span(text, className="heat-cell is-empty"))
     score = summary.score
     title = (
-        f"score {score.value:.3f} (95 % CI {score.low:.2f} to {score.high:.2f}), "
+        f"{metrics.SCORE.label.lower()} {metrics.SCORE.show(summary)} "
+        f"(95 % CI {metrics.SCORE.show_interval(summary)}), "
         f"{summary.n_passed} of {summary.n_scored} passed, {summary.n_failed} failed to run"
     )
     return html.Td(

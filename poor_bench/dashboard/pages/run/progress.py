@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import dash_mantine_components as dmc
 from dash import dcc, html
 
+from poor_bench import metrics
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import ABSENT, aria, live_head, ticked_text
 from poor_bench.dashboard.components.tables import number, row, sheet
@@ -160,7 +161,7 @@ def _llm(llm: LLMProgress, name: str, *, is_active: bool) -> Component:
         ],
         dmc.Progress(value=share, size="sm", w=160, **aria(label=f"Progress of {name}")),
         f"{llm.n_done:,} / {llm.n_items:,}",
-        "-" if llm.score is None else f"{llm.score:.3f}",
+        "-" if llm.score is None else metrics.score_text(llm.score),
         "-" if llm.tokens_per_s is None else f"{llm.tokens_per_s:,.0f}",
         html.Td(f"{llm.n_failed:,}" if llm.n_failed else "", className="is-warning"),
         duration_text(left) if left else "",
@@ -190,7 +191,7 @@ def _moves(state: RunState, name_of: Callable[[str], str]) -> Component:
 
 
 def _move_text(move: Move, name_of: Callable[[str], str]) -> list[Component | str]:
-    old = "no score" if move.old_score is None else f"{move.old_score:.3f}"
+    old = "no score" if move.old_score is None else metrics.score_text(move.old_score)
     link = dcc.Link(
         move.test_id, href=model_link(move.llm_id, text=move.test_id, test=move.test_id)
     )

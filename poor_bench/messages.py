@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 
 def counted(number: int, noun: str) -> str:
     """Write a number with its noun.
@@ -47,3 +49,22 @@ def removed_tests_text(n_results: int) -> str:
     """
     verb = "is" if n_results == 1 else "are"
     return f"{counted(n_results, 'result')} of removed tests (not in tests.json) {verb} not counted"
+
+
+def harmless(text: str) -> str:
+    """Replace what could command a terminal: escapes and other control characters.
+
+    Newlines and tabs stay; every other control character becomes its visible picture or U+FFFD.
+    """
+    return "".join(_show_character(character) for character in text)
+
+
+def _show_character(character: str) -> str:
+    if character in "\n\t":
+        return character
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if unicodedata.category(character) in {"Cc", "Cf", "Cs"}:
+        return "\ufffd"
+    return character

@@ -169,7 +169,7 @@ class BenchItem(pytest.Item):
 
 def _fail(text: str) -> None:
     """End an item without a traceback; what LLMs and servers said cannot command the terminal."""
-    from poor_bench.cli.output import harmless
+    from poor_bench.messages import harmless
 
     pytest.fail(harmless(text), pytrace=False)
 

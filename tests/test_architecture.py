@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 from types import ModuleType
 
+import grimp
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -43,3 +45,9 @@ def test_the_page_names_files_that_exist() -> None:
     missing = [name for name in named if not any((place / name).exists() for place in places)]
     assert named
     assert not missing
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    graph = grimp.build_graph("poor_bench", cache_dir=None)
+    imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    TopologicalSorter(imports).prepare()  # raises CycleError, which names the circle

@@ -13,10 +13,10 @@ import click
 
 from poor_bench import __version__
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import console, harmless, json_option, print_json, show_status
+from poor_bench.cli.output import console, json_option, print_json, show_status
 from poor_bench.command_line import python_command
 from poor_bench.errors import ConfigError, PoorBenchError
-from poor_bench.messages import counted, removed_tests_text
+from poor_bench.messages import counted, harmless, removed_tests_text
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import harmless, json_option, print_json, print_table, say
+from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, importing_command
+from poor_bench.messages import harmless
 
 if TYPE_CHECKING:
     from poor_bench.plugins import LoadedEvaluator

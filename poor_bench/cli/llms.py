@@ -9,7 +9,6 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import read_parameters
 from poor_bench.cli.output import (
-    harmless,
     json_option,
     print_json,
     print_problems,
@@ -19,7 +18,7 @@ from poor_bench.cli.output import (
     show_status,
 )
 from poor_bench.command_line import examples, next_command
-from poor_bench.messages import counted
+from poor_bench.messages import counted, harmless
 
 if TYPE_CHECKING:
     from poor_bench.models.completion import Completion

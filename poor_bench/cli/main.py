@@ -169,7 +169,7 @@ def _invoke(ctx: click.Context) -> Any:
 
 
 def _print_hints(error: click.UsageError) -> None:
-    from poor_bench.cli.output import harmless
+    from poor_bench.messages import harmless
 
     for line in option_hints(error):
         click.echo(f"  {harmless(line)}", err=True)

@@ -12,17 +12,10 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import count_option, read_key_values, read_levels, read_parameters
-from poor_bench.cli.output import (
-    console,
-    harmless,
-    json_option,
-    print_json,
-    print_table,
-    show_status,
-)
+from poor_bench.cli.output import console, json_option, print_json, print_table, show_status
 from poor_bench.command_line import examples, next_command, python_command
 from poor_bench.errors import ConfigError
-from poor_bench.messages import counted
+from poor_bench.messages import counted, harmless
 from poor_bench.models.test import EvaluatorSpec
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.errors import ConfigError, PoorBenchError
-from poor_bench.messages import counted
+from poor_bench.messages import counted, harmless
 from poor_bench.models.problem import Problem, Severity
 
 if TYPE_CHECKING:
@@ -20,25 +19,6 @@ if TYPE_CHECKING:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 """The option that every listing takes."""
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
-
-
-def harmless(text: str) -> str:
-    """Replace what could command a terminal: escapes and other control characters.
-
-    Newlines and tabs stay; every other control character becomes its visible picture or U+FFFD.
-    """
-    return "".join(_show_character(character) for character in text)
-
-
-def _show_character(character: str) -> str:
-    if character in "\n\t":
-        return character
-    code = ord(character)
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if unicodedata.category(character) in {"Cc", "Cf", "Cs"}:
-        return "\ufffd"
-    return character
 
 
 def say(text: str, *, err: bool = False) -> None:

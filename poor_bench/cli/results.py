@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import (
-    console,
-    harmless,
-    json_option,
-    print_json,
-    print_table,
-    say,
-    shorten,
-)
+from poor_bench.cli.output import console, json_option, print_json, print_table, say, shorten
 from poor_bench.command_line import examples
-from poor_bench.messages import counted
+from poor_bench.messages import counted, harmless
 
 if TYPE_CHECKING:
     from poor_bench.models.result import Result

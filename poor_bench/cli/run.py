@@ -18,14 +18,14 @@ from poor_bench.cli.options import (
     selection_options,
     trials_option,
 )
-from poor_bench.cli.output import harmless, json_option, print_json, say, show_status
+from poor_bench.cli.output import json_option, print_json, say, show_status
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.report import print_summaries, summary_to_json
 from poor_bench.cli.rescore import print_rescored, rescored_to_json
 from poor_bench.cli.sandbox import agree_on_sandbox, sandbox_option
 from poor_bench.command_line import examples, next_command
 from poor_bench.errors import ConfigError
-from poor_bench.messages import counted, removed_tests_text
+from poor_bench.messages import counted, harmless, removed_tests_text
 
 if TYPE_CHECKING:
     from poor_bench.models.result import Result

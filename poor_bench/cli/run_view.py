@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poor_bench.cli.output import harmless, say
+from poor_bench.cli.output import say
 from poor_bench.cli.rescore import print_unscored
-from poor_bench.messages import counted
+from poor_bench.messages import counted, harmless
 from poor_bench.models.result import Result
 from poor_bench.pool.events import (
     LLMFinished,

@@ -21,7 +21,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from poor_bench.cli.output import harmless
+from poor_bench.messages import harmless
 
 _PIPED_WIDTH = 200
 _WIDEST = 10_000

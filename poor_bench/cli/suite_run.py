@@ -20,10 +20,10 @@ from poor_bench.cli.options import (
     count_option,
     resume_option,
 )
-from poor_bench.cli.output import harmless, json_option, print_json, print_table, say
+from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.command_line import examples
-from poor_bench.messages import counted
+from poor_bench.messages import counted, harmless
 
 if TYPE_CHECKING:
     from poor_bench.evaluation.models import (

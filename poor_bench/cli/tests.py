@@ -13,7 +13,6 @@ from poor_bench.cli.new_tests import generate, import_tests
 from poor_bench.cli.options import all_problems_option, read_selection, selection_options
 from poor_bench.cli.output import (
     count_problems,
-    harmless,
     has_errors,
     json_option,
     print_columns,
@@ -26,7 +25,7 @@ from poor_bench.cli.output import (
 from poor_bench.command_line import examples, next_command
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
-from poor_bench.messages import counted
+from poor_bench.messages import counted, harmless
 
 if TYPE_CHECKING:
     from poor_bench.config.load import Workspace

@@ -20,11 +20,11 @@ from poor_bench.cli.options import (
     search_exit_code,
     search_options,
 )
-from poor_bench.cli.output import harmless, print_json, print_table, say
+from poor_bench.cli.output import print_json, print_table, say
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.sandbox import agree_on_sandbox
 from poor_bench.command_line import examples, next_command
-from poor_bench.messages import counted
+from poor_bench.messages import counted, harmless
 
 if TYPE_CHECKING:
     from poor_bench.models.llm import LLM

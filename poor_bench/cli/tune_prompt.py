@@ -10,11 +10,11 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import count_option, search_exit_code, search_options
-from poor_bench.cli.output import harmless, print_json, print_table, shorten
+from poor_bench.cli.output import print_json, print_table, shorten
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.sandbox import agree_on_sandbox
 from poor_bench.command_line import examples, next_command
-from poor_bench.messages import counted
+from poor_bench.messages import counted, harmless
 
 if TYPE_CHECKING:
     from poor_bench.llm_manager import LLMManager

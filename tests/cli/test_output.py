@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.cli.output import harmless
 from poor_bench.cli.screen import Screen, build_table
+from poor_bench.messages import harmless
 from tests.conftest import WorkspaceFiles
 from tests.runner.running import run_all
 

@@ -84,7 +84,7 @@ class LLMManager:
 
         Raises:
             ConfigError: If the LLM's settings cannot be used.
-            ProviderError: If there is no answer to be had.
+            ProviderError: If it does not answer.
             RunCancelledError: If `cancelled()` turned true.
             CostLimitError: If the remaining budget is too small.
         """
@@ -121,7 +121,7 @@ class LLMManager:
             Milliseconds that it took; None where nothing was loaded.
 
         Raises:
-            ProviderError: If the LLM cannot be asked at all: no connection, key or model.
+            ProviderError: If the LLM cannot be asked: no connection, key or model.
             RunCancelledError: If `cancelled()` turned true.
         """
         control = CallControl(timeouts=llm.timeouts, cancelled=cancelled, fetched=fetched)

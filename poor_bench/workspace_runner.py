@@ -107,7 +107,7 @@ class WorkspaceRunner:
         """Plan a run.
 
         Raises:
-            ConfigError: If a filter matches nothing, or there is no test or no enabled LLM.
+            ConfigError: If a filter matches nothing, or tests or enabled LLMs are missing.
             StoreError: If the stored results cannot be read.
         """
         selection = selection or Selection()

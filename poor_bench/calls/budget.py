@@ -183,7 +183,7 @@ class Budget:
     ) -> Iterator[Callable[[float | None], None]]:
         """Hold the money for a piece of work; call what is returned with what it really cost.
 
-        Where that is None, since nobody knows it, the estimate counts.
+        If the real cost is unknown (None), the estimate counts.
 
         Raises:
             CostLimitError: If the work might cost too much; it must not be begun.
@@ -223,7 +223,7 @@ class Budget:
 
 
 def require_prices(llms: Iterable[LLM], is_local: Callable[[LLM], bool]) -> None:
-    """Refuse to keep a limit of money where an LLM costs money and nobody knows how much.
+    """Refuse a cost limit if a hosted LLM has no prices.
 
     Raises:
         ConfigError: If there is such an LLM.

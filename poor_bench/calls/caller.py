@@ -140,7 +140,7 @@ class Caller:
         return self._repeat(lambda: self.provider.complete(request, control), cancelled)
 
     def preload(self, control: CallControl) -> float | None:
-        """Bring the model into memory; return milliseconds, or None where there is no such step.
+        """Bring the model into memory; return milliseconds, or None if the provider cannot.
 
         Raises:
             ProviderError: If it cannot be loaded; see `complete`.

@@ -27,7 +27,7 @@ class RateLimiter:
     """
 
     def __init__(self, concurrency: int, clock: Clock) -> None:
-        """Begin with nobody inside.
+        """Start without requests under way.
 
         Args:
             concurrency: Requests at once unless a model asks for another limit, at least 1.

@@ -85,7 +85,7 @@ class Scorer:
         return bool(self.questions(test))
 
     def runs_code(self, tests: Iterable[Test]) -> bool:
-        """Tell whether code of responses to some tests is run."""
+        """True if code of responses to some tests is run."""
         specs = (resolve_spec(self._workspace, test) for test in tests)
         return any(self._evaluators.get(spec.name).runs_code(spec.parameters) for spec in specs)
 
@@ -101,7 +101,7 @@ class Scorer:
         """Check that all judges and rubrics of some tests can be used.
 
         Raises:
-            ConfigError: If there is no such judge, its key is missing, or a rubric is not right.
+            ConfigError: If a judge does not exist, its key is missing, or a rubric is not valid.
         """
         for question in {question for test in tests for question in self.questions(test)}:
             self._judging.judges.require(question)

@@ -68,7 +68,7 @@ def accept_prompt(
         force: Write it even if the prompt in use changed since the search.
 
     Raises:
-        ConfigError: If there is no such search or candidate, or the prompt in use changed.
+        ConfigError: If the search or candidate does not exist, or the prompt in use changed.
         StoreError: If the file of the search cannot be written.
     """
     search = find_search(config.data_dir, reference, kind="prompt")
@@ -112,7 +112,7 @@ def accept_variant(config: WorkspaceFolder, reference: str, variant_id: str = ""
         variant_id: Which variant, by its id or the end of it; the best by default.
 
     Raises:
-        ConfigError: If there is no such sweep or variant, or it already exists in llms.json.
+        ConfigError: If the sweep or variant does not exist, or is in llms.json already.
         StoreError: If the file of the sweep cannot be written.
     """
     search = find_search(config.data_dir, reference, kind="params")

@@ -240,7 +240,7 @@ def find_search(data_dir: Path, reference: str, kind: str = "") -> KeptSearch:
         kind: What kind it must be of; empty for any.
 
     Raises:
-        ConfigError: If there is no such search, or several begin like that.
+        ConfigError: If no search, or more than one, matches.
         StoreError: If it cannot be read.
     """
     history = RunHistory(data_dir, SEARCHES)

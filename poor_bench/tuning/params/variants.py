@@ -44,7 +44,7 @@ def read_axis(name: str, values: Sequence[Any]) -> SweepAxis:
         values: Plain data; a single text such as `0..1` is a range.
 
     Raises:
-        ValueError: If there is no value, one stands twice, or a range is empty.
+        ValueError: If values are missing or duplicate, or a range is empty.
 
     Example:
         >>> read_axis("temperature", [0, 0.4]).values

@@ -104,7 +104,7 @@ class TuningSubject(Protocol):
     """Names that must stay in the text in braces; empty where braces mean nothing in it."""
     cases: Sequence[Case]
     llms: Sequence[LLM]
-    """Everybody whom an attempt asks."""
+    """All models that an attempt asks."""
     n_calls_per_case: int
     """Calls of LLMs that one attempt takes at most."""
 
@@ -118,7 +118,7 @@ class TuningSubject(Protocol):
     def solved(self, case_id: str, answers: Sequence[str]) -> Solved | None:
         """Find a correct answer to a case, or None.
 
-        Nobody is asked.
+        Sends no request.
 
         Args:
             case_id: Which case.

@@ -76,7 +76,7 @@ class PromptTask:
 
     @property
     def asked(self) -> tuple[LLM, ...]:
-        """Everybody whom the search may ask."""
+        """All models that the search may ask."""
         writes = self.ideas is not IdeaSource.EDITS
         return (*self.subject.llms, *((self.reflection_llm,) if writes else ()))
 

@@ -113,7 +113,7 @@ class ClassPromptSubject:
 
         Returns:
             The first of `answers`, of the test's own reference response and of the evaluator's
-            that is right; None where there is none, or an LLM would have to judge it.
+            that is right; None if none is, or an LLM would have to judge it.
         """
         test = self._tests[case_id]
         spec = resolve_spec(self._config.workspace, test)
@@ -226,7 +226,7 @@ class AgentPromptSubject:
         """Choose the agent and who judges it.
 
         Raises:
-            ConfigError: If there is no such agent, or its rubric cannot be used.
+            ConfigError: If the agent does not exist, or its rubric cannot be used.
         """
         self._agent = registry.agent(agent_id)
         self._llms = registry.llms
@@ -265,14 +265,14 @@ class AgentPromptSubject:
         return self.n_calls_per_case * sum(costs) / len(costs)
 
     def solved(self, _case_id: str, _answers: Sequence[str]) -> Solved | None:
-        """Return None: a praised answer is not an example for other cases."""
+        """Find nothing: a praised answer is not an example for other cases."""
         return None
 
     def attempt(self, text: str, case_id: str, cancelled: Callable[[], bool]) -> Attempt:
         """Talk to the agent with a system prompt, and have the conversation judged.
 
         Raises:
-            CaseFailedError: If the conversation broke off, or there is no judgement.
+            CaseFailedError: If the conversation broke off, or was not judged.
             RunCancelledError: If `cancelled()` turned true.
         """
         asked: list[str] = []
@@ -364,7 +364,7 @@ def find_class_prompt(
         part: A value of `ClassPart`.
 
     Raises:
-        ConfigError: If there is no such class or text.
+        ConfigError: If the class or text does not exist.
     """
     classes = config.workspace.test_classes
     if class_id not in classes:
@@ -387,7 +387,7 @@ def find_agent_prompt(
         judge: Who judges, see `poor_bench.judge.judge_llm`; by default that of the settings.
 
     Raises:
-        ConfigError: If there is no such agent or judge, or the judge's key is missing.
+        ConfigError: If the agent or judge does not exist, or the judge's key is missing.
     """
     registry = load_agent_registry(config.data_dir)
     settings = load_judge_settings(config.data_dir)

@@ -17,7 +17,7 @@ import pytest
 
 from poor_bench import metrics
 from poor_bench.cli.main import main
-from poor_bench.dashboard.pages.model.layout import model_tiles
+from poor_bench.dashboard.pages.model.tiles import model_tiles
 from poor_bench.dashboard.pages.overview.callbacks import leaderboard_rows
 from poor_bench.dashboard.pages.overview.tables import COLUMNS, FIGURES
 from poor_bench.models.failure import Failure, FailureKind

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.dashboard.pages.model.layout import model_tiles
+from poor_bench.dashboard.pages.model.tiles import model_tiles
 from poor_bench.dashboard.pages.overview import callbacks
 from poor_bench.results.grid import trial_grid
 from tests.conftest import WorkspaceFiles

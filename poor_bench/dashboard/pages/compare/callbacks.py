@@ -18,11 +18,7 @@ from poor_bench.dashboard.page import (
     on_data,
 )
 from poor_bench.dashboard.pages.compare.layout import CompareIds as Ids
-from poor_bench.dashboard.pages.compare.layout import (
-    CompareUrl,
-    filter_chips,
-    nothing_yet,
-)
+from poor_bench.dashboard.pages.compare.layout import CompareUrl, filter_chips, nothing_yet
 from poor_bench.dashboard.pages.compare.strip import (
     STRIP_COLUMNS,
     StripLine,

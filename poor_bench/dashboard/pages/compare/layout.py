@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
-from poor_bench.dashboard.components.blocks import (
-    aria,
-    card,
-    empty_state,
-    loading_state,
-    page_head,
-)
+from poor_bench.dashboard.components.blocks import aria, card, empty_state, loading_state, page_head
 from poor_bench.dashboard.components.controls import (
     StayLinks,
     chip_row,

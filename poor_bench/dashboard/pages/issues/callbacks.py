@@ -8,13 +8,7 @@ from dash import Dash, Input, Output, State, no_update
 
 from poor_bench.dashboard.components.controls import llm_options, options_of
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.page import (
-    bind_address,
-    bind_controls,
-    bind_files,
-    csv_file,
-    on_data,
-)
+from poor_bench.dashboard.page import bind_address, bind_controls, bind_files, csv_file, on_data
 from poor_bench.dashboard.pages.issues.groups import issue_groups, tax_table
 from poor_bench.dashboard.pages.issues.layout import (
     IssuesIds,

@@ -14,8 +14,9 @@ from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.score_bars import score_bars_figure
 from poor_bench.dashboard.page import bind_script, on_click, on_data
 from poor_bench.dashboard.pages.model.details import register_details
-from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, model_tiles
+from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl
 from poor_bench.dashboard.pages.model.results import register_results
+from poor_bench.dashboard.pages.model.tiles import model_tiles
 from poor_bench.dashboard.text.formatting import setting_text, size_text
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import PoorBenchError

@@ -11,12 +11,7 @@ from poor_bench import metrics
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import ABSENT, aria, live_head, ticked_text
 from poor_bench.dashboard.components.tables import number, row, sheet
-from poor_bench.dashboard.services.run_state import (
-    LLMProgress,
-    RunError,
-    RunPhase,
-    RunState,
-)
+from poor_bench.dashboard.services.run_state import LLMProgress, RunError, RunPhase, RunState
 from poor_bench.dashboard.text.formatting import duration_text
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import counted

@@ -18,13 +18,7 @@ from poor_bench.dashboard.page import (
     csv_file,
     on_data,
 )
-from poor_bench.dashboard.pages.tests.layout import (
-    LINKS,
-    FormIds,
-    TestsIds,
-    TestUrl,
-    chosen_tests,
-)
+from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestsIds, TestUrl, chosen_tests
 from poor_bench.dashboard.pages.tests.panel import form_to_changes, panel
 from poor_bench.dashboard.pages.tests.tables import listed_classes, listed_tests
 from poor_bench.dashboard.services.test_reports import prompt_variants

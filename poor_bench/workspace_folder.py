@@ -26,6 +26,8 @@ from poor_bench.plugins import EvaluatorRegistry, load_evaluators, project_evalu
 from poor_bench.results.store import ResultStore, open_store
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from poor_bench.config.add_tests import AddedTests
     from poor_bench.config.llm_entries import IsOwnProvider
     from poor_bench.issues.detector import Detector, IssueContext
@@ -256,6 +258,21 @@ class WorkspaceFolder:
             StoreError: If they cannot be read.
         """
         return list(self.store.results())
+
+    def load_frame(self) -> pd.DataFrame:
+        """Load the same as a pandas frame: a row per result, with class and level of its test.
+
+        Texts are left out. A missing figure is NaN; `failure_kind` is None for a score.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        frame = self.store.table().to_frame()
+        tests = [self.workspace.tests_by_id.get(test_id) for test_id in frame["test_id"]]
+        frame.insert(2, "class_id", [test.class_id if test else None for test in tests])
+        frame.insert(3, "level", [test.level if test else None for test in tests])
+        return frame
 
     def save_results(self, results: Iterable[Result], run_id: str) -> None:
         """Add results to the stored ones; none of those is lost.

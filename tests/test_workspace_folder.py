@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ConfigError
+from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.config.workspace_files import SCRIPTED, SUM, TEST_CLASSES, write_workspace
@@ -49,6 +50,21 @@ def test_what_has_a_score_is_not_pending(folder: Path) -> None:
     config.save_results([scored("sum_1")], "run-1")
     assert [test.test_id for test in config.get_pending_tests("scripted:demo")] == ["sum_2"]
     assert [result.test_id for result in config.load_results()] == ["sum_1"]
+
+
+def test_a_frame_holds_a_row_per_result_and_no_zero_for_a_failure(folder: Path) -> None:
+    config = WorkspaceFolder(folder)
+    timeout = Failure(kind=FailureKind.TIMEOUT, message="")
+    failed = Result(llm_id="scripted:demo", test_id="sum_2", failure=timeout)
+    config.save_results([scored("sum_1"), failed], "run-1")
+    frame = config.load_frame().set_index("test_id")
+    assert list(frame["class_id"]) == ["sums", "sums"]
+    assert frame["score"].mean() == 1.0
+    assert frame.loc["sum_2", "failure_kind"] == FailureKind.TIMEOUT
+
+
+def test_a_frame_without_results_is_empty(folder: Path) -> None:
+    assert len(WorkspaceFolder(folder).load_frame()) == 0
 
 
 def test_results_under_an_older_key_belong_to_their_llm(folder: Path) -> None:

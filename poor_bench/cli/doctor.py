@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 REQUIRED = (
-    "dash", "plotly", "pandas", "numpy", "scipy", "pyyaml", "requests", "urllib3", "pydantic",
+    "dash", "plotly", "pandas", "numpy", "scipy", "pyyaml", "urllib3", "pydantic",
     "click", "rich", "orjson", "filelock", "jinja2", "json-repair", "jsonschema", "rapidfuzz",
     "regex", "dash-ag-grid", "dash-mantine-components", "flask-compress", "brotli", "cachetools",
     "duckdb", "psutil", "ruamel.yaml", "waitress", "xllamacpp",

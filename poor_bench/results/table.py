@@ -19,6 +19,7 @@ from poor_bench.results.columns import (
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
 
@@ -156,6 +157,15 @@ class ResultTable:
                     number_of(name, value) if is_number else decode(name, value) for value in values
                 ]
             yield from results_from_columns(columns)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Convert to a frame with a row each, without the texts; NaN and None are missing."""
+        import numpy as np
+        import pandas as pd
+
+        names = (*NUMBERS, "trial")
+        codes = self._light_columns(np.arange(len(self)), CODES)
+        return pd.DataFrame({**codes, **{name: self.columns[name] for name in names}})
 
     def text_columns(
         self, rows: Sequence[int] | NDArray[np.int64], expressions: Sequence[str]

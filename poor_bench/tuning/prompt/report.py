@@ -117,7 +117,7 @@ class PromptReport:
 
     @property
     def diff(self) -> str:
-        """How the best candidate differs from the prompt in use; empty if nothing better was found."""
+        """Difference of the best candidate from the current prompt; empty without one."""
         return unified_diff(self.base_text, self.improved.text) if self.improved else ""
 
     @property

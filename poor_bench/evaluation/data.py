@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final
 
@@ -80,3 +80,19 @@ def schema_fault(data: Mapping[str, Any], schema: Mapping[str, Any] | None) -> s
 
     fault = next(Draft202012Validator(schema).iter_errors(data), None)
     return "" if fault is None else f"{fault.json_path}: {fault.message:.200}"
+
+
+def map_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Change every text in JSON-like data, but for keys.
+
+    Example:
+        >>> map_texts({"a": ["b", 1]}, str.upper)
+        {'a': ['B', 1]}
+    """
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {key: map_texts(item, change) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [map_texts(item, change) for item in value]
+    return value

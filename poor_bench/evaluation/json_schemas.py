@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from poor_bench.config.json_schemas import file_schema
-from poor_bench.evaluation.browser.playbook.models import PlaybookFile
+from poor_bench.evaluation.browser.playbook.models import Playbook
 from poor_bench.evaluation.suite_file import SuiteFile
 
 
@@ -19,7 +19,7 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     """JSON Schema of each file, by the name of the schema file."""
     return {
         "suite.schema.json": file_schema(SuiteFile),
-        "playbook.schema.json": file_schema(PlaybookFile),
+        "playbook.schema.json": file_schema(Playbook),
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from poor_bench.errors import ConfigError, ProviderError
 from poor_bench.evaluation.agent import AgentOutcome, AgentTask, TrialControl
-from poor_bench.evaluation.browser.agent import run_in_mode
+from poor_bench.evaluation.browser.agent import BrowserAgent
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 
@@ -34,7 +34,7 @@ DONE = AgentOutcome(
 
 
 @dataclass
-class FakeParts:
+class FakeParts(BrowserAgent):
     """Tells in which order the parts acted, and on which session."""
 
     followed: AgentOutcome = DONE
@@ -72,7 +72,7 @@ def task_of(**fields: Any) -> AgentTask:
 
 
 def run(parts: FakeParts, **fields: Any) -> AgentOutcome:
-    return run_in_mode(parts, task_of(**fields), TrialControl())
+    return parts.run(task_of(**fields), TrialControl())
 
 
 BOOK = Path("book.yaml")

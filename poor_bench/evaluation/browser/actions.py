@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession
 
 if TYPE_CHECKING:
-    from playwright.sync_api import ElementHandle, Locator
+    from playwright.sync_api import Locator
 
 
 _DOTS = "field => { field.style.setProperty('-webkit-text-security', 'disc', 'important'); }"
@@ -35,7 +35,8 @@ def click(session: BrowserSession, element: Locator) -> None:
     with session.errors():
         kind = element.evaluate(_KIND_OF_CLICK)
         if kind == "option":
-            element.locator("xpath=ancestor::select").select_option(value=_value_of(element))
+            value = str(element.evaluate("option => option.value"))
+            element.locator("xpath=ancestor::select").select_option(value=value)
         elif kind == "new tab":
             _click_for_new_tab(session, element)
         else:
@@ -55,8 +56,19 @@ def _click_for_new_tab(session: BrowserSession, element: Locator) -> None:
             context.wait_for_event("page", timeout=_NEW_TAB_MS)
 
 
-def _value_of(option: Locator) -> str:
-    return str(option.evaluate("option => option.value"))
+def type_into(
+    session: BrowserSession, element: Locator, text: str, credential: str | None, *, submit: bool
+) -> str:
+    """Put a text, or the value of a credential, into a field; return what was done, in words.
+
+    Raises:
+        ActionError: If it is not a text field, or the credential does not belong there.
+    """
+    if credential:
+        fill_credential(session, element, credential, submit=submit)
+        return f"typed the credential {credential}"
+    fill(session, element, text, submit=submit)
+    return "typed"
 
 
 def fill(session: BrowserSession, element: Locator, text: str, *, submit: bool = False) -> None:
@@ -85,13 +97,9 @@ def fill_credential(
         frame = field.owner_frame()
         value = session.credentials.value_for(name, "" if frame is None else frame.url)
         session.has_typed_credentials = True
-        _fill_unseen(field, value)
+        field.evaluate(_DOTS)
+        field.fill(value)
         _submit(session, element if submit else None)
-
-
-def _fill_unseen(field: ElementHandle, value: str) -> None:
-    field.evaluate(_DOTS)
-    field.fill(value)
 
 
 def _submit(session: BrowserSession, field: Locator | None) -> None:
@@ -105,17 +113,13 @@ def select(session: BrowserSession, element: Locator, option: str) -> None:
     with session.errors():
         options: list[list[str]] = element.evaluate(_OPTIONS)
         wanted = option.strip()
-        at = _position(wanted, [label.strip() for label, _ in options])
-        at = _position(wanted, [value for _, value in options]) if at is None else at
-        if at is None:
-            known = ", ".join(repr(label.strip()) for label, _ in options[:20]) or "none"
+        labels = [label.strip() for label, _ in options]
+        among = labels if wanted in labels else [value for _, value in options]
+        if wanted not in among:
+            known = ", ".join(map(repr, labels[:20])) or "none"
             raise ActionError(f"option {wanted!r} does not exist; known: {known}")
-        element.select_option(index=at)
+        element.select_option(index=among.index(wanted))
         session.settle()
-
-
-def _position(wanted: str, among: list[str]) -> int | None:
-    return among.index(wanted) if wanted in among else None
 
 
 def text_of(session: BrowserSession, element: Locator) -> str:

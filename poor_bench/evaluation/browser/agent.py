@@ -1,4 +1,4 @@
-"""Profile `default`: a playbook, an LLM, or one after the other, in a real browser."""
+"""Profile `default`: a playbook, an LLM agent, or one after the other, in a real browser."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.agent import (
@@ -40,7 +40,7 @@ def browser_agent(services: AgentServices, network: Network | None = None) -> Ag
 
 
 class BrowserAgent:
-    """Runs trials, each in a browser of its own. See `run_in_mode` for who acts."""
+    """Runs trials, each in a browser of its own."""
 
     def __init__(
         self, services: AgentServices, network: Network | None, patience: Patience = _PATIENCE
@@ -50,13 +50,35 @@ class BrowserAgent:
         self._patience = patience
 
     def run(self, task: AgentTask, control: TrialControl) -> AgentOutcome:
-        """Carry out one task; see `AgentUnderTest`."""
-        return run_in_mode(self, task, control)
+        """Run one trial in the execution mode of its task.
+
+        - `playbook_only`: the playbook; never an LLM.
+        - `agent_only`: the LLM agent; a playbook is ignored.
+        - `hybrid_auto`: the playbook if there is one, else the LLM agent. A playbook that fails
+          hands off to the agent, from the state that it reached, unless the task forbids it or
+          there is no LLM; then its failure stands.
+
+        Returns:
+            The outcome. After a handoff success, summary and error are the agent's, actions and
+            tokens those of both, data those of both (the agent's win), texts one after the other.
+
+        Raises:
+            ConfigError: If the mode needs a playbook or an LLM that the task does not have.
+        """
+        uses_playbook = task.playbook is not None and task.execution_mode != "agent_only"
+        _check(task, uses_playbook=uses_playbook)
+        with self.open_session(task, control) as session:
+            if not uses_playbook:
+                return replace(self.act(session, task, control, None), mode="agent")
+            followed = replace(self.follow_playbook(session, task, control), mode="playbook")
+            if followed.success or not _hands_off(task):
+                return followed
+            return _join(followed, self.act(session, task, control, followed))
 
     def open_session(
         self, task: AgentTask, control: TrialControl
     ) -> AbstractContextManager[BrowserSession]:
-        """Start a browser; see `AgentParts`."""
+        """Start a browser with the start page open; leaving ends all of it."""
         return open_session(
             task,
             control,
@@ -69,12 +91,10 @@ class BrowserAgent:
     def follow_playbook(
         self, session: BrowserSession, task: AgentTask, control: TrialControl
     ) -> AgentOutcome:
-        """Follow the task's playbook; see `AgentParts`."""
-        playbook = load_playbook(task.playbook or Path())
-        outcome = follow(
-            playbook, task.playbook_params, session, control, self._services.clock, task.max_steps
-        )
-        return _finished(outcome, session, task)
+        """Do what the task's playbook says; never asks an LLM."""
+        playbook, clock = load_playbook(task.playbook or Path()), self._services.clock
+        outcome = follow(playbook, task.playbook_params, session, control, clock, task.max_steps)
+        return _finish(outcome, session, task)
 
     def act(
         self,
@@ -83,13 +103,46 @@ class BrowserAgent:
         control: TrialControl,
         handed_off: AgentOutcome | None,
     ) -> AgentOutcome:
-        """Let the task's LLM act; see `AgentParts`."""
+        """Let the task's LLM act, from the state that the session is in.
+
+        Args:
+            session: As the playbook left it, or with the start page open.
+            task: With an LLM.
+            control: Receives the steps.
+            handed_off: How the playbook failed; None if none was followed.
+        """
         llms, clock = self._services.llms, self._services.clock
         outcome = act_with_llm(llms, clock, session, task, control, handed_off)
-        return _finished(outcome, session, task)
+        return _finish(outcome, session, task)
 
 
-def _finished(outcome: AgentOutcome, session: BrowserSession, task: AgentTask) -> AgentOutcome:
+def _check(task: AgentTask, *, uses_playbook: bool) -> None:
+    if task.execution_mode == "playbook_only" and not uses_playbook:
+        raise ConfigError(f"case {task.case_id} is `playbook_only` but does not name a playbook")
+    if not uses_playbook and task.llm is None:
+        hint = "use --llm, name one in the suite, or add one to llms.json"
+        raise ConfigError(f"case {task.case_id} needs an LLM, but none is available", hint=hint)
+
+
+def _hands_off(task: AgentTask) -> bool:
+    is_hybrid = task.execution_mode == "hybrid_auto"
+    return is_hybrid and task.may_hand_off and task.llm is not None
+
+
+def _join(followed: AgentOutcome, acted: AgentOutcome) -> AgentOutcome:
+    texts = (followed.extracted_text, acted.extracted_text)
+    return replace(
+        acted,
+        data={**followed.data, **acted.data},
+        extracted_text="\n".join(text for text in texts if text),
+        actions=followed.actions + acted.actions,
+        input_tokens=followed.input_tokens + acted.input_tokens,
+        output_tokens=followed.output_tokens + acted.output_tokens,
+        mode="handoff",
+    )
+
+
+def _finish(outcome: AgentOutcome, session: BrowserSession, task: AgentTask) -> AgentOutcome:
     """Check the data against the schema, add the facts of the page, and redact everything."""
     fault = schema_fault(outcome.data, task.output_schema) if outcome.success else ""
     if fault:
@@ -124,89 +177,3 @@ def _with_facts(
             errors[path] = "the time limit is reached"
         put(facts, path, value)
     return facts, errors
-
-
-Session = TypeVar("Session")
-
-
-class AgentParts(Protocol[Session]):
-    """The two parts of an agent; both act on one live session, which lasts for one trial."""
-
-    def open_session(
-        self, task: AgentTask, control: TrialControl
-    ) -> AbstractContextManager[Session]:
-        """Start what the trial acts on, with its start page open; leaving ends all of it."""
-
-    def follow_playbook(
-        self, session: Session, task: AgentTask, control: TrialControl
-    ) -> AgentOutcome:
-        """Do what the task's playbook says; never asks an LLM."""
-
-    def act(
-        self,
-        session: Session,
-        task: AgentTask,
-        control: TrialControl,
-        handed_off: AgentOutcome | None,
-    ) -> AgentOutcome:
-        """Let the task's LLM act, from the state that the session is in.
-
-        Args:
-            session: As the playbook left it, or with the start page open.
-            task: With an LLM.
-            control: Steers and watches.
-            handed_off: How the playbook failed; None where there was none.
-        """
-
-
-def run_in_mode(parts: AgentParts[Session], task: AgentTask, control: TrialControl) -> AgentOutcome:
-    """Run one trial in the execution mode of its task.
-
-    - `playbook_only`: the playbook; never an LLM.
-    - `agent_only`: the LLM agent; a playbook is ignored.
-    - `hybrid_auto`: the playbook if there is one, else the LLM agent. A playbook that fails hands
-      off to the agent, from the state that it reached, unless the task forbids it or there is no
-      LLM; then its failure stands.
-
-    Returns:
-        The outcome. After a handoff success, summary and error are the agent's, actions and tokens
-        those of both, data those of both (the agent's win), texts one after the other.
-
-    Raises:
-        ConfigError: If the mode needs a playbook or an LLM that the task does not have.
-    """
-    uses_playbook = task.playbook is not None and task.execution_mode != "agent_only"
-    _check(task, uses_playbook=uses_playbook)
-    with parts.open_session(task, control) as session:
-        if not uses_playbook:
-            return replace(parts.act(session, task, control, None), mode="agent")
-        followed = replace(parts.follow_playbook(session, task, control), mode="playbook")
-        if followed.success or not _hands_off(task):
-            return followed
-        return _joined(followed, parts.act(session, task, control, followed))
-
-
-def _check(task: AgentTask, *, uses_playbook: bool) -> None:
-    if task.execution_mode == "playbook_only" and not uses_playbook:
-        raise ConfigError(f"case {task.case_id} is `playbook_only` but does not name a playbook")
-    if not uses_playbook and task.llm is None:
-        hint = "use --llm, name one in the suite, or add one to llms.json"
-        raise ConfigError(f"case {task.case_id} needs an LLM, but none is available", hint=hint)
-
-
-def _hands_off(task: AgentTask) -> bool:
-    is_hybrid = task.execution_mode == "hybrid_auto"
-    return is_hybrid and task.may_hand_off and task.llm is not None
-
-
-def _joined(followed: AgentOutcome, acted: AgentOutcome) -> AgentOutcome:
-    texts = (followed.extracted_text, acted.extracted_text)
-    return replace(
-        acted,
-        data={**followed.data, **acted.data},
-        extracted_text="\n".join(text for text in texts if text),
-        actions=followed.actions + acted.actions,
-        input_tokens=followed.input_tokens + acted.input_tokens,
-        output_tokens=followed.output_tokens + acted.output_tokens,
-        mode="handoff",
-    )

@@ -1,7 +1,7 @@
 """A forward proxy that all traffic of a browser under test has to go through.
 
 Redirects, subresources, popups and WebSockets are nothing special here: each is a connection
-that is asked for, judged by the `Gatekeeper`, and made to exactly the address that was judged.
+that is asked for, judged by the `AddressFilter`, and made to exactly the address that was judged.
 Every connection of the browser carries one request, so that a server can never be handed a
 request that was meant for another one.
 """
@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from ipaddress import ip_address
 from socketserver import ThreadingTCPServer
-from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
 
 from poor_bench.evaluation.browser.addresses import Address, refusal
@@ -70,7 +69,7 @@ class RefusedHost:
     reason: str
 
 
-class Gatekeeper:
+class AddressFilter:
     """Connects to hosts that may be reached, and remembers whom it refused."""
 
     def __init__(self, network: Network, *, allow_private: bool) -> None:
@@ -114,12 +113,11 @@ class Gatekeeper:
 
     def _judge(self, host: str, address: Address) -> None:
         reason = None if self._allow_private else refusal(address)
-        if reason is None:
-            return
-        with self._lock:
-            self._refusals.append(RefusedHost(host, reason))
-        hint = "see allow_private_networks"
-        raise RefusedAddressError(f"refused, since {address} is {reason}; {hint}")
+        if reason is not None:
+            with self._lock:
+                self._refusals.append(RefusedHost(host, reason))
+            message = f"refused, since {address} is {reason}; see allow_private_networks"
+            raise RefusedAddressError(message)
 
     def _dial_first(self, addresses: list[Address], port: int) -> socket.socket:
         failure = OSError("the name does not resolve to an address")
@@ -197,18 +195,41 @@ _BETWEEN_NEIGHBOURS = frozenset(
 """Headers that concern one connection only and are not passed on."""
 
 
-class ProxyServer(ThreadingTCPServer):
-    """Listens on a free loopback port; one thread per connection."""
+class FilteringProxy(ThreadingTCPServer):
+    """The proxy of one trial, on a free loopback port; use it as a context manager."""
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, gatekeeper: Gatekeeper) -> None:
+    def __init__(self, *, allow_private: bool, network: Network | None = None) -> None:
         super().__init__(("127.0.0.1", 0), ProxyConnection)
-        self.gatekeeper = gatekeeper
+        self.filter = AddressFilter(network or SystemNetwork(), allow_private=allow_private)
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
+        self._thread = threading.Thread(
+            target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        )
+
+    @property
+    def address(self) -> str:
+        """The URL that the browser is given."""
+        host, port = self.server_address[:2]
+        return f"http://{host!s}:{port}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.shutdown()
+        self.server_close()
+        with self._lock:
+            still_open = list(self._open)
+        for connection in still_open:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Remember the connection, then serve it in a thread of its own."""
@@ -225,19 +246,11 @@ class ProxyServer(ThreadingTCPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Log nothing: browsers break connections off all the time."""
 
-    def break_off(self) -> None:
-        """End all connections that are still open."""
-        with self._lock:
-            still_open = list(self._open)
-        for connection in still_open:
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-
 
 class ProxyConnection(BaseHTTPRequestHandler):
     """One connection of the browser: one tunnel, or one request."""
 
-    server: ProxyServer
+    server: FilteringProxy
     protocol_version = "HTTP/1.0"  # no second request on the same connection
     timeout = _IDLE_S
 
@@ -259,7 +272,7 @@ class ProxyConnection(BaseHTTPRequestHandler):
         with upstream:
             self.send_response_only(200)
             self.end_headers()
-            budget = self.server.gatekeeper.budget
+            budget = self.server.filter.budget
             relay(self.connection, upstream, idle_s=_IDLE_S, count=budget.take)
 
     def _forward(self) -> None:
@@ -282,7 +295,7 @@ class ProxyConnection(BaseHTTPRequestHandler):
             self._answer(400, "the request names no host and port")
             return None
         try:
-            return self.server.gatekeeper.connect(host, port)
+            return self.server.filter.connect(host, port)
         except RefusedAddressError as error:
             self._answer(403, f"{host} is {error}")
         except (OSError, UnicodeError) as error:
@@ -315,7 +328,7 @@ class ProxyConnection(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         while piece := response.read1(_PIECE):
-            self.server.gatekeeper.budget.take(len(piece))
+            self.server.filter.budget.take(len(piece))
             self.wfile.write(piece)
 
     def _answer(self, status: int, message: str) -> None:
@@ -334,44 +347,3 @@ def _passed_on(headers: http.client.HTTPMessage | Any) -> list[tuple[str, str]]:
         for name, value in headers.items()
         if name.lower() not in _BETWEEN_NEIGHBOURS | named
     ]
-
-
-class FilteringProxy:
-    """The proxy of one trial, on a free loopback port; use it as a context manager."""
-
-    def __init__(self, *, allow_private: bool, network: Network | None = None) -> None:
-        self._gatekeeper = Gatekeeper(network or SystemNetwork(), allow_private=allow_private)
-        self._server = ProxyServer(self._gatekeeper)
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
-        )
-
-    @property
-    def address(self) -> str:
-        """The URL that the browser is given."""
-        host, port = self._server.server_address[:2]
-        return f"http://{host!s}:{port}"
-
-    @property
-    def refusals(self) -> tuple[RefusedHost, ...]:
-        """Everything that was refused so far, in order."""
-        return self._gatekeeper.refusals
-
-    def complaint(self, host: str) -> str | None:
-        """Why the last connection to a host failed; None if it succeeded."""
-        return self._gatekeeper.complaint(host)
-
-    def __enter__(self) -> FilteringProxy:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._server.break_off()
-        self._thread.join()

@@ -170,7 +170,7 @@ class BrowserSession:
     @property
     def refusals(self) -> tuple[RefusedHost, ...]:
         """Every attempt of the browser to reach what it must not reach, in order."""
-        return self._proxy.refusals
+        return self._proxy.filter.refusals
 
     @contextmanager
     def errors(self, more_s: float = 0.0) -> Iterator[None]:
@@ -247,11 +247,11 @@ class BrowserSession:
 
     def complaint(self, url: str) -> str | None:
         """Why the host of a URL could not be connected to; None if it could."""
-        return self._proxy.complaint(urlsplit(url).hostname or "")
+        return self._proxy.filter.complaint(urlsplit(url).hostname or "")
 
     def take_notes(self) -> tuple[str, ...]:
         """Unrequested events since the last call."""
-        refusals = self._proxy.refusals[self._n_refusals_told :]
+        refusals = self._proxy.filter.refusals[self._n_refusals_told :]
         self._n_refusals_told += len(refusals)
         told = dict.fromkeys(f"{each.host} was refused: {each.reason}" for each in refusals)
         notes = (*self._events.take_notes(), *told)

@@ -10,13 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 from poor_bench.evaluation.browser.actions import (
     click,
-    fill,
-    fill_credential,
     go_back,
     press,
     scroll,
     select,
     text_of,
+    type_into,
 )
 from poor_bench.evaluation.browser.observation import REF, PageView
 from poor_bench.evaluation.browser.opening import visit
@@ -161,7 +160,9 @@ def perform(action: PageAction, context: ActionContext) -> str:
             click(session, context.element(action.ref))
             result = "clicked"
         case Type():
-            result = _type(action, context)
+            element = context.element(action.ref)
+            submit = action.submit
+            result = type_into(session, element, action.text, action.credential, submit=submit)
         case Select():
             select(session, context.element(action.ref), action.option)
             result = "selected"
@@ -179,15 +180,6 @@ def perform(action: PageAction, context: ActionContext) -> str:
         case Extract():
             result = _extract(action, context)
     return result
-
-
-def _type(action: Type, context: ActionContext) -> str:
-    element = context.element(action.ref)
-    if action.credential:
-        fill_credential(context.session, element, action.credential, submit=action.submit)
-        return f"typed the credential {action.credential}"
-    fill(context.session, element, action.text, submit=action.submit)
-    return "typed"
 
 
 def _wait(action: Wait, session: BrowserSession) -> str:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import singledispatchmethod
 from typing import Any
 
 from poor_bench.config.file_models import FileModel
 from poor_bench.evaluation.agent import AgentOutcome, TrialControl
 from poor_bench.evaluation.browser.actions import (
     click,
-    fill,
-    fill_credential,
     go_back,
     press,
     scroll,
     select,
     text_of,
+    type_into,
 )
 from poor_bench.evaluation.browser.observation import StepLog, acts
-from poor_bench.evaluation.browser.opening import open_url
+from poor_bench.evaluation.browser.opening import visit
 from poor_bench.evaluation.browser.playbook.models import (
     CaptureStep,
     DoneStep,
@@ -29,14 +27,13 @@ from poor_bench.evaluation.browser.playbook.models import (
     ExtractStep,
     ForEachStep,
     Playbook,
-    PlaybookAction,
+    PlaybookStep,
     SelectStep,
     Target,
     TypeStep,
     WaitStep,
     WhenStep,
-    filled,
-    filled_model,
+    fill_placeholders,
 )
 from poor_bench.evaluation.browser.playbook.targets import (
     find,
@@ -49,144 +46,6 @@ from poor_bench.evaluation.browser.session import ActionError, BrowserSession, O
 from poor_bench.evaluation.data import put
 from poor_bench.messages import counted
 from poor_bench.ports import Clock
-
-
-@dataclass
-class PlaybookRun:
-    """Session that steps act on, and their results."""
-
-    session: BrowserSession
-    params: dict[str, str]
-    data: dict[str, Any] = field(default_factory=dict)
-    texts: list[str] = field(default_factory=list)
-    """Extracted data."""
-    summary: str = ""
-    is_done: bool = False
-
-    def do(self, kind: str, content: FileModel | str | bool) -> str:
-        """Carry out one step, whose placeholders are filled; return what came of it, in words.
-
-        Raises:
-            ActionError: If the page does not allow it, or is not as it should be.
-        """
-        if isinstance(content, FileModel):
-            return self._do(content)
-        return self._do_to_page(kind, str(content))
-
-    def _do_to_page(self, kind: str, content: str) -> str:
-        if kind == "open":
-            open_url(self.session, content)
-            with self.session.errors():
-                self.session.settle()
-        elif kind == "press":
-            press(self.session, content)
-        elif kind == "scroll":
-            scroll(self.session, content)
-        else:
-            go_back(self.session)
-        return "done"
-
-    @singledispatchmethod
-    def _do(self, content: FileModel) -> str:
-        """A click: the only step that is a bare target."""
-        assert isinstance(content, Target)
-        click(self.session, find(self.session, content))
-        return "clicked"
-
-    @_do.register
-    def _(self, step: TypeStep) -> str:
-        element = find(self.session, step)
-        if step.credential:
-            fill_credential(self.session, element, step.credential, submit=step.submit)
-            return f"typed the credential {step.credential}"
-        fill(self.session, element, step.value, submit=step.submit)
-        return "typed"
-
-    @_do.register
-    def _(self, step: SelectStep) -> str:
-        select(self.session, find(self.session, step), step.option)
-        return "selected"
-
-    @_do.register
-    def _(self, step: WaitStep) -> str:
-        if step.seconds is not None:
-            self.session.wait(step.seconds)
-        elif step.absent:
-            wait_until_absent(self.session, step)
-        else:
-            find(self.session, step)
-        return "waited"
-
-    @_do.register
-    def _(self, step: ExpectStep) -> str:
-        with self.session.errors():
-            url, title = self.session.page.url, self.session.page.title()
-        if step.url_contains is not None and step.url_contains not in url:
-            raise ActionError(f"the URL {url} does not contain {step.url_contains!r}")
-        if step.title_contains is not None and step.title_contains not in title:
-            raise ActionError(f"the title {title!r} does not contain {step.title_contains!r}")
-        if _names_element(step):
-            wait_until_absent(self.session, step) if step.absent else find(self.session, step)
-        return "as expected"
-
-    @_do.register
-    def _(self, step: ExtractStep) -> str:
-        found = [_first_group(step.pattern, text) for text in self._texts_of(step)]
-        put(self.data, step.key, found if step.all else found[0])
-        self.texts += found
-        return f"kept as {step.key}"
-
-    @_do.register
-    def _(self, step: CaptureStep) -> str:
-        text = self._text_of(step)
-        match = re.search(step.pattern, text)
-        if match is None:
-            raise ActionError(f"the pattern {step.pattern!r} does not match {text[:200]!r}")
-        captured = {name: value or "" for name, value in match.groupdict().items()}
-        self.params.update(captured)
-        return f"captured {', '.join(captured)}"
-
-    @_do.register
-    def _(self, step: WhenStep) -> str:
-        return "yes" if is_there(self.session, step) else "no"
-
-    @_do.register
-    def _(self, step: DoneStep) -> str:
-        self.summary = step.summary
-        for path, value in step.data.items():
-            put(self.data, path, value)
-        self.is_done = True
-        return "done"
-
-    def _texts_of(self, step: ExtractStep) -> list[str]:
-        if step.all:
-            with self.session.errors():
-                elements_found = matches(self.session.page, step).all()
-            return [text_of(self.session, element) for element in elements_found]
-        if step.attribute is None:
-            return [self._text_of(step)]
-        element = find(self.session, step)
-        with self.session.errors():
-            value = element.get_attribute(step.attribute)
-        return [self.session.redactor.text(value or "")]
-
-    def _text_of(self, step: Target) -> str:
-        target = step if _names_element(step) else Target(css="body")
-        return text_of(self.session, find(self.session, target))
-
-
-def _names_element(step: Target) -> bool:
-    return any(getattr(step, way) is not None for way in Target.ways)
-
-
-def _first_group(pattern: str | None, text: str) -> str:
-    if pattern is None:
-        return text.strip()
-    found = re.search(pattern, text)
-    if found is None:
-        raise ActionError(f"the pattern {pattern!r} does not match {text[:200]!r}")
-    return found[1] or "" if found.re.groups else found[0]
-
 
 _MOST_STEPS = 1000
 """Of any kind: a page that a loop goes over may be as long as it likes."""
@@ -248,39 +107,39 @@ class _Follower:
         self._max_actions = max_actions
         self._n_steps = 0
 
-    def do_all(self, actions: tuple[PlaybookAction, ...]) -> None:
-        for action in actions:
+    def do_all(self, steps: Sequence[PlaybookStep]) -> None:
+        for step in steps:
             if self._run.is_done:
                 return
-            if isinstance(action.content, ForEachStep):
-                self._for_each(action, action.content)
+            if isinstance(step.content, ForEachStep):
+                self._for_each(step.content)
             else:
-                self._do(action)
+                self._do(step)
 
-    def _for_each(self, action: PlaybookAction, step: ForEachStep) -> None:
-        whole = str(filled(step.of, self._run.params))
-        for part in whole.split(step.separator):
+    def _for_each(self, loop: ForEachStep) -> None:
+        whole = str(fill_placeholders(loop.of, self._run.params))
+        for part in whole.split(loop.separator):
             if part.strip():
-                self._run.params[step.param] = part.strip()
-                self.do_all(action.steps)
+                self._run.params[loop.param] = part.strip()
+                self.do_all(loop.steps)
 
-    def _do(self, action: PlaybookAction) -> None:
-        content = _filled(action, self._run.params)
-        text = _in_words(action.kind, content)
-        where = f"line {action.line}: {text}"
-        self._check_budget(where, action.kind)
+    def _do(self, step: PlaybookStep) -> None:
+        content = fill_placeholders(step.content, self._run.params)
+        text = _in_words(step.kind, content)
+        where = f"line {step.line}: {text}"
+        self._check_budget(where, step.kind)
         self._log.begin()
         result = error = ""
         try:
-            result = self._run.do(action.kind, content)
+            result = self._run.do(step.kind, content)
         except ActionError as failed:
             error = str(failed)
-        self.n_actions += acts(action.kind)
-        self._log.report(_plain(action.kind, content), text, result=result, error=error)
+        self.n_actions += acts(step.kind)
+        self._log.report(_plain(step.kind, content), text, result=result, error=error)
         if error:
             raise ActionError(f"{where}: {error}")
-        if isinstance(content, WhenStep) and result == "yes":
-            self.do_all(action.steps)
+        if isinstance(step.content, WhenStep) and result == "yes":
+            self.do_all(step.content.steps)
 
     def _check_budget(self, where: str, kind: str) -> None:
         self._n_steps += 1
@@ -289,13 +148,6 @@ class _Follower:
             raise ActionError(f"{where}: stopped after {n_actions}; raise `max_steps`")
         if self._n_steps > _MOST_STEPS:
             raise ActionError(f"{where}: stopped after {_MOST_STEPS} steps")
-
-
-def _filled(action: PlaybookAction, params: Mapping[str, str]) -> FileModel | str | bool:
-    content = action.content
-    if isinstance(content, FileModel):
-        return filled_model(content, params)
-    return str(filled(content, params)) if isinstance(content, str) else content
 
 
 def _plain(kind: str, content: FileModel | str | bool) -> dict[str, Any]:
@@ -308,3 +160,127 @@ def _in_words(kind: str, content: FileModel | str | bool) -> str:
     if isinstance(content, Target):
         return f"{kind} {in_words(content)}"
     return kind if isinstance(content, FileModel | bool) else f"{kind} {content}"
+
+
+@dataclass
+class PlaybookRun:
+    """Session that steps act on, and their results."""
+
+    session: BrowserSession
+    params: dict[str, str]
+    data: dict[str, Any] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+    """Extracted data."""
+    summary: str = ""
+    is_done: bool = False
+
+    def do(self, kind: str, content: FileModel | str | bool) -> str:
+        """Carry out one step, whose placeholders are filled; return its result, in words.
+
+        Raises:
+            ActionError: If the page does not allow it, or is not as it should be.
+        """
+        if isinstance(content, DoneStep):
+            return self._finish(content)
+        if isinstance(content, Target):
+            return self._do_to_element(content)
+        if kind == "open":
+            visit(self.session, str(content))
+        elif kind == "press":
+            press(self.session, str(content))
+        elif kind == "scroll":
+            scroll(self.session, str(content))
+        else:
+            go_back(self.session)
+        return "done"
+
+    def _do_to_element(self, step: Target) -> str:
+        session = self.session
+        match step:
+            case TypeStep():
+                element, submit = find(session, step), step.submit
+                result = type_into(session, element, step.value, step.credential, submit=submit)
+            case SelectStep():
+                select(session, find(session, step), step.option)
+                result = "selected"
+            case WaitStep():
+                result = self._wait(step)
+            case ExpectStep():
+                result = self._expect(step)
+            case ExtractStep():
+                result = self._extract(step)
+            case CaptureStep():
+                result = self._capture(step)
+            case WhenStep():
+                result = "yes" if is_there(session, step) else "no"
+            case _:  # a click is the only step that is a bare target
+                click(session, find(session, step))
+                result = "clicked"
+        return result
+
+    def _wait(self, step: WaitStep) -> str:
+        if step.seconds is not None:
+            self.session.wait(step.seconds)
+        elif step.absent:
+            wait_until_absent(self.session, step)
+        else:
+            find(self.session, step)
+        return "waited"
+
+    def _expect(self, step: ExpectStep) -> str:
+        with self.session.errors():
+            url, title = self.session.page.url, self.session.page.title()
+        if step.url_contains is not None and step.url_contains not in url:
+            raise ActionError(f"the URL {url} does not contain {step.url_contains!r}")
+        if step.title_contains is not None and step.title_contains not in title:
+            raise ActionError(f"the title {title!r} does not contain {step.title_contains!r}")
+        if step.ways:
+            wait_until_absent(self.session, step) if step.absent else find(self.session, step)
+        return "as expected"
+
+    def _extract(self, step: ExtractStep) -> str:
+        texts = self._texts_of(step)
+        if step.pattern is not None:
+            matches_found = [_search(step.pattern, text) for text in texts]
+            texts = [(each[1] or "") if each.re.groups else each[0] for each in matches_found]
+        else:
+            texts = [text.strip() for text in texts]
+        put(self.data, step.key, texts if step.all else texts[0])
+        self.texts += texts
+        return f"kept as {step.key}"
+
+    def _capture(self, step: CaptureStep) -> str:
+        groups = _search(step.pattern, self._text_of(step)).groupdict()
+        captured = {name: value or "" for name, value in groups.items()}
+        self.params.update(captured)
+        return f"captured {', '.join(captured)}"
+
+    def _finish(self, step: DoneStep) -> str:
+        self.summary = step.summary
+        for path, value in step.data.items():
+            put(self.data, path, value)
+        self.is_done = True
+        return "done"
+
+    def _texts_of(self, step: ExtractStep) -> list[str]:
+        if step.all:
+            with self.session.errors():
+                elements = matches(self.session.page, step).all()
+            return [text_of(self.session, element) for element in elements]
+        if step.attribute is None:
+            return [self._text_of(step)]
+        element = find(self.session, step)
+        with self.session.errors():
+            value = element.get_attribute(step.attribute)
+        return [self.session.redactor.text(value or "")]
+
+    def _text_of(self, step: Target) -> str:
+        target = step if step.ways else Target(css="body")
+        return text_of(self.session, find(self.session, target))
+
+
+def _search(pattern: str, text: str) -> re.Match[str]:
+    found = re.search(pattern, text)
+    if found is None:
+        raise ActionError(f"the pattern {pattern!r} does not match {text[:200]!r}")
+    return found

@@ -18,18 +18,22 @@ steps:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, PrivateAttr, StringConstraints
 
 from poor_bench.config.file_models import FileModel, Name
 from poor_bench.config.nearest_name import name_hint
+from poor_bench.config.report import Place
 from poor_bench.errors import ConfigError
+from poor_bench.evaluation.data import map_texts
 
 Key = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$")]
 ParamName = Annotated[str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]*$")]
+SERVER = "server"
+"""A parameter that every playbook has: the address of the suite's own server."""
+_PLACEHOLDER = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
 
 
 class Target(FileModel):
@@ -48,7 +52,12 @@ class Target(FileModel):
     nth: Annotated[int, Field(ge=1)] | None = Field(
         None, description="Number among several matches, from 1."
     )
-    ways: ClassVar[tuple[str, ...]] = ("role", "label", "placeholder", "text", "css")
+    all_ways: ClassVar[tuple[str, ...]] = ("role", "label", "placeholder", "text", "css")
+
+    @property
+    def ways(self) -> list[str]:
+        """Ways in which it names an element; steps about the whole page have none."""
+        return [way for way in self.all_ways if getattr(self, way) is not None]
 
 
 class TypeStep(Target):
@@ -134,9 +143,33 @@ class PlaybookStep(FileModel):
     for_each: ForEachStep | None = None
     when: WhenStep | None = None
     done: DoneStep | None = None
+    _line: int | None = PrivateAttr(None)
+
+    @property
+    def kind(self) -> str:
+        """Its key, such as `click`; empty in a broken step."""
+        return next(iter(self.model_fields_set), "")
+
+    @property
+    def content(self) -> FileModel | str | bool:
+        """Value of its key."""
+        content: FileModel | str | bool = getattr(self, self.kind, "")
+        return content
+
+    @property
+    def line(self) -> int | None:
+        """Its line in the file."""
+        return self._line
+
+    def note_lines(self, place: Place, line_of: Callable[[Place], int | None]) -> None:
+        """Note the lines of this step, which stands at `place`, and of the steps inside it."""
+        self._line = line_of(place)
+        if isinstance(self.content, ForEachStep | WhenStep):
+            for at, step in enumerate(self.content.steps):
+                step.note_lines((*place, self.kind, "steps", at), line_of)
 
 
-class PlaybookFile(FileModel):
+class Playbook(FileModel):
     """A whole playbook."""
 
     version: str | float = "1.0"
@@ -145,87 +178,49 @@ class PlaybookFile(FileModel):
     params: dict[ParamName, str | int | float | bool | None] = Field(default_factory=dict)
     steps: Annotated[list[PlaybookStep], Field(min_length=1)]
 
-
-SERVER = "server"
-"""A parameter that every playbook has: the address of the suite's own server."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlaybookAction:
-    """One step."""
-
-    kind: str
-    """Its key, such as `click`."""
-    content: FileModel | str | bool
-    line: int | None
-    steps: tuple[PlaybookAction, ...] = ()
-    """Of `for_each` and `when`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Playbook:
-    """Steps, and the parameters that they need."""
-
-    name: str
-    params: Mapping[str, str | None]
-    """With defaults; None where the case has to give a value."""
-    steps: tuple[PlaybookAction, ...]
-
     def params_with(self, given: Mapping[str, object]) -> dict[str, str]:
-        """The value of every parameter, as text.
+        """Combine defaults and values of the case; return every parameter as text.
 
         Raises:
             ConfigError: If one is missing, or the playbook does not know one.
         """
         for name in given:
             if name not in self.params and name != SERVER:
-                hint = name_hint(name, list(self.params))
-                raise ConfigError(
-                    f"the playbook {self.name!r} does not have a parameter {name!r}", hint=hint
-                )
-        values = {**self.params, **{name: str(value) for name, value in given.items()}}
+                message = f"the playbook {self.name!r} does not have a parameter {name!r}"
+                raise ConfigError(message, hint=name_hint(name, list(self.params)))
+        values = {
+            **{name: None if value is None else str(value) for name, value in self.params.items()},
+            **{name: str(value) for name, value in given.items()},
+        }
         missing = [name for name, value in values.items() if value is None]
         if missing:
-            raise ConfigError(
-                f"the playbook {self.name!r} needs the parameters {', '.join(missing)}",
-                hint="set them in `playbook_params`",
-            )
+            message = f"the playbook {self.name!r} needs the parameters {', '.join(missing)}"
+            raise ConfigError(message, hint="set them in `playbook_params`")
         return {name: value for name, value in values.items() if value is not None}
 
 
-Model = TypeVar("Model", bound=FileModel)
+def find_placeholders(value: Any) -> list[str]:
+    """Find the names of all placeholders in the texts of JSON-like data."""
+    found: list[str] = []
 
-_PLACEHOLDER = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
+    def note(text: str) -> str:
+        found.extend(_PLACEHOLDER.findall(text))
+        return text
 
-
-def names_in(value: Any) -> Iterator[str]:
-    """Yield the names of all placeholders in the texts of JSON-like data."""
-    if isinstance(value, str):
-        yield from _PLACEHOLDER.findall(value)
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from names_in(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from names_in(item)
+    map_texts(value, note)
+    return found
 
 
-def filled(value: Any, params: Mapping[str, str]) -> Any:
-    """JSON-like data with the placeholders filled whose names are known.
+def fill_placeholders(value: Any, params: Mapping[str, str]) -> Any:
+    """Fill the placeholders whose names are known in a step or in JSON-like data.
 
     Example:
-        >>> filled({"open": "{server}/orders/{id}"}, {"server": "http://a", "id": "7"})
+        >>> fill_placeholders({"open": "{server}/orders/{id}"}, {"server": "http://a", "id": "7"})
         {'open': 'http://a/orders/7'}
     """
-    if isinstance(value, str):
-        return _PLACEHOLDER.sub(lambda found: params.get(found[1], found[0]), value)
-    if isinstance(value, Mapping):
-        return {key: filled(item, params) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [filled(item, params) for item in value]
-    return value
-
-
-def filled_model(model: Model, params: Mapping[str, str]) -> Model:
-    """A step with its placeholders filled."""
-    return type(model).model_validate(filled(model.model_dump(exclude_unset=True), params))
+    if isinstance(value, FileModel):
+        plain = value.model_dump(exclude_unset=True)
+        return type(value).model_validate(fill_placeholders(plain, params))
+    return map_texts(
+        value, lambda text: _PLACEHOLDER.sub(lambda found: params.get(found[1], found[0]), text)
+    )

@@ -95,8 +95,7 @@ def in_words(target: Target) -> str:
     if target.role is not None:
         words = target.role if target.name is None else f'{target.role} "{target.name}"'
     else:
-        way = next((way for way in Target.ways if getattr(target, way) is not None), "")
-        words = f'{way} "{getattr(target, way)}"' if way else "page"
+        words = next((f'{way} "{getattr(target, way)}"' for way in target.ways), "page")
     return words if target.nth is None else f"{words}, number {target.nth}"
 
 

@@ -38,7 +38,7 @@ def test_public_pages_pass_through_with_their_headers() -> None:
     assert (response.status_code, response.text) == (200, "x")
     assert response.cookies["a"] == "1"
     assert site.asked == ["/cookies?x=1"]
-    assert proxy.refusals == ()
+    assert proxy.filter.refusals == ()
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "2130706433", "0x7f.1", "[::1]", "localhost"])
@@ -47,7 +47,7 @@ def test_private_addresses_are_refused_in_every_spelling(host: str) -> None:
         response = get(proxy, f"http://{host}:{site.port}/")
     assert response.status_code == 403
     assert internet.dialled == site.asked == []
-    assert len(proxy.refusals) == 1
+    assert len(proxy.filter.refusals) == 1
 
 
 def test_a_redirect_to_a_private_address_is_refused() -> None:
@@ -100,7 +100,7 @@ def test_private_addresses_are_reached_where_the_case_allows_it() -> None:
 def test_hosts_that_do_not_answer_are_told_apart_from_refused_ones() -> None:
     with shop_on_the_internet(allow_private=True) as (_site, _internet, proxy):
         response = get(proxy, "http://127.0.0.1:1/")
-        complaint = proxy.complaint("127.0.0.1")
+        complaint = proxy.filter.complaint("127.0.0.1")
     assert response.status_code == 502
     assert complaint is not None
     assert "refused, since" not in complaint

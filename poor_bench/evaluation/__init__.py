@@ -11,7 +11,10 @@ await write_suite_report(report, "output/evals/report.json")
 
 from __future__ import annotations
 
-from poor_bench.evaluation.asynchronous import load_suite, run_suite, write_suite_report
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
 from poor_bench.evaluation.models import (
     EvalCase,
     EvalCaseResult,
@@ -20,7 +23,10 @@ from poor_bench.evaluation.models import (
     EvalTrialResult,
     Expectations,
 )
-from poor_bench.evaluation.runner import SuiteOptions
+from poor_bench.evaluation.reports import write_report
+from poor_bench.evaluation.runner import SuiteEvent, SuiteOptions, run_suite_now
+from poor_bench.evaluation.suite_file import read_suite
+from poor_bench.pool.control import RunControl
 
 __all__ = [
     "EvalCase",
@@ -34,3 +40,54 @@ __all__ = [
     "run_suite",
     "write_suite_report",
 ]
+
+
+async def load_suite(path: Path | str, data_dir: Path | str = "data") -> EvalSuite:
+    """Read and check a suite file.
+
+    Args:
+        path: A YAML file.
+        data_dir: Folder of the workspace, which holds playbooks.
+
+    Raises:
+        ConfigError: With every problem of the file, each with its case and line. A missing
+            playbook is not one of them: its case could not be run.
+    """
+    return await asyncio.to_thread(read_suite, Path(path), Path(data_dir))
+
+
+async def run_suite(
+    suite: EvalSuite,
+    options: SuiteOptions | None = None,
+    listener: Callable[[SuiteEvent], None] = lambda _event: None,
+) -> EvalSuiteResult:
+    """Run all cases of a suite; cancelling the task stops the run and keeps finished trials.
+
+    Args:
+        suite: Suite to run.
+        options: Workspace, LLM and parallel trials; the workspace `data` by default.
+        listener: Called with every event, from other threads, one at a time.
+
+    Raises:
+        ConfigError: If a named LLM does not exist.
+        StoreError: If the run could not be stored.
+    """
+    control = RunControl()
+    running = asyncio.ensure_future(
+        asyncio.to_thread(run_suite_now, suite, options, listener, control)
+    )
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        control.cancel()
+        await running
+        raise
+
+
+async def write_suite_report(report: EvalSuiteResult, path: Path | str) -> None:
+    """Write a report as JSON, atomically; missing folders are created.
+
+    Raises:
+        ConfigError: If it cannot be written; the old file stays untouched.
+    """
+    await asyncio.to_thread(write_report, report, path)

@@ -26,6 +26,7 @@ from poor_bench.evaluation.models import (
     EvalTagResult,
     EvalTrialResult,
 )
+from poor_bench.evaluation.scoring import SHOWN_OF_TRIAL
 from poor_bench.messages import counted
 from poor_bench.reports.junit_report import xml_text
 from poor_bench.runs.journal import dump_record
@@ -97,15 +98,9 @@ def _with_trial(case: EvalCaseResult) -> EvalCaseResult:
         return case
     trial = EvalTrialResult(
         case_id=case.id,
+        **case.model_dump(include=SHOWN_OF_TRIAL),
         passed=case.passed,
-        success=case.success,
-        mode=case.mode,
-        summary=case.summary,
         error=case.error,
-        duration_ms=case.duration_ms,
-        actions=case.actions,
-        input_tokens=case.input_tokens,
-        output_tokens=case.output_tokens,
         estimated_cost_usd=case.avg_estimated_cost_usd,
         handed_off=case.mode == "handoff",
         failed_checks=case.failed_checks,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from poor_bench.evaluation.checks import failed_checks
 from poor_bench.evaluation.models import (
@@ -100,6 +101,10 @@ RATES = {
 
 
 _UNKNOWN = Prices()
+SHOWN_OF_TRIAL = {
+    "success", "mode", "summary", "duration_ms", "actions", "input_tokens", "output_tokens",
+}  # fmt: skip
+"""Fields that a case takes over from the trial that stands for it."""
 
 
 def score_trial(
@@ -173,14 +178,8 @@ def score_case(case: EvalCase, trials: Sequence[EvalTrialResult]) -> EvalCaseRes
         id=case.id,
         benchmark_tags=tuple(case.benchmark_tags),
         passed=status is CaseStatus.PASSED,
-        success=shown.success,
-        mode=shown.mode,
-        summary=shown.summary,
+        **shown.model_dump(include=SHOWN_OF_TRIAL),
         error=shown.failure.message if shown.failure else shown.error,
-        duration_ms=shown.duration_ms,
-        actions=shown.actions,
-        input_tokens=shown.input_tokens,
-        output_tokens=shown.output_tokens,
         trials_run=len(ran),
         trial_pass_rate=pass_rate.value if pass_rate else None,
         avg_duration_ms=mean(durations),
@@ -202,18 +201,14 @@ def score_suite(name: str, cases: Sequence[EvalCaseResult]) -> EvalSuiteResult:
     95th percentile are over all trials that ran. They are None where there is nothing to count.
     Confidence intervals are Wilson's, of 95 %, and treat cases and trials as independent.
     """
-    counts = {status: sum(case.status is status for case in cases) for status in CaseStatus}
-    total = counts[CaseStatus.PASSED] + counts[CaseStatus.FAILED]
+    counts, pass_rate = _count_verdicts(cases)
     ran = [trial for case in cases for trial in case.trial_results if trial.failure is None]
     durations = [trial.duration_ms for trial in ran]
     rates = {key: rate.of(ran) for key, rate in RATES.items()}
-    pass_rate = rates["pass_rate"] = rate_of(counts[CaseStatus.PASSED], total)
+    rates["pass_rate"] = pass_rate
     return EvalSuiteResult(
         name=name,
-        passed=counts[CaseStatus.PASSED],
-        failed=counts[CaseStatus.FAILED],
-        not_run=counts[CaseStatus.NOT_RUN],
-        total=total,
+        **counts,
         avg_duration_ms=mean(durations),
         p95_duration_ms=p95(durations),
         avg_estimated_cost_usd=_mean_cost(ran),
@@ -228,6 +223,14 @@ def score_suite(name: str, cases: Sequence[EvalCaseResult]) -> EvalSuiteResult:
     )
 
 
+def _count_verdicts(cases: Sequence[EvalCaseResult]) -> tuple[dict[str, Any], Rate | None]:
+    """Count cases by verdict, and compute the share of passed ones among those with a verdict."""
+    n = Counter(case.status for case in cases)
+    passed, failed = n[CaseStatus.PASSED], n[CaseStatus.FAILED]
+    counts = {"passed": passed, "failed": failed, "not_run": n[CaseStatus.NOT_RUN]}
+    return {**counts, "total": passed + failed}, rate_of(passed, passed + failed)
+
+
 def _tag_results(cases: Sequence[EvalCaseResult]) -> tuple[EvalTagResult, ...]:
     tags = sorted({tag for case in cases for tag in case.benchmark_tags})
     return tuple(
@@ -236,15 +239,10 @@ def _tag_results(cases: Sequence[EvalCaseResult]) -> tuple[EvalTagResult, ...]:
 
 
 def _tag_result(tag: str, cases: Sequence[EvalCaseResult]) -> EvalTagResult:
-    counts = Counter(case.status for case in cases)
-    total = counts[CaseStatus.PASSED] + counts[CaseStatus.FAILED]
-    rate = rate_of(counts[CaseStatus.PASSED], total)
+    counts, rate = _count_verdicts(cases)
     return EvalTagResult(
         tag=tag,
-        passed=counts[CaseStatus.PASSED],
-        failed=counts[CaseStatus.FAILED],
-        not_run=counts[CaseStatus.NOT_RUN],
-        total=total,
+        **counts,
         pass_rate=rate.value if rate else 0.0,
         pass_interval=rate.interval if rate else None,
     )

@@ -90,7 +90,7 @@ class SuiteRunWriter:
         Raises:
             StoreError: If it could not be stored.
         """
-        self._journal.append_record({"trial_result": trial_to_record(trial)})
+        self._journal.append_record({"trial_result": trial.model_dump()})
 
     def close(self) -> None:
         """Bring everything to the disk.
@@ -117,7 +117,7 @@ class TrialWriter:
         Raises:
             StoreError: If it could not be stored.
         """
-        rest = memoryview(dump_record(step_to_record(step)) + b"\n")
+        rest = memoryview(dump_record(asdict(step)) + b"\n")
         with os_errors_told(self.folder / STEPS_FILE):
             while rest:
                 rest = rest[os.write(self._fd, rest) :]
@@ -131,38 +131,10 @@ class TrialWriter:
 _STEP_FIELDS = frozenset(field.name for field in fields(Step))
 
 
-def trial_to_record(trial: EvalTrialResult) -> dict[str, Any]:
-    """The record of a trial."""
-    return trial.model_dump()
-
-
-def record_to_trial(record: Mapping[str, Any]) -> EvalTrialResult:
-    """Read the record of a trial; unknown fields are ignored.
-
-    Raises:
-        ValueError: If a field is missing, or its failure is of an unknown kind.
-    """
-    return EvalTrialResult.model_validate(record)
-
-
 def as_plain(value: Mapping[str, Any]) -> dict[str, Any]:
     """Convert data to what JSON can hold; other values become text."""
     plain: dict[str, Any] = orjson.loads(dump_record(dict(value)))
     return plain
-
-
-def step_to_record(step: Step) -> dict[str, Any]:
-    """The record of a step."""
-    return asdict(step)
-
-
-def record_to_step(record: Mapping[str, Any]) -> Step:
-    """Read the record of a step; unknown fields are ignored.
-
-    Raises:
-        TypeError: If a field is missing.
-    """
-    return Step(**{key: value for key, value in record.items() if key in _STEP_FIELDS})
 
 
 _PRICES = TypeAdapter(dict[str, Prices])
@@ -232,7 +204,7 @@ class SuiteRun:
         for line in self.stored.records():
             record = line.get("trial_result")
             if isinstance(record, dict):
-                trial = record_to_trial(record)
+                trial = EvalTrialResult.model_validate(record)
                 found[trial.case_id, trial.trial_index] = trial
         return list(found.values())
 
@@ -316,8 +288,8 @@ def find_suite_run(data_dir: Path, reference: str) -> SuiteRun:
 def _step_of(line: bytes) -> Step | None:
     try:
         record = orjson.loads(line)
-        return record_to_step(record) if isinstance(record, dict) else None
-    except (orjson.JSONDecodeError, TypeError):
+        return Step(**{key: value for key, value in record.items() if key in _STEP_FIELDS})
+    except (orjson.JSONDecodeError, TypeError, AttributeError):
         return None
 
 

@@ -17,7 +17,7 @@ from poor_bench.errors import (
     RunCancelledError,
     StoreError,
 )
-from poor_bench.evaluation.agent import AgentOutcome, AgentServices, AgentTask, Step, TrialControl
+from poor_bench.evaluation.agent import AgentServices, AgentTask, Step, TrialControl, plain_fields
 from poor_bench.evaluation.browser.playbook.load import find_playbook, missing_playbook_hint
 from poor_bench.evaluation.browser.redaction import Redactor, redactor_of_trial
 from poor_bench.evaluation.factories import serving
@@ -121,7 +121,7 @@ class StepTeller:
     def __call__(self, step: Step) -> None:
         """Take one step."""
         try:
-            masked = _masked_step(step, self._redactor)
+            masked = self._redactor.step(replace(step, action=as_plain(step.action)))
             self._writer.append(masked)
             self._note(masked)
         except Exception as error:
@@ -137,19 +137,6 @@ class StepTeller:
         """
         if self._broken is not None:
             raise self._broken
-
-
-def _masked_step(step: Step, redactor: Redactor) -> Step:
-    return replace(
-        step,
-        action=redactor.value(as_plain(step.action)),
-        text=redactor.text(step.text),
-        url=redactor.text(step.url),
-        title=redactor.text(step.title),
-        thought=redactor.text(step.thought),
-        result=redactor.text(step.result),
-        error=redactor.text(step.error),
-    )
 
 
 _MOST_PROBLEMS = 3
@@ -238,9 +225,15 @@ class TrialRunner:
             if budget is not None and budget.is_reached and not outcome.success:
                 # The agent failed, or seems to have failed, because nothing more may be spent.
                 raise CostLimitError(f"{budget}: the trial stays pending")
-        result = _with_outcome(blank, outcome, redactor)
-        changes = {"duration_ms": round(duration_ms, 3), "server": server}
-        return result.model_copy(update=changes)
+        changes = {
+            **{name: redactor.value(value) for name, value in plain_fields(outcome).items()},
+            "mode": outcome.mode,
+            "data": redactor.value(as_plain(outcome.data)),
+            "handed_off": outcome.mode == "handoff",
+            "duration_ms": round(duration_ms, 3),
+            "server": server,
+        }
+        return blank.model_copy(update=changes)
 
     def _serve(self, case: EvalCase, stack: ExitStack) -> str:
         """Start the suite's own server until `stack` ends; its address, or an empty string."""
@@ -249,26 +242,6 @@ class TrialRunner:
         environ = self._services.environ
         known = {name: environ[name] for name in case.credentials or () if name in environ}
         return stack.enter_context(serving(self._server, known))
-
-
-def _with_outcome(
-    blank: EvalTrialResult, outcome: AgentOutcome, redactor: Redactor
-) -> EvalTrialResult:
-    changes = {
-        "success": outcome.success,
-        "mode": outcome.mode,
-        "handed_off": outcome.mode == "handoff",
-        "summary": redactor.text(outcome.summary),
-        "error": redactor.text(outcome.error),
-        "traceback": redactor.text(outcome.traceback),
-        "data": redactor.value(as_plain(outcome.data)),
-        "read_errors": redactor.value(dict(outcome.read_errors)),
-        "extracted_text": redactor.text(outcome.extracted_text),
-        "actions": outcome.actions,
-        "input_tokens": outcome.input_tokens,
-        "output_tokens": outcome.output_tokens,
-    }
-    return blank.model_copy(update=changes)
 
 
 def _told(error: PoorBenchError) -> str:

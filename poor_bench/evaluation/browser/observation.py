@@ -207,27 +207,25 @@ class StepLog:
         self._session.n_steps += 1
         number = self._session.n_steps
         url, title, screenshot = self._look(number)
-        clean = self._session.redactor
-        parts = [clean.text(result), *self._session.take_notes()]
-        whole_result = "; ".join(part for part in parts if part)
-        self._control.note_step(
-            Step(
-                number=number,
-                part=self._part,
-                action=clean.value(action),
-                text=clean.text(text),
-                url=clean.text(url),
-                title=clean.text(title),
-                thought=clean.text(thought),
-                result=whole_result,
-                error=clean.text(error),
-                screenshot=screenshot,
-                duration_ms=duration_ms,
-                input_tokens=input_tokens,
-                output_tokens=output_tokens,
-            )
+        notes = self._session.take_notes()
+        step = Step(
+            number=number,
+            part=self._part,
+            action=action,
+            text=text,
+            url=url,
+            title=title,
+            thought=thought,
+            result="; ".join(part for part in (result, *notes) if part),
+            error=error,
+            screenshot=screenshot,
+            duration_ms=duration_ms,
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
         )
-        return whole_result
+        clean = self._session.redactor.step(step)
+        self._control.note_step(clean)
+        return clean.result
 
     def _look(self, number: int) -> tuple[str, str, str]:
         try:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus
 
+from poor_bench.evaluation.agent import Step
 from poor_bench.evaluation.browser.addresses import split_web_url
 from poor_bench.models.llm import LLM
 from poor_bench.providers.api_keys import hide_key_in_answer, known_key
@@ -39,15 +41,21 @@ class Redactor:
         self.values = tuple(value for value in secrets.values() if value)
 
     def text(self, text: str) -> str:
-        """`text` without secrets."""
+        """Remove secrets from a text."""
         for spelling, name in self._spellings:
             text = text.replace(spelling, name)
         for value, name in self._hidden:
             text = hide_key_in_answer(text, value, name)
         return text
 
+    def step(self, step: Step) -> Step:
+        """Remove secrets from a step."""
+        texts = ("text", "url", "title", "thought", "result", "error")
+        changes: dict[str, Any] = {name: self.text(getattr(step, name)) for name in texts}
+        return replace(step, action=self.value(step.action), **changes)
+
     def value(self, value: Any) -> Any:
-        """JSON-like data without secrets, in keys as well."""
+        """Remove secrets from JSON-like data, from keys as well."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
@@ -60,7 +68,7 @@ class Redactor:
 def redactor_of_trial(
     credentials: Iterable[str], llm: LLM | None, environ: Mapping[str, str], profile: str
 ) -> Redactor:
-    """Redactor of all secrets of a trial.
+    """Make the redactor of all secrets of a trial.
 
     Args:
         credentials: Names of environment variables.
@@ -82,7 +90,6 @@ def _secrets_in(address: str) -> list[str]:
 
 
 def _spellings(value: str) -> set[str]:
-    in_json = json.dumps(value)[1:-1]
     return {
         value,
         quote(value, safe=""),
@@ -90,6 +97,6 @@ def _spellings(value: str) -> set[str]:
         quote_plus(value),
         html.escape(value),
         html.escape(value, quote=False),
-        in_json,
+        json.dumps(value)[1:-1],
         json.dumps(value, ensure_ascii=False)[1:-1],
     }

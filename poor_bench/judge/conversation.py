@@ -6,7 +6,10 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
 
 from poor_bench.errors import RecordedError
 from poor_bench.extraction.normalise import fold_text
@@ -14,7 +17,7 @@ from poor_bench.extraction.thinking import without_thinking
 from poor_bench.judge.evidence import JudgedCase, Turn
 from poor_bench.models.agent import Agent, AgentCase, SimulatedUser
 from poor_bench.models.completion import Completion, Message
-from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.models.failure import Failure
 from poor_bench.models.llm import LLM
 from poor_bench.scoring.cost import cost_usd
 
@@ -74,21 +77,17 @@ class Conversation:
 
 
 def conversation_from_dict(record: Mapping[str, Any]) -> Conversation:
-    """Read a conversation written by `Conversation.as_dict`.
+    """Read a conversation written by `Conversation.as_dict`; unknown keys are ignored.
 
     Raises:
         ValueError: If the record is not one.
     """
-    values = {key: value for key, value in record.items() if key != "hash"}
-    try:
-        values["turns"] = tuple(Turn(**turn) for turn in values["turns"])
-        values["broken_rules"] = tuple(values.get("broken_rules", ()))
-        failure = values.get("failure")
-        if failure is not None:
-            values["failure"] = Failure(**failure | {"kind": FailureKind(failure["kind"])})
-        return Conversation(**values)
-    except (TypeError, KeyError) as error:
-        raise ValueError(f"not a conversation: {error}") from error
+    return _reader().validate_python(record)
+
+
+@cache
+def _reader() -> TypeAdapter[Conversation]:
+    return TypeAdapter(Conversation)
 
 
 def agent_texts(turns: tuple[Turn, ...]) -> list[str]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from poor_bench.judge.conversation import Conversation, conversation_from_dict
 from poor_bench.judge.judgement import Judgement, judgement_from_dict
@@ -123,13 +126,8 @@ class JudgeRun:
 
 def header_to_record(header: RunHeader) -> dict[str, Any]:
     """Convert to the first line of a run's file."""
-    plain = asdict(header)
-    return {
-        **plain,
-        "weights": dict(header.weights),
-        "judges": list(header.judges),
-        "case_ids": list(header.case_ids),
-    }
+    record: dict[str, Any] = _header_reader().dump_python(header, mode="json")
+    return record
 
 
 def header_from_record(record: Mapping[str, Any]) -> RunHeader:
@@ -138,13 +136,12 @@ def header_from_record(record: Mapping[str, Any]) -> RunHeader:
     Raises:
         ValueError: If the record is not one.
     """
-    names = {item.name for item in fields(RunHeader)}
-    values = {key: value for key, value in record.items() if key in names}
-    try:
-        lists = {name: tuple(values.get(name, ())) for name in ("judges", "case_ids")}
-        return RunHeader(**values | lists)
-    except TypeError as error:
-        raise ValueError(f"not a header of a judged run: {error}") from error
+    return _header_reader().validate_python(record)
+
+
+@cache
+def _header_reader() -> TypeAdapter[RunHeader]:
+    return TypeAdapter(RunHeader)
 
 
 def with_record(run: JudgeRun, record: Mapping[str, Any]) -> JudgeRun:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from poor_bench.errors import RecordedError
 from poor_bench.judge.evidence import JudgedCase
@@ -112,17 +115,12 @@ def judgement_from_dict(record: Mapping[str, Any]) -> Judgement:
     Raises:
         ValueError: If the record is not one.
     """
-    names = {item.name for item in fields(Judgement)}
-    values = {key: value for key, value in record.items() if key in names}
-    try:
-        for name in _LISTS:
-            values[name] = tuple(values.get(name, ()))
-        cases = (CaseEvaluation(**case) for case in values["test_case_evaluations"])
-        values["test_case_evaluations"] = tuple(cases)
-        values["usage"] = Usage(**values.get("usage", {}))
-        return Judgement(**values)
-    except (TypeError, AttributeError) as error:
-        raise ValueError(f"not a judgement: {error}") from error
+    return _reader().validate_python(record)
+
+
+@cache
+def _reader() -> TypeAdapter[Judgement]:
+    return TypeAdapter(Judgement)
 
 
 FALLBACK_SCORE = 5.0

@@ -7,12 +7,14 @@ import logging
 import os
 import statistics
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import orjson
+from pydantic import TypeAdapter
 
 from poor_bench.config.document import locked_for_writing
 from poor_bench.judge.agreement import ScoredItem
@@ -67,14 +69,15 @@ def label_from_record(record: Mapping[str, Any]) -> Label:
     Raises:
         ValueError: If the record is not one, or its score is out of range.
     """
-    names = {item.name for item in fields(Label)}
-    try:
-        label = Label(**{key: value for key, value in record.items() if key in names})
-    except TypeError as error:
-        raise ValueError(f"not a label: {error}") from error
+    label = _reader().validate_python(record)
     if label.score is not None:
         check_score(label.score)
     return label
+
+
+@cache
+def _reader() -> TypeAdapter[Label]:
+    return TypeAdapter(Label)
 
 
 def check_score(score: Any) -> float:

@@ -11,9 +11,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from poor_bench.errors import ConfigError
 from poor_bench.judge.conversation import Conversation
@@ -25,7 +28,7 @@ from poor_bench.judge.judged_run import (
     with_record,
 )
 from poor_bench.judge.judgement import Judgement
-from poor_bench.judge.pairwise_results import PairComparison, PairOutcome, Position
+from poor_bench.judge.pairwise_results import PairComparison, PairOutcome
 from poor_bench.runs.history import LAST, RunHistory, RunKind, StoredRun
 from poor_bench.runs.journal import JournalWriter
 
@@ -252,7 +255,7 @@ def _read_pairwise(stored: StoredRun) -> StoredPairwise | None:
             (comparison.judge, comparison.case_id): comparison
             for record in stored.records()
             if "duel" in record
-            for comparison in [_comparison_from_record(record["duel"])]
+            for comparison in [_comparison_reader().validate_python(record["duel"])]
         }
         return StoredPairwise(
             run_id=stored.run_id,
@@ -267,9 +270,6 @@ def _read_pairwise(stored: StoredRun) -> StoredPairwise | None:
         return None
 
 
-def _comparison_from_record(record: Mapping[str, Any]) -> PairComparison:
-    names = {item.name for item in fields(PairComparison)}
-    values = {name: value for name, value in record.items() if name in names}
-    for order in ("a_first", "b_first"):
-        values[order] = None if values[order] is None else Position(values[order])
-    return PairComparison(**values | {"reasons": tuple(values.get("reasons", ()))})
+@cache
+def _comparison_reader() -> TypeAdapter[PairComparison]:
+    return TypeAdapter(PairComparison)

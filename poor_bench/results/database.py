@@ -100,6 +100,8 @@ class Database:
             config={
                 "threads": min(4, os.cpu_count() or 1),
                 "temp_directory": tempfile.gettempdir(),
+                "allocator_flush_threshold": "1MB",  # else freed memory of loading stays with us
+                "allocator_bulk_deallocation_flush_threshold": "1MB",
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
             }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """Means over scored trials; None where no trial tells."""
+    """Means over scored trials; None if no trial has the figure."""
 
     seconds: float | None = None
     prompt_tokens: int | None = None
@@ -53,7 +53,7 @@ class ClassMeans:
                 self._known[llm_id, str(name)] = _means(table, rows[of_row[rows] == code])
 
     def of(self, llm_id: str, class_id: str) -> Means:
-        """Return the means of an LLM for a class."""
+        """Look up the means of an LLM for a class."""
         means = self._known.get((llm_id, class_id), _UNKNOWN)
         return means if means.seconds is not None else self._known.get((llm_id, None), _UNKNOWN)
 
@@ -77,7 +77,7 @@ def _mean(table: ResultTable, field: str, rows: NDArray[np.int64]) -> float | No
 
 
 def reliability_of(table: ResultTable, llm_id: str) -> Reliability | None:
-    """Return pass@k, pass^k and flip rate of an LLM; None where no test was tried twice.
+    """Compute pass@k, pass^k and flip rate of an LLM; None if no test was tried twice.
 
     k is the usual number of trials of a test.
     """

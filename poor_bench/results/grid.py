@@ -38,12 +38,12 @@ class TrialGrid:
     _starts: NDArray[np.int64]
 
     def rows_of(self, test: int, llm: int) -> NDArray[np.int64]:
-        """Return the rows of `table` behind a place of the grid."""
+        """Find the rows of `table` behind a cell of the grid."""
         place = test * len(self.llm_ids) + llm
         return self._rows[self._starts[place] : self._starts[place + 1]]
 
     def tests_with(self, words: str) -> set[int]:
-        """Return the lines in which a trial of some LLM holds `words`, in any case."""
+        """Find the lines in which a trial of any LLM holds `words`, in any case."""
         import numpy as np
 
         places = np.flatnonzero(self.table.holding(words, self._rows))
@@ -52,7 +52,7 @@ class TrialGrid:
 
 
 def trial_grid(table: ResultTable, tests: Mapping[str, Test], llm_ids: Sequence[str]) -> TrialGrid:
-    """Return the trials of some LLMs as a grid.
+    """Arrange the trials of some LLMs as a grid.
 
     Args:
         table: All results.
@@ -180,7 +180,7 @@ class GridFilter:
 
 
 def lines_of(grid: TrialGrid, tests: Mapping[str, Test], wanted: GridFilter) -> NDArray[np.int64]:
-    """Return the lines of the grid that pass a filter, in the order of the grid."""
+    """Select the lines of the grid that pass a filter, in the order of the grid."""
     import numpy as np
 
     answered = grid.tests_with(wanted.text) if wanted.text else set()
@@ -206,7 +206,7 @@ def _holds(test_id: str, test: Test | None, text: str) -> bool:
 
 
 def of_interest(grid: TrialGrid, lines: NDArray[np.int64], show: Show) -> NDArray[np.int64]:
-    """Return those of some lines that show what is asked for."""
+    """Select the lines that show what is asked for."""
     import numpy as np
 
     kept: NDArray[np.int64] = lines[np.asarray(_mask(grid, show), dtype=np.bool_)[lines]]
@@ -244,7 +244,7 @@ def _mask(grid: TrialGrid, show: Show) -> Any:
 
 
 def ordered(grid: TrialGrid, lines: NDArray[np.int64], order: GridOrder) -> NDArray[np.int64]:
-    """Return lines in the order that is asked for; what cannot be ordered comes last."""
+    """Sort lines; those that cannot be ordered come last."""
     import numpy as np
 
     if order is GridOrder.FILE:

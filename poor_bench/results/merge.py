@@ -95,7 +95,7 @@ class MergedView:
         self._streams.close()
 
     def extras(self) -> dict[str, Any]:
-        """Return the snapshot's top-level keys that are not ours."""
+        """Read the snapshot's top-level keys that are not ours."""
         if self._snapshot is None:
             return {}
         self._snapshot.seek(0)

@@ -53,7 +53,7 @@ class StorePaths:
         return self.journal_dir / "merge.lock"
 
     def journals(self) -> list[Path]:
-        """Return the journals, oldest first (run ids sort by time)."""
+        """List the journals, oldest first (run ids sort by time)."""
         return sorted(self.journal_dir.glob("*.jsonl"))
 
     def sealed(self) -> list[Path]:
@@ -92,7 +92,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def paths_in(data_dir: Path) -> StorePaths:
-    """Return the store of a workspace; `$POOR_BENCH_RESULTS` names another results file."""
+    """Find the store of a workspace; `$POOR_BENCH_RESULTS` names another results file."""
     chosen = os.environ.get("POOR_BENCH_RESULTS")
     if chosen:
         return StorePaths(Path(chosen))

@@ -66,7 +66,7 @@ def ordered(
     *,
     descending: bool,
 ) -> NDArray[np.int64]:
-    """Return rows in another order: stable where values are equal, the unknown last."""
+    """Sort rows: stable if values are equal, missing values last."""
     import numpy as np
 
     values = _sort_values(table, places, rows, key)
@@ -134,7 +134,7 @@ def find_rows(
     query: ResultQuery,
     concerned: Collection[tuple[str, int]] | None = None,
 ) -> NDArray[np.int64]:
-    """Return the rows that a query finds, in its order; stable where values are equal.
+    """Find the rows that match a query, in its order; stable if values are equal.
 
     Args:
         table: All results.
@@ -213,7 +213,7 @@ class Found:
         return len(self.rows)
 
     def place_of(self, key: TrialKey) -> int | None:
-        """Return at which place a trial stands, from 0; None where it was not found."""
+        """Find the position of a trial, from 0; None if the query did not find it."""
         code = self.table.code_of("test_id", key.test_id)
         places = (self.table.columns["test_id"][self.rows] == code).nonzero()[0]
         return next(
@@ -221,7 +221,7 @@ class Found:
         )
 
     def key_at(self, place: int) -> TrialKey | None:
-        """Return the trial at a place; None beyond both ends."""
+        """Look up the trial at a position; None beyond both ends."""
         if not 0 <= place < len(self.rows):
             return None
         return self.table.key(int(self.rows[place]))
@@ -235,7 +235,7 @@ class TestScore:
     class_id: str
     """Empty where the test is not known any more."""
     score: float | None
-    """Mean over trials, 0.0 to 1.0; None where no trial could be run."""
+    """Mean over trials, 0.0 to 1.0; None if no trial could be run."""
     n_trials: int
     """Scored trials."""
 
@@ -243,7 +243,7 @@ class TestScore:
 def scores_of_tests(
     found: Found, tests: Mapping[str, Test], start: int, count: int
 ) -> tuple[list[TestScore], int]:
-    """Return some of the tests that were found, in the order of their file.
+    """Score some of the tests that were found, in the order of their file.
 
     Args:
         found: Results of one LLM.

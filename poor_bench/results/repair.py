@@ -37,7 +37,7 @@ def is_healthy(paths: StorePaths) -> bool:
     """True if a snapshot is as it was written, so that a repair would change nothing.
 
     Raises:
-        StoreError: If there is no snapshot.
+        StoreError: If no snapshot exists.
     """
     _require_snapshot(paths)
     changed: list[int] = []
@@ -57,7 +57,7 @@ def repair_snapshot(paths: StorePaths) -> Repaired:
     journal more than both.
 
     Raises:
-        StoreError: If there is no snapshot, or the new one cannot be written.
+        StoreError: If no snapshot exists, or the new one cannot be written.
     """
     _require_snapshot(paths)
     with snapshot_locked(paths):
@@ -89,7 +89,7 @@ def _rebuild(paths: StorePaths) -> Repaired:
 
 
 def _readable_rows(path: Path) -> tuple[list[dict[str, Any]], int]:
-    """Return the rows on lines of their own, each with its LLM id, and the lines given up."""
+    """Collect the rows on lines of their own, each with its LLM id, and count unreadable lines."""
     rows, n_unreadable, llm_id = [], 0, ""
     with open_regular(path) as stream:
         for line in map(bytes.strip, stream):

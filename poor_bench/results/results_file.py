@@ -33,14 +33,14 @@ class ResultsFile(NamedTuple):
 def read_results_file(
     path: Path, resolve: Callable[[str], str] = lambda llm_id: llm_id
 ) -> ResultsFile:
-    """Return the results of a file; unreadable rows are left out and logged.
+    """Read the results of a file; unreadable rows are skipped and logged.
 
     Args:
         path: `results.json` of any workspace, `runs/<run id>.jsonl`, or what `report --json` wrote.
         resolve: Maps an LLM id of the file to the one in use.
 
     Raises:
-        StoreError: If it cannot be read, or is no file of results.
+        StoreError: If it cannot be read, or does not hold results.
     """
     try:
         with open_regular(path) as stream:
@@ -52,7 +52,7 @@ def read_results_file(
 
 
 def newest_of_trials(results: Iterable[Result]) -> list[Result]:
-    """Return the newest score of every trial, or its newest failure where it has no score.
+    """Select the newest score of every trial, or its newest failure if it has no score.
 
     Args:
         results: Oldest first.
@@ -68,7 +68,7 @@ def newest_of_trials(results: Iterable[Result]) -> list[Result]:
 def _parts_of(
     content: bytes, path: Path
 ) -> tuple[dict[str, Mapping[str, Any]], Iterator[dict[str, Any]]]:
-    """Return the headers by run id, and the records with their LLM ids."""
+    """Split a file into headers by run id and records with their LLM ids."""
     first = _object_in(content.partition(b"\n")[0])
     if "run" in first or "llm_id" in first:
         header = first.get("run")

@@ -81,7 +81,7 @@ def read_snapshot(
 
 
 def read_extras(stream: BinaryIO, path: Path) -> dict[str, Any]:
-    """Return the top-level keys of a snapshot that are not ours, to be kept when it is rewritten.
+    """Read the top-level keys of a snapshot that are not ours, to keep them when it is rewritten.
 
     Raises:
         StoreError: If the file is damaged.

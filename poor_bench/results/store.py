@@ -110,7 +110,7 @@ class ResultStore:
         return JournalWriter(path, {"run_id": run_id, **header})
 
     def newest_run_id(self) -> str:
-        """Return the id of the newest run, be it merged or not; empty where there is none."""
+        """Find the id of the newest run, merged or not; empty without runs."""
         return max((path.stem for path in (*self.paths.journals(), *self.paths.runs())), default="")
 
     def results(self) -> Iterator[Result]:
@@ -227,7 +227,7 @@ class ResultStore:
 def open_store(
     data_dir: Path, resolve: Callable[[str], str] = lambda llm_id: llm_id
 ) -> ResultStore:
-    """Return the store of a workspace."""
+    """Open the store of a workspace."""
     return ResultStore(paths_in(data_dir), resolve)
 
 
@@ -236,7 +236,7 @@ def _log_damage(path: Path, line: int) -> None:
 
 
 def most_in_snapshot() -> int:
-    """Return up to how many results the snapshot is written at the end of a run.
+    """Find up to how many results the snapshot is written at the end of a run.
 
     Raises:
         ConfigError: If the environment variable is not a whole number.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.sandbox import CaseEnd, Check, CheckEnd, LoadEnd, Program, Sandbox
-from poor_bench.sandbox.host.children import ChildProcess, OutputFile
+from poor_bench.sandbox.host.children import ChildOutputFile, ChildProcess
 from poor_bench.sandbox.host.launchers import PipeLauncher
 from poor_bench.sandbox.program import Exit
 from poor_bench.sandbox.wire.channel import Channel, ChannelClosedError
@@ -35,7 +35,7 @@ class LastWords:
 class KilledChild:
     def __init__(self, messages: list[tuple[str]]) -> None:
         self.channel = Channel(LastWords(messages))
-        self.output = OutputFile()
+        self.output = ChildOutputFile()
 
     def hand_over(self, _other: Channel, _message: object, _deadline: float) -> bool:
         return False

@@ -72,7 +72,7 @@ def build_environment() -> dict[str, str]:
     return {**_ENVIRONMENT, **needed}
 
 
-class OutputFile:
+class ChildOutputFile:
     """A file for what a child writes; it outlives the child, so that nothing is lost with it.
 
     It is in memory where the system has such files. The child's limits limit its size. Child and
@@ -116,7 +116,7 @@ class ChildProcess(Protocol):
     """A child that was started and waits for its order."""
 
     channel: Channel
-    output: OutputFile
+    output: ChildOutputFile
 
     def hand_over(self, other: Channel, message: object, deadline: float) -> bool:
         """Send a message over another channel, and our end of this one, where that is possible.

@@ -23,9 +23,9 @@ from poor_bench.errors import SandboxError
 from poor_bench.sandbox.host.children import (
     MAX_REASON,
     START_TIMEOUT_S,
+    ChildOutputFile,
     ChildProcess,
     Launcher,
-    OutputFile,
     build_environment,
     build_interpreter_command,
 )
@@ -104,7 +104,7 @@ class ZygoteLauncher:
         with ExitStack() as on_failure:
             link, its_link = socket.socketpair()
             control, its_control = socket.socketpair()
-            output = OutputFile()
+            output = ChildOutputFile()
             for ours in (link, control):
                 on_failure.enter_context(ours)
             on_failure.callback(output.close)
@@ -200,7 +200,9 @@ class ZygoteProcess:
 class ZygoteChild:
     """A child that a zygote forked; see `ChildProcess`."""
 
-    def __init__(self, link: socket.socket, control: socket.socket, output: OutputFile) -> None:
+    def __init__(
+        self, link: socket.socket, control: socket.socket, output: ChildOutputFile
+    ) -> None:
         self.channel = Channel(SocketConnection(link))
         self.output = output
         self._link = link
@@ -258,7 +260,7 @@ class PipeLauncher:
     def launch(self, *, is_apart: bool = False) -> ChildProcess:
         """Start a child; see `Launcher`."""
         del is_apart  # each has a scratch folder of its own anyway
-        output = OutputFile()
+        output = ChildOutputFile()
         try:
             process = subprocess.Popen(
                 build_interpreter_command("child"),
@@ -281,7 +283,7 @@ class PipeLauncher:
 class PipeChild:
     """A child with an interpreter of its own; see `ChildProcess`."""
 
-    def __init__(self, process: subprocess.Popen[bytes], output: OutputFile) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], output: ChildOutputFile) -> None:
         self.channel = Channel(_KillingConnection(process))
         self.output = output
         self._process = process

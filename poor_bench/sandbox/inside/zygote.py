@@ -106,11 +106,14 @@ class _Zygote:
         self._channel = Channel(DescriptorConnection(CHANNEL, CHANNEL))
 
     def serve(self) -> NoReturn:
+        # poll(2) watches descriptors only: the end of a child is a byte in a pipe, which the signal
+        # writes as long as it has a handler, whatever that does
         os.set_blocking(self._waking, False)
         signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
         signal.set_wakeup_fd(self._waking, warn_on_full_buffer=False)
         self._poll.register(self._link, select.POLLIN)
         self._poll.register(self._ended, select.POLLIN)
+        # in this order: what the rehearsal leaves in memory is frozen as well
         rehearse(self._policy, self._output)
         freeze()
         free_received()

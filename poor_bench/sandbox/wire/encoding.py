@@ -88,7 +88,7 @@ def decode(encoded: bytes) -> Any:
     Raises:
         DecodeError: If they are not the encoding of plain data.
     """
-    reader = _Reader(encoded)
+    reader = _PlainReader(encoded)
     try:
         value = reader.value(MAX_DEPTH)
     except (IndexError, struct.error) as error:
@@ -98,7 +98,7 @@ def decode(encoded: bytes) -> Any:
     return value
 
 
-class _Reader:
+class _PlainReader:
     """Reads one value after the other; IndexError or struct.error if the bytes end too early."""
 
     def __init__(self, encoded: bytes) -> None:
@@ -138,16 +138,16 @@ class _Reader:
         return [self.value(depth - 1) for _ in range(count)]
 
 
-def _read_float(reader: _Reader, _depth: int) -> float:
+def _read_float(reader: _PlainReader, _depth: int) -> float:
     number: float = _DOUBLE.unpack(reader.content(_DOUBLE.size))[0]
     return number
 
 
-def _read_complex(reader: _Reader, _depth: int) -> complex:
+def _read_complex(reader: _PlainReader, _depth: int) -> complex:
     return complex(*_TWO_DOUBLES.unpack(reader.content(_TWO_DOUBLES.size)))
 
 
-def _read_long(reader: _Reader, _depth: int) -> int:
+def _read_long(reader: _PlainReader, _depth: int) -> int:
     count = reader.number()
     digits = [digit for (digit,) in _DIGIT.iter_unpack(reader.content(2 * abs(count)))]
     if not digits or max(digits) >> _DIGIT_BITS:
@@ -156,14 +156,14 @@ def _read_long(reader: _Reader, _depth: int) -> int:
     return -magnitude if count < 0 else magnitude
 
 
-def _read_str(reader: _Reader, _depth: int) -> str:
+def _read_str(reader: _PlainReader, _depth: int) -> str:
     try:
         return reader.content(reader.number()).decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
         raise DecodeError("text that is not UTF-8") from error
 
 
-def _read_tuple(reader: _Reader, depth: int) -> Any:
+def _read_tuple(reader: _PlainReader, depth: int) -> Any:
     items = tuple(reader.items(depth))
     if items and items[0] is ...:
         return _opaque(items)
@@ -177,7 +177,7 @@ def _opaque(items: tuple[Any, ...]) -> OpaqueObject:
     raise DecodeError("an object without a type")
 
 
-def _read_dict(reader: _Reader, depth: int) -> dict[Any, Any]:
+def _read_dict(reader: _PlainReader, depth: int) -> dict[Any, Any]:
     if depth < 0:
         raise DecodeError("nested too deeply")
     keys, values = [], []
@@ -201,7 +201,7 @@ def _require_distinct(items: Sequence[Any]) -> Sequence[Any]:
     return items
 
 
-_READERS: dict[int, Callable[[_Reader, int], Any]] = {
+_READERS: dict[int, Callable[[_PlainReader, int], Any]] = {
     ord("N"): lambda _reader, _depth: None,
     ord("T"): lambda _reader, _depth: True,
     ord("F"): lambda _reader, _depth: False,

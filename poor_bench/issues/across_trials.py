@@ -10,7 +10,7 @@ from poor_bench.issues.detector import (
     Among,
     Detector,
     IssueContext,
-    Severity,
+    IssueSeverity,
     Trial,
     each,
     never,
@@ -40,7 +40,7 @@ _HISTORY = (
     Detector(
         id="suspicious_test",
         title="Suspicious test",
-        severity=Severity.HIGH,
+        severity=IssueSeverity.HIGH,
         meaning="The results of all models suggest that the test is wrong, not the model.",
         advice="Check the expected answer, prompt and evaluator of the test.",
         find=each(_suspicious_test),
@@ -50,7 +50,7 @@ _HISTORY = (
     Detector(
         id="regression",
         title="Worse than before",
-        severity=Severity.HIGH,
+        severity=IssueSeverity.HIGH,
         meaning="The test passed in the baseline and fails now.",
         advice="Compare the prompt, parameters and model digest of both runs.",
         find=_regressions,
@@ -115,7 +115,7 @@ _STABILITY = (
     Detector(
         id="unstable",
         title="Passes sometimes",
-        severity=Severity.LOW,
+        severity=IssueSeverity.LOW,
         meaning="The same test passes in one trial and fails in another.",
         advice="Lower the temperature, or compare several trials.",
         find=_unstable,
@@ -124,7 +124,7 @@ _STABILITY = (
     Detector(
         id="not_deterministic",
         title="Not deterministic",
-        severity=Severity.LOW,
+        severity=IssueSeverity.LOW,
         meaning="The model gave different answers at temperature 0.",
         advice="Set a seed. Servers that batch requests or cache prompts may still differ.",
         find=_not_deterministic,
@@ -133,7 +133,7 @@ _STABILITY = (
     Detector(
         id="one_answer_for_all",
         title="Same answer everywhere",
-        severity=Severity.MEDIUM,
+        severity=IssueSeverity.MEDIUM,
         meaning="Most wrong answers of this model are identical.",
         advice="Check the rendered prompt: the model may not see the question.",
         find=_one_answer_for_all,
@@ -191,7 +191,7 @@ _TIMING = (
     Detector(
         id="slow_outlier",
         title="Unusually slow",
-        severity=Severity.LOW,
+        severity=IssueSeverity.LOW,
         meaning="The request took far longer than others of this model and class.",
         advice="Check for a long answer, a busy machine, or swapping.",
         find=_slow_outliers,
@@ -200,7 +200,7 @@ _TIMING = (
     Detector(
         id="cold_load",
         title="Model load",
-        severity=Severity.LOW,
+        severity=IssueSeverity.LOW,
         meaning="The model was not in memory. Load time is not part of the latency.",
         advice="If this repeats, raise keep_alive or run one model at a time.",
         find=each(_cold_load),

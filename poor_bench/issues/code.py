@@ -10,7 +10,7 @@ from poor_bench.issues.detector import (
     Check,
     Detector,
     IssueContext,
-    Severity,
+    IssueSeverity,
     Trial,
     each,
     quoted,
@@ -129,7 +129,7 @@ DETECTORS = tuple(
     Detector(
         id=fault.value,
         title=title,
-        severity=Severity.MEDIUM,
+        severity=IssueSeverity.MEDIUM,
         meaning=meaning,
         advice=advice,
         find=each(_check_of(fault)),

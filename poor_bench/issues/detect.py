@@ -18,7 +18,7 @@ from poor_bench.issues.detector import (
     Issue,
     IssueContext,
     IssueGroup,
-    Severity,
+    IssueSeverity,
     TestFacts,
     Trial,
 )
@@ -98,7 +98,7 @@ def _issue(detector: Detector, trial: Trial, evidence: str, lost_score: float) -
     )
 
 
-_RANKS = {severity: rank for rank, severity in enumerate(Severity)}
+_RANKS = {severity: rank for rank, severity in enumerate(IssueSeverity)}
 
 
 def group_issues(

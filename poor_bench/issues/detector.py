@@ -18,7 +18,7 @@ from poor_bench.models.test import EvaluatorSpec, Test, TestClass, merge_specs
 from poor_bench.scoring.verdict import AnswerFormat
 
 
-class Severity(StrEnum):
+class IssueSeverity(StrEnum):
     """How much an issue matters."""
 
     HIGH = "high"
@@ -49,7 +49,7 @@ class IssueGroup:
 
     detector_id: str
     title: str
-    severity: Severity
+    severity: IssueSeverity
     meaning: str
     advice: str
     n_trials: int
@@ -252,7 +252,7 @@ class Detector:
     id: str
     """Stable short name, also for filters and URLs."""
     title: str
-    severity: Severity
+    severity: IssueSeverity
     meaning: str
     """Meaning in one sentence."""
     advice: str

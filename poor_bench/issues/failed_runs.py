@@ -7,7 +7,7 @@ from poor_bench.issues.detector import (
     Check,
     Detector,
     IssueContext,
-    Severity,
+    IssueSeverity,
     Trial,
     each,
     never,
@@ -118,7 +118,7 @@ DETECTORS = tuple(
     Detector(
         id=f"failed_{kind}",
         title=title,
-        severity=Severity.HIGH,
+        severity=IssueSeverity.HIGH,
         meaning=meaning,
         advice=advice,
         find=each(_check_of(kind)),

@@ -12,7 +12,7 @@ from poor_bench.issues.detector import (
     Check,
     Detector,
     IssueContext,
-    Severity,
+    IssueSeverity,
     Trial,
     each,
     quoted,
@@ -187,7 +187,7 @@ DETECTORS = tuple(
     Detector(
         id=fault.value,
         title=title,
-        severity=Severity.MEDIUM,
+        severity=IssueSeverity.MEDIUM,
         meaning=meaning,
         advice=advice,
         find=each(_check_of(fault)),

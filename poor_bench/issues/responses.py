@@ -11,7 +11,7 @@ from poor_bench.issues.detector import (
     Among,
     Detector,
     IssueContext,
-    Severity,
+    IssueSeverity,
     Trial,
     each,
     never,
@@ -127,7 +127,7 @@ _MISSING = (
     Detector(
         id="prompt_truncated",
         title="Prompt truncated",
-        severity=Severity.HIGH,
+        severity=IssueSeverity.HIGH,
         meaning="The server dropped the start of the prompt without an error.",
         advice="Raise num_ctx of the model and run these tests again.",
         find=each(_prompt_truncated),
@@ -135,7 +135,7 @@ _MISSING = (
     Detector(
         id="repetition_loop",
         title="Repetition loop",
-        severity=Severity.MEDIUM,
+        severity=IssueSeverity.MEDIUM,
         meaning="The model repeated itself until it was stopped.",
         advice="Raise temperature or repeat_penalty slightly, or use a less quantised model.",
         find=each(_repetition),
@@ -144,7 +144,7 @@ _MISSING = (
     Detector(
         id="thinking_ate_budget",
         title="Token limit in thinking",
-        severity=Severity.MEDIUM,
+        severity=IssueSeverity.MEDIUM,
         meaning="The token limit was reached before the answer began.",
         advice="Raise max_tokens, lower the thinking effort, or turn thinking off.",
         find=each(_thinking_ate_budget),
@@ -153,7 +153,7 @@ _MISSING = (
     Detector(
         id="truncated",
         title="Token limit reached",
-        severity=Severity.MEDIUM,
+        severity=IssueSeverity.MEDIUM,
         meaning="The answer is longer than max_tokens allows.",
         advice="Raise max_tokens, or ask for a shorter answer.",
         find=each(_truncated),
@@ -162,7 +162,7 @@ _MISSING = (
     Detector(
         id="unclosed_thinking",
         title="Unfinished thinking",
-        severity=Severity.MEDIUM,
+        severity=IssueSeverity.MEDIUM,
         meaning="The model stopped while thinking and gave no answer.",
         advice="Check the model's chat template, or let the server separate thinking.",
         find=each(_unclosed_thinking),
@@ -171,7 +171,7 @@ _MISSING = (
     Detector(
         id="refusal",
         title="Refusal",
-        severity=Severity.MEDIUM,
+        severity=IssueSeverity.MEDIUM,
         meaning="The model or its provider declined to answer.",
         advice="Reword the prompt, or state the purpose in the system prompt.",
         find=each(_refusal),
@@ -180,7 +180,7 @@ _MISSING = (
     Detector(
         id="no_answer",
         title="No answer",
-        severity=Severity.MEDIUM,
+        severity=IssueSeverity.MEDIUM,
         meaning="The response is empty or contains only thinking.",
         advice="Check the model's chat template and stop sequences.",
         find=each(_no_answer),
@@ -223,7 +223,7 @@ _LANGUAGE = (
     Detector(
         id="wrong_language",
         title="Answer in another language",
-        severity=Severity.MEDIUM,
+        severity=IssueSeverity.MEDIUM,
         meaning="The answer uses a script that does not occur in the prompt.",
         advice="State the language of the answer in the prompt. Quantised models drift more often.",
         find=each(_wrong_language),
@@ -254,7 +254,7 @@ _LEAKS = (
     Detector(
         id="thinking_leaked",
         title="Thinking in the answer",
-        severity=Severity.LOW,
+        severity=IssueSeverity.LOW,
         meaning="The answer contains thinking that should be separate.",
         advice="Set `think` for this model so that the server separates thinking.",
         find=each(_leaked),
@@ -282,7 +282,7 @@ WRONG_ANSWERS = (
     Detector(
         id="score_zero",
         title="Score 0",
-        severity=Severity.MEDIUM,
+        severity=IssueSeverity.MEDIUM,
         meaning="The answer is wrong, and no other cause explains it.",
         advice="Read a few responses. If they are right, fix the test or evaluator.",
         find=each(_score_zero),
@@ -291,7 +291,7 @@ WRONG_ANSWERS = (
     Detector(
         id="partly_wrong",
         title="Partly wrong",
-        severity=Severity.LOW,
+        severity=IssueSeverity.LOW,
         meaning="Part of the answer is right.",
         advice="Compare the failing items. One that often fails may be ambiguous.",
         find=each(_partly_wrong),

@@ -23,7 +23,7 @@ from poor_bench.issues.detect import detectors_with
 from poor_bench.issues.detector import (
     Detector,
     IssueContext,
-    Severity,
+    IssueSeverity,
     Trial,
     always,
     each,
@@ -67,7 +67,7 @@ class OwnDetector:
     def as_detector(self) -> Detector:
         """Describe it as the built-in ones are."""
         title, _, meaning = (inspect.getdoc(self._module) or self.name).partition("\n")
-        severity = Severity(getattr(self._module, "SEVERITY", Severity.MEDIUM))
+        severity = IssueSeverity(getattr(self._module, "SEVERITY", IssueSeverity.MEDIUM))
         return Detector(
             id=self.name,
             title=title.strip().rstrip("."),
@@ -75,7 +75,7 @@ class OwnDetector:
             meaning=" ".join(meaning.split()),
             advice=str(getattr(self._module, "TRY", "")),
             find=each(lambda trial, _: trial.once(self.look).evidence),
-            explains_loss=never if severity is Severity.LOW else always,
+            explains_loss=never if severity is IssueSeverity.LOW else always,
         )
 
     def crashes(self, trials: Sequence[Trial]) -> Iterable[tuple[Trial, str]]:
@@ -128,8 +128,8 @@ def _require_contract(module: ModuleType, path: Path) -> None:
     except (AttributeError, TypeError, ValueError):
         wanted = "define `detect(result)`, which returns a text or None"
         raise PluginError(f"{path}: {wanted}") from None
-    severity = getattr(module, "SEVERITY", Severity.MEDIUM)
-    if severity not in set(Severity):
+    severity = getattr(module, "SEVERITY", IssueSeverity.MEDIUM)
+    if severity not in set(IssueSeverity):
         raise PluginError(f'{path}: SEVERITY must be "high", "medium" or "low", not {severity!r}')
 
 
@@ -152,7 +152,7 @@ def _failed(own: Sequence[OwnDetector], problems: Sequence[str]) -> Detector:
     return Detector(
         id=FAILED,
         title="Detector failed",
-        severity=Severity.HIGH,
+        severity=IssueSeverity.HIGH,
         meaning="A detector in the folder issues/ of the workspace raised an error.",
         advice="Correct the file at the line shown; all other detectors are complete.",
         find=find,

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.issues.detect import DETECTORS, detect_issues
-from poor_bench.issues.detector import Detector, IssueContext, Severity, each
+from poor_bench.issues.detector import Detector, IssueContext, IssueSeverity, each
 from poor_bench.models.failure import FailureKind
 from tests.issues.builders import CODE, LIST_OF_THREE, OBJECT, failed, ids, scored
 
@@ -66,7 +66,7 @@ def test_a_detector_of_ones_own_can_be_added() -> None:
     shouting = Detector(
         id="shouting",
         title="Shouting",
-        severity=Severity.LOW,
+        severity=IssueSeverity.LOW,
         meaning="The answer is in capitals.",
         advice="Ask for calm.",
         find=each(lambda trial, _: "capitals" if trial.answer.isupper() else None),

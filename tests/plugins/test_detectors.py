@@ -10,7 +10,7 @@ import pytest
 
 from poor_bench.cli.main import main
 from poor_bench.issues.detect import DETECTORS, detect_issues, group_issues
-from poor_bench.issues.detector import Issue, Severity
+from poor_bench.issues.detector import Issue, IssueSeverity
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.result import Result
 from poor_bench.plugins.detectors import load_detectors
@@ -53,7 +53,7 @@ def test_a_file_is_a_detector_with_title_meaning_and_advice(tmp_path: Path) -> N
     assert (group.detector_id, group.title) == ("greets", "Greets first")
     assert group.meaning == "The answer opens with a greeting."
     assert group.advice == "Ask for the value only."
-    assert (group.n_trials, group.severity) == (1, Severity.MEDIUM)
+    assert (group.n_trials, group.severity) == (1, IssueSeverity.MEDIUM)
     assert group.examples[0].evidence == "Hello"
 
 

@@ -12,7 +12,7 @@ from dash import dcc, html
 from poor_bench.dashboard.components.blocks import card, loading_state, page_head
 from poor_bench.dashboard.components.controls import StayLinks, chip_row, csv_button, multi_choice
 from poor_bench.dashboard.url_state import UrlState, query_field
-from poor_bench.issues.detector import Issue, IssueGroup, Severity
+from poor_bench.issues.detector import Issue, IssueGroup, IssueSeverity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ class IssueUrl(UrlState):
 
     llm_ids: tuple[str, ...] = query_field("llm", ())
     classes: tuple[str, ...] = query_field("class", ())
-    severity: str = query_field("severity", kind=Severity)
+    severity: str = query_field("severity", kind=IssueSeverity)
 
 
 def chosen_issues(
@@ -73,9 +73,9 @@ def chosen_tax(rows: Sequence[FormatTax], url: IssueUrl) -> list[FormatTax]:
 LINKS = StayLinks(IssuesIds.SEARCH)
 WAIT_MS = 500
 SEVERITY_TEXTS = {
-    Severity.HIGH: ("high", "Tests failed, or figures are not reliable."),
-    Severity.MEDIUM: ("medium", "Costs score."),
-    Severity.LOW: ("low", "Worth knowing."),
+    IssueSeverity.HIGH: ("high", "Tests failed, or figures are not reliable."),
+    IssueSeverity.MEDIUM: ("medium", "Costs score."),
+    IssueSeverity.LOW: ("low", "Worth knowing."),
 }
 
 
@@ -115,7 +115,7 @@ def layout(url: IssueUrl) -> Component:
 
 def severity_chips(groups: Sequence[IssueGroup], url: IssueUrl) -> Component:
     """Build the severity switches with the number of trials."""
-    counts: Counter[Severity] = Counter()
+    counts: Counter[IssueSeverity] = Counter()
     for group in groups:
         counts[group.severity] += group.n_trials
     members = [
@@ -128,4 +128,4 @@ def severity_chips(groups: Sequence[IssueGroup], url: IssueUrl) -> Component:
         )
         for severity, (text, meaning) in SEVERITY_TEXTS.items()
     ]
-    return chip_row("Severity", members)
+    return chip_row("IssueSeverity", members)

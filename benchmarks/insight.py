@@ -15,9 +15,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from poor_bench.issues.detect import detect_issues
-from poor_bench.issues.detector import Background, TestFacts, Wanted
+from poor_bench.issues.detector import IssueContext, TestFacts
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
+from poor_bench.scoring.verdict import AnswerFormat
 from poor_bench.statistics.comparison import compare_llms
 from poor_bench.statistics.items import analyse_items
 from poor_bench.statistics.summarise import summarise
@@ -70,7 +71,7 @@ def main() -> None:
         for n in range(N_TESTS)
     }
     facts = {
-        test_id: TestFacts(class_id=test.class_id, wanted=Wanted.LIST, n_items=3)
+        test_id: TestFacts(class_id=test.class_id, wanted=AnswerFormat.JSON_LIST, n_items=3)
         for test_id, test in tests.items()
     }
     compare_llms(results[:2])  # imports scipy before the clock starts
@@ -81,7 +82,7 @@ def main() -> None:
         "summary by LLM and class": lambda: summarise(results, tests=tests, by=GroupBy.LLM_CLASS),
         "comparison of 45 pairs": lambda: compare_llms(results),
         "item analysis": lambda: analyse_items(results, tests),
-        "issues": lambda: detect_issues(results, Background(facts=facts)),
+        "issues": lambda: detect_issues(results, IssueContext(facts=facts)),
     }.items():
         seconds = _seconds(work)
         print(f"{name:26} {seconds:6.2f} s {seconds / yardstick:8.0f} x")

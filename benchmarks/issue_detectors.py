@@ -41,10 +41,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import orjson
 
-from poor_bench.config.load import load_workspace
 from poor_bench.issues.detect import DETECTORS, detect_issues
-from poor_bench.issues.detector import background_of, never
+from poor_bench.issues.detector import never
 from poor_bench.models.result import Result, record_to_result
+from poor_bench.workspace_folder import WorkspaceFolder
 
 _NO_CAUSE = {"score_zero", "partly_wrong"}
 _CAUSES = {
@@ -83,11 +83,10 @@ def _results(folder: Path) -> list[Result]:
 
 
 def _found(folder: Path, results: Iterable[Result]) -> set[Finding]:
-    workspace = load_workspace(folder)
-    background = background_of(workspace.tests_by_id, workspace.test_classes, workspace.llms_by_id)
+    context = WorkspaceFolder(folder).issue_context
     return {
         (issue.detector_id, issue.llm_id, _name(issue.test_id, issue.trial))
-        for issue in detect_issues(results, background)
+        for issue in detect_issues(results, context)
         if issue.detector_id in _CAUSES
     }
 

@@ -64,9 +64,9 @@ _NEWEST = 10
 def list_suites(app: AppContext, /, as_json: bool = False) -> int:
     """List suites that can be run by name, and the newest runs."""
     from poor_bench.evaluation.stored_run import stored_suite_runs
-    from poor_bench.evaluation.suite_file import suite_files
+    from poor_bench.evaluation.suite_file import list_suites
 
-    suites = [_describe_suite(path, app.data_dir) for path in suite_files(app.data_dir)]
+    suites = [_describe_suite(path, app.data_dir) for path in list_suites(app.data_dir)]
     runs = [_describe_run(run) for run in reversed(stored_suite_runs(app.data_dir)[-_NEWEST:])]
     if as_json:
         print_json({"suites": suites, "runs": runs})
@@ -128,11 +128,11 @@ def validate(app: AppContext, /, files: tuple[str, ...], as_json: bool) -> int:
     Without FILES, all suites are checked. Profiles are imported: their modules run. Exit code: 2
     if an error was found.
     """
-    from poor_bench.evaluation.suite_file import check_suite_and_playbooks, find_suite, suite_files
+    from poor_bench.evaluation.suite_file import check_suite_and_playbooks, find_suite, list_suites
 
     paths: list[Path] = [find_suite(file, app.data_dir) for file in files]
     problems = []
-    for path in paths or suite_files(app.data_dir):
+    for path in paths or list_suites(app.data_dir):
         problems += check_suite_and_playbooks(path, app.data_dir)
     if as_json:
         print_json({"problems": problems_to_json(problems)})
@@ -184,13 +184,13 @@ def miniwob(
     force: bool,
 ) -> int:
     """Write a suite of MiniWoB++ tasks; requires the package miniwob."""
-    from poor_bench.evaluation.browser.miniwob.suite import miniwob_suite
+    from poor_bench.evaluation.browser.miniwob.suite import make_miniwob_suite
     from poor_bench.evaluation.reports import write_file
 
     path = output or app.data_dir / "suites" / "miniwob.yaml"
     if path.exists() and not force:
         raise ConfigError(f"{path} already exists", hint="use --force to replace it")
-    write_file(path, miniwob_suite(tasks, n_seeds=seeds, with_playbooks=not no_playbooks))
+    write_file(path, make_miniwob_suite(tasks, n_seeds=seeds, with_playbooks=not no_playbooks))
     click.echo(f"Wrote {path}. Next: {next_command(f'suite run {path}')}")
     return 0
 

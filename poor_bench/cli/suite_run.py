@@ -331,18 +331,18 @@ def record(
     """
     from poor_bench.evaluation.recording import (
         find_recordable,
-        playbook_path,
-        replay_suite,
+        make_replay_suite,
+        name_playbook_file,
         write_playbook,
     )
 
     found = find_recordable(app.data_dir, case, run_reference)
-    path = playbook_path(app.data_dir, name or case)
+    path = name_playbook_file(app.data_dir, name or case)
     write_playbook(found, path, overwrite=force)
     click.echo(f"Wrote {path}, from run {found.run.run_id}, trial {found.trial.trial}.")
     if no_replay:
         return 0
-    return _replay(app, replay_suite(found, path))
+    return _replay(app, make_replay_suite(found, path))
 
 
 def _replay(app: AppContext, suite: EvalSuite) -> int:

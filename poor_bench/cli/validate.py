@@ -102,9 +102,9 @@ def _find_agent_problems(app: AppContext) -> list[Problem]:
 
 def _find_suite_problems(app: AppContext) -> list[Problem]:
     """Problems of the suites of the workspace; those of the package are tested with it."""
-    from poor_bench.evaluation.suite_file import check_suite_and_playbooks, suite_files
+    from poor_bench.evaluation.suite_file import check_suite_and_playbooks, list_suites
 
-    own = [path for path in suite_files(app.data_dir) if path.is_relative_to(app.data_dir)]
+    own = [path for path in list_suites(app.data_dir) if path.is_relative_to(app.data_dir)]
     return [problem for path in own for problem in check_suite_and_playbooks(path, app.data_dir)]
 
 

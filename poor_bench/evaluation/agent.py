@@ -166,7 +166,7 @@ def read_step(values: Mapping[str, Any]) -> Step:
 
 
 def plain_fields(instance: AgentOutcome | Step) -> dict[str, Any]:
-    """Fields of an outcome or a step by name, not copied."""
+    """List the fields of an outcome or a step by name, not copied."""
     return {each.name: getattr(instance, each.name) for each in fields(instance)}
 
 

@@ -88,7 +88,7 @@ def _values(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
 
 
 def _value_at(path: str, trial: EvalTrialResult) -> tuple[Any, str]:
-    """The value at a path of the data, and why it does not exist where it does not."""
+    """Find the value at a path of the data; or else the reason why it does not exist."""
     for read, error in trial.read_errors.items():
         if f"{path}.".startswith(f"{read}."):
             return None, f"{path!r} could not be read at the end: {_shortened(error)}"

@@ -49,12 +49,12 @@ def _find_in_mapping(data: Mapping[str, Any], parts: list[str]) -> Any:
     return MISSING
 
 
-def put(data: dict[str, Any], path: str, value: Any) -> None:
+def set_path(data: dict[str, Any], path: str, value: Any) -> None:
     """Set the value at a dotted path; what stands in the way is replaced.
 
     Example:
         >>> data = {"order": {"id": 7}}
-        >>> put(data, "order.status", "open")
+        >>> set_path(data, "order.status", "open")
         >>> data
         {'order': {'id': 7, 'status': 'open'}}
     """
@@ -67,8 +67,8 @@ def put(data: dict[str, Any], path: str, value: Any) -> None:
     data[last] = value
 
 
-def schema_fault(data: Mapping[str, Any], schema: Mapping[str, Any] | None) -> str:
-    """First fault of `data` and its place; an empty string if it is valid.
+def find_schema_fault(data: Mapping[str, Any], schema: Mapping[str, Any] | None) -> str:
+    """Find the first fault of `data` and its place; an empty string if it is valid.
 
     Args:
         data: What an agent returned.

@@ -85,8 +85,8 @@ _POLL_S = 0.05
 """Longest delay at the end of a server."""
 
 
-def made_up_credentials(suite: EvalSuite, environ: Mapping[str, str]) -> dict[str, str]:
-    """Random values for the credentials of the suite's own server that `environ` does not set."""
+def make_up_credentials(suite: EvalSuite, environ: Mapping[str, str]) -> dict[str, str]:
+    """Make random values for the credentials of the suite's server that `environ` does not set."""
     names = {
         name
         for case in suite.cases
@@ -97,7 +97,7 @@ def made_up_credentials(suite: EvalSuite, environ: Mapping[str, str]) -> dict[st
 
 
 @contextmanager
-def serving(written: str, environ: Mapping[str, str]) -> Iterator[str]:
+def serve_application(written: str, environ: Mapping[str, str]) -> Iterator[str]:
     """Yield the address of a new application, such as `http://127.0.0.1:40123`.
 
     Args:

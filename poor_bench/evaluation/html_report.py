@@ -77,7 +77,7 @@ class Replays:
         self.n_omitted = 0
 
     def of(self, trial: EvalTrialResult) -> list[ShownStep]:
-        """Steps of a trial."""
+        """List the steps of a trial."""
         if self._run is None:
             return []
         return [

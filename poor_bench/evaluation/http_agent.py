@@ -35,7 +35,7 @@ from poor_bench.evaluation.agent import (
     read_outcome,
     read_step,
 )
-from poor_bench.evaluation.browser.redaction import Redactor, redactor_of_trial
+from poor_bench.evaluation.browser.redaction import Redactor, make_redactor
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl
@@ -78,7 +78,7 @@ class HttpAgent:
             AgentError: If the endpoint cannot be reached, or refuses the request.
             RunCancelledError: If `control.cancelled()` turned true.
         """
-        redactor = redactor_of_trial(task.credentials, task.llm, self._services.environ, self._url)
+        redactor = make_redactor(task.credentials, task.llm, self._services.environ, self._url)
         try:
             reply = self._exchange(task, control, redactor)
         except _BadReplyError as error:

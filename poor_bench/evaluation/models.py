@@ -172,7 +172,7 @@ class CaseStatus(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     NOT_RUN = "not_run"
-    """A failure of poor_bench or its surroundings prevented a verdict."""
+    """A failure of poor_bench or of its environment prevented a verdict."""
 
 
 Mode = Literal["playbook", "agent", "handoff"]

@@ -19,7 +19,7 @@ from poor_bench.evaluation.agent import (
     read_step,
 )
 from poor_bench.evaluation.browser.addresses import split_web_url
-from poor_bench.evaluation.browser.redaction import redactor_of_trial
+from poor_bench.evaluation.browser.redaction import make_redactor
 from poor_bench.evaluation.factories import import_factory
 from poor_bench.evaluation.http_agent import HttpAgent
 from poor_bench.evaluation.suite_file import DEFAULT_PROFILE
@@ -37,7 +37,7 @@ class Profiles:
         self._lock = threading.Lock()
 
     def agent(self, profile: str) -> AgentUnderTest:
-        """The agent of a profile.
+        """Look up the agent of a profile; make it at its first use.
 
         Raises:
             ConfigError: If its factory does not exist.
@@ -97,7 +97,7 @@ class CustomAgent:
         return self._read(outcome)
 
     def _crashed(self, error: BaseException, task: AgentTask) -> AgentOutcome:
-        redactor = redactor_of_trial(task.credentials, task.llm, self._environ, self._profile)
+        redactor = make_redactor(task.credentials, task.llm, self._environ, self._profile)
         own = error.__traceback__.tb_next if error.__traceback__ else None
         lines = traceback.format_exception(type(error), error, own)
         return AgentOutcome(

@@ -26,7 +26,7 @@ _NAMES = frozenset({"role", "css", "frame", "key", "credential"})
 def record_playbook(
     steps: Sequence[Step], *, name: str, description: str, params: Mapping[str, Any]
 ) -> str:
-    """A playbook file, as YAML.
+    """Write a playbook file, as YAML.
 
     Steps that failed are left out. Values of parameters become placeholders wherever they stand,
     so that the playbook also works with others. Data that the agent returned are extracted from
@@ -143,7 +143,7 @@ def find_recordable(data_dir: Path, case_id: str, run_reference: str | None) -> 
         run_reference: The run to look in; None looks in all, the newest first.
 
     Raises:
-        ConfigError: If there is none.
+        ConfigError: If none exists.
     """
     runs = (
         [find_suite_run(data_dir, run_reference)]
@@ -185,12 +185,12 @@ def write_playbook(found: Recordable, path: Path, *, overwrite: bool) -> None:
     write_file(path, text)
 
 
-def playbook_path(data_dir: Path, name: str) -> Path:
-    """Path of a playbook in a workspace."""
+def name_playbook_file(data_dir: Path, name: str) -> Path:
+    """Name the file of a playbook in a workspace."""
     return data_dir / "playbooks" / f"{name}{SUFFIX}"
 
 
-def replay_suite(found: Recordable, playbook: Path) -> EvalSuite:
+def make_replay_suite(found: Recordable, playbook: Path) -> EvalSuite:
     """Make a suite that tries the case once, by the playbook alone."""
     expect = found.case.expect.model_copy(update={"handoff": "allow"})
     changes = {

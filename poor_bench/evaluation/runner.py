@@ -16,10 +16,10 @@ from poor_bench.config.llm_names import find_llm, unknown_llm
 from poor_bench.config.load import llms_file, load_llms, raise_errors
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.agent import AgentServices, Step
-from poor_bench.evaluation.factories import made_up_credentials
+from poor_bench.evaluation.factories import make_up_credentials
 from poor_bench.evaluation.models import EvalCase, EvalSuite, EvalSuiteResult, EvalTrialResult
 from poor_bench.evaluation.profiles import Profiles
-from poor_bench.evaluation.stored_run import SUITE_RUNS, SuiteRun, SuiteRunWriter, report_on
+from poor_bench.evaluation.stored_run import SUITE_RUNS, SuiteRun, SuiteRunWriter, judge_trials
 from poor_bench.evaluation.trial_run import TrialPlan, TrialRunner
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
@@ -226,7 +226,7 @@ class _SuiteRun:
         self._services = AgentServices(
             data_dir=options.data_dir,
             llms=manager,
-            environ={**options.environ, **made_up_credentials(suite, options.environ)},
+            environ={**options.environ, **make_up_credentials(suite, options.environ)},
             clock=manager.clock,
         )
         self._listener = listener
@@ -261,7 +261,7 @@ class _SuiteRun:
             "folder": str(writer.folder),
             "cancelled": self._control.cancelled(),
         }
-        report = report_on(self._suite.name, self._suite.cases, self._results, prices)
+        report = judge_trials(self._suite.name, self._suite.cases, self._results, prices)
         report = report.model_copy(update=changes)
         self._tell(SuiteFinished(report=report))
         return report

@@ -47,10 +47,10 @@ class TrialRate:
     def of(self, trials: Sequence[EvalTrialResult]) -> Rate | None:
         """Compute the share; None where no trial meets `among`."""
         chosen = [trial for trial in trials if self.among(trial)]
-        return rate_of(sum(map(self.counts, chosen)), len(chosen))
+        return compute_rate(sum(map(self.counts, chosen)), len(chosen))
 
 
-def rate_of(count: int, total: int) -> Rate | None:
+def compute_rate(count: int, total: int) -> Rate | None:
     """`count` of `total` as a rate; None where `total` is 0."""
     if total == 0:
         return None
@@ -171,7 +171,7 @@ def score_case(case: EvalCase, trials: Sequence[EvalTrialResult]) -> EvalCaseRes
     ran = [trial for trial in trials if trial.failure is None]
     failures = tuple(trial.failure for trial in trials if trial.failure is not None)
     status, failed = _verdict(case, ran, max(case.trials, len(trials)) - len(ran))
-    pass_rate = rate_of(sum(trial.passed for trial in ran), len(ran))
+    pass_rate = compute_rate(sum(trial.passed for trial in ran), len(ran))
     shown = _shown_trial(case, ran, trials)
     durations = [trial.duration_ms for trial in ran]
     return EvalCaseResult(
@@ -228,7 +228,7 @@ def _count_verdicts(cases: Sequence[EvalCaseResult]) -> tuple[dict[str, Any], Ra
     n = Counter(case.status for case in cases)
     passed, failed = n[CaseStatus.PASSED], n[CaseStatus.FAILED]
     counts = {"passed": passed, "failed": failed, "not_run": n[CaseStatus.NOT_RUN]}
-    return {**counts, "total": passed + failed}, rate_of(passed, passed + failed)
+    return {**counts, "total": passed + failed}, compute_rate(passed, passed + failed)
 
 
 def _tag_results(cases: Sequence[EvalCaseResult]) -> tuple[EvalTagResult, ...]:
@@ -262,7 +262,7 @@ def _mean_cost(ran: Sequence[EvalTrialResult]) -> float | None:
 def _shown_trial(
     case: EvalCase, ran: Sequence[EvalTrialResult], trials: Sequence[EvalTrialResult]
 ) -> EvalTrialResult:
-    """The first trial that did not pass, else the first that ran, else the first."""
+    """Choose the first trial that did not pass, else the first that ran, else the first."""
     not_passed = next((trial for trial in ran if not trial.passed), None)
     return not_passed or next(iter((*ran, *trials)), None) or EvalTrialResult(case_id=case.id)
 
@@ -270,7 +270,7 @@ def _shown_trial(
 def _verdict(
     case: EvalCase, ran: Sequence[EvalTrialResult], n_not_run: int
 ) -> tuple[CaseStatus, tuple[str, ...]]:
-    """The status and why it failed; trials that were not run count as if they had passed."""
+    """Judge a case, with reasons if it failed; trials that were not run count as passed."""
     failed = (*_too_few_passed(case, ran, n_not_run), *_too_slow(case, ran, n_not_run))
     if failed:
         return CaseStatus.FAILED, failed

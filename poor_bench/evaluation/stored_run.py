@@ -37,12 +37,12 @@ RUN_FILE = "run.jsonl"
 
 
 def runs_folder(data_dir: Path) -> Path:
-    """The folder of all runs of suites in a workspace."""
+    """Name the folder of all runs of suites in a workspace."""
     return data_dir / "suite_runs"
 
 
 def artifacts_of(case_id: str, trial: int) -> str:
-    """The folder of one trial, relative to its run."""
+    """Name the folder of one trial, relative to its run."""
     return f"{case_id}/trial-{trial}"
 
 
@@ -131,7 +131,7 @@ class TrialWriter:
 _STEP_FIELDS = frozenset(field.name for field in fields(Step))
 
 
-def as_plain(value: Mapping[str, Any]) -> dict[str, Any]:
+def convert_to_plain(value: Mapping[str, Any]) -> dict[str, Any]:
     """Convert data to what JSON can hold; other values become text."""
     plain: dict[str, Any] = orjson.loads(dump_record(dict(value)))
     return plain
@@ -195,7 +195,7 @@ class SuiteRun:
         return _PRICES.validate_python(written) if isinstance(written, dict) else {}
 
     def trials(self) -> list[EvalTrialResult]:
-        """Finished trials; of a trial that was run again, the newest result.
+        """Read the finished trials; of a trial that was run again, the newest result.
 
         Raises:
             StoreError: If the journal cannot be read.
@@ -218,7 +218,7 @@ class SuiteRun:
             trials, prices = self.trials(), self.prices
         except (OSError, TypeError, ValueError, KeyError) as error:
             raise StoreError(f"{self.folder / RUN_FILE} cannot be read: {error}") from error
-        report = report_on(self.suite, self.cases, trials, prices)
+        report = judge_trials(self.suite, self.cases, trials, prices)
         changes = {
             "run_id": self.run_id,
             "started": self.started,
@@ -228,14 +228,14 @@ class SuiteRun:
         return report.model_copy(update=changes)
 
     def steps(self, trial: EvalTrialResult) -> list[Step]:
-        """Readable steps of one trial."""
+        """Read the steps of one trial; unreadable lines are skipped."""
         path = self.folder / trial.artifacts / STEPS_FILE
         if not trial.artifacts or not path.is_file():
             return []
         return [step for line in path.read_bytes().splitlines() if (step := _step_of(line))]
 
 
-def report_on(
+def judge_trials(
     suite: str,
     cases: Sequence[EvalCase],
     trials: Sequence[EvalTrialResult],
@@ -259,7 +259,7 @@ def report_on(
 
 
 def stored_suite_runs(data_dir: Path) -> list[SuiteRun]:
-    """Runs of a workspace, oldest first."""
+    """List the runs of a workspace, oldest first."""
     return [SuiteRun(run) for run in RunHistory(data_dir, SUITE_RUNS).runs()]
 
 

@@ -25,8 +25,8 @@ from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.evaluation.browser.addresses import split_web_url
 from poor_bench.evaluation.browser.playbook.load import (
+    explain_missing_playbook,
     find_playbook,
-    missing_playbook_hint,
     read_playbook,
 )
 from poor_bench.evaluation.factories import import_factory
@@ -86,13 +86,13 @@ def check_suite(
     document, report = open_document(path, parse_yaml)
     suite = None
     if document is not None and isinstance(document.data, dict):
-        surroundings = CaseChecks(
+        checks = CaseChecks(
             has_server="server" in document.data,
             data_dir=data_dir,
             suite_folder=path.parent,
             imports=imports,
         )
-        suite = _decode(document, surroundings, report)
+        suite = _decode(document, checks, report)
     elif document is not None:
         report.error((), "must be a mapping with `name` and `cases`", code="bad-type")
     problems = sorted(map(_strict, report.problems), key=lambda problem: problem.line or 0)
@@ -185,7 +185,7 @@ def _strict(problem: Problem) -> Problem:
 SUFFIX = ".yaml"
 
 
-def suite_files(data_dir: Path) -> list[Path]:
+def list_suites(data_dir: Path) -> list[Path]:
     """Suites that have a name: the workspace's, then the package's."""
     folders = (data_dir / "suites", Path(__file__).parent / "suites")
     return [path for folder in folders for path in sorted(folder.glob(f"*{SUFFIX}"))]
@@ -199,7 +199,7 @@ def find_suite(written: str, data_dir: Path) -> Path:
     """
     if Path(written).is_file():
         return Path(written)
-    known = suite_files(data_dir)
+    known = list_suites(data_dir)
     found = next((path for path in known if path.stem == written), None)
     if found is None:
         hint = name_hint(written, [path.stem for path in known])
@@ -209,7 +209,7 @@ def find_suite(written: str, data_dir: Path) -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseChecks:
-    """Checks cases of one suite in their surroundings."""
+    """Checks the cases of one suite against its server, folder and workspace."""
 
     has_server: bool
     data_dir: Path
@@ -255,7 +255,7 @@ class CaseChecks:
                 report.error((*place, "execution_mode"), message, code="no-playbook")
         elif find_playbook(case.playbook, self.data_dir, self.suite_folder) is None:
             message = f"playbook `{case.playbook}` does not exist"
-            hint = missing_playbook_hint(case.playbook, self.data_dir)
+            hint = explain_missing_playbook(case.playbook, self.data_dir)
             report.error((*place, "playbook"), message, hint=hint, code=UNKNOWN_PLAYBOOK)
 
     def _check_profile(self, profile: str, place: Place, report: Report) -> None:

@@ -18,13 +18,18 @@ from poor_bench.errors import (
     StoreError,
 )
 from poor_bench.evaluation.agent import AgentServices, AgentTask, Step, TrialControl, plain_fields
-from poor_bench.evaluation.browser.playbook.load import find_playbook, missing_playbook_hint
-from poor_bench.evaluation.browser.redaction import Redactor, redactor_of_trial
-from poor_bench.evaluation.factories import serving
+from poor_bench.evaluation.browser.playbook.load import explain_missing_playbook, find_playbook
+from poor_bench.evaluation.browser.redaction import Redactor, make_redactor
+from poor_bench.evaluation.factories import serve_application
 from poor_bench.evaluation.models import SERVER, EvalCase, EvalTrialResult
 from poor_bench.evaluation.profiles import Profiles
 from poor_bench.evaluation.scoring import score_trial
-from poor_bench.evaluation.stored_run import SuiteRunWriter, TrialWriter, artifacts_of, as_plain
+from poor_bench.evaluation.stored_run import (
+    SuiteRunWriter,
+    TrialWriter,
+    artifacts_of,
+    convert_to_plain,
+)
 from poor_bench.evaluation.suite_file import DEFAULT_PROFILE
 from poor_bench.evaluation.supervisor import Supervisor
 from poor_bench.models.failure import Failure, FailureKind
@@ -94,7 +99,7 @@ def _playbook(case: EvalCase, data_dir: Path, suite_folder: Path) -> Path | None
         return None
     path = find_playbook(case.playbook, data_dir, suite_folder)
     if path is None:
-        hint = missing_playbook_hint(case.playbook, data_dir)
+        hint = explain_missing_playbook(case.playbook, data_dir)
         raise ConfigError(f"case {case.id}: playbook `{case.playbook}` does not exist", hint=hint)
     return path
 
@@ -121,7 +126,7 @@ class StepTeller:
     def __call__(self, step: Step) -> None:
         """Take one step."""
         try:
-            masked = self._redactor.step(replace(step, action=as_plain(step.action)))
+            masked = self._redactor.step(replace(step, action=convert_to_plain(step.action)))
             self._writer.append(masked)
             self._note(masked)
         except Exception as error:
@@ -183,7 +188,7 @@ class TrialRunner:
             artifacts=artifacts_of(case.id, plan.trial),
         )
         environ = self._services.environ
-        redactor = redactor_of_trial(case.credentials or (), plan.llm, environ, case.profile)
+        redactor = make_redactor(case.credentials or (), plan.llm, environ, case.profile)
         try:
             attempted = self._attempt(plan, blank, redactor, cancelled, note)
             return score_trial(case, attempted, plan.prices)
@@ -228,7 +233,7 @@ class TrialRunner:
         changes = {
             **{name: redactor.value(value) for name, value in plain_fields(outcome).items()},
             "mode": outcome.mode,
-            "data": redactor.value(as_plain(outcome.data)),
+            "data": redactor.value(convert_to_plain(outcome.data)),
             "handed_off": outcome.mode == "handoff",
             "duration_ms": round(duration_ms, 3),
             "server": server,
@@ -241,11 +246,11 @@ class TrialRunner:
             return ""
         environ = self._services.environ
         known = {name: environ[name] for name in case.credentials or () if name in environ}
-        return stack.enter_context(serving(self._server, known))
+        return stack.enter_context(serve_application(self._server, known))
 
 
 def _told(error: PoorBenchError) -> str:
-    """The message of an error with its hint, and with the problems of a file that is broken."""
+    """Write the message of an error with its hint, and the first problems of a broken file."""
     hint = f" ({error.hint})" if error.hint else ""
     problems = error.problems if isinstance(error, ConfigError) else ()
     shown = "; ".join(map(str, problems[:_MOST_PROBLEMS]))

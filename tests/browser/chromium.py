@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from poor_bench.evaluation.browser.opening import VARIABLE, executable
+from poor_bench.evaluation.browser.opening import VARIABLE, find_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -34,7 +34,7 @@ def started_browser() -> Iterator[Browser]:
         raise NoBrowserError("the package playwright is not installed") from error
     with sync_playwright() as playwright:
         try:
-            browser = playwright.chromium.launch(executable_path=executable(), args=list(FLAGS))
+            browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
         except Error as error:
             reason = error.message.strip().splitlines()[0]
             raise NoBrowserError(

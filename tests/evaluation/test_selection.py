@@ -7,7 +7,7 @@ import pytest
 
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.models import EvalSuite
-from poor_bench.evaluation.suite_file import find_suite, select_cases, suite_files
+from poor_bench.evaluation.suite_file import find_suite, list_suites, select_cases
 from tests.evaluation.builders import make_case
 
 SUITE = EvalSuite(
@@ -64,7 +64,7 @@ def test_suites_are_found_by_path_and_by_name(tmp_path: Path) -> None:
     assert find_suite("mine", tmp_path) == own
     assert find_suite(str(own), tmp_path) == own
     assert find_suite("example", tmp_path).parent.name == "suites"
-    assert [path.stem for path in suite_files(tmp_path)] == ["mine", "example"]
+    assert [path.stem for path in list_suites(tmp_path)] == ["mine", "example"]
     with pytest.raises(ConfigError, match="suite `exampel` does not exist") as caught:
         find_suite("exampel", tmp_path)
     assert "`example`" in caught.value.hint

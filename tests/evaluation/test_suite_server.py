@@ -8,7 +8,7 @@ from urllib.request import urlopen
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.evaluation.factories import made_up_credentials, serving
+from poor_bench.evaluation.factories import make_up_credentials, serve_application
 from poor_bench.evaluation.models import EvalSuite
 from tests.evaluation.builders import make_case
 
@@ -27,7 +27,10 @@ def test_application_is_served_and_given_its_credentials(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "own_server", sys.modules[__name__])
-    with serving("own_server:telling", {"PW": "open"}) as address, urlopen(address) as reply:
+    with (
+        serve_application("own_server:telling", {"PW": "open"}) as address,
+        urlopen(address) as reply,
+    ):
         assert reply.read() == b"open"
 
 
@@ -41,15 +44,15 @@ def test_application_is_served_and_given_its_credentials(
     ],
 )
 def test_server_that_cannot_be_made_says_why(written: str, words: str) -> None:
-    with pytest.raises(ConfigError, match=words), serving(written, {}):
+    with pytest.raises(ConfigError, match=words), serve_application(written, {}):
         pass
 
 
 def test_credentials_of_the_own_server_are_made_up_where_they_are_not_set() -> None:
     credentials = {"OWN": "{server}", "SET": "{server}/", "OTHER": "https://shop.example"}
     suite = EvalSuite(name="x", cases=(make_case(credentials=credentials),))
-    first = made_up_credentials(suite, {"SET": "given"})
-    second = made_up_credentials(suite, {"SET": "given"})
+    first = make_up_credentials(suite, {"SET": "given"})
+    second = make_up_credentials(suite, {"SET": "given"})
     assert set(first) == {"OWN"}
     assert len(first["OWN"]) >= 12
     assert first != second

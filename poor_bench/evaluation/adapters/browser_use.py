@@ -33,7 +33,7 @@ from poor_bench.evaluation.agent import (
     Step,
     TrialControl,
 )
-from poor_bench.evaluation.browser.opening import executable
+from poor_bench.evaluation.browser.opening import find_chromium
 from poor_bench.evaluation.browser.proxy import FilteringProxy
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extras import import_extra
@@ -214,7 +214,7 @@ class BrowserUseAgent:
         settings = importlib.import_module("browser_use.browser.profile")
         return self._library.Browser(
             headless=True,
-            executable_path=executable(self._services.environ),
+            executable_path=find_chromium(self._services.environ),
             user_data_dir=profile,
             downloads_path=str(task.folder),
             chromium_sandbox=os.geteuid() != 0,

@@ -122,8 +122,8 @@ def select(session: BrowserSession, element: Locator, option: str) -> None:
         session.settle()
 
 
-def text_of(session: BrowserSession, element: Locator) -> str:
-    """The visible text of an element, or the value of a field; without secrets."""
+def read_text(session: BrowserSession, element: Locator) -> str:
+    """Read the visible text of an element, or the value of a field, without secrets."""
     with session.errors():
         is_field = element.evaluate(_IS_FIELD)
         is_secret = is_field and element.get_attribute("type") == "password"

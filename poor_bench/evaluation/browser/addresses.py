@@ -29,14 +29,14 @@ _V4_IN_THE_LAST_32_BITS: Final = (IPv6Network("64:ff9b::/96"), IPv6Network("::/9
 """NAT64, and the long deprecated IPv4-compatible form."""
 
 
-def refusal(address: Address) -> str | None:
-    """Why an address requires `allow_private_networks`; None if it does not.
+def explain_refusal(address: Address) -> str | None:
+    """Explain why an address requires `allow_private_networks`; None if it does not.
 
     Addresses that carry an IPv4 address inside (mapped, compatible, NAT64, 6to4, Teredo) are
     judged by the inner one too.
 
     Example:
-        >>> refusal(ip_address("::ffff:127.0.0.1"))
+        >>> explain_refusal(ip_address("::ffff:127.0.0.1"))
         'a loopback address'
     """
     reasons = (_own_refusal(each) for each in (*_inner(address), address))
@@ -66,7 +66,7 @@ def _inner(address: Address) -> tuple[IPv4Address, ...]:
 
 
 def parse_address(host: str) -> Address | None:
-    """The address that a host is, in any spelling that browsers know; None for a name.
+    """Read a host that is an address, in any spelling that browsers know; None for a name.
 
     IPv4 may have one to four parts, each decimal, octal (`0177`) or hexadecimal (`0x7f`); the
     last part fills the bytes that are left. IPv6 may stand in brackets and name a zone.
@@ -120,8 +120,8 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _BLANK = ("about:blank", "about:srcdoc", "chrome-error:")
 
 
-def url_refusal(url: str, *, allow_private: bool) -> str | None:
-    """Why a URL must not be opened, by its spelling; None if it may.
+def explain_url_refusal(url: str, *, allow_private: bool) -> str | None:
+    """Explain why a URL must not be opened, by its spelling; None if it may.
 
     Names are judged later, by the addresses they resolve to.
     """
@@ -137,7 +137,7 @@ def url_refusal(url: str, *, allow_private: bool) -> str | None:
     if parts.username is not None:
         return "it contains a user name; URLs must not contain credentials"
     address = None if allow_private else parse_address(host)
-    reason = None if address is None else refusal(address)
+    reason = None if address is None else explain_refusal(address)
     return None if reason is None else f"{host} is {reason}; see allow_private_networks"
 
 
@@ -146,11 +146,11 @@ def is_web_page(url: str) -> bool:
     return urlsplit(url).scheme in _WEB or url == "" or url.startswith(_BLANK)
 
 
-def origin_of(url: str) -> str | None:
+def parse_origin(url: str) -> str | None:
     """Scheme, host and port of a URL, in one spelling; None where it has no web origin.
 
     Example:
-        >>> origin_of("HTTPS://Shop.example/cart?x=1"), origin_of("https://shop.example:443")
+        >>> parse_origin("HTTPS://Shop.example/cart?x=1"), origin_of("https://shop.example:443")
         ('https://shop.example:443', 'https://shop.example:443')
     """
     try:

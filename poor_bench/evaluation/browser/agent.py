@@ -24,7 +24,7 @@ from poor_bench.evaluation.browser.playbook.load import load_playbook
 from poor_bench.evaluation.browser.proxy import Network
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession, OutOfTimeError
 from poor_bench.evaluation.browser.watchdog import Patience
-from poor_bench.evaluation.data import put, schema_fault
+from poor_bench.evaluation.data import find_schema_fault, set_path
 
 _PATIENCE = Patience()
 
@@ -144,7 +144,7 @@ def _join(followed: AgentOutcome, acted: AgentOutcome) -> AgentOutcome:
 
 def _finish(outcome: AgentOutcome, session: BrowserSession, task: AgentTask) -> AgentOutcome:
     """Check the data against the schema, add the facts of the page, and redact everything."""
-    fault = schema_fault(outcome.data, task.output_schema) if outcome.success else ""
+    fault = find_schema_fault(outcome.data, task.output_schema) if outcome.success else ""
     if fault:
         outcome = replace(
             outcome, success=False, error=f"the data violate the output schema: {fault}"
@@ -175,5 +175,5 @@ def _with_facts(
             errors[path] = str(error)
         except OutOfTimeError:
             errors[path] = "the time limit is reached"
-        put(facts, path, value)
+        set_path(facts, path, value)
     return facts, errors

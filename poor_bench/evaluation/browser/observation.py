@@ -60,8 +60,8 @@ def observe(session: BrowserSession) -> PageView:
     try:
         with session.errors():
             page = session.page
-            tree = compacted(page.aria_snapshot(mode="ai"))
-            tree = clean(without_passwords(tree, _passwords(page)))
+            tree = compact_tree(page.aria_snapshot(mode="ai"))
+            tree = clean(hide_passwords(tree, _passwords(page)))
             return PageView(
                 url=clean(page.url[:_LONGEST_URL]),
                 title=clean(page.title()[:_LONGEST_TITLE]),
@@ -92,7 +92,7 @@ _STATE = re.compile(r' \[(?!ref=)[a-z]+(=[^\[\]]*)?\]')  # fmt: skip
 _HIDDEN = "[hidden]"
 
 
-def compacted(tree: str) -> str:
+def compact_tree(tree: str) -> str:
     """Remove elements that only contain others; these move up."""
     lines: list[str] = []
     left_out: list[int] = []
@@ -107,7 +107,7 @@ def compacted(tree: str) -> str:
     return "\n".join(lines)
 
 
-def without_passwords(tree: str, passwords: Collection[str]) -> str:
+def hide_passwords(tree: str, passwords: Collection[str]) -> str:
     """Hide what was typed into password fields from the text fields of a tree."""
     hidden = {shown for value in passwords if value for shown in (value, json.dumps(value))}
     return "\n".join(_without_password(line, hidden) for line in tree.splitlines())
@@ -119,8 +119,8 @@ def _without_password(line: str, hidden: Collection[str]) -> str:
     return f"{before}{separator}{_HIDDEN}" if is_field and value in hidden else line
 
 
-def shortened(tree: str, most_characters: int) -> tuple[str, int]:
-    """Start of a tree, and the number of omitted lines."""
+def shorten_tree(tree: str, most_characters: int) -> tuple[str, int]:
+    """Cut a tree to its start; return it with the number of omitted lines."""
     if len(tree) <= most_characters:
         return tree, 0
     kept: list[str] = []
@@ -135,17 +135,17 @@ def shortened(tree: str, most_characters: int) -> tuple[str, int]:
     return "\n".join(kept), len(lines) - len(kept)
 
 
-def refs_in(tree: str) -> list[str]:
-    """The references of all elements, in the order of the page."""
+def find_refs(tree: str) -> list[str]:
+    """List the references of all elements, in the order of the page."""
     found = (_ELEMENT.match(line) for line in tree.splitlines())
     return [match["ref"] for match in found if match is not None]
 
 
-def described(tree: str, ref: str) -> str | None:
-    """An element in words, such as `button "Search"`; None for an unknown ref.
+def describe_element(tree: str, ref: str) -> str | None:
+    """Describe an element in words, such as `button "Search"`; None for an unknown ref.
 
     Example:
-        >>> described('- button "Search" [ref=e12] [cursor=pointer]', "e12")
+        >>> describe_element('- button "Search" [ref=e12] [cursor=pointer]', "e12")
         'button "Search"'
     """
     for line in tree.splitlines():
@@ -158,7 +158,7 @@ def described(tree: str, ref: str) -> str | None:
 
 
 def _unquoted(what: str) -> str:
-    """An element without the quotes of YAML, which begin before its role."""
+    """Remove the quotes of YAML from an element; they begin before its role."""
     return what[1:].replace("''", "'") if what.startswith("'") else what
 
 

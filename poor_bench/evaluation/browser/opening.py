@@ -20,19 +20,19 @@ from poor_bench.errors import (
     RunCancelledError,
 )
 from poor_bench.evaluation.agent import AgentTask, TrialControl
-from poor_bench.evaluation.browser.addresses import url_refusal
+from poor_bench.evaluation.browser.addresses import explain_url_refusal
 from poor_bench.evaluation.browser.processes import (
     BrowserProcesses,
+    give_to_children,
+    make_temporary_folder,
     remove_leftovers,
-    temporary_folder,
-    used_by_children,
 )
 from poor_bench.evaluation.browser.proxy import FilteringProxy, Network
 from poor_bench.evaluation.browser.session import (
     ActionError,
     BrowserSession,
     Credentials,
-    short_message,
+    shorten_message,
 )
 from poor_bench.evaluation.browser.watchdog import BrowserWatchdog, Patience
 from poor_bench.models.failure import FailureKind
@@ -77,13 +77,13 @@ def open_session(
         task: What is tried.
         control: Stops it.
         environ: Where credentials are looked up.
-        clock: Tells the time.
+        clock: Source of time.
         network: The way out; the machine's own by default.
         patience: With a browser that does not answer.
 
     Raises:
         ConfigError: If credentials are missing or the start page must not be opened.
-        AgentError: If there is no browser, or the start page cannot be reached.
+        AgentError: If the browser does not start, or the start page cannot be reached.
         MissingExtraError: If Playwright is not installed.
         RunCancelledError: If the run was stopped.
     """
@@ -94,7 +94,7 @@ def open_session(
             FilteringProxy(allow_private=task.allow_private_networks, network=network)
         )
         remove_leftovers()
-        folder = stack.enter_context(temporary_folder())
+        folder = stack.enter_context(make_temporary_folder())
         watchdog = stack.enter_context(
             BrowserWatchdog(BrowserProcesses(), clock, control.cancelled, patience)
         )
@@ -118,7 +118,7 @@ def open_session(
 def _check_start_url(task: AgentTask) -> None:
     if not task.start_url:
         return
-    reason = url_refusal(task.start_url, allow_private=task.allow_private_networks)
+    reason = explain_url_refusal(task.start_url, allow_private=task.allow_private_networks)
     if reason is not None:
         raise ConfigError(f"case {task.case_id}: the start page is refused: {reason}")
 
@@ -135,8 +135,9 @@ def _errors_of_start(watchdog: BrowserWatchdog) -> Iterator[None]:
         if watchdog.is_cancelled_within(_CTRL_C_S):
             raise RunCancelledError("the run was stopped") from error
         overdue = f"not ready within {watchdog.patience.start_s} s"
+        reason = overdue if limit.is_enforced else shorten_message(str(error))
         raise AgentError(
-            f"cannot start Chromium: {overdue if limit.is_enforced else short_message(str(error))}",
+            f"cannot start Chromium: {reason}",
             kind=FailureKind.AGENT,
             hint=f"run apt-get install chromium, or set {VARIABLE} to its path",
         ) from error
@@ -152,7 +153,7 @@ def _start_browser(
     """Start Playwright's driver and Chromium; both end with `stack`, within a limit."""
     manager = require_playwright()
     logging.getLogger("asyncio").addFilter(_is_no_dead_driver)
-    with watchdog.processes.starting_driver(), used_by_children(folder):
+    with watchdog.processes.starting_driver(), give_to_children(folder):
         if watchdog.is_cancelled_within(0):
             raise RunCancelledError("the run was stopped")
         playwright = manager.__enter__()
@@ -160,7 +161,7 @@ def _start_browser(
     browser = launch(playwright, proxy_address, environ, watchdog.processes.flag)
     stack.callback(_end, watchdog, browser.close)
     watchdog.processes.remember_chromium()
-    return fresh_context(browser)
+    return make_context(browser)
 
 
 def _end(watchdog: BrowserWatchdog, end: Callable[[], object]) -> None:
@@ -189,7 +190,7 @@ def open_url(session: BrowserSession, url: str) -> None:
     Raises:
         ActionError: If it must not be opened, or cannot be reached.
     """
-    reason = url_refusal(url, allow_private=session.allow_private)
+    reason = explain_url_refusal(url, allow_private=session.allow_private)
     if reason is not None:
         raise ActionError(f"{url} is refused: {reason}")
     page = session.page
@@ -212,8 +213,8 @@ def visit(session: BrowserSession, url: str) -> None:
         session.settle()
 
 
-def executable(environ: Mapping[str, str] = os.environ) -> str | None:
-    """The Chromium of the variable, else of the path; None means Playwright's own."""
+def find_chromium(environ: Mapping[str, str] = os.environ) -> str | None:
+    """Find the Chromium of the variable, else of the path; None means Playwright's own."""
     return environ.get(VARIABLE) or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -255,7 +256,7 @@ def launch(
 
     start = partial(
         playwright.chromium.launch,
-        executable_path=executable(environ),
+        executable_path=find_chromium(environ),
         args=[*_FLAGS, flag],
         proxy={"server": proxy_address},
         handle_sigint=False,
@@ -273,8 +274,8 @@ def launch(
         return start(chromium_sandbox=False)
 
 
-def fresh_context(browser: Browser) -> BrowserContext:
-    """A context without cookies or history, whose calls do not wait for ever."""
+def make_context(browser: Browser) -> BrowserContext:
+    """Make a context without cookies or history, whose calls have time limits."""
     context = browser.new_context(
         viewport={"width": VIEWPORT_WIDTH, "height": VIEWPORT_HEIGHT},
         locale="en-US",
@@ -288,9 +289,10 @@ def fresh_context(browser: Browser) -> BrowserContext:
 
 
 def _without_secrets(environ: Mapping[str, str]) -> dict[str, str | float | bool]:
-    """The few variables that Chromium needs; keys and passwords are none of them.
+    """Keep the few variables that Chromium needs, without keys and passwords.
 
-    Neither is TMPDIR: Chromium puts a socket there, and ends if the path is longer than 107 bytes.
+    TMPDIR is left out, too: Chromium puts a socket there, and ends if the path is longer than 107
+    bytes.
     """
     needed = ("PATH", "HOME", "LANG", "FONTCONFIG_PATH", "XDG_RUNTIME_DIR")
     return {name: environ[name] for name in needed if name in environ}

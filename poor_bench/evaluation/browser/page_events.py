@@ -23,7 +23,7 @@ class PageEvents:
     """Listens to a browser context and keeps notes until somebody takes them.
 
     Dialogs are accepted, since a page is stuck while one is open, and their text is noted.
-    A page that closes meanwhile is no error: what a listener raises would hit another call.
+    A page that closes meanwhile is not an error: what a listener raises would hit another call.
     Downloads are saved in one folder, under names that cannot leave it.
     """
 
@@ -52,7 +52,7 @@ class PageEvents:
             self._save(self._downloads.pop(0))
 
     def take_notes(self) -> tuple[str, ...]:
-        """The notes since the last time."""
+        """Take the notes since the last call."""
         notes = tuple(self._notes)
         self._notes.clear()
         return notes
@@ -95,7 +95,7 @@ class PageEvents:
     def _save(self, download: Download) -> None:
         self._folder.mkdir(exist_ok=True)
         taken = {path.name for path in self._folder.iterdir()}
-        name = safe_file_name(download.suggested_filename, taken)
+        name = make_safe_file_name(download.suggested_filename, taken)
         path = self._folder / name
         download.save_as(path)
         download.delete()
@@ -115,11 +115,11 @@ _LONGEST = 80
 _RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 
 
-def safe_file_name(suggested: str, taken: Collection[str] = ()) -> str:
+def make_safe_file_name(suggested: str, taken: Collection[str] = ()) -> str:
     """Make a file name like `suggested` that stays in its folder and is new there.
 
     Example:
-        >>> safe_file_name("../../etc/pass wd"), safe_file_name("a.csv", {"a.csv"})
+        >>> make_safe_file_name("../../etc/pass wd"), safe_file_name("a.csv", {"a.csv"})
         ('pass_wd', 'a-2.csv')
     """
     last = re.split(r"[/\\]", suggested)[-1]

@@ -128,7 +128,7 @@ def _send(send: Callable[[int, int], None], number: int, how: signal.Signals) ->
 
 
 @contextlib.contextmanager
-def temporary_folder() -> Iterator[Path]:
+def make_temporary_folder() -> Iterator[Path]:
     """Make a folder for the temporary files of one browser; it is removed with the block."""
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_parent()))
     with _lock_of(folder):
@@ -139,7 +139,7 @@ def temporary_folder() -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def used_by_children(folder: Path) -> Iterator[None]:
+def give_to_children(folder: Path) -> Iterator[None]:
     """Let processes that are started in this block put their temporary files in `folder`.
 
     The driver of Playwright takes the place of its files from our environment only.

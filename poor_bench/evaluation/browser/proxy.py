@@ -21,7 +21,7 @@ from socketserver import ThreadingTCPServer
 from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
 
-from poor_bench.evaluation.browser.addresses import Address, refusal
+from poor_bench.evaluation.browser.addresses import Address, explain_refusal
 
 CONNECT_TIMEOUT_S = 20.0
 
@@ -30,17 +30,17 @@ class Network(Protocol):
     """Network functions of the filter."""
 
     def resolve(self, host: str) -> list[Address]:
-        """All addresses of a host, which may be an address in any spelling.
+        """Find all addresses of a host, which may be an address in any spelling.
 
         Raises:
-            OSError: If there are none.
+            OSError: If it does not have one.
         """
 
     def dial(self, address: Address, port: int) -> socket.socket:
         """Connect to exactly this address.
 
         Raises:
-            OSError: If there is none to be had.
+            OSError: If it does not answer.
         """
 
 
@@ -87,7 +87,7 @@ class AddressFilter:
             return tuple(self._refusals)
 
     def complaint(self, host: str) -> str | None:
-        """Why the last connection to a host failed; None if it succeeded."""
+        """Tell why the last connection to a host failed; None if it succeeded."""
         with self._lock:
             return self._complaints.get(host)
 
@@ -96,7 +96,7 @@ class AddressFilter:
 
         Raises:
             RefusedAddressError: If one of its addresses must not be reached.
-            OSError: If there is no such host, or it does not answer.
+            OSError: If the host does not exist, or does not answer.
         """
         try:
             addresses = self._network.resolve(host)
@@ -112,7 +112,7 @@ class AddressFilter:
         return connection
 
     def _judge(self, host: str, address: Address) -> None:
-        reason = None if self._allow_private else refusal(address)
+        reason = None if self._allow_private else explain_refusal(address)
         if reason is not None:
             with self._lock:
                 self._refusals.append(RefusedHost(host, reason))

@@ -65,7 +65,7 @@ class Redactor:
         return value
 
 
-def redactor_of_trial(
+def make_redactor(
     credentials: Iterable[str], llm: LLM | None, environ: Mapping[str, str], profile: str
 ) -> Redactor:
     """Make the redactor of all secrets of a trial.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from poor_bench.errors import AgentError, ConfigError, RunCancelledError
-from poor_bench.evaluation.browser.addresses import is_web_page, origin_of
+from poor_bench.evaluation.browser.addresses import is_web_page, parse_origin
 from poor_bench.evaluation.browser.page_events import PageEvents
 from poor_bench.evaluation.browser.proxy import FilteringProxy, RefusedHost
 from poor_bench.evaluation.browser.redaction import Redactor
@@ -34,7 +34,7 @@ class OutOfTimeError(Exception):
     """The time limit of the trial is over, and its browser has been ended."""
 
 
-def short_message(message: str) -> str:
+def shorten_message(message: str) -> str:
     """Shorten an error of Playwright: without its log of attempts and the stack of JavaScript."""
     first = message.partition(_CALL_LOG)[0].partition(_JS_STACK)[0].rstrip("= \n")
     return " ".join(first.removeprefix("Page.evaluate: ").split())[:_LONGEST]
@@ -47,7 +47,7 @@ class Credentials:
         """Look the values up.
 
         Raises:
-            ConfigError: If a variable is not set, or an origin is none.
+            ConfigError: If a variable is not set, or an origin is not valid.
         """
         missing = [name for name in origins if not environ.get(name)]
         if missing:
@@ -64,24 +64,24 @@ class Credentials:
         return tuple(self.values)
 
     def value_for(self, name: str, page_url: str) -> str:
-        """The value of a credential for a document at `page_url`.
+        """Look up the value of a credential for a document at `page_url`.
 
         Raises:
-            ActionError: If there is no such credential, or it belongs to another origin.
+            ActionError: If the credential does not exist, or belongs to another origin.
         """
         if name not in self.values:
             known = ", ".join(self.values) or "none"
             raise ActionError(f"credential {name!r} does not exist; known: {known}")
-        if origin_of(page_url) != self._origins[name]:
+        if parse_origin(page_url) != self._origins[name]:
             raise ActionError(
                 f"the credential {name} belongs to {self._origins[name]} only; "
-                f"this part of the page is of {origin_of(page_url) or 'no origin'}"
+                f"this part of the page is of {parse_origin(page_url) or 'no origin'}"
             )
         return self.values[name]
 
 
 def _required_origin(name: str, url: str) -> str:
-    origin = origin_of(url)
+    origin = parse_origin(url)
     if origin is None:
         raise ConfigError(f"the origin of the credential {name} is not an http(s) URL: {url!r}")
     return origin
@@ -96,7 +96,7 @@ def take_screenshot(page: Page, path: Path, secrets: Iterable[str]) -> bool:
     """Store what is visible of a page as a JPEG; texts that hold a secret are covered.
 
     Returns:
-        Whether there is an image now; a page can be in a state that has none.
+        True if an image was stored; some states of a page have none.
     """
     from playwright.sync_api import TimeoutError as TookTooLongError
 
@@ -193,7 +193,7 @@ class BrowserSession:
             with self._watchdog.asking_page(more_s) as limit:
                 yield
         except Error as error:
-            message = self.redactor.text(short_message(error.message))
+            message = self.redactor.text(shorten_message(error.message))
             self.check_limits()
             if limit.is_enforced and not self._watchdog.has_given_up:
                 raise ActionError("the page stopped responding and was closed") from error
@@ -246,7 +246,7 @@ class BrowserSession:
         self.save_downloads()
 
     def complaint(self, url: str) -> str | None:
-        """Why the host of a URL could not be connected to; None if it could."""
+        """Tell why the host of a URL could not be connected to; None if it could."""
         return self._proxy.filter.complaint(urlsplit(url).hostname or "")
 
     def take_notes(self) -> tuple[str, ...]:

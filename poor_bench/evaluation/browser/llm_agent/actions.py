@@ -12,9 +12,9 @@ from poor_bench.evaluation.browser.actions import (
     click,
     go_back,
     press,
+    read_text,
     scroll,
     select,
-    text_of,
     type_into,
 )
 from poor_bench.evaluation.browser.observation import REF, PageView
@@ -133,10 +133,10 @@ class ActionContext:
     """Takes what is extracted: a key and a value."""
 
     def element(self, ref: str) -> Locator:
-        """The element of a ref.
+        """Find the element of a ref.
 
         Raises:
-            ActionError: If the page has no such element any more.
+            ActionError: If the page does not have it any more.
         """
         with self.session.errors():
             element = self.session.page.locator(f"aria-ref={ref}")
@@ -195,6 +195,6 @@ def _extract(action: Extract, context: ActionContext) -> str:
     if action.ref is None:
         text = context.seen.text
     else:
-        text = text_of(context.session, context.element(action.ref))
+        text = read_text(context.session, context.element(action.ref))
     context.keep(action.key, text)
     return f"kept {counted(len(text), 'character')} as {action.key}"

@@ -15,9 +15,9 @@ from poor_bench.evaluation.browser.llm_agent.actions import Click, Done, PageAct
 from poor_bench.evaluation.browser.llm_agent.full_form import (
     BadReplyError,
     Decision,
-    object_schema,
+    make_object_schema,
 )
-from poor_bench.evaluation.browser.observation import PageView, described, refs_in
+from poor_bench.evaluation.browser.observation import PageView, describe_element, find_refs
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.models.completion import Message
@@ -83,7 +83,9 @@ class BriefForm:
         for takes_text, more in ((False, {}), (True, text)):
             phrases = [each.phrase for each in choices if each.takes_text is takes_text]
             if phrases:
-                forms.append(object_schema({"choice": {"type": "string", "enum": phrases}, **more}))
+                forms.append(
+                    make_object_schema({"choice": {"type": "string", "enum": phrases}, **more})
+                )
         return forms[0] if len(forms) == 1 else {"anyOf": forms}
 
     def parse(self, text: str, seen: PageView) -> Decision:
@@ -99,8 +101,9 @@ class BriefForm:
         """List the choices, in the order of the page; being done is one after the first step."""
         elements = [
             (element, ref)
-            for ref in refs_in(seen.tree)
-            if (element := described(seen.tree, ref)) and element.split()[0] in _CLICKED | _TYPED
+            for ref in find_refs(seen.tree)
+            if (element := describe_element(seen.tree, ref))
+            and element.split()[0] in _CLICKED | _TYPED
         ]
         n_alike = Counter(element for element, _ in elements)
         place: Counter[str] = Counter()

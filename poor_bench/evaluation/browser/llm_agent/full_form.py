@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from poor_bench.evaluation.browser.llm_agent.actions import ACTION, ACTION_TYPES, Done, PageAction
-from poor_bench.evaluation.browser.observation import PageView, refs_in, shortened
+from poor_bench.evaluation.browser.observation import PageView, find_refs, shorten_tree
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.models.completion import Message
@@ -95,7 +95,9 @@ class FullForm:
 
     def schema(self, seen: PageView) -> dict[str, Any]:
         """See `Form`."""
-        return reply_schema(self.output_schema, refs_in(seen.tree) if self.knows_refs else ())
+        return make_reply_schema(
+            self.output_schema, find_refs(seen.tree) if self.knows_refs else ()
+        )
 
     def parse(self, text: str, _seen: PageView) -> Decision:
         """See `Form`."""
@@ -117,7 +119,7 @@ class FullForm:
         return "\n".join(["Done so far:", *lines, *self.history[-_HISTORY:]])
 
     def _page(self, seen: PageView, most_characters: int) -> str:
-        tree, n_left_out = shortened(seen.tree, most_characters)
+        tree, n_left_out = shorten_tree(seen.tree, most_characters)
         lines = [
             f"--- page {self.mark}",
             f"URL: {seen.url}",
@@ -130,7 +132,7 @@ class FullForm:
         return "\n".join(line for line in lines if line).replace("\x00", "")
 
 
-def reply_schema(
+def make_reply_schema(
     output_schema: Mapping[str, Any] | None, refs: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Make the JSON Schema of a reply.
@@ -144,10 +146,10 @@ def reply_schema(
     """
     actions = [_plain_schema(kind, output_schema, refs) for kind in ACTION_TYPES]
     thought = {"type": "string", "maxLength": _WANTED_THOUGHT}
-    return object_schema({"thought": thought, "action": {"anyOf": actions}})
+    return make_object_schema({"thought": thought, "action": {"anyOf": actions}})
 
 
-def object_schema(
+def make_object_schema(
     properties: Mapping[str, Any], required: Sequence[str] | None = None
 ) -> dict[str, Any]:
     """Make the JSON Schema of an object; all its properties are required by default."""
@@ -173,7 +175,7 @@ def _plain_schema(
     if kind is Done and output_schema is not None:
         properties["data"] = dict(output_schema)
         required = [*required, "data"]
-    return object_schema(properties, required)
+    return make_object_schema(properties, required)
 
 
 def parse_reply(text: str) -> Decision:

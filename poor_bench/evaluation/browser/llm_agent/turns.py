@@ -15,10 +15,16 @@ from poor_bench.evaluation.agent import AgentOutcome, AgentTask, TrialControl
 from poor_bench.evaluation.browser.llm_agent.actions import ActionContext, Done, PageAction, perform
 from poor_bench.evaluation.browser.llm_agent.brief_form import BriefForm
 from poor_bench.evaluation.browser.llm_agent.full_form import BadReplyError, Decision, FullForm
-from poor_bench.evaluation.browser.observation import PageView, StepLog, acts, described, observe
-from poor_bench.evaluation.browser.playbook.targets import found_values, robust_target
+from poor_bench.evaluation.browser.observation import (
+    PageView,
+    StepLog,
+    acts,
+    describe_element,
+    observe,
+)
+from poor_bench.evaluation.browser.playbook.targets import find_robust_target, locate_values
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession, OutOfTimeError
-from poor_bench.evaluation.data import schema_fault
+from poor_bench.evaluation.data import find_schema_fault
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
 from poor_bench.models.failure import FailureKind
@@ -109,7 +115,7 @@ class Form(Protocol):
         """Read the decision of the LLM.
 
         Raises:
-            BadReplyError: If there is no usable decision in it.
+            BadReplyError: If it does not hold a usable decision.
         """
 
 
@@ -270,12 +276,12 @@ class Turns:
             self._report(plain, "done", thought=thought, result=action.summary)
             outcome = _fail(f"the agent gave up: {action.summary}")
             return replace(outcome, summary=action.summary, data=action.data)
-        fault = schema_fault({**self.kept, **action.data}, self._task.output_schema)
+        fault = find_schema_fault({**self.kept, **action.data}, self._task.output_schema)
         if fault:
             self._warning = f"the data of your `done` violate the schema: {fault}"
             self._report(plain, "done", thought=thought, error=self._warning)
             return None
-        plain["found"] = found_values(self._session, action.data)
+        plain["found"] = locate_values(self._session, action.data)
         self._report(plain, "done", thought=thought, result=action.summary)
         return AgentOutcome(success=True, summary=action.summary, data=action.data)
 
@@ -328,19 +334,19 @@ def _fail(error: str) -> AgentOutcome:
 
 
 def _target_of(context: ActionContext, plain: dict[str, Any]) -> dict[str, Any]:
-    """Target by which a playbook would find the element, for recording."""
+    """Find a target by which a playbook would find the element, for recording."""
     ref = plain.get("ref")
     if ref is None:
         return {}
-    description = described(context.seen.tree, ref)
-    target = robust_target(context.session, context.element(ref), description)
+    description = describe_element(context.seen.tree, ref)
+    target = find_robust_target(context.session, context.element(ref), description)
     return {} if target is None else {"target": target}
 
 
 def _in_words(plain: dict[str, Any], seen: PageView) -> str:
     kind = str(plain["action"])
     if "ref" in plain:
-        words = f"{kind} {described(seen.tree, plain['ref']) or plain['ref']}"
+        words = f"{kind} {describe_element(seen.tree, plain['ref']) or plain['ref']}"
     else:
         words = f"{kind} {plain.get('url') or plain.get('key') or plain.get('text') or ''}".strip()
     typed = plain.get("text") or plain.get("option") if "ref" in plain else None

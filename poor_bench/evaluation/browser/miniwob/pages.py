@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from flask import Flask
 
 
-def pages_folder() -> Path:
-    """The folder of the package's pages; the package itself is not imported.
+def find_pages() -> Path:
+    """Find the folder of the package's pages; the package itself is not imported.
 
     Raises:
         MissingExtraError: If it is not installed.
@@ -31,13 +31,13 @@ def pages_folder() -> Path:
     return Path(spec.submodule_search_locations[0]) / "html"
 
 
-def task_names() -> list[str]:
-    """The names of all tasks, such as `click-button`.
+def list_tasks() -> list[str]:
+    """List the names of all tasks, such as `click-button`.
 
     Raises:
         MissingExtraError: If the package is not installed.
     """
-    return sorted(path.stem for path in (pages_folder() / "miniwob").glob("*.html"))
+    return sorted(path.stem for path in (find_pages() / "miniwob").glob("*.html"))
 
 
 _LONGEST_EPISODE_MS = 3_600_000
@@ -64,11 +64,11 @@ window.addEventListener('load', () => {{
 </script>
 """
 """One episode per visit, whose first result counts; nothing but the agent's own steps limits it.
-The display of rewards is no part of a task, and hidden."""
+The display of rewards is not a part of a task, and is hidden."""
 
 
 def create_app() -> Flask:
-    """An application that serves the pages of the package.
+    """Make an application that serves the pages of the package.
 
     Raises:
         MissingExtraError: If the package miniwob is not installed.
@@ -76,7 +76,7 @@ def create_app() -> Flask:
     from flask import Flask, Response, abort, send_from_directory
     from werkzeug.security import safe_join
 
-    folder = pages_folder()
+    folder = find_pages()
     app = Flask(__name__, static_folder=None)
 
     @app.get("/miniwob/<name>.html")

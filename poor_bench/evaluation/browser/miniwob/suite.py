@@ -11,7 +11,7 @@ from typing import Any
 
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
-from poor_bench.evaluation.browser.miniwob.pages import RESULT, task_names
+from poor_bench.evaluation.browser.miniwob.pages import RESULT, list_tasks
 
 PLAYBOOKS = {
     "choose-list": "miniwob_choose_list",
@@ -57,23 +57,23 @@ _DIRECTIVE = (
 )
 
 
-def miniwob_suite(
+def make_miniwob_suite(
     tasks: Sequence[str] = (), *, n_seeds: int = 1, with_playbooks: bool = True
 ) -> str:
-    """A suite file, as YAML.
+    """Write a suite file, as YAML.
 
     Args:
         tasks: Names such as `click-button`; those that have a playbook where empty.
         n_seeds: Cases per task, each with other names, texts and places on the page.
-        with_playbooks: Whether cases name their playbook, where there is one.
+        with_playbooks: True if cases name their playbook, where one exists.
 
     Raises:
         MissingExtraError: If the package miniwob is not installed.
-        ConfigError: If there is no such task.
+        ConfigError: If a task does not exist.
     """
     import yaml
 
-    known = task_names()
+    known = list_tasks()
     unknown = [task for task in tasks if task not in known]
     if unknown:
         hint = name_hint(unknown[0], known)

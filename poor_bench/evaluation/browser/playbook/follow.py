@@ -13,9 +13,9 @@ from poor_bench.evaluation.browser.actions import (
     click,
     go_back,
     press,
+    read_text,
     scroll,
     select,
-    text_of,
     type_into,
 )
 from poor_bench.evaluation.browser.observation import StepLog, acts
@@ -36,14 +36,14 @@ from poor_bench.evaluation.browser.playbook.models import (
     fill_placeholders,
 )
 from poor_bench.evaluation.browser.playbook.targets import (
-    find,
-    in_words,
-    is_there,
-    matches,
+    describe_target,
+    find_element,
+    is_visible,
+    locate_all,
     wait_until_absent,
 )
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession, OutOfTimeError
-from poor_bench.evaluation.data import put
+from poor_bench.evaluation.data import set_path
 from poor_bench.messages import counted
 from poor_bench.ports import Clock
 
@@ -66,7 +66,7 @@ def follow(
         given: Parameters of the case.
         session: A live browser; left as the last step left it.
         control: Watches.
-        clock: Tells the time.
+        clock: Source of time.
         max_actions: Most steps that do something to the page.
 
     Returns:
@@ -158,7 +158,7 @@ def _plain(kind: str, content: FileModel | str | bool) -> dict[str, Any]:
 
 def _in_words(kind: str, content: FileModel | str | bool) -> str:
     if isinstance(content, Target):
-        return f"{kind} {in_words(content)}"
+        return f"{kind} {describe_target(content)}"
     return kind if isinstance(content, FileModel | bool) else f"{kind} {content}"
 
 
@@ -198,10 +198,10 @@ class PlaybookRun:
         session = self.session
         match step:
             case TypeStep():
-                element, submit = find(session, step), step.submit
+                element, submit = find_element(session, step), step.submit
                 result = type_into(session, element, step.value, step.credential, submit=submit)
             case SelectStep():
-                select(session, find(session, step), step.option)
+                select(session, find_element(session, step), step.option)
                 result = "selected"
             case WaitStep():
                 result = self._wait(step)
@@ -212,9 +212,9 @@ class PlaybookRun:
             case CaptureStep():
                 result = self._capture(step)
             case WhenStep():
-                result = "yes" if is_there(session, step) else "no"
+                result = "yes" if is_visible(session, step) else "no"
             case _:  # a click is the only step that is a bare target
-                click(session, find(session, step))
+                click(session, find_element(session, step))
                 result = "clicked"
         return result
 
@@ -224,7 +224,7 @@ class PlaybookRun:
         elif step.absent:
             wait_until_absent(self.session, step)
         else:
-            find(self.session, step)
+            find_element(self.session, step)
         return "waited"
 
     def _expect(self, step: ExpectStep) -> str:
@@ -235,7 +235,9 @@ class PlaybookRun:
         if step.title_contains is not None and step.title_contains not in title:
             raise ActionError(f"the title {title!r} does not contain {step.title_contains!r}")
         if step.ways:
-            wait_until_absent(self.session, step) if step.absent else find(self.session, step)
+            wait_until_absent(self.session, step) if step.absent else find_element(
+                self.session, step
+            )
         return "as expected"
 
     def _extract(self, step: ExtractStep) -> str:
@@ -245,7 +247,7 @@ class PlaybookRun:
             texts = [(each[1] or "") if each.re.groups else each[0] for each in matches_found]
         else:
             texts = [text.strip() for text in texts]
-        put(self.data, step.key, texts if step.all else texts[0])
+        set_path(self.data, step.key, texts if step.all else texts[0])
         self.texts += texts
         return f"kept as {step.key}"
 
@@ -258,25 +260,25 @@ class PlaybookRun:
     def _finish(self, step: DoneStep) -> str:
         self.summary = step.summary
         for path, value in step.data.items():
-            put(self.data, path, value)
+            set_path(self.data, path, value)
         self.is_done = True
         return "done"
 
     def _texts_of(self, step: ExtractStep) -> list[str]:
         if step.all:
             with self.session.errors():
-                elements = matches(self.session.page, step).all()
-            return [text_of(self.session, element) for element in elements]
+                elements = locate_all(self.session.page, step).all()
+            return [read_text(self.session, element) for element in elements]
         if step.attribute is None:
             return [self._text_of(step)]
-        element = find(self.session, step)
+        element = find_element(self.session, step)
         with self.session.errors():
             value = element.get_attribute(step.attribute)
         return [self.session.redactor.text(value or "")]
 
     def _text_of(self, step: Target) -> str:
         target = step if step.ways else Target(css="body")
-        return text_of(self.session, find(self.session, target))
+        return read_text(self.session, find_element(self.session, target))
 
 
 def _search(pattern: str, text: str) -> re.Match[str]:

@@ -36,8 +36,8 @@ _SHIPPED = (_PACKAGE.parent / "data" / "playbooks", _PACKAGE / "built_in_playboo
 """In the project, and in the package that `setup.py` builds."""
 
 
-def playbook_folders(data_dir: Path) -> tuple[Path, ...]:
-    """Folders of playbooks that have a name; the first match wins."""
+def list_playbook_folders(data_dir: Path) -> tuple[Path, ...]:
+    """List the folders of playbooks that have a name; the first match wins."""
     return data_dir / "playbooks", *_SHIPPED
 
 
@@ -54,7 +54,7 @@ def find_playbook(written: str, data_dir: Path, suite_folder: Path) -> Path | No
     if _is_path(written):
         candidates = _resolve(written, data_dir, suite_folder)
     else:
-        candidates = (folder / f"{written}{SUFFIX}" for folder in playbook_folders(data_dir))
+        candidates = (folder / f"{written}{SUFFIX}" for folder in list_playbook_folders(data_dir))
     return next((path for path in candidates if path.is_file()), None)
 
 
@@ -65,20 +65,20 @@ def _resolve(written: str, data_dir: Path, suite_folder: Path) -> Iterator[Path]
             yield path_within(folder, written, start=suite_folder)
 
 
-def missing_playbook_hint(written: str, data_dir: Path) -> str:
+def explain_missing_playbook(written: str, data_dir: Path) -> str:
     """Say how to name a playbook where `find_playbook` finds none."""
     if _is_path(written):
         return "A path starts at the folder of the suite and stays inside the workspace."
-    return name_hint(written, playbook_names(data_dir))
+    return name_hint(written, list_playbooks(data_dir))
 
 
 def _is_path(written: str) -> bool:
     return "/" in written or written.endswith(SUFFIX)
 
 
-def playbook_names(data_dir: Path) -> list[str]:
-    """Names of all playbooks."""
-    folders = playbook_folders(data_dir)
+def list_playbooks(data_dir: Path) -> list[str]:
+    """List the names of all playbooks."""
+    folders = list_playbook_folders(data_dir)
     return sorted({path.stem for folder in folders for path in folder.glob(f"*{SUFFIX}")})
 
 

@@ -19,8 +19,8 @@ _PATIENCE_MS = 6_000
 _LOOK_MS = 500
 
 
-def matches(page: Page, target: Target) -> Locator:
-    """All elements that match a target, ignoring `nth`."""
+def locate_all(page: Page, target: Target) -> Locator:
+    """Locate all elements that match a target, ignoring `nth`."""
     root: Page | FrameLocator = page.frame_locator(target.frame) if target.frame else page
     if target.role is not None:
         role: Any = target.role
@@ -34,7 +34,7 @@ def matches(page: Page, target: Target) -> Locator:
     return root.locator(target.css or "body")
 
 
-def find(session: BrowserSession, target: Target) -> Locator:
+def find_element(session: BrowserSession, target: Target) -> Locator:
     """Wait for the one element of a target to be visible.
 
     Raises:
@@ -42,15 +42,17 @@ def find(session: BrowserSession, target: Target) -> Locator:
     """
     for _ in range(_PATIENCE_MS // _LOOK_MS):
         with session.errors():
-            found = matches(session.page, target)
+            found = locate_all(session.page, target)
             element = found.first if target.nth is None else found.nth(target.nth - 1)
             if not _is_visible_soon(element):
                 continue
             n_found = found.count()
         if target.nth is None and n_found > 1:
-            raise ActionError(f"{n_found} elements match {in_words(target)}; select one with `nth`")
+            raise ActionError(
+                f"{n_found} elements match {describe_target(target)}; select one with `nth`"
+            )
         return element
-    raise ActionError(f"{in_words(target)} does not exist")
+    raise ActionError(f"{describe_target(target)} does not exist")
 
 
 def _is_visible_soon(element: Locator) -> bool:
@@ -74,22 +76,22 @@ def wait_until_absent(session: BrowserSession, target: Target) -> None:
 
     with session.errors():
         try:
-            matches(session.page, target).first.wait_for(state="hidden", timeout=_PATIENCE_MS)
+            locate_all(session.page, target).first.wait_for(state="hidden", timeout=_PATIENCE_MS)
         except TookTooLongError:
-            raise ActionError(f"{in_words(target)} still exists") from None
+            raise ActionError(f"{describe_target(target)} still exists") from None
 
 
-def is_there(session: BrowserSession, target: Target) -> bool:
+def is_visible(session: BrowserSession, target: Target) -> bool:
     """True if an element of a target is visible just now."""
     with session.errors():
-        return any(element.is_visible() for element in matches(session.page, target).all())
+        return any(element.is_visible() for element in locate_all(session.page, target).all())
 
 
-def in_words(target: Target) -> str:
-    """A target in words.
+def describe_target(target: Target) -> str:
+    """Describe a target in words.
 
     Example:
-        >>> in_words(Target(role="button", name="Search"))
+        >>> describe_target(Target(role="button", name="Search"))
         'button "Search"'
     """
     if target.role is not None:
@@ -122,10 +124,10 @@ _FACTS = """element => {
 }"""
 
 
-def robust_target(
+def find_robust_target(
     session: BrowserSession, element: Locator, description: str | None
 ) -> dict[str, Any] | None:
-    """A target that finds exactly this element on the page as it is now.
+    """Find a target for exactly this element on the page as it is now.
 
     Tried in this order: role and name, label, placeholder, text, and a CSS path; where others fit
     as well, with the place among them. Elements of a frame within a frame have none.
@@ -133,7 +135,7 @@ def robust_target(
     Args:
         session: Its page is looked at; element references stay valid.
         element: Which element.
-        description: Its role and name as the accessibility tree shows them; see `described`.
+        description: Its role and name as the accessibility tree shows them; see `describe_element`.
     """
     with session.errors():
         handle = element.element_handle()
@@ -157,8 +159,8 @@ def _frame_of(handle: ElementHandle) -> dict[str, str] | None:
     return {"frame": frame.frame_element().evaluate(_FACTS)["css"]}
 
 
-def css_target(element: Locator) -> dict[str, Any] | None:
-    """A target by the place of an element in the page; None for those within frames."""
+def find_css_target(element: Locator) -> dict[str, Any] | None:
+    """Find a target by the place of an element in the page; None for elements in frames."""
     facts = element.evaluate(_FACTS)
     return None if facts["inFrame"] else {"css": facts["css"]}
 
@@ -179,8 +181,8 @@ def _candidates(role: str, name: str, facts: dict[str, Any]) -> Iterator[Target]
 
 
 def _with_place(session: BrowserSession, target: Target, wanted: ElementHandle) -> Target | None:
-    """The target, with its place among several matches; None if it does not find `wanted`."""
-    found = matches(session.page, target)
+    """Add the place among several matches; None if the target does not find `wanted`."""
+    found = locate_all(session.page, target)
     n_found = found.count()
     for at in range(min(n_found, _MOST_MATCHES)):
         other = found.nth(at).element_handle()
@@ -193,14 +195,14 @@ _LONGEST_VALUE = 200
 _MOST_VALUES = 30
 
 
-def found_values(session: BrowserSession, data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """A target for each dotted path whose value is the text of exactly one element."""
+def locate_values(session: BrowserSession, data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Find a target for each dotted path whose value is the text of exactly one element."""
     found = {}
     for path, text in list(_leaves(data, ""))[:_MOST_VALUES]:
         try:
             with session.errors():
                 element = session.page.get_by_text(text, exact=True)
-                target = css_target(element) if element.count() == 1 else None
+                target = find_css_target(element) if element.count() == 1 else None
         except ActionError:
             continue
         if target is not None:

@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 from poor_bench.evaluation.browser.llm_agent.actions import ACTION_TYPES, Click, Done, Type
 from poor_bench.evaluation.browser.llm_agent.full_form import (
     BadReplyError,
+    make_reply_schema,
     parse_reply,
-    reply_schema,
 )
 
 CLICK = {"thought": "go", "action": {"action": "click", "ref": "e12"}}
@@ -67,7 +67,7 @@ def test_defaults_are_filled_in() -> None:
 
 
 def test_the_schema_is_valid_has_no_references_and_knows_every_action() -> None:
-    schema = reply_schema(None)
+    schema = make_reply_schema(None)
     Draft202012Validator.check_schema(schema)
     assert "$ref" not in json.dumps(schema)
     assert len(schema["properties"]["action"]["anyOf"]) == len(ACTION_TYPES)
@@ -77,15 +77,15 @@ def test_the_schema_is_valid_has_no_references_and_knows_every_action() -> None:
 
 def test_the_schema_of_the_data_is_asked_of_done() -> None:
     data = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    validator = Draft202012Validator(reply_schema(data))
+    validator = Draft202012Validator(make_reply_schema(data))
     done = {"action": "done", "summary": "", "data": {"n": 1}}
     assert validator.is_valid({"thought": "", "action": done})
     assert not validator.is_valid({"thought": "", "action": {**done, "data": {"n": "1"}}})
 
 
 def test_references_are_those_of_the_page_where_they_are_known() -> None:
-    validator = Draft202012Validator(reply_schema(None, ["e12", "f1e2"]))
+    validator = Draft202012Validator(make_reply_schema(None, ["e12", "f1e2"]))
     assert validator.is_valid(CLICK)
     assert not validator.is_valid({"thought": "", "action": {"action": "click", "ref": "e13"}})
-    many = Draft202012Validator(reply_schema(None, [f"e{n}" for n in range(1000)]))
+    many = Draft202012Validator(make_reply_schema(None, [f"e{n}" for n in range(1000)]))
     assert many.is_valid({"thought": "", "action": {"action": "click", "ref": "e5000"}})

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.evaluation.browser.miniwob.suite import PLAYBOOKS, miniwob_suite
-from poor_bench.evaluation.factories import serving
+from poor_bench.evaluation.browser.miniwob.suite import PLAYBOOKS, make_miniwob_suite
+from poor_bench.evaluation.factories import serve_application
 from poor_bench.evaluation.models import EvalSuite
 from poor_bench.evaluation.suite_file import read_suite
 from poor_bench.models.llm import LLM
@@ -21,7 +21,7 @@ SERVER = "poor_bench.evaluation.browser.miniwob.pages:create_app"
 
 def suite(folder: Path, *tasks: str, **options: Any) -> EvalSuite:
     path = folder / "miniwob.yaml"
-    path.write_text(miniwob_suite(tasks, **options), encoding="utf-8")
+    path.write_text(make_miniwob_suite(tasks, **options), encoding="utf-8")
     return read_suite(path, folder)
 
 
@@ -41,13 +41,13 @@ def test_by_default_it_has_every_task_with_a_playbook(tmp_path: Path) -> None:
 
 def test_a_task_that_does_not_exist_is_told_with_the_nearest() -> None:
     with pytest.raises(ConfigError, match="task 'click-buton' does not exist") as raised:
-        miniwob_suite(["click-buton"])
+        make_miniwob_suite(["click-buton"])
     assert "click-button" in raised.value.hint
 
 
 def run_case(trials: Trials, task: str, **fields: Any) -> dict[str, Any]:
     (case,) = suite(trials.folder, task).cases
-    with serving(SERVER, os.environ) as server:
+    with serve_application(SERVER, os.environ) as server:
         outcome = trials.run(
             start_url=(case.start_url or "").replace("{server}", server),
             read_at_end=case.read_at_end,

@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.evaluation.browser.observation import (
-    compacted,
-    described,
-    refs_in,
-    shortened,
-    without_passwords,
+    compact_tree,
+    describe_element,
+    find_refs,
+    hide_passwords,
+    shorten_tree,
 )
 
 TREE = """\
@@ -26,7 +26,7 @@ TREE = """\
 
 
 def test_elements_that_only_hold_others_are_left_out() -> None:
-    assert compacted(TREE).splitlines() == [
+    assert compact_tree(TREE).splitlines() == [
         "- banner [ref=e2]:",
         '  - link "Home" [ref=e3] [cursor=pointer]:',
         "    - /url: /",
@@ -39,30 +39,30 @@ def test_elements_that_only_hold_others_are_left_out() -> None:
 
 
 def test_only_fields_hide_what_was_typed_into_password_fields() -> None:
-    lines = without_passwords(TREE, ["secret"]).splitlines()
+    lines = hide_passwords(TREE, ["secret"]).splitlines()
     assert '      - textbox "Password" [ref=e7]: [hidden]' in lines
     assert "    - generic [ref=e8]: secret" in lines
 
 
 def test_passwords_that_need_quotes_are_hidden_too() -> None:
     line = '- textbox "Password" [ref=e7]: "a: \\"b\\""'
-    assert without_passwords(line, ['a: "b"']) == '- textbox "Password" [ref=e7]: [hidden]'
+    assert hide_passwords(line, ['a: "b"']) == '- textbox "Password" [ref=e7]: [hidden]'
 
 
 def test_elements_are_described_by_role_and_name() -> None:
-    assert described(TREE, "e3") == 'link "Home"'
-    assert described(TREE, "e6") == 'textbox "Name"'
-    assert described(TREE, "f1e2") == 'heading "Title"'
-    assert described(TREE, "e8") == "generic secret"
-    assert described(TREE, "e99") is None
+    assert describe_element(TREE, "e3") == 'link "Home"'
+    assert describe_element(TREE, "e6") == 'textbox "Name"'
+    assert describe_element(TREE, "f1e2") == 'heading "Title"'
+    assert describe_element(TREE, "e8") == "generic secret"
+    assert describe_element(TREE, "e99") is None
 
 
 def test_references_are_listed_in_the_order_of_the_page() -> None:
-    assert refs_in(TREE) == ["e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8", "e9", "f1e2"]
+    assert find_refs(TREE) == ["e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8", "e9", "f1e2"]
 
 
 def test_a_long_tree_is_cut_at_the_end_of_a_line() -> None:
-    shown, n_left_out = shortened(TREE, 100)
+    shown, n_left_out = shorten_tree(TREE, 100)
     assert TREE.startswith(shown)
     assert len(shown) <= 100
     assert len(shown.splitlines()) + n_left_out == len(TREE.splitlines())
@@ -70,14 +70,14 @@ def test_a_long_tree_is_cut_at_the_end_of_a_line() -> None:
 
 @given(st.text(), st.integers(min_value=1, max_value=200))
 def test_no_tree_is_longer_than_allowed(tree: str, most: int) -> None:
-    assert len(shortened(tree, most)[0]) <= most
+    assert len(shorten_tree(tree, most)[0]) <= most
 
 
 @given(st.text())
 def test_any_text_can_be_compacted(tree: str) -> None:
-    assert len(compacted(tree)) <= len(tree) + 1
+    assert len(compact_tree(tree)) <= len(tree) + 1
 
 
 def test_quotes_of_yaml_are_no_part_of_an_element() -> None:
     tree = """- 'link "Tom''s tab #1" [ref=e7] [cursor=pointer]':"""
-    assert described(tree, "e7") == """link "Tom's tab #1\""""
+    assert describe_element(tree, "e7") == """link "Tom's tab #1\""""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.evaluation.browser.addresses import parse_address, refusal
+from poor_bench.evaluation.browser.addresses import explain_refusal, parse_address
 
 REFUSED = (
     "127.0.0.1",
@@ -57,17 +57,17 @@ LOOPBACK_SPELLINGS = (
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_addresses_that_are_not_public_are_refused(text: str) -> None:
-    assert refusal(ip_address(text)) is not None
+    assert explain_refusal(ip_address(text)) is not None
 
 
 @pytest.mark.parametrize("text", ALLOWED)
 def test_public_addresses_are_allowed(text: str) -> None:
-    assert refusal(ip_address(text)) is None
+    assert explain_refusal(ip_address(text)) is None
 
 
 def test_the_reason_names_the_kind_of_address() -> None:
-    assert refusal(ip_address("169.254.169.254")) == "a metadata address of a cloud"
-    assert refusal(ip_address("::ffff:10.0.0.1")) == "a private address"
+    assert explain_refusal(ip_address("169.254.169.254")) == "a metadata address of a cloud"
+    assert explain_refusal(ip_address("::ffff:10.0.0.1")) == "a private address"
 
 
 @given(st.ip_addresses(v=4))
@@ -78,8 +78,8 @@ def test_an_ipv4_address_is_judged_alike_in_every_ipv6_form(address: IPv4Address
         IPv6Address((0x64FF9B << 96) | number),
         IPv6Address((0x2002 << 112) | (number << 80) | 1),
     )
-    if refusal(address) is not None:
-        assert all(refusal(form) is not None for form in forms)
+    if explain_refusal(address) is not None:
+        assert all(explain_refusal(form) is not None for form in forms)
 
 
 @pytest.mark.parametrize("text", LOOPBACK_SPELLINGS)

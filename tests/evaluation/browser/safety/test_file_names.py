@@ -5,12 +5,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.evaluation.browser.page_events import safe_file_name
+from poor_bench.evaluation.browser.page_events import make_safe_file_name
 
 
 @given(st.text(), st.frozensets(st.text()))
 def test_a_name_stays_in_its_folder_and_is_new(suggested: str, taken: frozenset[str]) -> None:
-    name = safe_file_name(suggested, taken)
+    name = make_safe_file_name(suggested, taken)
     assert Path("folder", name).parent == Path("folder")
     assert name not in {"", ".", ".."} | taken
     assert name.isascii()
@@ -20,12 +20,12 @@ def test_a_name_stays_in_its_folder_and_is_new(suggested: str, taken: frozenset[
 
 @given(st.text())
 def test_the_same_suggestion_twice_gives_two_names(suggested: str) -> None:
-    first = safe_file_name(suggested)
-    assert safe_file_name(suggested, {first}) != first
+    first = make_safe_file_name(suggested)
+    assert make_safe_file_name(suggested, {first}) != first
 
 
 def test_paths_and_reserved_names_are_taken_apart() -> None:
-    assert safe_file_name("..\\..\\evil.exe") == "evil.exe"
-    assert safe_file_name("/etc/passwd") == "passwd"
-    assert safe_file_name("CON.txt") == "file_CON.txt"
-    assert safe_file_name("") == "file"
+    assert make_safe_file_name("..\\..\\evil.exe") == "evil.exe"
+    assert make_safe_file_name("/etc/passwd") == "passwd"
+    assert make_safe_file_name("CON.txt") == "file_CON.txt"
+    assert make_safe_file_name("") == "file"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.evaluation.browser.addresses import is_web_page, origin_of, url_refusal
+from poor_bench.evaluation.browser.addresses import explain_url_refusal, is_web_page, parse_origin
 
 
 @pytest.mark.parametrize(
@@ -32,20 +32,20 @@ from poor_bench.evaluation.browser.addresses import is_web_page, origin_of, url_
     ],
 )
 def test_urls_that_lead_elsewhere_than_the_public_web_are_refused(url: str) -> None:
-    assert url_refusal(url, allow_private=False)
+    assert explain_url_refusal(url, allow_private=False)
 
 
 def test_private_addresses_are_a_matter_of_the_case_and_schemes_are_not() -> None:
-    assert url_refusal("http://127.0.0.1:8080/cart", allow_private=True) is None
-    assert url_refusal("file:///etc/passwd", allow_private=True)
+    assert explain_url_refusal("http://127.0.0.1:8080/cart", allow_private=True) is None
+    assert explain_url_refusal("file:///etc/passwd", allow_private=True)
 
 
 def test_the_public_web_may_be_opened() -> None:
-    assert url_refusal("https://shop.example/cart?x=1#top", allow_private=False) is None
+    assert explain_url_refusal("https://shop.example/cart?x=1#top", allow_private=False) is None
 
 
 def test_the_secret_of_a_url_is_not_repeated() -> None:
-    refusal = url_refusal("http://user:secret@shop.example/", allow_private=False)
+    refusal = explain_url_refusal("http://user:secret@shop.example/", allow_private=False)
     assert refusal is not None
     assert "secret" not in refusal
 
@@ -61,10 +61,10 @@ def test_other_pages_may_not_stay(url: str) -> None:
 
 
 def test_origins_are_compared_with_scheme_host_and_port() -> None:
-    assert origin_of("https://Shop.example/a") == origin_of("https://shop.example:443/b")
-    assert origin_of("https://shop.example") != origin_of("http://shop.example")
-    assert origin_of("http://shop.example") != origin_of("http://shop.example:8080")
-    assert origin_of("http://shop.example") != origin_of("http://shop.example.evil.example")
-    assert origin_of("http://[::1]:80/") == "http://[::1]:80"
-    assert origin_of("about:blank") is None
-    assert origin_of("http://shop.example:x/") is None
+    assert parse_origin("https://Shop.example/a") == parse_origin("https://shop.example:443/b")
+    assert parse_origin("https://shop.example") != parse_origin("http://shop.example")
+    assert parse_origin("http://shop.example") != parse_origin("http://shop.example:8080")
+    assert parse_origin("http://shop.example") != parse_origin("http://shop.example.evil.example")
+    assert parse_origin("http://[::1]:80/") == "http://[::1]:80"
+    assert parse_origin("about:blank") is None
+    assert parse_origin("http://shop.example:x/") is None

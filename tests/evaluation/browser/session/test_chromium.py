@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.evaluation.browser.opening import executable, launch
+from poor_bench.evaluation.browser.opening import find_chromium, launch
 
 sync_api = pytest.importorskip("playwright.sync_api")
 NO_SANDBOX = "[FATAL] No usable sandbox! If you are running on Ubuntu 23.10+ ..."
@@ -61,4 +61,4 @@ def test_chromium_gets_the_proxy_and_no_keys() -> None:
 
 
 def test_the_variable_names_another_chromium() -> None:
-    assert executable({"POOR_BENCH_CHROMIUM": "/opt/chrome"}) == "/opt/chrome"
+    assert find_chromium({"POOR_BENCH_CHROMIUM": "/opt/chrome"}) == "/opt/chrome"

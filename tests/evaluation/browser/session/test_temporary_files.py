@@ -12,9 +12,9 @@ import pytest
 
 from poor_bench.evaluation.browser.processes import (
     Process,
+    give_to_children,
+    make_temporary_folder,
     remove_leftovers,
-    temporary_folder,
-    used_by_children,
 )
 from tests.evaluation.browser.conftest import Trials
 from tests.evaluation.browser.living import (
@@ -54,7 +54,7 @@ def test_files_in_use_and_files_of_others_are_kept(profiles: Path, tmp_path: Pat
     (profiles / "poor_bench-browser-link").symlink_to(target)
     (profiles / "poor_bench-browser-foreign").mkdir()
     (profiles / "playwright-artifacts-foreign").mkdir()
-    with temporary_folder() as used:
+    with make_temporary_folder() as used:
         remove_leftovers(list)
         assert used.is_dir()
     assert len(list(profiles.iterdir())) == 3
@@ -81,7 +81,7 @@ def test_a_chromium_of_a_killed_process_is_ended_and_no_other(profiles: Path) ->
 
 
 def test_the_environment_is_as_before(profiles: Path) -> None:
-    with temporary_folder() as folder, used_by_children(folder):
+    with make_temporary_folder() as folder, give_to_children(folder):
         assert os.environ["TMPDIR"] == str(folder)
     assert os.environ["TMPDIR"] == str(profiles)
 

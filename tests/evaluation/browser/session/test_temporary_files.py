@@ -27,8 +27,8 @@ from tests.waiting import wait_for
 
 KILLED = """
 import os, signal
-from poor_bench.evaluation.browser.processes import temporary_folder
-with temporary_folder() as folder:
+from poor_bench.evaluation.browser.processes import make_temporary_folder
+with make_temporary_folder() as folder:
     (folder / "playwright-artifacts-x").mkdir()
     os.kill(os.getpid(), signal.SIGKILL)
 """

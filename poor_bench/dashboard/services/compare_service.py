@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
@@ -79,21 +79,25 @@ class TestAnswers:
 def compared_tests(
     grid: TrialGrid, lines: Sequence[int] | NDArray[np.int64], tests: Mapping[str, Test]
 ) -> list[TestAnswers]:
-    """Return some lines of a grid with their texts, which are read from disk."""
-    return [_compared(grid, int(line), tests) for line in lines]
-
-
-def _compared(grid: TrialGrid, line: int, tests: Mapping[str, Test]) -> TestAnswers:
-    test_id = grid.test_ids[line]
-    base = float(grid.scores[line, 0])
-    found = []
-    for column, llm_id in enumerate(grid.llm_ids):
-        results = list(grid.table.whole(grid.rows_of(line, column)))
-        score = float(grid.scores[line, column])
-        found.append(
-            _line(llm_id, results, _known(score), _known(score - base) if column else None)
+    """Read some lines of a grid with their texts, all of them at once."""
+    cells = [
+        (int(line), column, grid.rows_of(int(line), column).tolist())
+        for line in lines
+        for column in range(len(grid.llm_ids))
+    ]
+    results = grid.table.whole([row for _, _, rows in cells for row in rows])
+    found: dict[int, list[LLMLine]] = {int(line): [] for line in lines}
+    for line, column, rows in cells:
+        score, base = float(grid.scores[line, column]), float(grid.scores[line, 0])
+        change = _known(score - base) if column else None
+        answered = list(islice(results, len(rows)))
+        found[line].append(_line(grid.llm_ids[column], answered, _known(score), change))
+    return [
+        TestAnswers(
+            test_id=grid.test_ids[line], test=tests.get(grid.test_ids[line]), lines=tuple(of_llms)
         )
-    return TestAnswers(test_id=test_id, test=tests.get(test_id), lines=tuple(found))
+        for line, of_llms in found.items()
+    ]
 
 
 def _known(number: float) -> float | None:

@@ -16,7 +16,7 @@ from poor_bench.extraction.choice import extract_choice
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.normalise import fold_answer
 from poor_bench.extraction.thinking import without_thinking
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
 
@@ -50,8 +50,8 @@ class Parameters(BaseModel):
                 f"labels must differ in more than case and punctuation: {self.all_labels}"
             )
         if self.choices and len(self.choices) != len(self.all_labels):
-            n_labels = counted(len(self.all_labels), "label")
-            n_choices = counted(len(self.choices), "choice")
+            n_labels = write_count(len(self.all_labels), "label")
+            n_choices = write_count(len(self.choices), "choice")
             raise ValueError(f"{n_choices} for {n_labels}: give one choice for each label")
         if self.expected not in self.all_labels:
             raise ValueError(f"expected {self.expected!r} is not a label: {self.all_labels}")

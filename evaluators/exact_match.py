@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.normalise import fold_answer
 from poor_bench.extraction.parameter_types import OneOrMoreTexts
@@ -78,7 +78,7 @@ def _exact(text: str) -> str:
 
 
 def _candidates(answer: str) -> Iterator[tuple[str, Found]]:
-    blocks = fenced_blocks(answer)
+    blocks = find_fenced_blocks(answer)
     if not blocks:
         yield answer, Found.BARE
     elif len(blocks) == 1:

@@ -15,12 +15,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.field_comparison import item_key
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.list_value import extract_list
 from poor_bench.extraction.thinking import without_thinking
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
 
@@ -82,7 +82,7 @@ def reference(parameters: Mapping[str, Any]) -> str:
 
 def _sole_item(answer: str) -> Extracted[list[Any]] | None:
     """Return a short answer on one line as a list of one item."""
-    blocks = fenced_blocks(answer)
+    blocks = find_fenced_blocks(answer)
     body = (blocks[-1].body if blocks else answer).strip()
     if not body or "\n" in body or len(body) > _MAX_SOLE_ITEM:
         return None
@@ -100,7 +100,7 @@ def _compare_places(expected: Sequence[Any], got: Sequence[Any]) -> tuple[float,
     length = (
         []
         if len(got) == len(expected)
-        else [f"{counted(len(got), 'item')}, expected {len(expected)}"]
+        else [f"{write_count(len(got), 'item')}, expected {len(expected)}"]
     )
     details = "; ".join([f"{n_right} of {len(expected)} right", *length, *wrong[:_MAX_NAMED]])
     return n_right / max(len(expected), len(got)), details

@@ -16,7 +16,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from poor_bench.extraction.expression import safe_expression
-from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.sandbox import CaseEnd, Limits, LoadEnd, Program, run_cases
@@ -97,7 +97,7 @@ def reference(parameters: Mapping[str, Any]) -> str:
 
 
 def _answer_in(text: str) -> tuple[str, Found]:
-    blocks = fenced_blocks(text)
+    blocks = find_fenced_blocks(text)
     if len(blocks) == 1:
         return blocks[0].body.strip(), Found.FENCED
     return text.strip(), Found.BARE if text.strip() else Found.MISSING

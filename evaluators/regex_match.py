@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.normalise import fold_answer
 from poor_bench.extraction.thinking import without_thinking
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.verdict import MAX_SHOWN, AnswerFormat
 
@@ -105,7 +105,7 @@ def _search(wanted: Parameters, answer: str) -> regex.Match[str] | None:
     except TimeoutError as error:
         raise TimeoutError(
             f"pattern {wanted.pattern!r:.100} took longer than {wanted.timeout_s:g} s on an "
-            f"answer of {counted(len(answer), 'character')}"
+            f"answer of {write_count(len(answer), 'character')}"
         ) from error
     return matches[0] if matches else None
 

@@ -19,7 +19,7 @@ from poor_bench.extraction.label import is_labelled, sole_label
 from poor_bench.extraction.list_value import extract_list
 from poor_bench.extraction.normalise import fold_answer
 from poor_bench.extraction.thinking import without_thinking
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
 
@@ -120,7 +120,7 @@ def _broken_list(items: Sequence[Any], *, is_json: bool) -> str:
 
 def _compare(expected: Sequence[str], got: Sequence[str]) -> tuple[float, str]:
     if len(got) != len(expected):
-        return 0.0, f"expected {counted(len(expected), 'sentiment')}, got {len(got)}"
+        return 0.0, f"expected {write_count(len(expected), 'sentiment')}, got {len(got)}"
     wrong = [
         f"item {position}: expected {wanted}, got {item[:_MAX_SHOWN] or 'no sentiment'}"
         for position, (wanted, item) in enumerate(zip(expected, got, strict=True), start=1)

@@ -50,8 +50,8 @@ def next_command(words: str, *arguments: str | Path, in_workspace: bool = True) 
         in_workspace: False for a command that does not read the workspace of this process.
     """
     workspace = _given.workspace if in_workspace else None
-    data = [] if workspace is None else ["--data", quoted(workspace)]
-    return " ".join([program(), *data, words, *map(quoted, arguments)])
+    data = [] if workspace is None else ["--data", quote_word(workspace)]
+    return " ".join([program(), *data, words, *map(quote_word, arguments)])
 
 
 def examples(text: str) -> str:
@@ -71,15 +71,15 @@ def program() -> str:
     if module is not None and (name := module.name.removesuffix(".__main__")) in _MODULES:
         return f"{interpreter()} -m {name}"
     if started.name in _STARTERS:
-        return f"{interpreter()} {quoted(started.with_name(_SCRIPT))}"
+        return f"{interpreter()} {quote_word(started.with_name(_SCRIPT))}"
     if started.stem == _INSTALLED:
-        return _INSTALLED if _is_on_path(started) else quoted(started)
+        return _INSTALLED if _is_on_path(started) else quote_word(started)
     return f"python {_SCRIPT}" if (_PROJECT / _SCRIPT).is_file() else _INSTALLED
 
 
 def python_command(words: str, *arguments: str | Path) -> str:
     """Build a command line of the interpreter that runs this program, such as for `-m pip`."""
-    return " ".join([interpreter(), words, *map(quoted, arguments)])
+    return " ".join([interpreter(), words, *map(quote_word, arguments)])
 
 
 def importing_command(words: str, *arguments: str | Path) -> str:
@@ -93,18 +93,20 @@ def importing_command(words: str, *arguments: str | Path) -> str:
     is_elsewhere = started.name in _STARTERS and started.resolve().parent != Path.cwd()
     if os.name == "nt" or not is_elsewhere:
         return command
-    return f"PYTHONPATH={quoted(started.resolve().parent)} {command}"
+    return f"PYTHONPATH={quote_word(started.resolve().parent)} {command}"
 
 
 def interpreter() -> str:
     """Name the Python interpreter as the user typed it; else its path, or `python` for short."""
     typed = sys.orig_argv[0] if sys.orig_argv else ""
     if typed and Path(typed).stem != _INSTALLED and not _is_script_start():
-        return quoted(typed)
-    return "python" if _is_same(shutil.which("python"), sys.executable) else quoted(sys.executable)
+        return quote_word(typed)
+    return (
+        "python" if _is_same(shutil.which("python"), sys.executable) else quote_word(sys.executable)
+    )
 
 
-def quoted(word: str | Path) -> str:
+def quote_word(word: str | Path) -> str:
     """Quote a word for the shell of this system."""
     return subprocess.list2cmdline([str(word)]) if os.name == "nt" else shlex.quote(str(word))
 

@@ -86,13 +86,13 @@ class ConfigManager:
         Raises:
             StoreError: If the results cannot be read.
         """
-        return self._loaded_results()
+        return self._load_results()
 
-    def _loaded_results(self) -> _LoadedResults:
+    def _load_results(self) -> _LoadedResults:
         loaded = _LoadedResults(version=VERSION, results={})
         for result in self._store().results():
             if result.failure is None:
-                loaded["results"].setdefault(result.llm_id, []).append(row_of(result))
+                loaded["results"].setdefault(result.llm_id, []).append(build_row(result))
         loaded.note_rows()
         return loaded
 
@@ -106,8 +106,8 @@ class ConfigManager:
             ValueError: If a row is not valid; nothing is stored then.
             StoreError: If the rows cannot be stored.
         """
-        known = results if isinstance(results, _LoadedResults) else self._loaded_results()
-        changed = [row.checked() for row in _rows_in(results) if not known.has(row)]
+        known = results if isinstance(results, _LoadedResults) else self._load_results()
+        changed = [row.check() for row in _rows_in(results) if not known.has(row)]
         if changed:
             store, started = self._store(), SystemClock().now_iso()
             store.add(changed, new_run_id(started, store.newest_run_id()), {"started": started})
@@ -141,7 +141,7 @@ class ConfigManager:
         return open_store(self.base_path, cache(lambda key: resolve_llm_id(key, llms) or key))
 
 
-def row_of(result: Result) -> dict[str, Any]:
+def build_row(result: Result) -> dict[str, Any]:
     """Make the row of a result as it stands in results.json, with every basic key.
 
     A trial that failed to run has the score None, `failure`, and its message as details.
@@ -179,7 +179,7 @@ class _Row(NamedTuple):
         said = {key: value for key, value in self.content.items() if value not in _EMPTY}
         return hash(dump_record(dict(sorted(said.items(), key=str))))
 
-    def checked(self) -> Result:
+    def check(self) -> Result:
         try:
             return record_to_result(self.llm_id, self.content)
         except (ValueError, KeyError, TypeError) as error:

@@ -170,11 +170,11 @@ def describe_crash(error: BaseException, file: str = "", hide: Callable[[str], s
         `ZeroDivisionError: division by zero (data/evaluators/mine.py:12)`
     """
     reason = hide(f"{type(error).__name__}: {error}")[:_LONGEST_REASON].rstrip(": ")
-    place = _place_of(error, file) or _as_shown(file)
+    place = _find_place(error, file) or _as_shown(file)
     return f"{reason} ({place})" if place else reason
 
 
-def _place_of(error: BaseException, file: str) -> str:
+def _find_place(error: BaseException, file: str) -> str:
     """Find the innermost line of the user: not of this package, and of no library if possible."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{_as_shown(error.filename)}:{error.lineno}"

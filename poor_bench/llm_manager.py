@@ -92,7 +92,7 @@ class LLMManager:
         request = ChatRequest(messages=messages, parameters=sent)
         if self.budget is None:
             return self._caller(llm).complete(request, cancelled)
-        with self.budget.hold_request(llm, messages, _limit_of(sent)) as pay:
+        with self.budget.hold_request(llm, messages, _read_limit(sent)) as pay:
             completion = self._caller(llm).complete(request, cancelled)
             pay(completion)
         return completion
@@ -224,6 +224,6 @@ class LLMManager:
         return limiter
 
 
-def _limit_of(parameters: Mapping[str, Any]) -> int | None:
+def _read_limit(parameters: Mapping[str, Any]) -> int | None:
     limit = parameters.get("max_tokens")
     return limit if isinstance(limit, int) else None

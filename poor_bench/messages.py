@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 
-def counted(number: int, noun: str) -> str:
+def write_count(number: int, noun: str) -> str:
     """Write a number with its noun.
 
     Example:
@@ -29,7 +29,7 @@ def plural(noun: str) -> str:
     return f"{noun}s"
 
 
-def bounded_text(text: str, max_length: int) -> str:
+def cut_text(text: str, max_length: int) -> str:
     """Cut a foreign text to `max_length` characters and make it storable: no lone surrogates.
 
     Example:
@@ -48,7 +48,8 @@ def removed_tests_text(n_results: int) -> str:
         '2 results of removed tests (not in tests.json) are not counted'
     """
     verb = "is" if n_results == 1 else "are"
-    return f"{counted(n_results, 'result')} of removed tests (not in tests.json) {verb} not counted"
+    results = write_count(n_results, "result")
+    return f"{results} of removed tests (not in tests.json) {verb} not counted"
 
 
 def harmless(text: str) -> str:

@@ -16,7 +16,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.models.result import Result
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.summary import Summary
@@ -211,7 +211,7 @@ class Metric:
     def show_n(self, summary: Summary) -> str:
         """Write over how many tests or trials the figure of a row is, such as `12 tests`."""
         figure = self.compute(summary)
-        return "" if figure is None else counted(figure.n, self.counts)
+        return "" if figure is None else write_count(figure.n, self.counts)
 
     def is_shown(self, summaries: Iterable[Summary]) -> bool:
         """True if a table of these rows has a column for it."""
@@ -238,7 +238,7 @@ def _told(name: str) -> Compute:
     return compute
 
 
-def _mean_of(name: str) -> Compute:
+def _build_mean(name: str) -> Compute:
     """Divide a sum by the number of trials that report it."""
 
     def compute(summary: Summary) -> Figure | None:
@@ -275,7 +275,7 @@ def _format_tax(summary: Summary) -> Figure | None:
     return Figure(lost if lost > 1e-9 else 0.0, summary.n_tests)
 
 
-def _scored_share(summary: Summary) -> Figure | None:
+def _compute_scored_share(summary: Summary) -> Figure | None:
     n = summary.n_scored + summary.n_failed
     return Figure(summary.scored_share, n) if n else None
 
@@ -395,7 +395,7 @@ SCORED_SHARE = Metric(
     name="scored_share",
     label="Scored share",
     meaning="Share of the trials that ended with a score.",
-    compute=_scored_share,
+    compute=_compute_scored_share,
     text=percent_text,
     better=Better.HIGHER,
 )
@@ -561,7 +561,7 @@ TOKENS_PER_TRIAL = Metric(
     label="Tokens per trial",
     unit="tokens",
     meaning="Mean of the generated tokens of a trial: how verbose the model is.",
-    compute=_mean_of("completion_tokens"),
+    compute=_build_mean("completion_tokens"),
     text=speed_text,
     better=Better.LOWER,
     is_optional=True,

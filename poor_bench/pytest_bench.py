@@ -55,24 +55,24 @@ class Bench:
         self._test_places = {test.test_id: place for place, test in enumerate(self.tests)}
         self._read()
 
-    def results_of(self, llm: LLM, test: Test) -> Sequence[Result]:
+    def list_results(self, llm: LLM, test: Test) -> Sequence[Result]:
         """List the results of a test, failures included."""
         return self._results.get((llm.id, test.test_id), ())
 
-    def problem_of(self, llm: LLM, test: Test) -> str:
+    def find_problem(self, llm: LLM, test: Test) -> str:
         """Explain why a test has no score; empty if it has one."""
         places = self._llm_places[llm.id], self._test_places[test.test_id]
         for trial in range(1, self._trials + 1):
             state = self._states.state(*places, trial)
             if state is TrialState.FAILED:
-                return f"{_PROBLEMS[state]}: {_find_reason(self.results_of(llm, test), trial)}"
+                return f"{_PROBLEMS[state]}: {_find_reason(self.list_results(llm, test), trial)}"
             if state is not TrialState.DONE:
                 return f"{_PROBLEMS[state]}; add --poor-bench-run, or run: {next_command('run')}"
         return ""
 
-    def score_of(self, llm: LLM, test: Test) -> float:
+    def compute_score(self, llm: LLM, test: Test) -> float:
         """Compute the mean score over trials of a test without a problem."""
-        results = self.results_of(llm, test)
+        results = self.list_results(llm, test)
         scores = [result.score for result in results if result.score is not None]
         return sum(scores) / len(scores)
 

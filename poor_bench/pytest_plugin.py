@@ -147,10 +147,10 @@ class BenchItem(pytest.Item):
 
     def setup(self) -> None:
         """Find the score; that there is none is an error, since pytest calls it so in a setup."""
-        problem = self.bench.problem_of(self.llm, self.test)
+        problem = self.bench.find_problem(self.llm, self.test)
         if problem:
             _fail(problem)
-        self.score = self.bench.score_of(self.llm, self.test)
+        self.score = self.bench.compute_score(self.llm, self.test)
         self.user_properties += [
             ("llm_id", self.llm.id), ("class_id", self.test.class_id), ("score", self.score),
         ]  # fmt: skip
@@ -159,7 +159,7 @@ class BenchItem(pytest.Item):
         """Compare the score with the pass mark."""
         mark = self.config.getoption("--poor-bench-pass-mark")
         if self.score < mark:
-            results = self.bench.results_of(self.llm, self.test)
+            results = self.bench.list_results(self.llm, self.test)
             _fail(_explain(self.score, mark, results))
 
     def reportinfo(self) -> tuple[Path, None, str]:

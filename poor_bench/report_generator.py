@@ -99,7 +99,7 @@ class ReportGenerator:
             tests=self._tests,
             issue_context=self._config.issue_context,
             llms=self._known_llms,
-            base=self._compared(results) if self._base else None,
+            base=self._compare(results) if self._base else None,
             n_removed=self._n_removed(),
             runs={run.run_id: run.header for run in self._opener.stored_runs},
             machines=[machine for machine in machines if machine],
@@ -144,7 +144,7 @@ class ReportGenerator:
             not self._filters_llms and llm_id not in self._known_llms
         )
 
-    def _compared(self, results: tuple[Result, ...]) -> BaseComparison:
+    def _compare(self, results: tuple[Result, ...]) -> BaseComparison:
         """Compare the chosen results with the base; tests that were not chosen are left out."""
         from poor_bench.comparison.compare import compare_result_sets
         from poor_bench.comparison.result_set import ResultSet

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.command_line import next_command
 from poor_bench.comparison.result_set import ResultSet, RunFacts
-from poor_bench.config.llm_names import find_llm, names_of
+from poor_bench.config.llm_names import find_llm, list_names
 from poor_bench.config.nearest_name import nearest_name
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.models.llm import resolve_llm_id
@@ -62,7 +62,7 @@ class ResultSetResolver:
             return self._side_before(reference.removeprefix(BEFORE))
         run = self._run(reference)
         if run is not None:
-            return self._side(f"run {run.run_id}", self._results_of([run]))
+            return self._side(f"run {run.run_id}", self._read_results([run]))
         if Path(reference).is_file():
             return self._file_side(Path(reference))
         raise self._unknown(reference)
@@ -169,12 +169,12 @@ class ResultSetResolver:
                 f"no run before {run.run_id} is stored",
                 hint="a comparison needs two runs, two models or a file of results",
             )
-        return self._side(f"the results before run {run.run_id}", self._results_of(earlier))
+        return self._side(f"the results before run {run.run_id}", self._read_results(earlier))
 
     def _run(self, reference: str) -> StoredRun | None:
         return find_run(self.stored_runs, reference)
 
-    def _results_of(self, runs: Sequence[StoredRun]) -> list[Result]:
+    def _read_results(self, runs: Sequence[StoredRun]) -> list[Result]:
         return newest_of_trials(
             result for run in runs for result in read_results_file(run.path, self._resolve).results
         )
@@ -188,7 +188,7 @@ class ResultSetResolver:
         return resolve_llm_id(key, self._config.workspace.llms) or key
 
     def _unknown(self, reference: str) -> ConfigError:
-        llms = names_of(self._config.workspace.llms)
+        llms = list_names(self._config.workspace.llms)
         nearest = nearest_name(reference, [NOW, LAST, PREVIOUS, *llms])
         hint = f"did you mean `{nearest}`? " if nearest else ""
         hint += (

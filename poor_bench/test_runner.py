@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from poor_bench.config_manager import ConfigManager, config_errors_as_value_errors, row_of
+from poor_bench.config_manager import ConfigManager, build_row, config_errors_as_value_errors
 from poor_bench.errors import PoorBenchError, ProviderError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, Message, Timing
@@ -154,7 +154,7 @@ class TestRunner:
         self._note_own_providers()
         folder = WorkspaceFolder(self.config.base_path, is_own_provider=self._own.__contains__)
         with config_errors_as_value_errors():
-            return row_of(WorkspaceRunner(folder, self._manager).run_test(test_id, llm_id))
+            return build_row(WorkspaceRunner(folder, self._manager).run_test(test_id, llm_id))
 
     def close(self) -> None:
         """Free the models and connections."""
@@ -196,12 +196,12 @@ class _OwnProvider:
         except PoorBenchError:
             raise
         except Exception as error:
-            raise self._failed(f"raised {type(error).__name__}: {error}") from error
+            raise self._report_failure(f"raised {type(error).__name__}: {error}") from error
         if not isinstance(text, str):
-            raise self._failed(f"must return a text, not {type(text).__name__}")
+            raise self._report_failure(f"must return a text, not {type(text).__name__}")
         return Completion(text=text, timing=Timing(total_ms=(time.perf_counter() - started) * 1000))
 
-    def _failed(self, what: str) -> ProviderError:
+    def _report_failure(self, what: str) -> ProviderError:
         message = f"the provider {self._llm.provider!r} {what}"
         return ProviderError(message, kind=FailureKind.BAD_REQUEST)
 

@@ -78,10 +78,10 @@ class WorkspaceFolder:
 
         known = self.workspace
         return build_context(
-            known.tests_by_id, known.test_classes, known.llms_by_id, self._wanted_format
+            known.tests_by_id, known.test_classes, known.llms_by_id, self._find_wanted_format
         )
 
-    def _wanted_format(self, spec: EvaluatorSpec) -> AnswerFormat | None:
+    def _find_wanted_format(self, spec: EvaluatorSpec) -> AnswerFormat | None:
         try:
             return self.evaluators.get(spec.name).wants(spec.parameters)
         except PluginError:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.command_line import examples, next_command, quoted, use_workspace
+from poor_bench.command_line import examples, next_command, quote_word, use_workspace
 
 ROOT = Path(__file__).parents[1]
 
@@ -97,7 +97,7 @@ def test_another_workspace_is_not_led_to_this_one() -> None:
 
 def test_examples_name_the_program() -> None:
     assert examples("\n  {program} run\n").endswith("main.py run\n")
-    assert quoted("plain") == "plain"
+    assert quote_word("plain") == "plain"
 
 
 @pytest.mark.slow(reason="starts Python for each case")

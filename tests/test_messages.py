@@ -1,6 +1,6 @@
 import pytest
 
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 
 @pytest.mark.parametrize(
@@ -13,4 +13,4 @@ from poor_bench.messages import counted
     ],
 )
 def test_a_noun_goes_with_its_number(number: int, noun: str, text: str) -> None:
-    assert counted(number, noun) == text
+    assert write_count(number, noun) == text

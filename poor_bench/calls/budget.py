@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 from poor_bench.errors import CallLimitError, ConfigError, CostLimitError
 from poor_bench.models.completion import Completion, Message
 from poor_bench.models.llm import LLM
-from poor_bench.scoring.cost import cost_usd, estimated_cost_usd
+from poor_bench.scoring.cost import cost_usd, estimate_cost_usd
 
 
 class _HasCost(Protocol):
@@ -31,7 +31,7 @@ class _Seen:
     n_replies: int = 0
     tokens: int = 0
 
-    def expected_tokens(self) -> int | None:
+    def predict_tokens(self) -> int | None:
         return self.tokens // self.n_replies if self.n_replies else None
 
 
@@ -167,8 +167,8 @@ class Budget:
             CostLimitError: If the request would cost too much; it must not be sent.
         """
         with self._lock:
-            expected = self._seen[llm.id].expected_tokens()
-        estimate = estimated_cost_usd(llm.prices, messages, max_tokens, expected) or 0.0
+            expected = self._seen[llm.id].predict_tokens()
+        estimate = estimate_cost_usd(llm.prices, messages, max_tokens, expected) or 0.0
         with self.hold(estimate, f"the next request to {llm.id}") as settle:
 
             def pay(completion: Completion) -> None:

@@ -164,7 +164,7 @@ class Caller:
             except ProviderError as error:
                 self._wait_or_give_up(error, attempt, cancelled, policy or self._policy)
             else:
-                self.limiter.succeeded()
+                self.limiter.record_success()
                 return answer
 
     def _wait_or_give_up(
@@ -184,13 +184,13 @@ class Caller:
             if error.kind.scope is FailureScope.ENDPOINT:
                 self.limiter.close(error)
             raise error
-        with self._counted_as_waiting():
+        with self._count_as_waiting():
             self._clock.wait(wait_s, lambda: cancelled() or self.limiter.closed_by is not None)
         if cancelled():
             raise RunCancelledError("the run was stopped")
 
     @contextmanager
-    def _counted_as_waiting(self) -> Iterator[None]:
+    def _count_as_waiting(self) -> Iterator[None]:
         with self._lock:
             self._n_waiting += 1
         try:

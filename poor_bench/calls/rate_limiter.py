@@ -102,7 +102,7 @@ class RateLimiter:
                 self._inside -= 1
                 self._condition.notify()
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """Tell that a request went well."""
         self._count_answer(n_refused=0)
 

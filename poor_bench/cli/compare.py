@@ -33,7 +33,7 @@ from poor_bench.comparison.messages import (
 )
 from poor_bench.comparison.result_set import ResultSet
 from poor_bench.errors import ConfigError
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 _EPILOG = examples(
     """
@@ -262,18 +262,18 @@ def _describe_test(test: ComparedTest) -> str:
 def _describe_reservations(comparison: LLMComparison) -> list[str]:
     """List what was not compared, and what was compared with reservations."""
     lines = [
-        f"Compared although {change.text}: {counted(count, 'test')}"
+        f"Compared although {change.text}: {write_count(count, 'test')}"
         for change, count in comparison.despite_changes().items()
     ]
     if comparison.n_unverified:
         lines.append(
-            f"{counted(comparison.n_unverified, 'test')} with older results, which do not tell "
+            f"{write_count(comparison.n_unverified, 'test')} with older results, which do not tell "
             "whether prompt or evaluator changed"
         )
     for reasons, test_ids in comparison.not_comparable().items():
         hint = f"  [{suggest_options(reasons)}]" if suggest_options(reasons) else ""
         lines.append(
-            f"Not compared, {mismatches_text(reasons)}: {counted(len(test_ids), 'test')} "
+            f"Not compared, {mismatches_text(reasons)}: {write_count(len(test_ids), 'test')} "
             f"({names_text(test_ids, limit=4)}){hint}"
         )
     return lines

@@ -16,7 +16,7 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import console, json_option, print_json, show_status
 from poor_bench.command_line import python_command
 from poor_bench.errors import ConfigError, PoorBenchError
-from poor_bench.messages import counted, harmless, removed_tests_text
+from poor_bench.messages import harmless, removed_tests_text, write_count
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -48,7 +48,7 @@ class Finding:
 @pass_app
 def command(app: AppContext, /, as_json: bool) -> int:
     """Check the installation, the workspace, the results, the sandbox and the endpoints."""
-    findings = [finding for examine in _EXAMINATIONS for finding in _examined(examine, app)]
+    findings = [finding for examine in _EXAMINATIONS for finding in _run_examination(examine, app)]
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:
@@ -57,15 +57,17 @@ def command(app: AppContext, /, as_json: bool) -> int:
     return 2 if any(finding.state == "problem" for finding in findings) else 0
 
 
-def _examined(examine: Callable[[AppContext], list[Finding]], app: AppContext) -> list[Finding]:
+def _run_examination(
+    examine: Callable[[AppContext], list[Finding]], app: AppContext
+) -> list[Finding]:
     try:
         return examine(app)
     except PoorBenchError as error:
         name = examine.__name__.strip("_")
-        return [Finding(name, "problem", line) for line in _lines_of(error)]
+        return [Finding(name, "problem", line) for line in _list_lines(error)]
 
 
-def _lines_of(error: PoorBenchError) -> list[str]:
+def _list_lines(error: PoorBenchError) -> list[str]:
     problems = error.problems if isinstance(error, ConfigError) else ()
     hint = f" ({error.hint})" if error.hint else ""
     return [str(error) + hint, *map(str, problems)]
@@ -98,8 +100,8 @@ def _version(name: str) -> str | None:
 def _workspace(app: AppContext) -> list[Finding]:
     workspace = app.workspace
     contents = (
-        f"{app.data_dir}: {counted(len(workspace.test_classes), 'class')}, "
-        f"{counted(len(workspace.tests), 'test')}, {counted(len(workspace.llms), 'model')}"
+        f"{app.data_dir}: {write_count(len(workspace.test_classes), 'class')}, "
+        f"{write_count(len(workspace.tests), 'test')}, {write_count(len(workspace.llms), 'model')}"
     )
     warnings = [Finding("workspace", "note", str(problem)) for problem in workspace.problems]
     return [Finding("workspace", "ok", contents), *warnings]
@@ -108,7 +110,7 @@ def _workspace(app: AppContext) -> list[Finding]:
 def _evaluators(app: AppContext) -> list[Finding]:
     report = app.evaluators.load_all()
     broken = [Finding("evaluators", "problem", str(error)) for error in report.failures.values()]
-    n_usable = f"{counted(len(report.evaluators), 'evaluator')} can be used"
+    n_usable = f"{write_count(len(report.evaluators), 'evaluator')} can be used"
     return [Finding("evaluators", "ok", n_usable), *broken]
 
 
@@ -122,7 +124,7 @@ def _results(app: AppContext) -> list[Finding]:
     n_scored, n_failed = sum(row.n_scored for row in rows), sum(row.n_failed for row in rows)
     message = f"{app.store.paths.snapshot}: {n_scored} scored, {n_failed} failed"
     if n_newer := sum(row.n_newer_failed for row in rows):
-        message += f", {counted(n_newer, 'newer failed attempt')}"
+        message += f", {write_count(n_newer, 'newer failed attempt')}"
     if len(kept) < len(results):
         message += f"; {removed_tests_text(len(results) - len(kept))}"
     return [Finding("results", "ok", message)]
@@ -148,9 +150,9 @@ def _sandbox(app: AppContext) -> list[Finding]:
 
 
 def _embedded(_app: AppContext) -> list[Finding]:
-    from poor_bench.providers.embedded_model import cached_model
+    from poor_bench.providers.embedded_model import find_cached_model
 
-    path = cached_model()
+    path = find_cached_model()
     if path is None:
         return [Finding("embedded model", "note", "the first run downloads it (98 MB)")]
     return [Finding("embedded model", "ok", str(path))]

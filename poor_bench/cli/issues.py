@@ -12,7 +12,7 @@ from poor_bench.cli.context import AppContext, next_step, pass_app
 from poor_bench.cli.options import baseline_option, read_selection, selection_options
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from poor_bench.issues.detector import Detector, Issue, IssueGroup
@@ -157,7 +157,7 @@ def _print_format_tax(data: ReportData, taxes: Sequence[FormatTax]) -> None:
 
 def _print_group(data: ReportData, group: IssueGroup, issues: Sequence[Issue]) -> None:
     of_lost = f", {group.lost_share:.1%} of the lost score" if group.lost_score else ""
-    click.echo(f"{group.title}: {counted(group.n_trials, 'trial')}{of_lost}")
+    click.echo(f"{group.title}: {write_count(group.n_trials, 'trial')}{of_lost}")
     if group.meaning:
         click.echo(f"Meaning: {group.meaning}")
     click.echo(f"Fix: {group.advice}")

@@ -26,7 +26,7 @@ from poor_bench.cli.output import (
 )
 from poor_bench.command_line import examples, next_command
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from poor_bench.judge.agreement import Agreement
@@ -97,7 +97,7 @@ def agents(app: AppContext, /, as_json: bool) -> int:
     print_problems(registry.problems, limit=50)
     fields = {"Agent": "agent_id", "Name": "name", "Model": "llm_id", ">Cases": "n_cases"}
     print_columns(rows, fields | {"Dimensions": "dimensions"})
-    click.echo(f"{counted(len(rows), 'agent')} in {app.data_dir / 'agents'}")
+    click.echo(f"{write_count(len(rows), 'agent')} in {app.data_dir / 'agents'}")
     return 2 if registry.broken else 0
 
 
@@ -342,7 +342,7 @@ def import_labels(app: AppContext, /, sheet: Path, who: str | None) -> int:
         when=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     add_labels(app.data_dir, read)
-    click.echo(f"Added {counted(len(read), 'label')}. Next: {next_command('judge agreement')}")
+    click.echo(f"Added {write_count(len(read), 'label')}. Next: {next_command('judge agreement')}")
     return 0
 
 

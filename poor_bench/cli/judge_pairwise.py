@@ -18,7 +18,7 @@ from poor_bench.cli.options import (
 )
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from poor_bench.judge.judged_run import JudgeRun
@@ -112,7 +112,7 @@ def _compare(
     if run.budget.n_refused:
         from poor_bench.metrics import cost_text
 
-        text = f"{counted(run.budget.n_refused, 'pair')} might have exceeded --max-cost"
+        text = f"{write_count(run.budget.n_refused, 'pair')} might have exceeded --max-cost"
         click.echo(f"{text} {cost_text(max_cost)} and were skipped.", err=True)
     has_failed = any(made.outcome is PairOutcome.FAILED for made in comparisons)
     return 3 if run.budget.n_refused or has_failed else 0
@@ -124,7 +124,7 @@ def _tell_plan(run: PairwiseRun, *, as_json: bool) -> int:
     if as_json:
         print_json({"duels": n_comparisons, "judges": judges, "most_usd": most_usd})
         return 0
-    n_pairs = counted(n_comparisons, "pair")
+    n_pairs = write_count(n_comparisons, "pair")
     click.echo(f"{n_pairs}, each in both orders, judged by {', '.join(judges)}")
     click.echo(format_highest_cost(most_usd))
     return 0
@@ -233,7 +233,7 @@ def _tally_to_json(comparisons: PairwiseTally) -> dict[str, Any]:
 
 
 def _describe_share(pairwise: StoredPairwise) -> str:
-    return f"{len(pairwise.comparisons)} of {counted(pairwise.n_planned, 'pair')} judged"
+    return f"{len(pairwise.comparisons)} of {write_count(pairwise.n_planned, 'pair')} judged"
 
 
 def _build_row(comparison: PairComparison) -> dict[str, str]:

@@ -23,7 +23,7 @@ from poor_bench.cli.options import (
 )
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,8 +158,8 @@ def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
     if as_json:
         print_json(planned)
         return 0
-    click.echo(f"{counted(plan.n_conversations, 'conversation')} with {plan.agent.llm_id}")
-    click.echo(f"{counted(plan.n_judgements, 'judgement')} by {', '.join(planned['judges'])}")
+    click.echo(f"{write_count(plan.n_conversations, 'conversation')} with {plan.agent.llm_id}")
+    click.echo(f"{write_count(plan.n_judgements, 'judgement')} by {', '.join(planned['judges'])}")
     click.echo(format_highest_cost(planned["most_usd"]))
     return 0
 

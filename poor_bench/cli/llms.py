@@ -18,7 +18,7 @@ from poor_bench.cli.output import (
     show_status,
 )
 from poor_bench.command_line import examples, next_command
-from poor_bench.messages import counted, harmless
+from poor_bench.messages import harmless, write_count
 
 if TYPE_CHECKING:
     from poor_bench.models.completion import Completion
@@ -115,7 +115,7 @@ def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool
         for entry in entries
     )
     if adds:
-        click.echo(f"Added {counted(len(new), 'model')} to {llms_file(app.data_dir)}")
+        click.echo(f"Added {write_count(len(new), 'model')} to {llms_file(app.data_dir)}")
     elif new:
         server = ("--endpoint", endpoint) if endpoint else ()
         click.echo(f"Next: {next_command('llms discover --add', *server)}")
@@ -208,7 +208,7 @@ def _print_completion(completion: Completion, *, as_json: bool) -> None:
     usage, timing = completion.usage, completion.timing
     click.echo(
         f"[{completion.finish_reason}; {usage.prompt_tokens} prompt and "
-        f"{counted(usage.completion_tokens or 0, 'completion token')}; "
+        f"{write_count(usage.completion_tokens or 0, 'completion token')}; "
         f"{timing.total_ms / 1000:.2f} s]",
         err=True,
     )

@@ -15,7 +15,7 @@ from poor_bench.cli.options import count_option, read_key_values, read_levels, r
 from poor_bench.cli.output import console, json_option, print_json, print_table, show_status
 from poor_bench.command_line import examples, next_command, python_command
 from poor_bench.errors import ConfigError
-from poor_bench.messages import counted, harmless
+from poor_bench.messages import harmless, write_count
 from poor_bench.models.test import EvaluatorSpec
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def prove(app: AppContext, new: NewTests) -> NewTests:
     Raises:
         PluginError: If the evaluator cannot be used.
     """
-    from poor_bench.lint.lint import fault_of, spec_of
+    from poor_bench.lint.lint import build_spec, find_fault
 
     app.evaluators.get(new.class_entry["evaluation_module"]["name"])
     facts = app.config.evaluator_facts()
@@ -50,8 +50,8 @@ def prove(app: AppContext, new: NewTests) -> NewTests:
     refused = list(new.refused)
     with show_status("Scoring the reference responses"):
         for test in new.tests:
-            fault = _find_parameter_fault(app, spec_of(new.class_entry, test))
-            fault = fault or fault_of(new.class_entry, test, facts)
+            fault = _find_parameter_fault(app, build_spec(new.class_entry, test))
+            fault = fault or find_fault(new.class_entry, test, facts)
             if fault:
                 refused.append(f"{test['test_id']}: {fault}")
             else:
@@ -84,9 +84,9 @@ def add_and_report(app: AppContext, new: NewTests, *, dry_run: bool, as_json: bo
         print_json({**report, "refused": new.refused, "dry_run": dry_run})
         return exit_code
     verb = "would be added" if dry_run else "added"
-    click.echo(f"{counted(len(added), 'test')} of class {new.class_entry['id']} {verb}")
+    click.echo(f"{write_count(len(added), 'test')} of class {new.class_entry['id']} {verb}")
     if known:
-        click.echo(f"Already there, unchanged: {counted(len(known), 'test')}")
+        click.echo(f"Already there, unchanged: {write_count(len(known), 'test')}")
     _print_refusals(new.refused)
     if added and not dry_run:
         click.echo(f"Next: {next_command(f'tests show {added[0]}')}")
@@ -271,7 +271,7 @@ def _draw(generator: Generator, class_id: str, levels: range, n_tests: int, seed
         raise click.UsageError(f"--level: generators have levels {LEVELS[0]} to {LEVELS[-1]}")
     tests = list(draw(generator, class_id, levels, n_tests, seed))
     lacking = n_tests - len(tests)
-    refused = [f"{counted(lacking, 'test')}: no more different ones exist"] if lacking else []
+    refused = [f"{write_count(lacking, 'test')}: no more different ones exist"] if lacking else []
     return NewTests(
         class_entry={"id": class_id, **generator.class_entry}, tests=tests, refused=refused
     )

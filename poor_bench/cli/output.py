@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.errors import ConfigError, PoorBenchError
-from poor_bench.messages import counted, harmless
+from poor_bench.messages import harmless, write_count
 from poor_bench.models.problem import Problem, Severity
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def count_problems(problems: Sequence[Problem]) -> str:
     """Count errors and warnings, in words."""
     n_errors = sum(problem.severity is Severity.ERROR for problem in problems)
     n_warnings = len(problems) - n_errors
-    return f"{counted(n_errors, 'error')}, {counted(n_warnings, 'warning')}"
+    return f"{write_count(n_errors, 'error')}, {write_count(n_warnings, 'warning')}"
 
 
 def problems_to_json(problems: Sequence[Problem]) -> list[dict[str, Any]]:

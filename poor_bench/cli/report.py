@@ -184,7 +184,9 @@ def _print_scores(data: ReportData, grouping: str, stratify: str | None) -> None
     is_whole = by is GroupBy.LLM
     ties = name_ties(data) if is_whole else {}
     stratified = (
-        data.stratified(classes_weigh_alike=stratify == "classes") if stratify and is_whole else {}
+        data.estimate_stratified(classes_weigh_alike=stratify == "classes")
+        if stratify and is_whole
+        else {}
     )
     coverage = data.coverage if is_whole else {}
     print_summaries(data.summaries(by), names, ties, stratified, coverage)

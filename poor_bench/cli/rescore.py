@@ -19,7 +19,7 @@ from poor_bench.cli.options import (
 from poor_bench.cli.output import console, json_option, print_json, print_table, say
 from poor_bench.cli.sandbox import agree_on_sandbox, sandbox_option
 from poor_bench.command_line import examples, next_command
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from poor_bench.runner.rescore import Move, Rescored, RescorePlan, RescoreProblem, RescoreTally
@@ -101,7 +101,7 @@ def _undo(runner: WorkspaceRunner, filters: dict[str, Any], *, dry_run: bool, as
         return 0
     _print_moves(undone)
     what = "to restore" if dry_run else "restored"
-    click.echo(f"{counted(len(undone), 'earlier score')} {what}.")
+    click.echo(f"{write_count(len(undone), 'earlier score')} {what}.")
     click.echo(
         "Undo the change of the evaluator as well: otherwise "
         f"`{next_command('run')}` scores these responses again."
@@ -130,14 +130,15 @@ def _tell(rescored: list[Rescored], n_left: int, *, stored: bool, as_json: bool)
         moved = _print_moves(changed)
         print_unscored(tally.problems)
         click.echo(
-            f"{counted(len(rescored) - len(problems), 'response')} scored again: "
-            f"{counted(moved, 'score')} and {counted(len(changed) - moved, 'explanation')} changed"
+            f"{write_count(len(rescored) - len(problems), 'response')} scored again: "
+            f"{write_count(moved, 'score')} and "
+            f"{write_count(len(changed) - moved, 'explanation')} changed"
             + ("." if stored else "; nothing was stored.")
         )
         if stored and changed:
             click.echo(f"The earlier scores are kept: `{next_command('rescore --undo')}`.")
     if n_left:
-        text = f"{counted(n_left, 'response')} left with earlier scores: too costly to judge."
+        text = f"{write_count(n_left, 'response')} left with earlier scores: too costly to judge."
         click.echo(text, err=True)
 
 
@@ -151,7 +152,7 @@ def _tell_judging(
     if max_cost is not None:
         limit_cost(runner.manager, estimate, max_cost)
     if not quiet:
-        click.echo(f"To be judged again: {counted(len(plan.judged), 'response')}.", err=True)
+        click.echo(f"To be judged again: {write_count(len(plan.judged), 'response')}.", err=True)
         print_cost_estimate(estimate, runner.manager.is_local)
 
 
@@ -190,17 +191,17 @@ def print_rescored(tally: RescoreTally, n_not_rescored: int, undo: str) -> None:
     if tally.moves:
         print_moves(tally.moves[:_SHOWN])
     if tally.n_first:
-        click.echo(f"{counted(tally.n_first, 'stored response')} scored for the first time.")
+        click.echo(f"{write_count(tally.n_first, 'stored response')} scored for the first time.")
     if n_again := tally.n_scored - tally.n_first:
-        changed = f"{counted(len(tally.moves), 'score')} changed"
+        changed = f"{write_count(len(tally.moves), 'score')} changed"
         more = f" ({_SHOWN} shown)" if len(tally.moves) > _SHOWN else ""
         click.echo(
-            f"The evaluator changed: {counted(n_again, 'stored response')} scored again, "
+            f"The evaluator changed: {write_count(n_again, 'stored response')} scored again, "
             f"{changed}{more}. The earlier scores are kept: `{undo}`."
         )
     if n_not_rescored:
         click.echo(
-            f"{counted(n_not_rescored, 'stored response')} could not be scored again and "
+            f"{write_count(n_not_rescored, 'stored response')} could not be scored again and "
             f"{'keeps its' if n_not_rescored == 1 else 'keep their'} earlier state."
         )
 
@@ -237,7 +238,7 @@ def print_moves(moves: Sequence[Move]) -> None:
 def print_unscored(problems: Sequence[RescoreProblem]) -> None:
     """Print each reason why responses could not be scored again, on standard error."""
     for problem in problems:
-        count = counted(problem.n_responses, "response")
+        count = write_count(problem.n_responses, "response")
         where = f"first at {problem.test_id} of {problem.llm_id}"
         say(f"{problem.message}: {count}, {where}", err=True)
 

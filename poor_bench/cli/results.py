@@ -10,7 +10,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import console, json_option, print_json, print_table, say, shorten
 from poor_bench.command_line import examples
-from poor_bench.messages import counted, harmless
+from poor_bench.messages import harmless, write_count
 
 if TYPE_CHECKING:
     from poor_bench.models.result import Result
@@ -78,14 +78,14 @@ def command(
 def _select(
     app: AppContext, test_id: str | None, llm_glob: str | None, *, failed: bool
 ) -> Iterator[Result]:
-    from poor_bench.config.llm_names import stored_ids_matching
+    from poor_bench.config.llm_names import find_stored_ids
 
     if test_id is not None:
         _require_test(app, test_id)
     llm_ids = None
     if llm_glob:
         stored = dict.fromkeys(result.llm_id for result in app.store.results())
-        llm_ids = stored_ids_matching(llm_glob, app.workspace.llms, stored)
+        llm_ids = find_stored_ids(llm_glob, app.workspace.llms, stored)
     for result in app.store.results():
         if test_id is not None and result.test_id != test_id:
             continue
@@ -148,7 +148,7 @@ def _print_whole(result: Result) -> None:
 
 def _export(app: AppContext) -> int:
     n_results = app.store.export()
-    click.echo(f"Wrote {counted(n_results, 'result')} to {app.store.paths.snapshot}")
+    click.echo(f"Wrote {write_count(n_results, 'result')} to {app.store.paths.snapshot}")
     return 0
 
 
@@ -161,8 +161,8 @@ def _repair(app: AppContext) -> int:
     repaired = repair_snapshot(app.store.paths)
     click.echo(f"The damaged file is now {repaired.kept_as}")
     click.echo(
-        f"Rebuilt {app.store.paths.snapshot}: {counted(repaired.n_rows, 'row')} read, "
-        f"{counted(repaired.n_unreadable, 'line')} not readable, "
-        f"{counted(repaired.n_runs, 'stored run')} used"
+        f"Rebuilt {app.store.paths.snapshot}: {write_count(repaired.n_rows, 'row')} read, "
+        f"{write_count(repaired.n_unreadable, 'line')} not readable, "
+        f"{write_count(repaired.n_runs, 'stored run')} used"
     )
     return 0

@@ -25,7 +25,7 @@ from poor_bench.cli.rescore import print_rescored, rescored_to_json
 from poor_bench.cli.sandbox import agree_on_sandbox, sandbox_option
 from poor_bench.command_line import examples, next_command
 from poor_bench.errors import ConfigError
-from poor_bench.messages import counted, harmless, removed_tests_text
+from poor_bench.messages import harmless, removed_tests_text, write_count
 
 if TYPE_CHECKING:
     from poor_bench.models.result import Result
@@ -135,9 +135,9 @@ def _print_plan(runner: WorkspaceRunner, plan: Plan, *, as_json: bool) -> int:
         print_json(pending | {"estimated_cost_usd": cost.usd})
         return 0
     for llm_id, n_items in by_llm.items():
-        click.echo(f"{counted(n_items, 'request')} to {llm_id}")
+        click.echo(f"{write_count(n_items, 'request')} to {llm_id}")
     if plan.n_stale_scores:
-        click.echo(f"{counted(plan.n_stale_scores, 'response')} to score again")
+        click.echo(f"{write_count(plan.n_stale_scores, 'response')} to score again")
     if plan.is_empty:
         click.echo("Nothing is pending.")
     print_cost_estimate(cost, runner.manager.is_local)
@@ -189,7 +189,7 @@ def check_before_run(app: AppContext) -> None:
         fixable = any(f.fixes for f in findings if f.problem.severity is Severity.ERROR)
         fix = f" Some can be fixed by: {next_command('tests lint --fix')}" if fixable else ""
         raise ConfigError(
-            f"the workspace has {counted(len(errors), 'faulty test')}",
+            f"the workspace has {write_count(len(errors), 'faulty test')}",
             problems=errors,
             hint=f"Fix them, or add --unchecked.{fix}",
         )
@@ -226,18 +226,18 @@ class EndedRun(NamedTuple):
 
 def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> None:
     """Print the scores of the LLMs and tests that were selected, and what to do next."""
-    from poor_bench.statistics.scores import coverages_of
+    from poor_bench.statistics.scores import compute_coverages
 
     names = {llm.id: llm.label or llm.id for llm in runner.workspace.llms}
     if ended is None:
         n_trials = len(plan.states.llms) * len(plan.states.tests) * plan.states.trials
-        click.echo(f"Nothing is pending: {counted(n_trials, 'trial')} done.")
+        click.echo(f"Nothing is pending: {write_count(n_trials, 'trial')} done.")
     else:
         n_not_rescored = ended.finished.n_not_rescored
         print_rescored(ended.rescored, n_not_rescored, next_command("rescore --undo"))
     summaries = _summarise_results(runner, plan)
     if summaries:
-        coverage = coverages_of(_find_results(runner, plan))
+        coverage = compute_coverages(_find_results(runner, plan))
         print_summaries(summaries, names, coverage=coverage)
         for llm_id, each in coverage.items():
             if not each.is_comparable:
@@ -289,12 +289,12 @@ def _find_results(runner: WorkspaceRunner, plan: Plan) -> Iterator[Result]:
 
 
 def _describe_pending(finished: RunFinished) -> str:
-    left = counted(finished.n_failed + finished.n_skipped, "trial")
+    left = write_count(finished.n_failed + finished.n_skipped, "trial")
     again = next_step("run")
     if finished.cancelled:
         return f"Stopped: {left} pending. Continue: {again}"
-    failed = f"{counted(finished.n_failed, 'trial')} failed to run" if finished.n_failed else ""
-    skipped = f"{counted(finished.n_skipped, 'trial')} not tried" if finished.n_skipped else ""
+    failed = f"{write_count(finished.n_failed, 'trial')} failed to run" if finished.n_failed else ""
+    skipped = f"{write_count(finished.n_skipped, 'trial')} not tried" if finished.n_skipped else ""
     reasons = f"Reasons: {next_command('results --failed')}\n" if finished.n_failed else ""
     return (
         f"{', '.join(filter(None, (failed, skipped)))}: {left} pending.\n"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.cli.output import say
 from poor_bench.cli.rescore import print_unscored
-from poor_bench.messages import counted, harmless
+from poor_bench.messages import harmless, write_count
 from poor_bench.models.result import Result
 from poor_bench.pool.events import (
     LLMFinished,
@@ -110,7 +110,7 @@ class RunView:
         self._tell_once(event.llm_id, event.failure.message)
         way_out = f" ({event.hint})" if event.hint else ""
         if event.n_skipped:
-            left = counted(event.n_skipped, "test")
+            left = write_count(event.n_skipped, "test")
             self.say(f"{self.name(event.llm_id)}: {left} pending{way_out}")
 
     def _take_of_model(
@@ -134,11 +134,13 @@ class RunView:
             self.show(event.llm_id, "", is_frequent=True)
             return
         if isinstance(event, JudgingStarted):
-            self.say(f"{self.name(event.judge_id)}: judges {counted(event.n_items, 'response')}")
+            self.say(
+                f"{self.name(event.judge_id)}: judges {write_count(event.n_items, 'response')}"
+            )
             return
         self._tell_once(event.judge_id, event.failure.message)
         way_out = f" ({event.hint})" if event.hint else ""
-        left = counted(event.n_skipped, "response")
+        left = write_count(event.n_skipped, "response")
         self.say(f"{self.name(event.judge_id)}: {left} left to judge{way_out}")
 
     def _tell_once(self, llm_id: str, message: str) -> None:

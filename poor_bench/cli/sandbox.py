@@ -10,7 +10,7 @@ import click
 
 from poor_bench.cli.output import json_option, print_json, print_table, show_status
 from poor_bench.command_line import examples
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from poor_bench.cli.context import AppContext
@@ -53,15 +53,15 @@ def selftest(as_json: bool) -> int:
 
     Exits with 1 if an attempt succeeds that the sandbox level must block.
     """
-    from poor_bench.sandbox import sandbox_status, shared_sandbox
+    from poor_bench.sandbox import open_shared_sandbox, sandbox_status
     from poor_bench.sandbox.selftest import ESCAPES, run_selftest
 
     level = sandbox_status().level
     findings = []
     with show_status("") as shown:
-        for number, finding in enumerate(run_selftest(shared_sandbox()), start=1):
+        for number, finding in enumerate(run_selftest(open_shared_sandbox()), start=1):
             findings.append(finding)
-            shown.update(f"Tried {number} of {counted(len(ESCAPES), 'escape')}")
+            shown.update(f"Tried {number} of {write_count(len(ESCAPES), 'escape')}")
     broken = [item for item in findings if not item.held and item.is_promised]
     if as_json:
         print_json({"level": level.label, "escapes": [_to_json(item) for item in findings]})
@@ -76,7 +76,7 @@ def selftest(as_json: bool) -> int:
         )
         n_held = sum(item.held for item in findings)
         click.echo(
-            f"Blocked {n_held} of {counted(len(findings), 'escape')} at level {level.label}."
+            f"Blocked {n_held} of {write_count(len(findings), 'escape')} at level {level.label}."
         )
     return 1 if broken else 0
 

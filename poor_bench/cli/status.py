@@ -11,7 +11,7 @@ from poor_bench.cli.context import AppContext, next_step, pass_app
 from poor_bench.cli.options import read_selection, selection_options, trials_option
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
-from poor_bench.messages import counted, removed_tests_text
+from poor_bench.messages import removed_tests_text, write_count
 from poor_bench.metrics import STATES
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> i
     if rows or not removed:
         _print(app, states, rows)
     for llm_id, n_results in removed.items():
-        say(f"{llm_id}: {counted(n_results, 'result')}; not in llms.json.")
+        say(f"{llm_id}: {write_count(n_results, 'result')}; not in llms.json.")
     return 0
 
 
@@ -87,8 +87,8 @@ def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> 
     has_newer = any(row["newer_failed"] for row in rows)
     classes = {test.class_id for test in states.tests}
     click.echo(
-        f"Workspace {app.data_dir}: {counted(len(states.tests), 'test')} in "
-        f"{counted(len(classes), 'class')}, {counted(len(states.llms), 'model')}"
+        f"Workspace {app.data_dir}: {write_count(len(states.tests), 'test')} in "
+        f"{write_count(len(classes), 'class')}, {write_count(len(states.llms), 'model')}"
     )
     newer = ">Newer attempt failed"
     print_table(

@@ -23,7 +23,7 @@ from poor_bench.cli.options import (
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.command_line import examples
-from poor_bench.messages import counted, harmless
+from poor_bench.messages import harmless, write_count
 
 if TYPE_CHECKING:
     from poor_bench.evaluation.models import (
@@ -124,7 +124,7 @@ def _build_tag_row(tag: EvalTagResult) -> dict[str, str]:
 
 
 def _summarise(report: EvalSuiteResult) -> str:
-    text = f"{report.passed} of {counted(report.total, 'case')} passed"
+    text = f"{report.passed} of {write_count(report.total, 'case')} passed"
     if "pass_rate" in report.intervals:
         low, high = report.intervals["pass_rate"]
         text += f" ({report.pass_rate:.2f}, 95 % CI {low:.2f} to {high:.2f})"
@@ -143,7 +143,7 @@ def models_text(report: EvalSuiteResult) -> str:
         return ""
     if n_playbook == len(ran):
         return "No model was used: only playbooks acted."
-    return f"A model acted in {len(ran) - n_playbook} of {counted(len(ran), 'trial')}."
+    return f"A model acted in {len(ran) - n_playbook} of {write_count(len(ran), 'trial')}."
 
 
 _EPILOG = examples(
@@ -241,7 +241,7 @@ def _print_plan(suite: EvalSuite, settings: SuiteOptions, *, as_json: bool) -> i
         return 0
     print_table({"Case": case_id, ">Trials": str(n)} for case_id, n in by_case.items())
     models = f" with {', '.join(llms)}" if llms else ""
-    say(f"{counted(len(plans), 'trial')}{models}. The cost depends on what the agents do.")
+    say(f"{write_count(len(plans), 'trial')}{models}. The cost depends on what the agents do.")
     return 0
 
 
@@ -291,7 +291,9 @@ def _describe_trial(trial: EvalTrialResult) -> str:
         return f"{name}: not run: {trial.failure.message}"
     seconds = trial.duration_ms / 1000
     verdict = "passed" if trial.passed else f"failed: {trial.failed_checks[0]}"
-    return f"{name}: {verdict} ({trial.mode}, {counted(trial.actions, 'action')}, {seconds:.1f} s)"
+    return (
+        f"{name}: {verdict} ({trial.mode}, {write_count(trial.actions, 'action')}, {seconds:.1f} s)"
+    )
 
 
 _RECORD_EXAMPLES = examples(

@@ -25,7 +25,7 @@ from poor_bench.cli.output import (
 from poor_bench.command_line import examples, next_command
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
-from poor_bench.messages import counted, harmless
+from poor_bench.messages import harmless, write_count
 
 if TYPE_CHECKING:
     from poor_bench.config.load import Workspace
@@ -73,7 +73,7 @@ def list_tests(app: AppContext, /, as_json: bool = False, **filters: Any) -> int
         return 0
     fields = {"Test": "test_id", "Class": "class_id", ">Level": "level", "Evaluator": "evaluator"}
     print_columns(rows, fields | {"Tags": "tags"})
-    click.echo(counted(len(rows), "test"))
+    click.echo(write_count(len(rows), "test"))
     return 0
 
 
@@ -191,7 +191,7 @@ def lint(app: AppContext, /, fixes: bool, shows_all: bool, as_json: bool) -> int
 def _summarise(findings: list[Finding], n_fixed: int) -> str:
     text = f"\n{count_problems([finding.problem for finding in findings])}"
     if n_fixed:
-        text = f"\nFixed {counted(n_fixed, 'test')}. Remaining:{text}"
+        text = f"\nFixed {write_count(n_fixed, 'test')}. Remaining:{text}"
     n_fixable = sum(bool(finding.fixes) for finding in findings)
     if n_fixable:
         text += f"; {n_fixable} can be fixed by: {next_command('tests lint --fix')}"
@@ -251,7 +251,7 @@ def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
         )
     n_useless = sum(item.pass_rate == 1.0 for item in items)
     click.echo(
-        f"Suspicious: {len(suspicious)} of {counted(len(items), 'test')}. "
+        f"Suspicious: {len(suspicious)} of {write_count(len(items), 'test')}. "
         f"Passed by every model: {n_useless}."
     )
     n_models = max(item.n_models for item in items)

@@ -24,7 +24,7 @@ from poor_bench.cli.output import print_json, print_table, say
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.sandbox import agree_on_sandbox
 from poor_bench.command_line import examples, next_command
-from poor_bench.messages import counted, harmless
+from poor_bench.messages import harmless, write_count
 
 if TYPE_CHECKING:
     from poor_bench.models.llm import LLM
@@ -181,7 +181,7 @@ def _describe_plan(task: ParamsTask, cost_usd: float) -> str:
     axes = " x ".join(axis.name for axis in task.axes)
     cost = f" (about {cost_text(cost_usd)})" if cost_usd else ""
     return (
-        f"Trying {axes} with {task.llm.id} on {counted(len(task.tests), 'test')}, "
+        f"Trying {axes} with {task.llm.id} on {write_count(len(task.tests), 'test')}, "
         f"at most {task.limits.n_calls} calls{cost}."
     )
 
@@ -206,9 +206,9 @@ def open_view(
         nonlocal n_items, n_done
         if isinstance(event, RunStarted):
             n_items += event.n_items
-            variants = counted(len(event.n_by_llm), "variant")
+            variants = write_count(len(event.n_by_llm), "variant")
             view.move(variants, total=n_items)
-            view.tell(f"{variants}, {counted(event.n_items, 'test')} to run")
+            view.tell(f"{variants}, {write_count(event.n_items, 'test')} to run")
         elif isinstance(event, LLMUnavailable):
             view.say(event.failure.message)
         elif isinstance(event, TrialFinished):
@@ -227,7 +227,7 @@ def print_sweep_report(report: ParamsReport) -> None:
     if report.message:
         click.echo(f"Stopped early: {harmless(report.message)}")
     say(report.verdict)
-    spent = counted(report.n_calls, "call")
+    spent = write_count(report.n_calls, "call")
     click.echo(f"Spent: {spent}. All results are stored: {next_command('report')}")
     click.echo(_suggest_next_step(report))
 
@@ -350,13 +350,13 @@ def _read_plain(name: str, text: str) -> Any:
 
 
 def _require_effect(names: Iterable[str], llm: LLM) -> None:
-    from poor_bench.providers.parameters import ignored_parameters, unknown_parameters
+    from poor_bench.providers.parameters import list_ignored_parameters, unknown_parameters
     from poor_bench.tuning.params.variants import SYSTEM_PROMPT
 
     parameters = {name: None for name in names if name != SYSTEM_PROMPT}
     unknown = unknown_parameters(llm.provider, parameters)
     if unknown:
         raise click.UsageError(f"--param {unknown[0]}: unknown parameter")
-    ignored = ignored_parameters(llm.provider, parameters)
+    ignored = list_ignored_parameters(llm.provider, parameters)
     if ignored:
         raise click.UsageError(f"--param {ignored[0]}: has no effect with {llm.provider}")

@@ -14,7 +14,7 @@ from poor_bench.cli.output import print_json, print_table, shorten
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.sandbox import agree_on_sandbox
 from poor_bench.command_line import examples, next_command
-from poor_bench.messages import counted, harmless
+from poor_bench.messages import harmless, write_count
 
 if TYPE_CHECKING:
     from poor_bench.llm_manager import LLMManager
@@ -214,7 +214,7 @@ def _print_plan(task: PromptTask, *, as_json: bool) -> int:
 def _describe_plan(task: PromptTask, split: Split) -> str:
     return (
         f"Tuning the {harmless(task.subject.name)} for {harmless(task.llm.id)}: "
-        f"{counted(len(task.subject.cases), 'test')}, "
+        f"{write_count(len(task.subject.cases), 'test')}, "
         f"at most {task.limits.n_calls} calls{_describe_cost(task)}; {_describe_writer(task)}.\n"
         f"{_describe_split(split)}"
     )
@@ -239,7 +239,7 @@ def open_view(
         tenth = now.n_calls * _LEAST_LINES // n_calls if n_calls else 0
         if (figures, tenth) != shown:
             shown = figures, tenth
-            view.tell(f"{counted(now.n_calls, 'call')}  {figures}")
+            view.tell(f"{write_count(now.n_calls, 'call')}  {figures}")
         view.move(f"calls  {figures}", completed=now.n_calls)
 
     with open_job_view(total=n_calls, quiet=quiet) as view:
@@ -267,7 +267,7 @@ def print_prompt_report(report: PromptReport) -> None:
     click.echo(_describe_end(report))
     if report.proof is not None:
         click.echo(report.proof.sentence)
-    click.echo(f"Spent: {counted(report.n_calls, 'call')}{_format_cost(report.cost_usd)}.")
+    click.echo(f"Spent: {write_count(report.n_calls, 'call')}{_format_cost(report.cost_usd)}.")
     click.echo(_suggest_next_step(report))
 
 
@@ -373,5 +373,5 @@ def _describe_progress(now: PromptProgress) -> str:
 def _describe_scores(now: PromptProgress) -> str:
     if now.base_score is None or now.best_score is None:
         return "testing the current prompt"
-    candidates = counted(now.n_candidates, "candidate")
+    candidates = write_count(now.n_candidates, "candidate")
     return f"current {now.base_score:.3f}, best {now.best_score:.3f}, {candidates}"

@@ -18,7 +18,7 @@ from poor_bench.cli.output import (
 )
 from poor_bench.command_line import examples
 from poor_bench.errors import ConfigError
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,8 +113,9 @@ def _summarise(app: AppContext, problems: list[Problem], *, is_valid: bool) -> s
         return f"\n{app.data_dir}: {count_problems(problems)}"
     workspace = app.workspace
     content = (
-        f"{counted(len(workspace.tests), 'test')} in "
-        f"{counted(len(workspace.test_classes), 'class')}, {counted(len(workspace.llms), 'model')}"
+        f"{write_count(len(workspace.tests), 'test')} in "
+        f"{write_count(len(workspace.test_classes), 'class')}, "
+        f"{write_count(len(workspace.llms), 'model')}"
     )
     verdict = count_problems(problems) if problems else "no problems"
     return f"{app.data_dir}: {content}: {verdict}"

@@ -18,7 +18,7 @@ from poor_bench.comparison.compared_tests import (
 from poor_bench.comparison.result_set import LLMPair, ResultSet, llm_pairs
 from poor_bench.comparison.times import TimeVerdict, compare_times
 from poor_bench.models.test import Test
-from poor_bench.statistics.intervals import Estimate, paired_interval
+from poor_bench.statistics.intervals import Estimate, estimate_paired_difference
 from poor_bench.statistics.significance import holm, needed_tests, smallest_difference
 
 
@@ -86,7 +86,7 @@ def make_group(
     Raises:
         ValueError: If there is no test.
     """
-    difference = paired_interval([test.difference for test in tests])
+    difference = estimate_paired_difference([test.difference for test in tests])
     return ComparedGroup(
         tests=tuple(tests),
         class_id=class_id,
@@ -209,13 +209,13 @@ def compare_result_sets(
     allowed = frozenset(allowed)
     pairs = llm_pairs(before, after)
     pairing = TestPairing(before, after, tests or {}, pass_score)
-    compared = {pair: pairing.compared(pair) for pair in pairs}
+    compared = {pair: pairing.compare(pair) for pair in pairs}
     comparable = {
         pair: [test for test in compared[pair] if test.is_comparable(allowed)] for pair in pairs
     }
-    overall = _adjusted({pair: _whole(comparable[pair]) for pair in pairs})
-    by_class = _adjusted({pair: _by_class(comparable[pair]) for pair in pairs})
-    by_change = _adjusted({pair: _by_change(compared[pair], allowed) for pair in pairs})
+    overall = _adjust({pair: _whole(comparable[pair]) for pair in pairs})
+    by_class = _adjust({pair: _by_class(comparable[pair]) for pair in pairs})
+    by_change = _adjust({pair: _by_change(compared[pair], allowed) for pair in pairs})
     return [
         LLMComparison(
             llm_before=pair[0],
@@ -251,7 +251,7 @@ def _by_change(tests: Sequence[ComparedTest], allowed: frozenset[Mismatch]) -> l
     return [make_group(members, changes=changes) for changes, members in grouped.items()]
 
 
-def _adjusted(groups: _Groups) -> _Groups:
+def _adjust(groups: _Groups) -> _Groups:
     """Add p-values that hold for all groups together."""
     flat = iter(with_p_values([group for members in groups.values() for group in members]))
     return {pair: [next(flat) for _ in members] for pair, members in groups.items()}

@@ -96,7 +96,7 @@ def find_mismatches(
         mismatches += _request_changes(before, after, llm_fingerprint_of)
         if _differ(before, after, lambda result: result.model_digest or ""):
             mismatches.append(Mismatch.MODEL_MOVED)
-    elif _differ(before, after, _prompt_of):
+    elif _differ(before, after, _read_prompt):
         mismatches.append(Mismatch.PROMPT_CHANGED)
     if _differ(before, after, lambda result: result.evaluator_fingerprint):
         mismatches.append(Mismatch.EVALUATOR_CHANGED)
@@ -108,7 +108,7 @@ def _request_changes(
 ) -> list[Mismatch]:
     if not _differ(before, after, lambda result: result.request_fingerprint):
         return []
-    prompt_differs = _differ(before, after, _prompt_of)
+    prompt_differs = _differ(before, after, _read_prompt)
     found = [Mismatch.PROMPT_CHANGED] if prompt_differs else []
     if not prompt_differs or _differ(before, after, llm_fingerprint_of):
         found.append(Mismatch.PARAMETERS_CHANGED)
@@ -124,7 +124,7 @@ def _differ(
     return bool(facts_before and facts_after) and facts_before != facts_after
 
 
-def _prompt_of(result: Result) -> str:
+def _read_prompt(result: Result) -> str:
     return f"{result.system_prompt}\0{result.prompt}" if result.prompt else ""
 
 
@@ -228,7 +228,7 @@ class TestPairing:
         self._places = {test_id: place for place, test_id in enumerate(tests)}
         self._pass_score = pass_score
 
-    def compared(self, pair: LLMPair) -> list[ComparedTest]:
+    def compare(self, pair: LLMPair) -> list[ComparedTest]:
         """Compare every test that either result set has, in order."""
         before = by_test(self._results_before[pair[0]])
         after = by_test(self._results_after[pair[1]])
@@ -259,7 +259,7 @@ class TestPairing:
                 [result for result in before if result.score is not None],
                 [result for result in after if result.score is not None],
                 same_llm=same_llm,
-                llm_fingerprint_of=self._llm_fingerprint_of,
+                llm_fingerprint_of=self._find_llm_fingerprint,
             )
         test = self._tests.get(test_id)
         return ComparedTest(
@@ -276,7 +276,7 @@ class TestPairing:
     def _is_gone(self, test_id: str) -> bool:
         return bool(self._tests) and test_id not in self._tests
 
-    def _llm_fingerprint_of(self, result: Result) -> str:
+    def _find_llm_fingerprint(self, result: Result) -> str:
         run = self._runs.get(result.run_id)
         return run.llm_fingerprints.get(result.llm_id, "") if run else ""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import CHANGES, Mismatch
 from poor_bench.comparison.result_set import ResultSet, llms_apart
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 
 def verdict(group: ComparedGroup) -> str:
@@ -45,7 +45,7 @@ def power_text(group: ComparedGroup) -> str:
         return ""
     return (
         f"A difference of {abs(group.difference.value):.3f} would probably show on about "
-        f"{n_tests:,} tests; {counted(len(group.tests), 'test')} probably show one from "
+        f"{n_tests:,} tests; {write_count(len(group.tests), 'test')} probably show one from "
         f"{group.smallest_difference:.3f} on."
     )
 
@@ -69,13 +69,13 @@ def explain_mismatches(comparison: LLMComparison) -> str:
         return ""
     n_same = len(comparison.overall.tests) if comparison.overall else 0
     n_changed = sum(map(len, changed.values()))
-    causes = _joined(_NAMES[change] for change in CHANGES if any(change in it for it in changed))
+    causes = _join(_NAMES[change] for change in CHANGES if any(change in it for it in changed))
     shown = {group.changes for group in comparison.by_change}
-    same = f"{counted(n_same, 'test')} can" if n_same else "No test can"
+    same = f"{write_count(n_same, 'test')} can" if n_same else "No test can"
     parts = [
         f"{same} be compared directly,",
         "with the same prompt, parameters, model and evaluator on both sides.",
-        f"On {counted(n_changed, 'test')} the {causes} changed,",
+        f"On {write_count(n_changed, 'test')} the {causes} changed,",
         "so a difference may come from that alone.",
     ]
     if any(changes in shown for changes in changed):
@@ -100,7 +100,7 @@ _NAMES = {
 }
 
 
-def _joined(words: Iterable[str]) -> str:
+def _join(words: Iterable[str]) -> str:
     *first, last = words
     return f"{', '.join(first)} or {last}" if first else last
 

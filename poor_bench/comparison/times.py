@@ -60,7 +60,7 @@ def compare_times(
     if len(common) < _LEAST_TESTS:
         return TimeVerdict(problem=f"fewer than {_LEAST_TESTS} tests have times on both sides")
     pairs = [(times_before[test_id], times_after[test_id]) for test_id in common]
-    return TimeVerdict(times=_comparison_of(pairs))
+    return TimeVerdict(times=_compare_pairs(pairs))
 
 
 def machine_problem(machines: Sequence[Mapping[str, Any]]) -> str:
@@ -111,7 +111,7 @@ def _mean_times(results: Sequence[Result]) -> dict[str, float]:
     return {test_id: fmean(values) for test_id, values in times.items()}
 
 
-def _comparison_of(pairs: Sequence[tuple[float, float]]) -> TimeComparison:
+def _compare_pairs(pairs: Sequence[tuple[float, float]]) -> TimeComparison:
     before, after = (sorted(times) for times in zip(*pairs, strict=True))
     return TimeComparison(
         median_before_ms=percentile(before, 0.5),

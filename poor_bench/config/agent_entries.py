@@ -82,7 +82,7 @@ def _decode(
         return None
     _check_llms(entry, llms, report)
     _check_cases(entry, report)
-    return _to_agent(entry, path, llms, _rubric_of(entry.skill, path, check_rubric, report))
+    return _to_agent(entry, path, llms, _read_rubric(entry.skill, path, check_rubric, report))
 
 
 def _check_llms(entry: AgentFile, llms: Sequence[LLM], report: Report) -> None:
@@ -112,7 +112,7 @@ def _check_cases(entry: AgentFile, report: Report) -> None:
             report.warning((*place, "simulated_user", "max_turns"), message, code="no-turns-left")
 
 
-def _rubric_of(
+def _read_rubric(
     skill: SkillEntry | None, path: Path, check_rubric: CheckRubric, report: Report
 ) -> str | None:
     if skill is None:

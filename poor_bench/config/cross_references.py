@@ -9,13 +9,13 @@ from typing import Any
 
 from poor_bench.config.nearest_name import name_hint, nearest_name
 from poor_bench.config.report import Loaded, Place, Report, parse_place
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.models.llm import LLM, resolve_llm_id
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass, merge_specs
 from poor_bench.prompts.render import (
     CONTENT_PLACEHOLDERS,
-    placeholders_of,
-    unfilled_placeholders,
+    list_placeholders,
+    list_unfilled_placeholders,
 )
 
 
@@ -82,7 +82,7 @@ def _templates(test_class: TestClass, place: Place) -> Iterator[tuple[Place, str
 
 
 def _check_template(template: str, place: Place, tests: Sequence[Test], report: Report) -> None:
-    names = placeholders_of(template)
+    names = list_placeholders(template)
     if not names:
         message = "this template has no placeholder, so its prompts never show a test's text"
         report.warning(place, message, hint="add {text}", code="no-placeholder")
@@ -91,12 +91,12 @@ def _check_template(template: str, place: Place, tests: Sequence[Test], report: 
         report.warning(place, message, hint="add {text}", code="no-content-placeholder")
     unfilled: dict[str, list[Test]] = defaultdict(list)
     for test in tests:
-        for name in unfilled_placeholders(template, test.fields):
+        for name in list_unfilled_placeholders(template, test.fields):
             unfilled[name].append(test)
     for name, lacking in unfilled.items():
         report.error(
             place,
-            f"nothing fills {{{name}}} in {len(lacking)} of {counted(len(tests), 'test')}, "
+            f"nothing fills {{{name}}} in {len(lacking)} of {write_count(len(tests), 'test')}, "
             f"such as `{lacking[0].test_id}`",
             hint=_hint(name, tests),
             code="unfilled-placeholder",

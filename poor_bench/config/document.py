@@ -113,7 +113,7 @@ _WAIT_S = 30.0
 
 
 @contextmanager
-def locked_for_writing(path: Path) -> Iterator[None]:
+def lock_for_writing(path: Path) -> Iterator[None]:
     """Keep other processes from changing a file in the meantime; reading needs no lock.
 
     Raises:
@@ -147,7 +147,7 @@ def write_atomically(path: Path, text: str) -> None:
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.chmod(_mode_of(target))
+        temporary.chmod(_read_mode(target))
         temporary.replace(target)
     except OSError as error:
         if temporary is not None:
@@ -156,7 +156,7 @@ def write_atomically(path: Path, text: str) -> None:
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def _mode_of(target: Path) -> int:
+def _read_mode(target: Path) -> int:
     try:
         return stat.S_IMODE(target.stat().st_mode)
     except FileNotFoundError:

@@ -13,7 +13,7 @@ from typing import Any
 
 from poor_bench.config.document import (
     Document,
-    locked_for_writing,
+    lock_for_writing,
     open_document,
     read_text,
     write_atomically,
@@ -54,7 +54,7 @@ def edit_entries(
         ConfigError: If the file, as it was or as it would be, has an error, or cannot be
             written; it is untouched then.
     """
-    with locked_for_writing(path):
+    with lock_for_writing(path):
         document, report = open_document(path, parse_json)
         if document is not None:
             check(document, report)
@@ -71,7 +71,7 @@ def edit_entries(
 
 
 def _written_anew(before: str, data: Any) -> str:
-    text = json.dumps(data, ensure_ascii=False, indent=indentation_of(before))
+    text = json.dumps(data, ensure_ascii=False, indent=find_indentation(before))
     return f"{text}\n"
 
 
@@ -108,7 +108,7 @@ def with_entries(text: str, key: str, entries: Sequence[Any]) -> str | None:
     return "".join([*pieces, text[at:]])
 
 
-def indentation_of(text: str) -> str | int:
+def find_indentation(text: str) -> str | int:
     """Return what a text indents its first level by."""
     match = _INDENTATION.search(text)
     return match[1] if match else 2
@@ -120,7 +120,7 @@ def _rewritten(written: str, entry: Any, margin: str, text: str) -> str:
 
 
 def _like(written: str, entry: Any, margin: str, text: str) -> str:
-    indent = indentation_of(text) if "\n" in written else None
+    indent = find_indentation(text) if "\n" in written else None
     shown = json.dumps(entry, ensure_ascii=False, indent=indent)
     return shown.replace("\n", f"{_newline(text)}{margin}")
 

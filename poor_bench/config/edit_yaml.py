@@ -16,7 +16,7 @@ from poor_bench.config.agent_entries import AGENTS_FOLDER
 from poor_bench.config.document import (
     Document,
     UnreadableError,
-    locked_for_writing,
+    lock_for_writing,
     open_document,
     read_text,
     write_atomically,
@@ -153,13 +153,13 @@ def _agent_id_in(path: Path) -> str:
 
 
 def _edit(path: Path, change: Change, check: Check, *, refusal: str, hint: str) -> None:
-    with locked_for_writing(path):
+    with lock_for_writing(path):
         document, report = open_document(path, parse_yaml)
         if document is not None:
             check(document, report)
         raise_errors(report.problems)
         assert document is not None
-        changed = _changed_text(read_text(path), document.data, change)
+        changed = _change_text(read_text(path), document.data, change)
         if changed is None:
             raise ConfigError(f"{path}: {refusal}", hint=hint)
         report = Report(str(path))
@@ -168,12 +168,12 @@ def _edit(path: Path, change: Change, check: Check, *, refusal: str, hint: str) 
         write_atomically(path, changed)
 
 
-def _changed_text(before: str, data: Any, change: Change) -> str | None:
+def _change_text(before: str, data: Any, change: Change) -> str | None:
     """Write a file anew with a change; None where that cannot be done."""
     wanted = deepcopy(data)
     if not change(wanted, deepcopy):
         return None
-    for style in (_readable, _quoted):
+    for style in (_readable, _quote):
         text = _rewritten(before, change, style)
         if text is not None and _says(text, wanted):
             return text
@@ -184,7 +184,7 @@ def _rewritten(before: str, change: Change, style: Style) -> str | None:
     from ruamel.yaml.error import YAMLError
 
     try:
-        indent = _indent_of(before)
+        indent = _find_indentation(before)
         content = _yaml(indent).load(before)
         change(content, style)
         return _dump(content, indent)
@@ -192,7 +192,7 @@ def _rewritten(before: str, change: Change, style: Style) -> str | None:
         return None
 
 
-def _indent_of(text: str) -> tuple[int, int]:
+def _find_indentation(text: str) -> tuple[int, int]:
     """Find the indentation that keeps most lines of a file as they are."""
     lines = set(text.splitlines())
 
@@ -239,7 +239,7 @@ def _readable(value: Any) -> Any:
     return _with_texts(value, style)
 
 
-def _quoted(value: Any) -> Any:
+def _quote(value: Any) -> Any:
     """Write texts in double quotes, the one form that can hold every text."""
     from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 

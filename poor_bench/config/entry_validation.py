@@ -101,7 +101,7 @@ def entries_in(
         key: The key under which the entries stand.
         report: Takes what is wrong with the top level, and entries that are no mappings.
     """
-    items, place = _list_of(document.data, key, report)
+    items, place = _find_list(document.data, key, report)
     for index, item in enumerate(items):
         if isinstance(item, dict):
             yield (*place, index), item
@@ -117,7 +117,7 @@ def written_ids(document: Document, key: str, id_key: str) -> frozenset[str]:
     return frozenset(written for written in ids if isinstance(written, str))
 
 
-def _list_of(data: Any, key: str, report: Report) -> tuple[list[Any], Place]:
+def _find_list(data: Any, key: str, report: Report) -> tuple[list[Any], Place]:
     if isinstance(data, list):
         return data, ()
     if not isinstance(data, dict):

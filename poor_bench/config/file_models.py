@@ -221,7 +221,7 @@ def _as_list(value: Any) -> Any:
 Rules = Annotated[list[Rule], BeforeValidator(_as_list, json_schema_input_type=Rule | list[Rule])]
 
 
-def _one_of(first: str, second: str) -> dict[str, Any]:
+def _require_one(first: str, second: str) -> dict[str, Any]:
     return {"oneOf": [{"required": [first]}, {"required": [second]}]}
 
 
@@ -239,7 +239,7 @@ class SimulatedUserEntry(FileModel):
 class AgentCaseEntry(FileModel):
     """One conversation: a single `input`, or several `turns` of the user."""
 
-    model_config = ConfigDict(json_schema_extra=_one_of("input", "turns"))
+    model_config = ConfigDict(json_schema_extra=_require_one("input", "turns"))
 
     id: Name = Field(description="Unique name within the agent.")
     input: Text | None = Field(None, description="First message of the user.")

@@ -11,7 +11,7 @@ from pydantic import Field
 from poor_bench.config.document import Document, open_document
 from poor_bench.config.entry_validation import entries_in, validate_entry
 from poor_bench.config.file_models import FileModel, Name
-from poor_bench.config.llm_names import is_match, llms_matching, names_of, unknown_llm
+from poor_bench.config.llm_names import is_match, list_names, llms_matching, unknown_llm
 from poor_bench.config.load import Workspace, raise_errors
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.config.report import Place, Report
@@ -81,14 +81,14 @@ def _decode(document: Document, path: Path, workspace: Workspace, report: Report
         if entry is not None:
             _check_patterns(entry, place, workspace, report)
             llms = llms_matching(entry.llm_id or EVERY, workspace.llms)
-            gates = list(_gates_of(entry, llms, place, path, report))
+            gates = list(_build_gates(entry, llms, place, path, report))
             if not gates and len(report.problems) == n_problems:
                 hint = f"one of {', '.join(f'`{kind.value}`' for kind in GateKind)}"
                 report.error(place, "this gate has no limit", hint=hint, code="no-limit")
             yield from gates
 
 
-def _gates_of(
+def _build_gates(
     entry: GateEntry, llms: Sequence[LLM], place: Place, path: Path, report: Report
 ) -> Iterator[Gate]:
     limits = {
@@ -103,15 +103,15 @@ def _gates_of(
         yield Gate(
             kind=kind,
             limit=limit,
-            llm_pattern=_pattern_of(entry.llm_id or EVERY, llms),
+            llm_pattern=_read_pattern(entry.llm_id or EVERY, llms),
             class_pattern=entry.class_id,
             baseline=_beside(path, entry.baseline) if is_regression else "",
         )
 
 
-def _pattern_of(written: str, llms: Sequence[LLM]) -> str:
+def _read_pattern(written: str, llms: Sequence[LLM]) -> str:
     """Return a pattern as it stands, or today's id for one that an older tool wrote."""
-    is_old = len(llms) == 1 and not any(is_match(name, written) for name in names_of(llms))
+    is_old = len(llms) == 1 and not any(is_match(name, written) for name in list_names(llms))
     return llms[0].id if is_old else written
 
 

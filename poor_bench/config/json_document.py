@@ -34,7 +34,7 @@ def parse_json(text: str) -> Document:
     try:
         data = load_json_text(
             text,
-            object_pairs_hook=_object_of,
+            object_pairs_hook=_build_object,
             parse_float=_finite_float,
             parse_constant=_refuse_constant,
         )
@@ -98,7 +98,7 @@ def _line_finder(text: str) -> Callable[[Place], int | None]:
     return line_of
 
 
-def _object_of(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _build_object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
         keys = Counter(key for key, _ in pairs)

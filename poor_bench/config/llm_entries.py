@@ -15,8 +15,8 @@ from poor_bench.config.report import Loaded, Place, Report
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices, Timeouts, base_llm_id, think_suffix
 from poor_bench.providers.catalog import provider_names
-from poor_bench.providers.endpoint import endpoint_of
-from poor_bench.providers.parameters import COMMON, ignored_parameters, unknown_parameters
+from poor_bench.providers.endpoint import resolve_endpoint
+from poor_bench.providers.parameters import COMMON, list_ignored_parameters, unknown_parameters
 
 
 def decode_llms(document: Document, report: Report) -> Iterator[tuple[Place, LLM]]:
@@ -127,7 +127,7 @@ def check_llms(llms: Loaded[LLM], is_own_provider: IsOwnProvider = no_own_provid
 
 def _check_llm(llm: LLM, place: Place, report: Report) -> None:
     try:
-        endpoint_of(llm, environ={})
+        resolve_endpoint(llm, environ={})
     except ConfigError as error:
         key = "endpoint" if llm.endpoint else "provider"
         report.error((*place, key), str(error), hint=error.hint, code=f"bad-{key}")
@@ -146,6 +146,6 @@ def _check_parameters(llm: LLM, place: Place, report: Report) -> None:
         hint = f"did you mean `{near}`?" if near else "use `extra_body` to send it unchanged"
         message = f"unknown parameter `{name}`"
         report.warning((*place, name), message, hint=hint, code="unknown-parameter")
-    for name in ignored_parameters(llm.provider, llm.parameters):
+    for name in list_ignored_parameters(llm.provider, llm.parameters):
         message = f"`{llm.provider}` ignores `{name}`"
         report.warning((*place, name), message, code="ignored-parameter")

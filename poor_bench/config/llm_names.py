@@ -50,14 +50,14 @@ def unknown_llm(name: str, llms: Sequence[LLM], also: Iterable[str] = ()) -> Con
     return ConfigError(f"unknown model {name!r}", hint=nearest_hint(near) if near else listed)
 
 
-def names_of(llms: Iterable[LLM]) -> list[str]:
+def list_names(llms: Iterable[LLM]) -> list[str]:
     """List the ids and labels of LLMs."""
     return [name for llm in llms for name in (llm.id, llm.label) if name]
 
 
 def llms_matching(pattern: str, llms: Sequence[LLM]) -> list[LLM]:
     """Find the LLMs that a pattern means."""
-    matching = [llm for llm in llms if any(is_match(name, pattern) for name in names_of([llm]))]
+    matching = [llm for llm in llms if any(is_match(name, pattern) for name in list_names([llm]))]
     if matching:
         return matching
     llm = find_llm(pattern, llms)
@@ -70,11 +70,11 @@ def ids_named(patterns: Iterable[str], llms: Sequence[LLM]) -> frozenset[str]:
         llm.id
         for pattern in patterns
         for llm in llms_matching(pattern, llms)
-        if pattern in names_of([llm]) or llm == find_llm(pattern, llms)
+        if pattern in list_names([llm]) or llm == find_llm(pattern, llms)
     )
 
 
-def stored_ids_matching(pattern: str, llms: Sequence[LLM], stored: Iterable[str]) -> frozenset[str]:
+def find_stored_ids(pattern: str, llms: Sequence[LLM], stored: Iterable[str]) -> frozenset[str]:
     """Collect the ids that a pattern means, those included that only have results.
 
     Args:

@@ -17,7 +17,7 @@ from poor_bench.config.report import Loaded, Report, collect
 from poor_bench.config.test_entries import decode_test_classes, decode_tests
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem, Severity
 from poor_bench.models.test import Test, TestClass
@@ -110,7 +110,7 @@ def raise_errors(problems: Sequence[Problem]) -> None:
     n_errors = sum(problem.severity is Severity.ERROR for problem in problems)
     if n_errors:
         files = ", ".join(dict.fromkeys(problem.file for problem in problems))
-        raise ConfigError(f"{counted(n_errors, 'problem')} in {files}", problems=problems)
+        raise ConfigError(f"{write_count(n_errors, 'problem')} in {files}", problems=problems)
 
 
 TEST_CLASSES_FILE = "test_classes.yaml"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from poor_bench.command_line import program, quoted
+from poor_bench.command_line import program, quote_word
 from poor_bench.errors import ConfigError
 
 _EXAMPLES = Path(__file__).with_name("example_workspace")
@@ -36,7 +36,7 @@ def create_workspace(folder: Path) -> list[Path]:
 
 def _with_commands(text: str, folder: Path) -> str:
     """Write commands into an example as they can be typed in the user's shell."""
-    return text.replace("python main.py", program()).replace("THIS_FOLDER", quoted(folder))
+    return text.replace("python main.py", program()).replace("THIS_FOLDER", quote_word(folder))
 
 
 def _require_absent(paths: list[Path], folder: Path) -> None:

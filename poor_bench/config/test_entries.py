@@ -86,13 +86,13 @@ def _to_test(entry: TestEntry, test_class: TestClass | None) -> Test:
         text=entry.text,
         texts=None if entry.texts is None else tuple(entry.texts),
         fields=without_comments(entry.fields) or _NO_FIELDS,
-        evaluator=_evaluator_of(entry, test_class),
+        evaluator=_choose_evaluator(entry, test_class),
         reference_response=entry.reference_response,
         tags=tuple(sys.intern(tag) for tag in entry.tags),
     )
 
 
-def _evaluator_of(entry: TestEntry, test_class: TestClass | None) -> EvaluatorSpec | None:
+def _choose_evaluator(entry: TestEntry, test_class: TestClass | None) -> EvaluatorSpec | None:
     written = entry.evaluation_module
     if written is None:
         return None

@@ -132,9 +132,9 @@ class PlainValues:
             UnreadableError: If it is not plain data, repeats a key within one mapping, or grows
                 beyond measure through its aliases.
         """
-        return self._sized(node)[0]
+        return self._measure(node)[0]
 
-    def _sized(self, node: yaml.Node) -> tuple[Any, int]:
+    def _measure(self, node: yaml.Node) -> tuple[Any, int]:
         """Return the value of a node, and how many values it stands for."""
         if node in self._done:
             return self._done[node]
@@ -154,7 +154,7 @@ class PlainValues:
         if isinstance(node.value, str):
             return _scalar(node), 1
         if _is_sequence(node):
-            items = [self._sized(item) for item in node.value]
+            items = [self._measure(item) for item in node.value]
             return [value for value, _ in items], 1 + sum(size for _, size in items)
         return self._mapping(node)
 
@@ -163,7 +163,7 @@ class PlainValues:
         merged: dict[str, Any] = {}
         total = 1
         for key_node, value_node in node.value:
-            value, size = self._sized(value_node)
+            value, size = self._measure(value_node)
             total += size
             if key_node.tag == UNQUOTED and key_node.value == "<<":
                 merged = _merge(value_node, value) | merged

@@ -13,7 +13,7 @@ from poor_bench.dashboard.page import CLOCK_IDLE_MS, Page, ShellIds, bind_script
 from poor_bench.dashboard.pages.registry import PAGES, page_at
 from poor_bench.dashboard.theme import MANTINE_THEME
 from poor_bench.errors import ConfigError, PoorBenchError
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.models.problem import Problem, Severity
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _files(problems: list[Problem]) -> list[Component]:
 def _file(file: str, problems: list[Problem]) -> Component:
     return html.Div(
         [
-            html.H2([html.Code(file), html.Span(counted(len(problems), "problem"))]),
+            html.H2([html.Code(file), html.Span(write_count(len(problems), "problem"))]),
             html.Ul([_problem(problem) for problem in problems]),
         ],
         className="blocked-file",
@@ -239,7 +239,7 @@ def refresh(services: Services) -> tuple[str, list[dict[str, Any]]]:
     version = services.version()
     try:
         table = services.results.table()
-        text = f"{counted(len(table), 'result')} of {counted(len(table.llm_ids), 'model')}"
+        text = f"{write_count(len(table), 'result')} of {write_count(len(table.llm_ids), 'model')}"
     except PoorBenchError as error:
         return version, [notice("Refresh failed", str(error), is_error=True)]
     return version, [notice("Up to date", text)]

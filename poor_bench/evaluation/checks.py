@@ -11,7 +11,7 @@ from typing import Any
 
 from poor_bench.evaluation.data import MISSING, find_path
 from poor_bench.evaluation.models import EvalCase, EvalTrialResult, Expectations
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 _SHOWN = 200
 
@@ -125,7 +125,7 @@ def _limits(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
         if most is not None and seen > most:
             yield f"{key}: {seen:.10g} {unit}, at most {most:.10g} expected"
     if expect.min_actions is not None and trial.actions < expect.min_actions:
-        seen_actions = counted(trial.actions, "action")
+        seen_actions = write_count(trial.actions, "action")
         yield f"min_actions: {seen_actions}, at least {expect.min_actions} expected"
 
 

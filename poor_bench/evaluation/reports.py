@@ -27,7 +27,7 @@ from poor_bench.evaluation.models import (
     EvalTrialResult,
 )
 from poor_bench.evaluation.scoring import SHOWN_OF_TRIAL
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.reports.junit_report import xml_text
 from poor_bench.runs.journal import dump_record
 from poor_bench.safe_files import open_regular
@@ -198,9 +198,8 @@ def _line(trial: EvalTrialResult) -> str:
         return f"trial {trial.trial}: not run: {trial.failure.message}"
     verdict = "passed" if trial.passed else "failed"
     said = trial.summary if trial.success else trial.error
-    return (
-        f"trial {trial.trial}: {verdict} ({trial.mode}, {counted(trial.actions, 'action')}): {said}"
-    )
+    actions = write_count(trial.actions, "action")
+    return f"trial {trial.trial}: {verdict} ({trial.mode}, {actions}): {said}"
 
 
 def _total_ms(case: EvalCaseResult) -> float:

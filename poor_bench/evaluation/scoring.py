@@ -19,7 +19,7 @@ from poor_bench.evaluation.models import (
     EvalTagResult,
     EvalTrialResult,
 )
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.models.completion import Usage
 from poor_bench.models.llm import Prices
 from poor_bench.scoring.cost import cost_usd
@@ -288,7 +288,7 @@ def _too_few_passed(
         prefix = f"trial {trial.trial}: " if case.trials > 1 else ""
         yield from (f"{prefix}{check}" for check in trial.failed_checks)
     if wanted is not None:
-        n_ran = counted(len(ran), "trial")
+        n_ran = write_count(len(ran), "trial")
         yield f"min_trial_pass_rate: {n_passed} of {n_ran} passed, {wanted:.0%} expected"
 
 

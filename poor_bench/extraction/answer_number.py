@@ -31,7 +31,7 @@ from poor_bench.extraction.answer_object import (
     holds_objects,
     without_ambiguous_objects,
 )
-from poor_bench.extraction.fences import fenced_blocks, last_boxed
+from poor_bench.extraction.fences import find_fenced_blocks, last_boxed
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.number import (
@@ -93,18 +93,18 @@ def extract_number(text: str) -> Extracted[Number] | None:
         >>> extract_number("6 boxes of 3 make $18.00").value.value
         Decimal('18.00')
     """
-    extracted = _fenced(text) or _whole(text, Found.BARE) or _boxed(text)
+    extracted = _read_fenced(text) or _whole(text, Found.BARE) or _read_boxed(text)
     if extracted is not None or _DIGIT.search(last_boxed(text) or ""):
         return extracted
     if of_object := _object(text):
         return of_object
     text = without_ambiguous_objects(text)
     return (
-        _corrected(text)
-        or _announced(text)
-        or _announced_afterwards(text)
+        _read_corrected(text)
+        or _read_announced(text)
+        or _read_announced_afterwards(text)
         or _first_line(text)
-        or _concluded(text)
+        or _read_concluded(text)
         or _last(text)
     )
 
@@ -114,15 +114,15 @@ def _whole(text: str, found: Found) -> Extracted[Number] | None:
     return Extracted(number, found, text.strip()) if number else None
 
 
-def _fenced(text: str) -> Extracted[Number] | None:
-    for block in reversed(fenced_blocks(text)):
+def _read_fenced(text: str) -> Extracted[Number] | None:
+    for block in reversed(find_fenced_blocks(text)):
         extracted = _whole(block.body, Found.FENCED)
         if extracted:
             return extracted
     return None
 
 
-def _boxed(text: str) -> Extracted[Number] | None:
+def _read_boxed(text: str) -> Extracted[Number] | None:
     content = last_boxed(text)
     if content is None:
         return None
@@ -140,14 +140,14 @@ def _object(text: str) -> Extracted[Number] | None:
     return Extracted(number, Found.ANNOUNCED, extracted.text) if number else None
 
 
-def _corrected(text: str) -> Extracted[Number] | None:
+def _read_corrected(text: str) -> Extracted[Number] | None:
     for correction in deque(_CORRECTION.finditer(text), maxlen=1):
         rest = text[correction.end() :]
-        return _announced(rest) or _whole(rest, Found.STATED) or _concluded(rest)
+        return _read_announced(rest) or _whole(rest, Found.STATED) or _read_concluded(rest)
     return None
 
 
-def _announced(text: str) -> Extracted[Number] | None:
+def _read_announced(text: str) -> Extracted[Number] | None:
     announcements = list(_ANNOUNCEMENT.finditer(text))
     for announcement in reversed(announcements[-_MAX_ANNOUNCEMENTS:]):
         rest = text[announcement.end() : announcement.end() + _MAX_LINE].lstrip()
@@ -164,18 +164,18 @@ def _first_after(line: str) -> Extracted[Number] | None:
         plain = plain_math(piece)
         first = first_number_in(plain)
         if first and first.start <= _MAX_GAP:
-            return _extracted(first, plain, Found.ANNOUNCED)
+            return _extract(first, plain, Found.ANNOUNCED)
     return None
 
 
-def _announced_afterwards(text: str) -> Extracted[Number] | None:
+def _read_announced_afterwards(text: str) -> Extracted[Number] | None:
     announcements = list(_ANNOUNCEMENT_AFTERWARDS.finditer(text))
     for announcement in reversed(announcements[-_MAX_ANNOUNCEMENTS:]):
         before = text[max(0, announcement.start() - _MAX_LINE) : announcement.start()]
         plain = plain_math(before)
         last = last_number_in(plain)
         if last and len(plain) - last.end <= _MAX_GAP:
-            return _extracted(last, plain, Found.ANNOUNCED)
+            return _extract(last, plain, Found.ANNOUNCED)
     return None
 
 
@@ -185,14 +185,14 @@ def _first_line(text: str) -> Extracted[Number] | None:
     return None if is_list_item else _whole(line, Found.STATED)
 
 
-def _concluded(text: str) -> Extracted[Number] | None:
+def _read_concluded(text: str) -> Extracted[Number] | None:
     if _is_mapping(text):
         return None
     last_line = text.rstrip().rpartition("\n")[2][-_MAX_LINE:]
     sentences = _SENTENCE_END.split(_EMPHASIS.sub("", last_line))
     plain = plain_math(next((piece for piece in reversed(sentences) if piece.strip()), ""))
     conclusions = list(_conclusions(plain))
-    return _extracted(conclusions[-1], plain, Found.STATED) if conclusions else None
+    return _extract(conclusions[-1], plain, Found.STATED) if conclusions else None
 
 
 def _is_mapping(text: str) -> bool:
@@ -213,8 +213,8 @@ def _conclusions(sentence: str) -> Iterator[NumberInText]:
 def _last(text: str) -> Extracted[Number] | None:
     plain = plain_math(text)
     last = last_number_in(plain)
-    return _extracted(last, plain, Found.IN_PROSE) if last else None
+    return _extract(last, plain, Found.IN_PROSE) if last else None
 
 
-def _extracted(of: NumberInText, text: str, found: Found) -> Extracted[Number]:
+def _extract(of: NumberInText, text: str, found: Found) -> Extracted[Number]:
     return Extracted(of.number, found, text[of.start : of.end].strip())

@@ -24,7 +24,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
-from poor_bench.extraction.fences import fenced_blocks, last_boxed
+from poor_bench.extraction.fences import find_fenced_blocks, last_boxed
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.label import is_denied
@@ -83,7 +83,7 @@ def extract_choice(
     patterns = _patterns(tuple(labels))
     return (
         _whole(text, by_fold)
-        or _announced(text, by_fold, patterns)
+        or _read_announced(text, by_fold, patterns)
         or _at_beginning(text, by_fold, patterns)
         or _only_one(text, by_fold, patterns)
         or _by_text(text, labels, texts)
@@ -91,9 +91,9 @@ def extract_choice(
 
 
 def _whole(text: str, by_fold: dict[str, str]) -> Extracted[str] | None:
-    candidates = [(block.body, Found.FENCED) for block in reversed(fenced_blocks(text))]
+    candidates = [(block.body, Found.FENCED) for block in reversed(find_fenced_blocks(text))]
     candidates.append((text, Found.BARE))
-    candidates.append((_unwrapped(last_boxed(text) or ""), Found.BOXED))
+    candidates.append((_unwrap(last_boxed(text) or ""), Found.BOXED))
     for piece, found in candidates:
         label = by_fold.get(fold_answer(piece))
         if label is not None:
@@ -101,12 +101,14 @@ def _whole(text: str, by_fold: dict[str, str]) -> Extracted[str] | None:
     return None
 
 
-def _unwrapped(boxed: str) -> str:
+def _unwrap(boxed: str) -> str:
     r"""Unwrap `\text{B}` to `B`."""
     return re.sub(r"^\s*\\\w{1,8}\{(.*)\}\s*$", r"\1", boxed)
 
 
-def _announced(text: str, by_fold: dict[str, str], patterns: _Patterns) -> Extracted[str] | None:
+def _read_announced(
+    text: str, by_fold: dict[str, str], patterns: _Patterns
+) -> Extracted[str] | None:
     extracted = extract_json(text, lambda value: _member(value, by_fold) is not None)
     if extracted is not None:
         return Extracted(_member(extracted.value, by_fold) or "", Found.ANNOUNCED, extracted.text)
@@ -202,7 +204,7 @@ def _patterns(labels: tuple[str, ...]) -> _Patterns:
     label = "|".join(map(_in_own_case, by_length))
     any_case = "|".join(map(re.escape, by_length))
     return _Patterns(
-        announced=_announced_pattern(label, any_case),
+        announced=_build_announced_pattern(label, any_case),
         at_line_start=_line_start_pattern(label, any_case),
         set_off=re.compile(rf"(?<![\w.-])(?P<label>{label})(?=[)\]*_\"'`])"),
         word=re.compile(rf"(?<![\w'.-])(?P<label>{label})(?![\w']|[.,]\d){_NO_ARTICLE}"),
@@ -210,7 +212,7 @@ def _patterns(labels: tuple[str, ...]) -> _Patterns:
     )
 
 
-def _announced_pattern(label: str, any_case: str) -> re.Pattern[str]:
+def _build_announced_pattern(label: str, any_case: str) -> re.Pattern[str]:
     return re.compile(
         rf"{_ANNOUNCING}{_OPENING}{_NAMED}{_OPENING}(?:"
         rf"(?P<after>{label}){_AT_AN_END}{_NO_ARTICLE}"  # the answer is (B) because

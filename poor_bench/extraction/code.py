@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.thinking import without_thinking
 
@@ -194,7 +194,7 @@ def extract_code(text: str, function_name: str | None = None) -> Extracted[str] 
         The code and how it was found; None if there is none.
     """
     answer = without_thinking(text)
-    blocks = [textwrap.dedent(block.body).strip("\n") for block in fenced_blocks(answer)]
+    blocks = [textwrap.dedent(block.body).strip("\n") for block in find_fenced_blocks(answer)]
     fenced = _best_block([block for block in blocks if block.strip()], function_name)
     if fenced is not None:
         code = with_needed(fenced, blocks, function_name)
@@ -243,7 +243,7 @@ def extract_code_blocks(text: str) -> list[str]:
         >>> extract_code_blocks("First:\n```python\nx = 1\n```\nthen:\n```\ny = 2\n```")
         ['x = 1', 'y = 2']
     """
-    bodies = [textwrap.dedent(block.body) for block in fenced_blocks(without_thinking(text))]
+    bodies = [textwrap.dedent(block.body) for block in find_fenced_blocks(without_thinking(text))]
     blocks = [body.strip("\n") for body in bodies if body.strip()]
     if blocks:
         return blocks

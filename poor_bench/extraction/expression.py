@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from poor_bench.extraction.fences import fenced_blocks, last_boxed
+from poor_bench.extraction.fences import find_fenced_blocks, last_boxed
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.plain_math import plain_math
 
@@ -106,11 +106,11 @@ def safe_expression(text: str) -> str | None:
     text = _TRIGONOMETRIC_POWER.sub(r"\g<function>(\g<argument>)^\g<power>", text)
     if re.search(r"\d\s+\d", text) or not all(map(_is_known, _COMMAND.findall(text))):
         return None
-    return _joined(text.replace("{", "(").replace("}", ")").replace("\\", " "))
+    return _join_tokens(text.replace("{", "(").replace("}", ")").replace("\\", " "))
 
 
 def _pieces(text: str) -> Iterator[tuple[str, Found]]:
-    blocks = fenced_blocks(text)
+    blocks = find_fenced_blocks(text)
     if "\n" not in text.strip():
         yield text, Found.BARE
     for block in reversed(blocks):
@@ -152,7 +152,7 @@ def _plain_root(match: re.Match[str]) -> str:
     return f" sqrt({radicand})"
 
 
-def _joined(text: str) -> str | None:
+def _join_tokens(text: str) -> str | None:
     """Return tokens with every operator written out, or None where one is not allowed."""
     pieces: list[str] = []
     position = 0

@@ -39,7 +39,7 @@ class FencedBlock:
     is_closed: bool
 
 
-def fenced_blocks(text: str) -> list[FencedBlock]:
+def find_fenced_blocks(text: str) -> list[FencedBlock]:
     r"""Return the fenced blocks of `text`, in order; they never overlap.
 
     Example:
@@ -78,7 +78,7 @@ class _Scan:
         if self._deep_end is not None:
             self._close(self._deep_end)
         if self._opening is not None:
-            self._blocks.append(_unclosed_block(self._text, self._opening))
+            self._blocks.append(_read_unclosed_block(self._text, self._opening))
         return self._blocks
 
     def _open(self, line: re.Match[str]) -> None:
@@ -119,7 +119,7 @@ def _block(
     )
 
 
-def _unclosed_block(text: str, opening: re.Match[str]) -> FencedBlock:
+def _read_unclosed_block(text: str, opening: re.Match[str]) -> FencedBlock:
     """Return the block up to a last line of fence characters, else up to the end.
 
     A closing fence that is too short (six backticks closed by three) closes nothing by the rules,

@@ -73,24 +73,24 @@ def compare_fields(expected: Any, got: Any, *, forbid_others: bool = False) -> F
         got: A JSON value.
         forbid_others: Whether what `got` has beside is compared as well, and differs.
     """
-    compared = list(_expected_fields(expected, got, "$"))
+    compared = list(_list_expected_fields(expected, got, "$"))
     if forbid_others:
         compared += _other_fields(expected, got, "$")
     differences = tuple(field for field in compared if field.problem)
     return FieldComparison(len(compared), differences)
 
 
-def _expected_fields(expected: Any, got: Any, path: str) -> Iterator[Difference]:
+def _list_expected_fields(expected: Any, got: Any, path: str) -> Iterator[Difference]:
     """Yield every expected field; where it is right, without a problem."""
     if isinstance(expected, dict) and expected:
         members = got if isinstance(got, dict) else {}
         for key, value in expected.items():
-            yield from _expected_fields(value, members.get(key, _UNSET), f"{path}.{key}")
+            yield from _list_expected_fields(value, members.get(key, _UNSET), f"{path}.{key}")
     elif isinstance(expected, list) and expected:
         items = got if isinstance(got, list) else []
         for index, value in enumerate(expected):
             item = items[index] if index < len(items) else _UNSET
-            yield from _expected_fields(value, item, f"{path}[{index}]")
+            yield from _list_expected_fields(value, item, f"{path}[{index}]")
     elif got is _UNSET:
         yield Difference(path, "missing")
     elif _are_equal(expected, got):

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NoReturn
 
-from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.found import Extracted, Found
 
 _SYMBOL = re.compile(r'\\[^\n]|["\n\[\]{}]')
@@ -136,7 +136,7 @@ def extract_json(
     """
     reader = _Reader(accepts, exact=exact)
     stripped = text.strip().removeprefix("\ufeff")
-    bodies = [block.body.strip() for block in reversed(fenced_blocks(text))]
+    bodies = [block.body.strip() for block in reversed(find_fenced_blocks(text))]
     extracted = reader.first([stripped], Found.BARE) or reader.first(bodies, Found.FENCED)
     if extracted is not None or not ("{" in text or "[" in text):
         return extracted
@@ -182,7 +182,7 @@ class _Reader:
             allowance -= len(candidate) + _COST_OF_A_REPAIR
             if allowance < 0:
                 return None
-            value = _repaired(candidate)
+            value = _repair(candidate)
             if value is not None and self._accepts(value):
                 return Extracted(value, Found.REPAIRED, candidate)
         return None
@@ -208,7 +208,7 @@ def _repairable(text: str, spans: BracketSpans) -> Iterator[str]:
         yield text[spans.unclosed_start :]
 
 
-def _repaired(candidate: str) -> Any:
+def _repair(candidate: str) -> Any:
     """Return the object or list that `candidate` was meant to be, or None."""
     import json_repair
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from poor_bench.extraction.fences import fenced_blocks, last_boxed
+from poor_bench.extraction.fences import find_fenced_blocks, last_boxed
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import Accepts, extract_json
 
@@ -89,7 +89,7 @@ def _outermost(matches: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
 
 
 def _plain_items(text: str, accepts_item: AcceptsItem) -> Extracted[list[Any]] | None:
-    blocks = fenced_blocks(text)
+    blocks = find_fenced_blocks(text)
     boxed = last_boxed(text)
     body, found = text, Found.BARE
     if blocks:

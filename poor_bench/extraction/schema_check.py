@@ -50,7 +50,7 @@ def schema_validator(schema: str) -> Validator:
     except Unresolvable as error:
         raise ValueError(f"the schema refers to {error.ref!r:.200}, which is not in it") from error
     make_kind: Callable[..., Any] = extend
-    limited = make_kind(kind, _limited_keywords(kind))
+    limited = make_kind(kind, _limit_keywords(kind))
     validator: Validator = limited(document, registry=registry)
     return validator
 
@@ -90,7 +90,7 @@ def _keywords(schema: Resource[Any]) -> set[str]:
     return own.union(*(_keywords(part) for part in schema.subresources()))
 
 
-def _limited_keywords(kind: type[Validator]) -> dict[str, _Keyword]:
+def _limit_keywords(kind: type[Validator]) -> dict[str, _Keyword]:
     """Return the keywords that search for patterns, with a time limit."""
     check_rest = kind.VALIDATORS.get("additionalProperties")
     limited: dict[str, _Keyword] = {

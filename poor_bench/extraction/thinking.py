@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.fences import find_fenced_blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def split_thinking(text: str) -> ThinkingSplit:
         beginning = opening.match(text)
         if beginning is not None:
             return _split_at(text, beginning.end(), closing)
-    markers = _unquoted_markers(text)
+    markers = _find_unquoted_markers(text)
     if not markers:
         return ThinkingSplit(answer=text, thinking="", is_unclosed=False)
     splitter = _Splitter(text)
@@ -141,7 +141,7 @@ def _split_at(text: str, start: int, closing: re.Pattern[str]) -> ThinkingSplit:
     )
 
 
-def _unquoted_markers(text: str) -> list[re.Match[str]]:
+def _find_unquoted_markers(text: str) -> list[re.Match[str]]:
     candidates = (_MARKER.match(text, sign.start()) for sign in _BEGINNING.finditer(text))
     return [marker for marker in candidates if marker and not _is_quoted(text, marker)]
 
@@ -153,7 +153,7 @@ def _is_quoted(text: str, marker: re.Match[str]) -> bool:
 
 def _block_starts(text: str, markers: Sequence[re.Match[str]]) -> Iterator[int]:
     """Yield for each marker where the code block around it starts, or -1."""
-    blocks = (block for block in fenced_blocks(text) if block.is_closed)
+    blocks = (block for block in find_fenced_blocks(text) if block.is_closed)
     block = next(blocks, None)
     for marker in markers:
         while block is not None and block.end <= marker.start():

@@ -17,9 +17,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.found import Extracted, Found
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 _HUNK = re.compile(
     r"@@+(?:\s*-(?P<start>\d{1,9})(?:,(?P<n_old>\d{1,9}))?\s+\+\d{1,9}(?:,(?P<n_new>\d{1,9}))?\s*@@)?"
@@ -67,7 +67,7 @@ def extract_diff(text: str) -> Extracted[tuple[FileDiff, ...]] | None:
     Args:
         text: An answer, without thinking.
     """
-    for block in reversed(fenced_blocks(text)):
+    for block in reversed(find_fenced_blocks(text)):
         files = parse_diff(block.body)
         if files:
             return Extracted(files, Found.FENCED, block.body)
@@ -189,7 +189,7 @@ def _name_in(line: str) -> str:
     return match["name"].strip() if match else ""
 
 
-def changed_lines(hunks: Sequence[Hunk]) -> Iterator[tuple[str, str]]:
+def list_changed_lines(hunks: Sequence[Hunk]) -> Iterator[tuple[str, str]]:
     """Yield sign and text of every line that a diff removes or adds."""
     return ((sign, text) for hunk in hunks for sign, text in hunk.lines if sign != " ")
 
@@ -222,7 +222,7 @@ def apply_hunks(lines: Sequence[str], hunks: Sequence[Hunk]) -> list[str]:
     position = 0
     for number, hunk in enumerate(hunks, start=1):
         old = [line.rstrip() for line in hunk.old]
-        place = _find(source, old, position, _expected_place(hunk))
+        place = _find(source, old, position, _find_expected_place(hunk))
         if place is None:
             raise DiffDoesNotApplyError(f"hunk {number} does not fit the original")
         result += source[position:place]
@@ -231,7 +231,7 @@ def apply_hunks(lines: Sequence[str], hunks: Sequence[Hunk]) -> list[str]:
     return result + source[position:]
 
 
-def _expected_place(hunk: Hunk) -> int:
+def _find_expected_place(hunk: Hunk) -> int:
     if hunk.start is None:
         return 0
     # By the format, an insertion's header names the line that it comes after.
@@ -289,7 +289,7 @@ def difference_of_diffs(got: Files, expected: Files) -> str:
     Names of files are compared without folders, and only where both diffs give them.
     """
     if len(got) != len(expected):
-        return f"expected changes in {counted(len(expected), 'file')}, got {len(got)}"
+        return f"expected changes in {write_count(len(expected), 'file')}, got {len(got)}"
     for ours, theirs in zip(_by_name(got), _by_name(expected), strict=True):
         if ours.name and theirs.name and _base(ours.name) != _base(theirs.name):
             return f"expected file {theirs.name!r:.80}, got {ours.name!r:.80}"
@@ -307,7 +307,7 @@ def share_of_changes(got: Files, expected: Files) -> float:
 
 def all_changes(files: Files) -> Iterable[str]:
     """Return every changed line with its sign, without white space at its end."""
-    return (sign + text.rstrip() for file in files for sign, text in changed_lines(file.hunks))
+    return (sign + text.rstrip() for file in files for sign, text in list_changed_lines(file.hunks))
 
 
 def _by_name(files: Files) -> list[FileDiff]:

@@ -24,14 +24,14 @@ from poor_bench.gates.gate import (
     GateStatus,
     made_strict,
 )
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.metrics import Metric
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.intervals import wilson_interval
 from poor_bench.statistics.summarise import summarise
-from poor_bench.statistics.summary import Summary, scored_share
+from poor_bench.statistics.summary import Summary, compute_scored_share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ def _check_p95(scope: Scope, limit: float) -> Observation:
     figure = metrics.P95_TIME.compute(scope.summary) if scope.summary else None
     if figure is None:
         return Observation(GateStatus.FAILED, None, f"{NOTHING}no scored trial has a time")
-    seen = f"95 % end within {figure.value:.0f} ms ({counted(figure.n, 'trial')})"
+    seen = f"95 % end within {figure.value:.0f} ms ({write_count(figure.n, 'trial')})"
     if figure.value <= limit + _ROUNDING:
         return Observation(GateStatus.PASSED, figure.value, f"{seen}; the limit is {limit:.0f} ms")
     n_slower = sum(
@@ -144,7 +144,7 @@ def _check_cost(scope: Scope, limit: float) -> Observation:
         return Observation(GateStatus.FAILED, None, f"{NOTHING}no result has a cost")
     unknown = len(scope.results) - figure.n
     seen = f"cost {metrics.COST.text(figure.value)}" + (
-        f" and {counted(unknown, 'trial')} of unknown cost" if unknown else ""
+        f" and {write_count(unknown, 'trial')} of unknown cost" if unknown else ""
     )
     limit_text = metrics.COST.text(limit)
     if figure.value > limit + _ROUNDING:
@@ -157,7 +157,7 @@ def _check_scored_share(scope: Scope, limit: float) -> Observation:
     """Check the share of trials that ended with a score, pending tests counted as one trial."""
     row = scope.summary
     n_scored, n_failed = (row.n_scored, row.n_failed) if row else (0, 0)
-    share = scored_share(n_scored, n_failed, scope.n_pending)
+    share = compute_scored_share(n_scored, n_failed, scope.n_pending)
     seen = f"{n_scored} scored, {n_failed} failed to run, {scope.n_pending} pending"
     if row and row.n_newer_failed:
         seen += f"; {row.n_newer_failed} of the scored have a newer attempt that failed"
@@ -173,7 +173,7 @@ def _check_mean(metric: Metric, scope: Scope, limit: float) -> Observation:
         reason = f"{NOTHING}no scored trial ({n_failed} failed to run)"
         return Observation(GateStatus.FAILED, None, reason)
     interval = metrics.interval_text(figure.low, figure.high)
-    n_tests = counted(figure.n, metric.counts)
+    n_tests = write_count(figure.n, metric.counts)
     seen = f"{metric.label.lower()} {metrics.score_text(figure.value)} ({interval}, {n_tests})"
     if figure.value >= limit - _ROUNDING:
         return Observation(GateStatus.PASSED, figure.value, f"{seen}; the limit is {limit:g}")
@@ -196,7 +196,7 @@ def check_regression(comparison: LLMComparison | None, class_id: str | None) -> 
     """
     if comparison is None:
         return Observation(GateStatus.WARNING, None, "new: the baseline has no results of it")
-    groups = _groups_of(comparison, class_id)
+    groups = _select_groups(comparison, class_id)
     if not groups:
         reasons = ", ".join(_not_comparable(comparison, class_id)) or "no test of both"
         return Observation(GateStatus.FAILED, None, f"{NOTHING}{reasons}")
@@ -210,11 +210,13 @@ def check_regression(comparison: LLMComparison | None, class_id: str | None) -> 
         return Observation(GateStatus.WARNING, observed, "; ".join(doubts))
     n_tests = len(groups[0].tests)
     return Observation(
-        GateStatus.PASSED, observed, f"{difference_text(groups[0])} on {counted(n_tests, 'test')}"
+        GateStatus.PASSED,
+        observed,
+        f"{difference_text(groups[0])} on {write_count(n_tests, 'test')}",
     )
 
 
-def _groups_of(comparison: LLMComparison, class_id: str | None) -> list[ComparedGroup]:
+def _select_groups(comparison: LLMComparison, class_id: str | None) -> list[ComparedGroup]:
     if class_id is not None:
         return [group for group in comparison.by_class if group.class_id == class_id]
     if comparison.overall is None:
@@ -230,13 +232,15 @@ def _doubts(comparison: LLMComparison, group: ComparedGroup, class_id: str | Non
     doubts += _not_comparable(comparison, class_id)
     n_unverified = sum(not test.is_verified for test in group.tests)
     if n_unverified:
-        doubts.append(f"{counted(n_unverified, 'test')} with older results, which tell too little")
+        doubts.append(
+            f"{write_count(n_unverified, 'test')} with older results, which tell too little"
+        )
     return doubts
 
 
 def _not_comparable(comparison: LLMComparison, class_id: str | None) -> list[str]:
     return [
-        f"{mismatches_text(reasons)}: {counted(len(test_ids), 'test')} not compared"
+        f"{mismatches_text(reasons)}: {write_count(len(test_ids), 'test')} not compared"
         for reasons, test_ids in comparison.not_comparable(class_id).items()
     ]
 
@@ -273,12 +277,14 @@ def check_gates(
         raise ValueError("no gate is defined")
     asked = {gate.kind for gate in gates}
     implied = [gate for gate in IMPLIED_GATES if gate.kind not in asked]
-    outcomes = [outcome for gate in (*gates, *implied) for outcome in _outcomes_of(gate, evidence)]
+    outcomes = [
+        outcome for gate in (*gates, *implied) for outcome in _list_outcomes(gate, evidence)
+    ]
     return made_strict(outcomes) if strict else outcomes
 
 
-def _outcomes_of(gate: Gate, evidence: Evidence) -> list[GateOutcome]:
-    outcomes = list(_checked(gate, evidence))
+def _list_outcomes(gate: Gate, evidence: Evidence) -> list[GateOutcome]:
+    outcomes = list(_check_gate(gate, evidence))
     if gate.only_warns:
         return [
             replace(outcome, status=GateStatus.WARNING)
@@ -293,14 +299,14 @@ def _outcomes_of(gate: Gate, evidence: Evidence) -> list[GateOutcome]:
     return outcomes
 
 
-def _checked(gate: Gate, evidence: Evidence) -> Iterator[GateOutcome]:
+def _check_gate(gate: Gate, evidence: Evidence) -> Iterator[GateOutcome]:
     for llm in evidence.llms:
         if not gate.is_about(llm.id, llm.label):
             continue
         if not evidence.results.get(llm.id):
             yield from _never_run(gate, llm, evidence)
             continue
-        for class_id in _classes_of(gate, evidence):
+        for class_id in _list_classes(gate, evidence):
             seen = _observe(gate, evidence.scope(llm.id, class_id), evidence)
             yield GateOutcome(
                 gate=gate,
@@ -321,7 +327,7 @@ def _never_run(gate: Gate, llm: LLM, evidence: Evidence) -> Iterator[GateOutcome
         yield GateOutcome(gate=gate, llm_id=llm.id, status=GateStatus.WARNING, reason=reason)
 
 
-def _classes_of(gate: Gate, evidence: Evidence) -> Iterable[str | None]:
+def _list_classes(gate: Gate, evidence: Evidence) -> Iterable[str | None]:
     if gate.class_pattern is None:
         return [None]
     return [class_id for class_id in evidence.classes() if gate.is_about_class(class_id)]
@@ -350,10 +356,10 @@ _LIMIT_CHECKS: Mapping[GateKind, Callable[[Scope, float], Observation]] = {
 
 def _check_up_to_date(n_stale: int, n_untold: int) -> Observation:
     if n_stale:
-        stale = counted(n_stale, "result")
+        stale = write_count(n_stale, "result")
         reason = f"{stale} of another prompt, other parameters or another evaluator"
         return Observation(GateStatus.FAILED, n_stale, reason)
     if n_untold:
-        reason = f"{counted(n_untold, 'result')} of an older tool, without prompt and evaluator"
+        reason = f"{write_count(n_untold, 'result')} of an older tool, without prompt and evaluator"
         return Observation(GateStatus.WARNING, 0, reason)
     return Observation(GateStatus.PASSED, 0, "all results are up to date")

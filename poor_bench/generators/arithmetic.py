@@ -48,10 +48,10 @@ def _expression(randomness: random.Random, n_operations: int, largest: int) -> _
     signs = ["+", "-", "*"] if n_operations > 1 else ["+", "-"]
     if abs(right.value) > 1 and (left.value / right.value).denominator == 1:
         signs.append("/")
-    return _joined(left, randomness.choice(signs), right)
+    return _join(left, randomness.choice(signs), right)
 
 
-def _joined(left: _Expression, sign: str, right: _Expression) -> _Expression:
+def _join(left: _Expression, sign: str, right: _Expression) -> _Expression:
     binds = 1 if sign in "+-" else 2
     value = {
         "+": lambda: left.value + right.value,

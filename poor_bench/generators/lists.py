@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from poor_bench.generators.generator import Entry, Generator
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 Numbers = list[int]
 
@@ -105,7 +105,7 @@ def _reverse(_randomness: random.Random) -> ListStep:
 
 def _drop_first(randomness: random.Random) -> ListStep:
     n_dropped = randomness.randint(1, 2)
-    what = "number" if n_dropped == 1 else counted(n_dropped, "number")
+    what = "number" if n_dropped == 1 else write_count(n_dropped, "number")
     return ListStep(
         "cut",
         f"remove the first {what}",

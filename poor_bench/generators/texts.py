@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from poor_bench.generators.generator import Entry, Generator
 from poor_bench.generators.lists import ListStep, Numbers, apply_steps, draw_steps
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 _STRINGS_TEMPLATE = """\
 {text}
@@ -27,7 +27,7 @@ class _Step(NamedTuple):
 
 def _make_strings(randomness: random.Random, level: int) -> Entry:
     while True:
-        word = _invented_word(randomness)
+        word = _invent_word(randomness)
         steps = _draw_steps(randomness, level)
         result = word
         for step in steps:
@@ -42,7 +42,7 @@ def _make_strings(randomness: random.Random, level: int) -> Entry:
     }
 
 
-def _invented_word(randomness: random.Random) -> str:
+def _invent_word(randomness: random.Random) -> str:
     """Return a word that reads well and that no model has learnt to change."""
     syllables = range(_N_SYLLABLES)
     return "".join(randomness.choice(_CONSONANTS) + randomness.choice(_VOWELS) for _ in syllables)
@@ -70,7 +70,7 @@ def _drop_letter(randomness: random.Random) -> _Step:
 
 def _rotate(randomness: random.Random) -> _Step:
     n_moved = randomness.randint(1, 3)
-    what = "letter" if n_moved == 1 else counted(n_moved, "letter")
+    what = "letter" if n_moved == 1 else write_count(n_moved, "letter")
     return _Step(f"move the first {what} to the end", lambda word: word[n_moved:] + word[:n_moved])
 
 

@@ -17,7 +17,7 @@ import re
 import textwrap
 from typing import Any
 
-from poor_bench.importers.datasets import cases_of
+from poor_bench.importers.datasets import read_cases
 from poor_bench.importers.imported import Entry, Importer, Row, RowError, text_in
 
 _LEVEL_BY_STATEMENTS = ((1, 1), (3, 2), (5, 3), (8, 4))
@@ -106,7 +106,7 @@ Reply with the whole function in one ```python block.
 def _mbpp_to_test(row: Row, number: int) -> Entry:
     code = text_in(row, "code")
     assertions = _assertions(row)
-    function = _tested_function(code, assertions)
+    function = _find_tested_function(code, assertions)
     task = text_in(row, "prompt" if "prompt" in row else "text").strip()
     listed = "\n".join(assertions)
     return {
@@ -120,7 +120,7 @@ def _mbpp_to_test(row: Row, number: int) -> Entry:
 
 def _parameters(function: str, assertions: list[str], setup: str) -> dict[str, Any]:
     """Return plain inputs and outputs where the assertions are that simple, else a check."""
-    cases = cases_of(assertions, function)
+    cases = read_cases(assertions, function)
     if cases is not None and not setup:
         return {"function_name": function, "test_cases": cases}
     body = textwrap.indent("\n".join(assertions), "    ")
@@ -142,7 +142,7 @@ def _setup(row: Row) -> str:
     return str(row.get("test_setup_code") or "")
 
 
-def _tested_function(code: str, assertions: list[str]) -> str:
+def _find_tested_function(code: str, assertions: list[str]) -> str:
     """Return the function of `code` that the first assertion calls."""
     try:
         body = ast.parse(code).body

@@ -86,7 +86,7 @@ class _Choices(NamedTuple):
 
 
 def _multiple_choice_to_test(row: Row, number: int) -> Entry:
-    choices = _choices_of(row)
+    choices = _read_choices(row)
     if len(choices.texts) < 2:
         raise RowError("fewer than two choices were found")
     right = _index_of_answer(row, choices)
@@ -103,7 +103,7 @@ def _multiple_choice_to_test(row: Row, number: int) -> Entry:
     }
 
 
-def _choices_of(row: Row) -> _Choices:
+def _read_choices(row: Row) -> _Choices:
     question: Any = row.get("question")
     choices: Any = row.get("choices")
     if isinstance(question, Mapping):
@@ -164,7 +164,7 @@ MULTIPLE_CHOICE = Importer(
 )
 
 
-def cases_of(assertions: Sequence[str], function: str) -> list[dict[str, Any]] | None:
+def read_cases(assertions: Sequence[str], function: str) -> list[dict[str, Any]] | None:
     """Return the test cases that assertions of the form `assert f(1, 2) == 3` stand for.
 
     Returns:
@@ -177,11 +177,11 @@ def cases_of(assertions: Sequence[str], function: str) -> list[dict[str, Any]] |
         >>> cases_of(["assert ends((1, 2)) == {1, 2}"], "ends")
         [{'input_python': '[(1, 2)]', 'expected_python': '{1, 2}'}]
     """
-    cases = [_case_of(assertion, function) for assertion in assertions]
+    cases = [_read_case(assertion, function) for assertion in assertions]
     return [case for case in cases if case is not None] if all(cases) else None
 
 
-def _case_of(assertion: str, function: str) -> dict[str, Any] | None:
+def _read_case(assertion: str, function: str) -> dict[str, Any] | None:
     match ast.parse(assertion).body:
         case [
             ast.Assert(
@@ -194,13 +194,13 @@ def _case_of(assertion: str, function: str) -> dict[str, Any] | None:
         ] if name == function and all(map(_is_literal, (*arguments, expected))):
             given = ast.List(elts=arguments, ctx=ast.Load())
             return {
-                **_spelled(given, "input", "input_python"),
-                **_spelled(expected, "expected_output", "expected_python"),
+                **_spell(given, "input", "input_python"),
+                **_spell(expected, "expected_output", "expected_python"),
             }
     return None
 
 
-def _spelled(literal: ast.expr, json_key: str, python_key: str) -> dict[str, Any]:
+def _spell(literal: ast.expr, json_key: str, python_key: str) -> dict[str, Any]:
     """Return a literal under `json_key` where JSON can say it exactly, else as Python."""
     value = ast.literal_eval(literal)
     try:

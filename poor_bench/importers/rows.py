@@ -18,7 +18,7 @@ from poor_bench.config.json_document import json_fault
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.importers.imported import Entry, Importer, Row, RowError
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.safe_files import load_json_text, open_regular
 
 _CSV_DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -113,9 +113,8 @@ def _csv_rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, Row]
         raise ConfigError(f"{path}: two columns are called `{twice}`", hint="rename one of them")
     for number, line in enumerate(lines, start=1):
         if len(line) != len(columns):
-            message = (
-                f"{path}: row {number} has {counted(len(line), 'cell')}, expected {len(columns)}"
-            )
+            cells = write_count(len(line), "cell")
+            message = f"{path}: row {number} has {cells}, expected {len(columns)}"
             raise ConfigError(message)
         yield number, dict(zip(columns, line, strict=True))
 

@@ -14,7 +14,7 @@ from poor_bench.issues.detector import (
     Trial,
     each,
     never,
-    quoted,
+    shorten_quote,
 )
 
 
@@ -63,7 +63,7 @@ _LEAST_WRONG = 5
 _LEAST_SHARE = 0.6
 
 
-def _repeated(trials: Sequence[Trial]) -> Iterable[list[Trial]]:
+def _group_repeated(trials: Sequence[Trial]) -> Iterable[list[Trial]]:
     """Yield the scored trials of each LLM and test that was tried more than once."""
     groups: dict[tuple[str, str], list[Trial]] = defaultdict(list)
     for trial in trials:
@@ -73,7 +73,7 @@ def _repeated(trials: Sequence[Trial]) -> Iterable[list[Trial]]:
 
 
 def _unstable(trials: Sequence[Trial], context: IssueContext) -> Iterable[tuple[Trial, str]]:
-    for group in _repeated(trials):
+    for group in _group_repeated(trials):
         failing = [trial for trial in group if (trial.result.score or 0.0) < context.pass_score]
         if 0 < len(failing) < len(group):
             yield failing[0], f"{len(group) - len(failing)} of {len(group)} trials passed"
@@ -82,7 +82,7 @@ def _unstable(trials: Sequence[Trial], context: IssueContext) -> Iterable[tuple[
 def _not_deterministic(
     trials: Sequence[Trial], context: IssueContext
 ) -> Iterable[tuple[Trial, str]]:
-    for group in _repeated(trials):
+    for group in _group_repeated(trials):
         if context.temperatures.get(group[0].result.llm_id) == 0:
             n_answers = len({trial.result.response for trial in group})
             if n_answers > 1:
@@ -108,7 +108,7 @@ def _alike(wrong: list[Trial]) -> Iterable[tuple[Trial, str]]:
     n_tests = len({trial.result.test_id for trial in alike})
     if n_tests >= _LEAST_WRONG and len(alike) >= _LEAST_SHARE * len(wrong):
         for trial in alike:
-            yield trial, f"{quoted(trial.answer)!r} is the answer to {n_tests} tests"
+            yield trial, f"{shorten_quote(trial.answer)!r} is the answer to {n_tests} tests"
 
 
 _STABILITY = (
@@ -161,10 +161,10 @@ def _slow_outliers(trials: Sequence[Trial], _: IssueContext) -> Iterable[tuple[T
             by_kind[trial.result.llm_id, trial.facts.class_id].append((trial, math.log(time_ms)))
     for timed in by_kind.values():
         if len(timed) >= _LEAST_TRIALS:
-            yield from _outliers_of(timed)
+            yield from _find_outliers(timed)
 
 
-def _outliers_of(timed: list[tuple[Trial, float]]) -> Iterable[tuple[Trial, str]]:
+def _find_outliers(timed: list[tuple[Trial, float]]) -> Iterable[tuple[Trial, str]]:
     middle = _median([value for _, value in timed])
     spread = 1.4826 * _median([abs(value - middle) for _, value in timed])
     limit = middle + max(math.log(_LEAST_RATIO), _LEAST_DEVIATIONS * spread)

@@ -13,7 +13,7 @@ from poor_bench.issues.detector import (
     IssueSeverity,
     Trial,
     each,
-    quoted,
+    shorten_quote,
 )
 from poor_bench.issues.older_results import read_cause
 from poor_bench.scoring.verdict import AnswerFormat, Cause
@@ -49,7 +49,7 @@ def code_fault(trial: Trial) -> CodeFault | None:
     """Find why code lost score; None if its result is merely wrong."""
     if trial.facts.wanted is not AnswerFormat.CODE:
         return None
-    names = _defined_names(trial) if trial.is_zero and trial.facts.function_name else []
+    names = _list_defined_names(trial) if trial.is_zero and trial.facts.function_name else []
     cause, _ = _cause_of(trial, lacks_function=bool(names))
     if cause == Cause.MISSING_FUNCTION and names:
         overlooked = trial.facts.function_name in names
@@ -64,23 +64,23 @@ def _cause_of(trial: Trial, *, lacks_function: bool) -> tuple[str | None, int]:
     return read_cause(trial.result.details, lacks_function=lacks_function)
 
 
-def _defined_names(trial: Trial) -> list[str]:
+def _list_defined_names(trial: Trial) -> list[str]:
     found = _DEFINED.findall(trial.answer[:_LONGEST_SEARCH])
     return [function or assigned for function, assigned in found]
 
 
 def _evidence(trial: Trial, fault: CodeFault) -> str:
     if fault is CodeFault.INVENTED_NAME:
-        names = ", ".join(dict.fromkeys(_defined_names(trial)))
-        return f"{trial.facts.function_name} was requested; the code defines {quoted(names)}"
+        names = ", ".join(dict.fromkeys(_list_defined_names(trial)))
+        return f"{trial.facts.function_name} was requested; the code defines {shorten_quote(names)}"
     if fault is CodeFault.CODE_OVERLOOKED:
-        return f"{trial.facts.function_name} is in the response: {quoted(trial.answer)!r}"
+        return f"{trial.facts.function_name} is in the response: {shorten_quote(trial.answer)!r}"
     _, place = _cause_of(trial, lacks_function=False)
     start = max(0, place - 60)
-    return quoted(trial.result.details[start : start + 200], 160)
+    return shorten_quote(trial.result.details[start : start + 200], 160)
 
 
-def _check_of(fault: CodeFault) -> Check:
+def _build_check(fault: CodeFault) -> Check:
     def check(trial: Trial, _: IssueContext) -> str | None:
         return _evidence(trial, fault) if trial.once(code_fault) is fault else None
 
@@ -132,7 +132,7 @@ DETECTORS = tuple(
         severity=IssueSeverity.MEDIUM,
         meaning=meaning,
         advice=advice,
-        find=each(_check_of(fault)),
+        find=each(_build_check(fault)),
         among=Among.LOST,
     )
     for fault, (title, meaning, advice) in _TEXTS.items()

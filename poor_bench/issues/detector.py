@@ -206,7 +206,7 @@ class Trial:
         return extract_json(self.answer, lambda _: True)
 
 
-def quoted(text: str, limit: int = 80) -> str:
+def shorten_quote(text: str, limit: int = 80) -> str:
     """Shorten model text to one line, for use as evidence."""
     line = " ".join(text[: 4 * limit].split())
     return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -11,7 +11,7 @@ from poor_bench.issues.detector import (
     Trial,
     each,
     never,
-    quoted,
+    shorten_quote,
 )
 from poor_bench.models.failure import FailureKind
 
@@ -104,12 +104,12 @@ _KINDS = {
 }
 
 
-def _check_of(kind: FailureKind) -> Check:
+def _build_check(kind: FailureKind) -> Check:
     def check(trial: Trial, _: IssueContext) -> str | None:
         failure = trial.result.failure
         if failure is None or failure.kind is not kind:
             return None
-        return quoted(failure.message, 200)
+        return shorten_quote(failure.message, 200)
 
     return check
 
@@ -121,7 +121,7 @@ DETECTORS = tuple(
         severity=IssueSeverity.HIGH,
         meaning=meaning,
         advice=advice,
-        find=each(_check_of(kind)),
+        find=each(_build_check(kind)),
         among=Among.FAILED,
         explains_loss=never,
     )

@@ -15,7 +15,7 @@ from poor_bench.issues.detector import (
     IssueSeverity,
     Trial,
     each,
-    quoted,
+    shorten_quote,
 )
 from poor_bench.scoring.verdict import AnswerFormat
 
@@ -138,9 +138,9 @@ _WRAPPINGS: dict[str, FormFault] = {
 }
 
 
-def _check_of(fault: FormFault) -> Check:
+def _build_check(fault: FormFault) -> Check:
     def check(trial: Trial, _: IssueContext) -> str | None:
-        return quoted(trial.answer, 160) if trial.once(form_fault) is fault else None
+        return shorten_quote(trial.answer, 160) if trial.once(form_fault) is fault else None
 
     return check
 
@@ -190,7 +190,7 @@ DETECTORS = tuple(
         severity=IssueSeverity.MEDIUM,
         meaning=meaning,
         advice=advice,
-        find=each(_check_of(fault)),
+        find=each(_build_check(fault)),
         explains_loss=form_costs_score,
     )
     for fault, (title, meaning, advice) in _TEXTS.items()

@@ -69,11 +69,11 @@ def format_tax(
         if result.score is not None:
             class_id = known[result.test_id].class_id if result.test_id in known else ""
             groups[result.llm_id, class_id].append(result)
-    rows = [_tax_of(*key, members) for key, members in groups.items()]
+    rows = [_compute_tax(*key, members) for key, members in groups.items()]
     return sorted(rows, key=lambda row: -row.tax)
 
 
-def _tax_of(llm_id: str, class_id: str, results: list[Result]) -> FormatTax:
+def _compute_tax(llm_id: str, class_id: str, results: list[Result]) -> FormatTax:
     scores = [result.score or 0.0 for result in results]
     strict = [
         score if result.strict_score is None else result.strict_score

@@ -51,8 +51,8 @@ def read_cause(details: str, *, lacks_function: bool = True) -> tuple[Cause | No
         >>> read_cause("case 1: EXECUTION ERROR: division by zero")
         (<Cause.CRASH: 'crash'>, 8)
     """
-    own = _blanked(_FROM_CODE, details[:MAX_DETAILS])
-    unquoted = _blanked(_QUOTED, own)
+    own = _blank_out(_FROM_CODE, details[:MAX_DETAILS])
+    unquoted = _blank_out(_QUOTED, own)
     for cause, words in _SAID.items():
         if lacks_function or cause is not Cause.MISSING_FUNCTION:
             said = words.search(unquoted if cause in _NEVER_QUOTED else own)
@@ -61,7 +61,7 @@ def read_cause(details: str, *, lacks_function: bool = True) -> tuple[Cause | No
     return None, 0
 
 
-def _blanked(pattern: re.Pattern[str], text: str) -> str:
+def _blank_out(pattern: re.Pattern[str], text: str) -> str:
     return pattern.sub(lambda match: " " * len(match[0]), text)
 
 

@@ -15,7 +15,7 @@ from poor_bench.issues.detector import (
     Trial,
     each,
     never,
-    quoted,
+    shorten_quote,
 )
 
 _TAIL = 2000
@@ -32,7 +32,7 @@ class RepeatedTail:
     times: int
 
 
-def repeated_tail(text: str) -> RepeatedTail | None:
+def find_repeated_tail(text: str) -> RepeatedTail | None:
     """Find the repetition at the end of `text`, or None.
 
     A loop is a piece of up to 300 characters that stands at the end at least 5 times in a row,
@@ -85,8 +85,8 @@ def _prompt_truncated(trial: Trial, _: IssueContext) -> str | None:
 def _repetition(trial: Trial, _: IssueContext) -> str | None:
     if "loop" in trial.result.marks:
         return "the server stopped a repetition"
-    tail = repeated_tail(trial.result.response) or repeated_tail(trial.result.thinking)
-    return f"ends in {tail.times} times {quoted(tail.unit)!r}" if tail else None
+    tail = find_repeated_tail(trial.result.response) or find_repeated_tail(trial.result.thinking)
+    return f"ends in {tail.times} times {shorten_quote(tail.unit)!r}" if tail else None
 
 
 def _thinking_ate_budget(trial: Trial, _: IssueContext) -> str | None:
@@ -99,22 +99,26 @@ def _thinking_ate_budget(trial: Trial, _: IssueContext) -> str | None:
     return f"{spent} were spent and no answer had begun"
 
 
-def _truncated(trial: Trial, _: IssueContext) -> str | None:
-    return f"breaks off at {quoted(trial.result.response[-60:])!r}" if trial.is_cut_off else None
+def _find_truncation(trial: Trial, _: IssueContext) -> str | None:
+    return (
+        f"breaks off at {shorten_quote(trial.result.response[-60:])!r}"
+        if trial.is_cut_off
+        else None
+    )
 
 
-def _unclosed_thinking(trial: Trial, _: IssueContext) -> str | None:
+def _find_unclosed_thinking(trial: Trial, _: IssueContext) -> str | None:
     if not trial.split.is_unclosed:
         return None
-    return f"thinking breaks off at {quoted(trial.split.thinking[-60:])!r}"
+    return f"thinking breaks off at {shorten_quote(trial.split.thinking[-60:])!r}"
 
 
 def _refusal(trial: Trial, _: IssueContext) -> str | None:
     if "refusal" in trial.result.marks:
-        return f"the server reports a refusal: {quoted(trial.answer)!r}"
+        return f"the server reports a refusal: {shorten_quote(trial.answer)!r}"
     if not trial.is_zero or len(trial.answer) > _LONGEST_REFUSAL:
         return None
-    return quoted(trial.answer, 160) if _REFUSAL.match(trial.answer) else None
+    return shorten_quote(trial.answer, 160) if _REFUSAL.match(trial.answer) else None
 
 
 def _no_answer(trial: Trial, _: IssueContext) -> str | None:
@@ -156,7 +160,7 @@ _MISSING = (
         severity=IssueSeverity.MEDIUM,
         meaning="The answer is longer than max_tokens allows.",
         advice="Raise max_tokens, or ask for a shorter answer.",
-        find=each(_truncated),
+        find=each(_find_truncation),
         among=Among.LOST,
     ),
     Detector(
@@ -165,7 +169,7 @@ _MISSING = (
         severity=IssueSeverity.MEDIUM,
         meaning="The model stopped while thinking and gave no answer.",
         advice="Check the model's chat template, or let the server separate thinking.",
-        find=each(_unclosed_thinking),
+        find=each(_find_unclosed_thinking),
         among=Among.LOST,
     ),
     Detector(
@@ -215,7 +219,8 @@ def _wrong_language(trial: Trial, _: IssueContext) -> str | None:
     letters = answered.total()
     for script, count in answered.most_common(1):
         if letters >= _LEAST_LETTERS and count >= _LEAST_SHARE * letters and script not in known:
-            return f"{count} of {letters} letters are {script.title()}: {quoted(trial.answer)!r}"
+            answer = shorten_quote(trial.answer)
+            return f"{count} of {letters} letters are {script.title()}: {answer!r}"
     return None
 
 
@@ -240,13 +245,13 @@ _THINKING_ALOUD = re.compile(
 _LEAST_LEAK = 200
 
 
-def _leaked(trial: Trial, _: IssueContext) -> str | None:
+def _find_leaked_markers(trial: Trial, _: IssueContext) -> str | None:
     if trial.result.score is None or trial.split.is_unclosed:
         return None
     if trial.split.thinking:
-        return f"marked thinking in the response: {quoted(trial.split.thinking)!r}"
+        return f"marked thinking in the response: {shorten_quote(trial.split.thinking)!r}"
     if trial.is_lost and len(trial.answer) >= _LEAST_LEAK and _THINKING_ALOUD.match(trial.answer):
-        return f"the answer begins with {quoted(trial.answer)!r}"
+        return f"the answer begins with {shorten_quote(trial.answer)!r}"
     return None
 
 
@@ -257,7 +262,7 @@ _LEAKS = (
         severity=IssueSeverity.LOW,
         meaning="The answer contains thinking that should be separate.",
         advice="Set `think` for this model so that the server separates thinking.",
-        find=each(_leaked),
+        find=each(_find_leaked_markers),
         explains_loss=never,
     ),
 )
@@ -266,8 +271,8 @@ _LEAKS = (
 def _evidence(trial: Trial) -> str:
     result = trial.result
     if result.expected:
-        return f"expected {quoted(result.expected)!r}, got {quoted(result.got)!r}"
-    return quoted(result.details, 160)
+        return f"expected {shorten_quote(result.expected)!r}, got {shorten_quote(result.got)!r}"
+    return shorten_quote(result.details, 160)
 
 
 def _score_zero(trial: Trial, _: IssueContext) -> str | None:

@@ -18,7 +18,7 @@ from poor_bench.judge.labels import (
     label_on,
     run_hash,
 )
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.models.problem import Problem
 from poor_bench.reports.csv_table import cell_text, csv_reader, csv_text
 
@@ -104,7 +104,9 @@ def labels_from_csv(
             line = reader.line_num
             problems.append(Problem(file=file, place="", message=str(error), line=line))
     if problems:
-        raise ConfigError(f"{counted(len(problems), 'row')} of {file} not valid", problems=problems)
+        raise ConfigError(
+            f"{write_count(len(problems), 'row')} of {file} not valid", problems=problems
+        )
     return tuple(labels)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter
 
-from poor_bench.config.document import locked_for_writing
+from poor_bench.config.document import lock_for_writing
 from poor_bench.judge.agreement import ScoredItem
 from poor_bench.judge.judged_run import OVERALL, JudgeRun
 from poor_bench.judge.judgement import Judgement
@@ -187,7 +187,7 @@ def add_labels(data_dir: Path, labels: Iterable[Label]) -> None:
     """
     path = data_dir / LABELS_FILE
     lines = b"".join(dump_record(label_to_record(label)) + b"\n" for label in labels)
-    with locked_for_writing(path), os_errors_told(path), path.open("ab+") as stream:
+    with lock_for_writing(path), os_errors_told(path), path.open("ab+") as stream:
         stream.write(lines if _ends_a_line(path) else b"\n" + lines)
         stream.flush()
         os.fsync(stream.fileno())

@@ -18,7 +18,7 @@ from poor_bench.judge.prompt import ADVICE
 from poor_bench.judge.reply import weighted_mean
 from poor_bench.judge.rubric import Rubric
 from poor_bench.models.completion import Usage
-from poor_bench.scoring.cost import estimated_tokens
+from poor_bench.scoring.cost import estimate_tokens
 
 DEFAULT_MAX_TOKENS = 4000
 
@@ -73,9 +73,7 @@ def split_evidence(
     n_least = math.ceil(len(evidence.cases) / most_cases(max_tokens)) or 1
     most = math.ceil(len(evidence.cases) / n_least)
     room = math.inf if context_tokens is None else context_tokens - max_tokens - _TOKENS_OF_FORM
-    room -= estimated_tokens(
-        "".join((evidence.description, evidence.system_prompt, evidence.skill))
-    )
+    room -= estimate_tokens("".join((evidence.description, evidence.system_prompt, evidence.skill)))
     return [
         replace(evidence, cases=tuple(cases)) for cases in _group_cases(evidence.cases, most, room)
     ]
@@ -153,7 +151,7 @@ def _group_cases(cases: Iterable[JudgedCase], most: int, room: float) -> Iterato
     used = 0
     for case in cases:
         said = (case.name, case.expected_behavior, *(turn.text for turn in case.turns))
-        tokens = estimated_tokens("".join(said))
+        tokens = estimate_tokens("".join(said))
         if run and (len(run) >= most or used + tokens > room):
             yield run
             run, used = [], 0

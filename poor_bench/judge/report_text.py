@@ -16,7 +16,7 @@ from poor_bench.judge.pairwise_results import PairOutcome, PairwiseTally, PanelP
 from poor_bench.judge.panel import Panel, PanelDecision, Spread
 from poor_bench.judge.prompt import LARGEST_SCORE
 from poor_bench.judge.run_comparison import JudgedChange, RunComparison
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.metrics import cost_text
 from poor_bench.pool.events import ModelLoading
 from poor_bench.statistics.intervals import Estimate
@@ -38,7 +38,7 @@ def verdict_text(summary: RunSummary) -> str:
     if panel.decision is PanelDecision.MAJORITY:
         score += f"; {panel.n_approving} of {len(panel.members)} judges approve"
     if summary.n_broken:
-        score += f"; {counted(summary.n_broken, 'case')} broke a rule"
+        score += f"; {write_count(summary.n_broken, 'case')} broke a rule"
     return f"{'Approved' if summary.is_approved else 'Not approved'}: {score}"
 
 
@@ -260,7 +260,7 @@ def event_text(event: AgentEvent) -> str:
         case ConversationHeld(conversation=talk):
             if talk.failure is not None:
                 return f"{talk.case_id}: stopped: {talk.failure.message}"
-            return f"{talk.case_id}: {counted(len(talk.turns), 'turn')}"
+            return f"{talk.case_id}: {write_count(len(talk.turns), 'turn')}"
         case JudgementMade(judgement=judgement):
             if judgement.is_fallback:
                 return f"{judgement.judge}: no judgement: {judgement.error}"

@@ -24,7 +24,7 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM, base_llm_id
 from poor_bench.models.result import Result
 from poor_bench.safe_files import path_within
-from poor_bench.scoring.cost import estimated_cost_usd
+from poor_bench.scoring.cost import estimate_cost_usd
 from poor_bench.scoring.fingerprint import llm_fingerprint
 from poor_bench.scoring.judging import JudgeAnswer, JudgeQuestion
 
@@ -155,7 +155,7 @@ class WorkspaceJudges:
         case = JudgedCase(name="", turns=turns, expected_behavior=question.expected_behavior)
         rubric, _ = self.rubric_of(question)
         messages = judge_messages(JudgeEvidence(cases=(case,)), rubric, _ANY_NONCE, advice=())
-        once = estimated_cost_usd(self.llm_of(question).prices, messages)
+        once = estimate_cost_usd(self.llm_of(question).prices, messages)
         return None if once is None else once * question.samples
 
     @cached_property

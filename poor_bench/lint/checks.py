@@ -10,7 +10,7 @@ from poor_bench.command_line import next_command
 from poor_bench.config.load import TEST_CLASSES_FILE, Workspace
 from poor_bench.errors import PoorBenchError, SandboxError
 from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, JudgeFault, Subject
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem, Severity
 from poor_bench.safe_files import load_json_text
@@ -30,8 +30,8 @@ def check_lengths(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
         yield subject.finding(
             "length-mismatch",
             ("evaluation_module", "parameters"),
-            f"the test shows {counted(len(subject.test.texts), 'text')} but expects "
-            f"{counted(len(expected), 'answer')}",
+            f"the test shows {write_count(len(subject.test.texts), 'text')} but expects "
+            f"{write_count(len(expected), 'answer')}",
             hint="give one expected answer for each text",
             severity=Severity.ERROR,
         )
@@ -43,7 +43,7 @@ def check_context(subject: Subject, llms: tuple[LLM, ...]) -> Iterator[Finding]:
     for prompt in subject.prompts:
         tokens = round(len(prompt.text) / _CHARACTERS_PER_TOKEN)
         for llm_id in prompt.llm_ids:
-            context = context_of(by_id[llm_id]) if llm_id in by_id else None
+            context = find_context_size(by_id[llm_id]) if llm_id in by_id else None
             if context is not None and tokens > context:
                 yield subject.finding(
                     "prompt-too-long",
@@ -54,7 +54,7 @@ def check_context(subject: Subject, llms: tuple[LLM, ...]) -> Iterator[Finding]:
                 )
 
 
-def context_of(llm: LLM) -> int | None:
+def find_context_size(llm: LLM) -> int | None:
     """Return how many tokens a prompt may have, or None where the configuration does not tell."""
     context = llm.parameters.get("num_ctx")
     if not isinstance(context, int):
@@ -189,7 +189,9 @@ def _check_references(
         if subject.test.reference_response is None and not facts.is_judged(subject.spec)
     ]
     if lacking:
-        message = f"no `reference_response` in {len(lacking)} of {counted(len(subjects), 'test')}"
+        message = (
+            f"no `reference_response` in {len(lacking)} of {write_count(len(subjects), 'test')}"
+        )
         hint = "add one to each test: it proves that the test can be passed"
 
         def find_fixes() -> Iterable[Fix]:

@@ -72,11 +72,11 @@ def check_duplicates(subjects: Sequence[Subject], facts: EvaluatorFacts) -> Iter
         groups[subject.test.class_id, _key(subject)].append(subject)
     for first, *others in groups.values():
         for other in others:
-            yield _doubled(other, first, facts)
+            yield _report_duplicate(other, first, facts)
     yield from _near_duplicates([first for first, *_ in groups.values()])
 
 
-def _doubled(subject: Subject, first: Subject, facts: EvaluatorFacts) -> Finding:
+def _report_duplicate(subject: Subject, first: Subject, facts: EvaluatorFacts) -> Finding:
     if _expectation(subject, facts) == _expectation(first, facts):
         return subject.finding(
             "duplicate-test",
@@ -100,7 +100,7 @@ def _near_duplicates(subjects: Sequence[Subject]) -> Iterator[Finding]:
             numbers = tuple(re.findall(r"\d+", subject.content))
             of_class[subject.test.class_id, numbers].append(subject)
     for members in of_class.values():
-        texts = [_normalised(member.content) for member in members]
+        texts = [_normalise(member.content) for member in members]
         for first, second, similarity in similar_pairs(texts, _SIMILARITY):
             yield members[second].finding(
                 "near-duplicate",
@@ -113,10 +113,10 @@ def _near_duplicates(subjects: Sequence[Subject]) -> Iterator[Finding]:
 
 def _key(subject: Subject) -> str:
     fields = json.dumps(dict(subject.test.fields), sort_keys=True, default=str)
-    return f"{_normalised(subject.content)}\n{fields}"
+    return f"{_normalise(subject.content)}\n{fields}"
 
 
-def _normalised(text: str) -> str:
+def _normalise(text: str) -> str:
     """Return `text` without differences of case and of spaces that part no words."""
     return _SPACES_AT_SIGNS.sub("", re.sub(r"\s+", " ", text)).casefold()
 

@@ -24,7 +24,7 @@ from poor_bench.lint.prompt_checks import (
     check_labels,
 )
 from poor_bench.lint.signatures import check_cases, check_inputs
-from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, Subject, subjects_of
+from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, Subject, list_subjects
 from poor_bench.models.test import EvaluatorSpec, merge_specs
 
 
@@ -35,7 +35,7 @@ def lint_workspace(workspace: Workspace, facts: EvaluatorFacts) -> list[Finding]
         workspace: What was loaded.
         facts: Answers questions about its evaluators.
     """
-    subjects = list(subjects_of(workspace))
+    subjects = list(list_subjects(workspace))
     findings = [*check_classes(workspace, subjects, facts), *check_judges(subjects, facts)]
     for subject in subjects:
         findings += _check_test(subject, workspace, facts)
@@ -93,7 +93,7 @@ def _put(entry: dict[str, Any], place: Place, value: Any) -> None:
     inner[last] = value
 
 
-def fault_of(
+def find_fault(
     class_entry: Mapping[str, Any], test_entry: Mapping[str, Any], facts: EvaluatorFacts
 ) -> str:
     """Return what is wrong with a test, in words; empty if nothing is.
@@ -103,7 +103,7 @@ def fault_of(
         test_entry: The test, as it shall stand in its file.
         facts: Scores responses.
     """
-    spec = spec_of(class_entry, test_entry)
+    spec = build_spec(class_entry, test_entry)
     reference = test_entry.get("reference_response")
     try:
         if facts.is_judged(spec):
@@ -116,8 +116,8 @@ def fault_of(
     return f"an empty response scores {blank:.3g}, not 0" if blank else ""
 
 
-def spec_of(class_entry: Mapping[str, Any], test_entry: Mapping[str, Any]) -> EvaluatorSpec:
-    """Return the evaluator that will be in force for a new test; see `fault_of`."""
+def build_spec(class_entry: Mapping[str, Any], test_entry: Mapping[str, Any]) -> EvaluatorSpec:
+    """Return the evaluator that will be in force for a new test; see `find_fault`."""
     of_class = class_entry["evaluation_module"]
     own = test_entry.get("evaluation_module", {})
     return merge_specs(

@@ -43,7 +43,7 @@ def check_function_name(subject: Subject) -> Iterator[Finding]:
             ("text",),
             f"the function must be called `{name}`, but the prompt{whom} does not say so",
             hint=f"name `{name}` in the text, or leave `function_name` out",
-            fix=_named_in_text(subject, name),
+            fix=_name_in_text(subject, name),
         )
 
 
@@ -69,7 +69,7 @@ def _check_wording(subject: Subject, wanted: AnswerFormat) -> Iterator[Finding]:
 
 
 def _check_json_keys(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
-    for key in _keys_of(facts.reference(subject.spec)):
+    for key in _list_keys(facts.reference(subject.spec)):
         whom = _not_told(subject, rf"(?<!\w){re.escape(key)}(?!\w)")
         if whom is not None:
             yield subject.finding(
@@ -82,7 +82,7 @@ def _check_json_keys(subject: Subject, facts: EvaluatorFacts) -> Iterator[Findin
 
 def check_labels(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
     """Find expected labels that the prompt does not offer."""
-    for parameter, labels, pattern in _expected_labels(subject, facts):
+    for parameter, labels, pattern in _list_expected_labels(subject, facts):
         for label in dict.fromkeys(labels):
             whom = _not_told(subject, pattern.format(re.escape(label)))
             if whom is not None:
@@ -94,7 +94,7 @@ def check_labels(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
                 )
 
 
-def _expected_labels(
+def _list_expected_labels(
     subject: Subject, facts: EvaluatorFacts
 ) -> Iterator[tuple[str, list[str], str]]:
     """Yield a parameter, the labels it holds, and the pattern of one in a prompt."""
@@ -117,7 +117,7 @@ def _not_told(subject: Subject, pattern: str) -> str | None:
     return f" for {', '.join(llm_id for prompt in lacking for llm_id in prompt.llm_ids)}"
 
 
-def _named_in_text(subject: Subject, name: str) -> Fix | None:
+def _name_in_text(subject: Subject, name: str) -> Fix | None:
     if subject.test.text is None:
         return None
     text = subject.test.text.rstrip()
@@ -126,7 +126,7 @@ def _named_in_text(subject: Subject, name: str) -> Fix | None:
     return subject.fix(("text",), text + added)
 
 
-def _keys_of(reference: str | None) -> Iterable[str]:
+def _list_keys(reference: str | None) -> Iterable[str]:
     try:
         value = load_json_text(reference or "")
     except ValueError:

@@ -13,7 +13,7 @@ from poor_bench.lint.subject import Finding, Fix, Subject
 from poor_bench.models.problem import Severity
 
 
-def signature_of(arguments: ast.arguments) -> Signature:
+def read_signature(arguments: ast.arguments) -> Signature:
     """Return the signature that the parsed arguments of a function describe."""
     positional = [*arguments.posonlyargs, *arguments.args]
     n_required = len(positional) - len(arguments.defaults)
@@ -95,7 +95,7 @@ def check_inputs(subject: Subject) -> Iterator[Finding]:
     cases = subject.parameters.get("test_cases")
     if not isinstance(cases, list) or not all(isinstance(case, Mapping) for case in cases):
         return
-    inputs = [_input_of(case) for case in cases]
+    inputs = [_read_input(case) for case in cases]
     function = _reference_function(subject)
     if function is not None:
         yield from _check_against(function, inputs, subject)
@@ -107,11 +107,11 @@ def check_inputs(subject: Subject) -> Iterator[Finding]:
             "the list inputs have different lengths, so each is probably one list, but is passed "
             "as several arguments",
             hint=_WRAP_HINT,
-            fix=_wrapped(subject) if mentions_list else None,
+            fix=_wrap_inputs(subject) if mentions_list else None,
         )
 
 
-def _input_of(case: Mapping[str, Any]) -> Any:
+def _read_input(case: Mapping[str, Any]) -> Any:
     literal = case.get("input_python")
     return case.get("input") if literal is None else ast.literal_eval(literal)
 
@@ -136,7 +136,7 @@ def _reference_function(subject: Subject) -> ast.FunctionDef | None:
 def _check_against(
     function: ast.FunctionDef, inputs: Sequence[Any], subject: Subject
 ) -> Iterator[Finding]:
-    signature = signature_of(function.args)
+    signature = read_signature(function.args)
     fits = [takes(signature, value) for value in inputs]
     if all(fits):
         return
@@ -149,7 +149,7 @@ def _check_against(
         f"the input does not fit `{function.name}({ast.unparse(function.args)})` of the reference",
         hint=_WRAP_HINT if is_passed_as_one else "give one argument for each parameter",
         severity=Severity.WARNING if is_passed_as_one else Severity.ERROR,
-        fix=_wrapped(subject) if is_passed_as_one and not any(fits) else None,
+        fix=_wrap_inputs(subject) if is_passed_as_one and not any(fits) else None,
     )
 
 
@@ -158,7 +158,7 @@ def _look_like_one_list(inputs: Sequence[Any]) -> bool:
     return bool(lists) and len(lists) == len(inputs) and len({len(value) for value in lists}) > 1
 
 
-def _wrapped(subject: Subject) -> Fix | None:
+def _wrap_inputs(subject: Subject) -> Fix | None:
     """Return the fix that passes every input as one list, where the test has them as JSON."""
     own = subject.test.evaluator
     cases = own.parameters.get("test_cases", []) if own is not None else []

@@ -137,7 +137,7 @@ class Subject:
         return Fix(test_id=self.test.test_id, place=place, value=value)
 
 
-def subjects_of(workspace: Workspace) -> Iterator[Subject]:
+def list_subjects(workspace: Workspace) -> Iterator[Subject]:
     """Yield every test of a workspace, in the order of its file."""
     file = str(workspace.data_dir / TESTS_FILE)
     for index, test in enumerate(workspace.tests):

@@ -172,13 +172,13 @@ def record_to_result(llm_id: str, record: Mapping[str, Any]) -> Result:
         raise ValueError("response must be a text")
     if "marks" in values:
         values["marks"] = tuple(map(str, values["marks"]))
-    failure = _failure_of(record)
+    failure = _read_failure(record)
     score = values.pop("score", None)
     if failure is None:
         if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
             raise ValueError(f"score must be a number from 0 to 1, not {score!r}")
         values["score"] = float(score)
-    return result_of({**values, "llm_id": llm_id, "failure": failure})
+    return build_result({**values, "llm_id": llm_id, "failure": failure})
 
 
 def _usable(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def _is_usable(names: tuple[str, ...], types: tuple[type, ...]) -> bool:
     )
 
 
-def result_of(values: Mapping[str, Any]) -> Result:
+def build_result(values: Mapping[str, Any]) -> Result:
     """Return a result of fields that are known to be right; those that are not there are default.
 
     All fields are set at once: one by one, as a frozen class does it, is most of the time that
@@ -211,7 +211,7 @@ def result_of(values: Mapping[str, Any]) -> Result:
     return result
 
 
-def _failure_of(record: Mapping[str, Any]) -> Failure | None:
+def _read_failure(record: Mapping[str, Any]) -> Failure | None:
     stored = record.get("failure")
     if isinstance(stored, dict):
         return Failure(

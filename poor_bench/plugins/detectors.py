@@ -28,9 +28,9 @@ from poor_bench.issues.detector import (
     always,
     each,
     never,
-    quoted,
+    shorten_quote,
 )
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.models.problem import Problem
 from poor_bench.plugins.sources import list_folders
 
@@ -60,7 +60,7 @@ class OwnDetector:
         if trial.result.score is None:
             return Look()
         try:
-            return Look(_evidence_of(self._module.detect(trial.result), trial))
+            return Look(_read_evidence(self._module.detect(trial.result), trial))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - kept as a finding
             return Look(crash=describe_crash(error, str(self.path)))
 
@@ -82,7 +82,7 @@ class OwnDetector:
         """Yield the first crash with the number of all; they tend to be one and the same."""
         crashed = [trial for trial in trials if trial.once(self.look).crash]
         if crashed:
-            more = f" (in {counted(len(crashed), 'result')})" if len(crashed) > 1 else ""
+            more = f" (in {write_count(len(crashed), 'result')})" if len(crashed) > 1 else ""
             yield crashed[0], crashed[0].once(self.look).crash + more
 
 
@@ -95,7 +95,7 @@ def load_detectors(folder: Path) -> tuple[Detector, ...]:
         folder: The workspace's `issues/`; it need not exist.
     """
     own, errors = _load(folder)
-    failed = [_failed(own, list(map(str, errors.values())))] if own or errors else []
+    failed = [_build_failed_detector(own, list(map(str, errors.values())))] if own or errors else []
     return detectors_with([*failed, *(detector.as_detector() for detector in own)])
 
 
@@ -133,17 +133,17 @@ def _require_contract(module: ModuleType, path: Path) -> None:
         raise PluginError(f'{path}: SEVERITY must be "high", "medium" or "low", not {severity!r}')
 
 
-def _evidence_of(answer: object, trial: Trial) -> str | None:
+def _read_evidence(answer: object, trial: Trial) -> str | None:
     if answer is None or answer is False or answer == "":
         return None
     if answer is True:
-        return quoted(trial.result.details, _EVIDENCE)
+        return shorten_quote(trial.result.details, _EVIDENCE)
     if not isinstance(answer, str):
         raise TypeError(f"detect must return a text or None, not {type(answer).__name__}")
-    return quoted(answer, _EVIDENCE)
+    return shorten_quote(answer, _EVIDENCE)
 
 
-def _failed(own: Sequence[OwnDetector], problems: Sequence[str]) -> Detector:
+def _build_failed_detector(own: Sequence[OwnDetector], problems: Sequence[str]) -> Detector:
     def find(trials: Sequence[Trial], _: IssueContext) -> Iterable[tuple[Trial, str]]:
         yield from ((trials[0], problem) for problem in problems if trials)
         for detector in own:

@@ -30,7 +30,7 @@ from poor_bench.plugins.sources import (
 )
 from poor_bench.plugins.supervised import LeftError, TookTooLongError, call_supervised
 from poor_bench.scoring.judging import AskJudge, EvaluationContext, JudgeAnswer, JudgeQuestion, Part
-from poor_bench.scoring.verdict import AnswerFormat, Verdict, verdict_of, with_printed
+from poor_bench.scoring.verdict import AnswerFormat, Verdict, check_verdict, with_printed
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -89,13 +89,13 @@ class LoadedEvaluator:
         try:
             limit_s = None if self._takes_judge or self._takes_context else TIME_LIMIT_S
             returned, printed = self._call(evaluate, limit_s)
-            return with_printed(verdict_of(returned), printed)
+            return with_printed(check_verdict(returned), printed)
         except PoorBenchError:
             raise
         except (LeftError, TookTooLongError) as error:
-            raise self._failed(str(error)) from error
+            raise self._report_failure(str(error)) from error
         except (Exception, SystemExit) as error:
-            raise self._failed(self._crash(error)) from error
+            raise self._report_failure(self._crash(error)) from error
 
     def _call(self, function: Callable[[], Any], limit_s: float | None) -> tuple[Any, str]:
         """Return what a function of the module returns, and what it printed if it is a user's."""
@@ -103,7 +103,7 @@ class LoadedEvaluator:
             return function(), ""
         return call_supervised(function, limit_s)
 
-    def _failed(self, reason: str) -> EvaluatorError:
+    def _report_failure(self, reason: str) -> EvaluatorError:
         message = f"evaluator {self.name!r} failed: {reason}"
         return EvaluatorError(message, kind=FailureKind.EVALUATOR)
 
@@ -287,7 +287,7 @@ def check_against_model(
 
 
 def _problem(details: ErrorDetails, model: type[BaseModel]) -> ParameterProblem:
-    place = place_of(details["loc"])
+    place = write_place(details["loc"])
     if details["type"] == "extra_forbidden":
         hint = name_hint(str(details["loc"][0]), _names(model)) if len(details["loc"]) == 1 else ""
         return ParameterProblem(place, "unknown parameter", hint)
@@ -295,7 +295,7 @@ def _problem(details: ErrorDetails, model: type[BaseModel]) -> ParameterProblem:
     return ParameterProblem(place, message[:1].lower() + message[1:], "")
 
 
-def place_of(location: Sequence[int | str]) -> str:
+def write_place(location: Sequence[int | str]) -> str:
     """Return a pydantic location as we write places.
 
     Example:

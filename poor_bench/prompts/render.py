@@ -20,7 +20,7 @@ CONTENT_PLACEHOLDERS = frozenset({"problem", "task", "text", "texts"})
 _PLACEHOLDER = re.compile(r"\{(\{[A-Za-z_]\w*\})\}|\{([A-Za-z_]\w*)\}")
 
 
-def placeholders_of(template: str) -> tuple[str, ...]:
+def list_placeholders(template: str) -> tuple[str, ...]:
     """Return the names of the placeholders of `template`, each once, in order of appearance.
 
     Example:
@@ -46,14 +46,14 @@ def with_only_placeholders(template: str, names: Collection[str]) -> str:
     return _PLACEHOLDER.sub(keep, template)
 
 
-def unfilled_placeholders(template: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
+def list_unfilled_placeholders(template: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the placeholders of `template` that a test with these `fields` leaves as they are.
 
     Example:
         >>> unfilled_placeholders("{text} in {language}", fields={})
         ('language',)
     """
-    names = placeholders_of(template)
+    names = list_placeholders(template)
     if len(names) == 1:
         return ()
     return tuple(name for name in names if name not in CONTENT_PLACEHOLDERS and name not in fields)
@@ -80,7 +80,7 @@ def render_prompt(template: str, test: Test) -> str:
 
 
 def _values_for(template: str, test: Test) -> dict[str, str]:
-    names = placeholders_of(template)
+    names = list_placeholders(template)
     content = test.text if test.text is not None else _as_json(test.texts)
     filled_by_content = names if len(names) == 1 else CONTENT_PLACEHOLDERS
     values = dict.fromkeys(filled_by_content, content)

@@ -9,7 +9,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Reachability
 from poor_bench.providers.anthropic_wire import AnthropicWire
 from poor_bench.providers.api_keys import key_variable
-from poor_bench.providers.endpoint import endpoint_of
+from poor_bench.providers.endpoint import resolve_endpoint
 from poor_bench.providers.failures import Asked
 from poor_bench.providers.http_chat import CHECKING, HttpChat, names_in, reachability
 from poor_bench.providers.services import ProviderServices
@@ -24,7 +24,7 @@ class AnthropicProvider:
         Raises:
             ConfigError: If the endpoint cannot be used.
         """
-        url = endpoint_of(llm, services.environ)
+        url = resolve_endpoint(llm, services.environ)
         asked = Asked(
             server=urlsplit(url).netloc,
             model=llm.name,
@@ -48,12 +48,12 @@ class AnthropicProvider:
 
     def check(self) -> Reachability:
         """Ask the server for its list of models."""
-        return reachability(self._llm.name, self._served)
+        return reachability(self._llm.name, self._list_served)
 
     def close(self) -> None:
         """Close the connections."""
         self._chat.close()
 
-    def _served(self) -> list[str]:
+    def _list_served(self) -> list[str]:
         path = "/v1/models?limit=1000"
         return names_in(self._chat.get(self._wire, path, CHECKING), "data", "id")

@@ -29,15 +29,15 @@ from poor_bench.providers.chat_wire import (
     Refused,
     ReplyParts,
     count_at,
-    json_schema_of,
+    find_json_schema,
     mapping_at,
     mappings_at,
-    merged,
-    renamed,
+    merge_extra_body,
+    rename_parameters,
     stop_texts,
     text_at,
 )
-from poor_bench.providers.error_reply import ErrorReply, is_refusal, refused_parameter
+from poor_bench.providers.error_reply import ErrorReply, find_refused_parameter, is_refusal
 from poor_bench.providers.transport.reply import Framing
 
 _VERSION = "2023-06-01"
@@ -77,18 +77,18 @@ class AnthropicWire:
             "max_tokens": budget + _DEFAULT_MAX_TOKENS if limit is None else limit,
             "messages": _turns(request),
             "stream": bool(parameters.get("stream", True)),
-            **renamed(parameters, _NAMES),
+            **rename_parameters(parameters, _NAMES),
         }
         if system := _system(request):
             body["system"] = system
         if stop := stop_texts(parameters):
             body["stop_sequences"] = stop
-        schema = json_schema_of(parameters)
+        schema = find_json_schema(parameters)
         if schema and _FORMAT not in refused:
             body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
-        body = merged(body, settings)
+        body = merge_extra_body(body, settings)
         kept = {name: value for name, value in body.items() if name not in refused}
-        return merged(kept, parameters.get("extra_body"))
+        return merge_extra_body(kept, parameters.get("extra_body"))
 
     def reader(self, request: ChatRequest, body: Mapping[str, Any]) -> AnthropicReplyReader:
         """Return what takes the reply."""
@@ -96,7 +96,7 @@ class AnthropicWire:
 
     def refusal(self, error: ErrorReply, body: Mapping[str, Any]) -> str | None:
         """Return what the model does not take: sampling, a schema or a form of thinking."""
-        name = refused_parameter(error, [name for name in _CAN_DO_WITHOUT if name in body])
+        name = find_refused_parameter(error, [name for name in _CAN_DO_WITHOUT if name in body])
         if name is not None:
             return name
         if _objects_to_format(error, body):

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from poor_bench.errors import ConfigError, ProviderError
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
-from poor_bench.providers.catalog import entry_of
-from poor_bench.providers.endpoint import endpoint_of, is_local_host
+from poor_bench.providers.catalog import find_entry
+from poor_bench.providers.endpoint import is_local_host, resolve_endpoint
 
 _SHORTEST_SECRET = 4
 _SHORTEST_IN_ANSWERS = 8
@@ -29,11 +29,11 @@ def key_variable(llm: LLM, environ: Mapping[str, str]) -> str | None:
     """
     if llm.api_key_env:
         return llm.api_key_env
-    entry = entry_of(llm)
+    entry = find_entry(llm)
     if entry.endpoint is None or entry.api_key_env is None:
         return None
     own_server = urlsplit(entry.endpoint).hostname
-    asked_server = urlsplit(endpoint_of(llm, environ)).hostname
+    asked_server = urlsplit(resolve_endpoint(llm, environ)).hostname
     is_own = not llm.endpoint or own_server == asked_server
     return entry.api_key_env if is_own else None
 
@@ -128,5 +128,5 @@ def _in_base64(key: str) -> list[str]:
 
 
 def _needs_key(llm: LLM, environ: Mapping[str, str]) -> bool:
-    host = urlsplit(endpoint_of(llm, environ)).hostname or ""
-    return entry_of(llm).needs_key and not is_local_host(host)
+    host = urlsplit(resolve_endpoint(llm, environ)).hostname or ""
+    return find_entry(llm).needs_key and not is_local_host(host)

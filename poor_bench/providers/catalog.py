@@ -46,7 +46,9 @@ class ProviderEntry:
     """Whether asking without a key is sure to fail."""
 
 
-def _hosted(endpoint: str, api_key_env: str, endpoint_env: str | None = None) -> ProviderEntry:
+def _describe_hosted(
+    endpoint: str, api_key_env: str, endpoint_env: str | None = None
+) -> ProviderEntry:
     return ProviderEntry(
         wire=WireFormat.OPENAI,
         endpoint=endpoint,
@@ -66,7 +68,9 @@ PROVIDERS: Mapping[str, ProviderEntry] = MappingProxyType(
         "ollama": ProviderEntry(
             wire=WireFormat.OLLAMA, endpoint="http://127.0.0.1:11434", endpoint_env="OLLAMA_HOST"
         ),
-        "openai": _hosted("https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        "openai": _describe_hosted(
+            "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"
+        ),
         "anthropic": ProviderEntry(
             wire=WireFormat.ANTHROPIC,
             endpoint="https://api.anthropic.com",
@@ -74,13 +78,13 @@ PROVIDERS: Mapping[str, ProviderEntry] = MappingProxyType(
             api_key_env="ANTHROPIC_API_KEY",
             needs_key=True,
         ),
-        "openrouter": _hosted("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+        "openrouter": _describe_hosted("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
         "llm7": ProviderEntry(
             wire=WireFormat.OPENAI, endpoint="https://api.llm7.io/v1", api_key_env="LLM7_API_KEY"
         ),
-        "groq": _hosted("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
-        "mistral": _hosted("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
-        "deepseek": _hosted("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+        "groq": _describe_hosted("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+        "mistral": _describe_hosted("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+        "deepseek": _describe_hosted("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
         "llamacpp": _local(8080),
         "vllm": _local(8000),
         "lmstudio": _local(1234),
@@ -94,7 +98,7 @@ def provider_names() -> tuple[str, ...]:
     return tuple(PROVIDERS)
 
 
-def entry_of(llm: LLM) -> ProviderEntry:
+def find_entry(llm: LLM) -> ProviderEntry:
     """Return what is known of an LLM's provider.
 
     Raises:

@@ -12,12 +12,12 @@ from poor_bench.providers.error_reply import ErrorReply
 from poor_bench.providers.transport.reply import Framing
 
 
-def messages_of(request: ChatRequest) -> list[dict[str, str]]:
+def list_messages(request: ChatRequest) -> list[dict[str, str]]:
     """Return the messages as role and content."""
     return [{"role": message.role, "content": message.content} for message in request.messages]
 
 
-def renamed(parameters: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def rename_parameters(parameters: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Return the parameters that are set, under the names that a server knows them by."""
     return {
         theirs: parameters[ours]
@@ -34,7 +34,7 @@ def stop_texts(parameters: Mapping[str, Any]) -> list[Any]:
     return list(stop) if isinstance(stop, list | tuple) else [stop]
 
 
-def json_schema_of(parameters: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def find_json_schema(parameters: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the schema that `response_format` asks for; None where it asks for none.
 
     Our form `{"type": "json_schema", "schema": ...}` and OpenAI's, where the schema stands one
@@ -55,13 +55,13 @@ def wants_json(parameters: Mapping[str, Any]) -> bool:
     return kind in {"json", "json_object"}
 
 
-def merged(body: Mapping[str, Any], extra: Any) -> dict[str, Any]:
+def merge_extra_body(body: Mapping[str, Any], extra: Any) -> dict[str, Any]:
     """Return a request with `extra_body` merged in; its values win, mappings are merged."""
     result = dict(body)
     for key, value in extra.items() if isinstance(extra, Mapping) else ():
         before = result.get(key)
         both = isinstance(before, Mapping) and isinstance(value, Mapping)
-        result[key] = merged(before, value) if both and before is not None else value
+        result[key] = merge_extra_body(before, value) if both and before is not None else value
     return result
 
 
@@ -113,8 +113,8 @@ class ReplyParts:
         if total_ms and self._told_ms > total_ms * _SLACK + _SLACK_MS:
             self.load_ms = self.queue_ms = self.prefill_ms = self.decode_ms = None
         return Completion(
-            text=_joined(self.text),
-            thinking=_joined(self.thinking),
+            text=_join(self.text),
+            thinking=_join(self.thinking),
             finish_reason=self.finish_reason or FinishReason.OTHER,
             usage=self.usage,
             timing=Timing(
@@ -164,7 +164,7 @@ def number_at(value: Mapping[str, Any], key: str) -> float | None:
     return found if 0 <= found < math.inf else None
 
 
-def _joined(pieces: list[str]) -> str:
+def _join(pieces: list[str]) -> str:
     """Join pieces; characters that were cut between two of them are made whole."""
     text = "".join(pieces)
     if text.isascii():

@@ -33,8 +33,8 @@ from poor_bench.ports import CallControl, Reachability
 from poor_bench.providers.embedded_engine import ENGINES, Engine, EnginePool, EngineSettings
 from poor_bench.providers.embedded_model import check_embedded, obtain_model
 from poor_bench.providers.error_reply import error_in
-from poor_bench.providers.failures import kind_of
-from poor_bench.providers.openai_wire import OpenAIReplyReader, OpenAIWire, dialect_of
+from poor_bench.providers.failures import classify
+from poor_bench.providers.openai_wire import OpenAIReplyReader, OpenAIWire, find_dialect
 from poor_bench.providers.services import ProviderServices
 from poor_bench.providers.transport.watch import CallWatch
 
@@ -71,7 +71,7 @@ class EmbeddedProvider:
             for piece in pieces:
                 raise_refusal(piece)
                 if parts.queue_ms is None:
-                    parts.queue_ms = watch.elapsed_ms()
+                    parts.queue_ms = watch.measure_ms()
                 reader.feed(piece)
                 if parts.has_begun:
                     watch.note_first_text()
@@ -81,7 +81,7 @@ class EmbeddedProvider:
             )
         parts.load_ms = load_ms or None
         parts.model_digest = held.digest
-        return parts.to_completion(watch.elapsed_ms() + load_ms, watch.first_text_ms)
+        return parts.to_completion(watch.measure_ms() + load_ms, watch.first_text_ms)
 
     def preload(self, control: CallControl) -> float | None:
         """Fetch the model's file if need be and load it; 0 where it was loaded before.
@@ -137,7 +137,7 @@ _ALWAYS: Mapping[str, Any] = {
 def request_body(llm: LLM, request: ChatRequest) -> dict[str, Any]:
     """Return what llama.cpp is asked."""
     complete = replace(request, parameters={**_DEFAULTS, **request.parameters})
-    wire = OpenAIWire(llm.name, dialect_of("llamacpp"))
+    wire = OpenAIWire(llm.name, find_dialect("llamacpp"))
     return {**wire.body(complete, frozenset()), **_ALWAYS}
 
 
@@ -165,7 +165,7 @@ def raise_refusal(piece: Mapping[str, Any]) -> None:
     if "error" not in piece:
         return
     error = error_in(piece)
-    kind = kind_of(error)
+    kind = classify(error)
     overflow = kind is FailureKind.CONTEXT_OVERFLOW
     hint = "shorten the prompt or raise the parameter num_ctx" if overflow else ""
     raise ProviderError(f"llama.cpp refused: {error.message}", kind=kind, hint=hint)

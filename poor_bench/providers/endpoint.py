@@ -9,13 +9,13 @@ from urllib.parse import SplitResult, urlsplit
 
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
-from poor_bench.providers.catalog import ProviderEntry, WireFormat, entry_of
+from poor_bench.providers.catalog import ProviderEntry, WireFormat, find_entry
 
 _OLLAMA_PORT = 11434
 _PATHS_OF_CALLS = ("/chat/completions", "/v1/messages", "/api/chat", "/api/generate", "/api")
 
 
-def endpoint_of(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
+def resolve_endpoint(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
     """Return the base URL that an LLM is asked at, without a slash at its end.
 
     Slips that have one meaning are mended: a missing scheme, the path of a single call, a
@@ -27,12 +27,12 @@ def endpoint_of(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
     Raises:
         ConfigError: If the endpoint is not a usable URL, or the provider is unknown.
     """
-    entry = entry_of(llm)
+    entry = find_entry(llm)
     if not entry.wire.has_endpoint:
         return ""
-    url = _configured(llm, entry, environ)
+    url = _choose_endpoint(llm, entry, environ)
     parts = _split(url, llm.id)
-    path = _trimmed_path(parts.path)
+    path = _trim_path(parts.path)
     if entry.wire is WireFormat.OPENAI and not path:
         path = "/v1"
     if entry.wire is WireFormat.ANTHROPIC:
@@ -46,9 +46,9 @@ def is_local(llm: LLM, environ: Mapping[str, str] = os.environ) -> bool:
     Judged by the name or address alone; nothing is resolved.
 
     Raises:
-        ConfigError: As `endpoint_of`.
+        ConfigError: As `resolve_endpoint`.
     """
-    endpoint = endpoint_of(llm, environ)
+    endpoint = resolve_endpoint(llm, environ)
     return not endpoint or is_local_host(urlsplit(endpoint).hostname or "")
 
 
@@ -65,11 +65,11 @@ def endpoint_key(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
     """Return the same text for LLMs that share one server, and so its limits.
 
     Raises:
-        ConfigError: As `endpoint_of`.
+        ConfigError: As `resolve_endpoint`.
     """
-    endpoint = endpoint_of(llm, environ)
+    endpoint = resolve_endpoint(llm, environ)
     if not endpoint:
-        return llm.id if entry_of(llm).wire is WireFormat.SCRIPTED else entry_of(llm).wire.value
+        return llm.id if find_entry(llm).wire is WireFormat.SCRIPTED else find_entry(llm).wire.value
     parts = urlsplit(endpoint)
     host = "127.0.0.1" if parts.hostname in {"localhost", "::1"} else parts.hostname
     port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -107,7 +107,7 @@ def _listens_everywhere(host: str) -> bool:
         return False
 
 
-def _configured(llm: LLM, entry: ProviderEntry, environ: Mapping[str, str]) -> str:
+def _choose_endpoint(llm: LLM, entry: ProviderEntry, environ: Mapping[str, str]) -> str:
     if llm.endpoint and llm.endpoint.strip():
         return llm.endpoint.strip()
     of_environment = environ.get(entry.endpoint_env or "", "").strip()
@@ -141,7 +141,7 @@ def _split(url: str, llm_id: str) -> SplitResult:
     return parts
 
 
-def _trimmed_path(path: str) -> str:
+def _trim_path(path: str) -> str:
     path = path.rstrip("/")
     for ending in _PATHS_OF_CALLS:
         path = path.removesuffix(ending)

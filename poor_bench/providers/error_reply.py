@@ -78,10 +78,10 @@ def error_in(value: Any, status: int | None = None) -> ErrorReply:
     if isinstance(details, Mapping):
         codes.append(details.get("error_code"))
     return ErrorReply(
-        status=_status_of(error, status),
-        message=one_line(_message_of(error, value)),
+        status=_read_status(error, status),
+        message=one_line(_read_message(error, value)),
         codes=frozenset(str(code).lower() for code in codes if isinstance(code, str)),
-        parameter=_parameter_of(error, value),
+        parameter=_find_parameter(error, value),
     )
 
 
@@ -105,7 +105,7 @@ def _from_text(status: int | None, text: str) -> ErrorReply:
     return ErrorReply(status=status, message=one_line(content), is_web_page=True)
 
 
-def _message_of(error: Mapping[str, Any], value: Mapping[str, Any]) -> str:
+def _read_message(error: Mapping[str, Any], value: Mapping[str, Any]) -> str:
     found = error.get("message") or error.get("detail") or value.get("detail") or error
     if isinstance(found, Mapping):
         found = found.get("detail") or found
@@ -119,10 +119,10 @@ def _message_of(error: Mapping[str, Any], value: Mapping[str, Any]) -> str:
 def _objection(item: Any) -> str:
     if not isinstance(item, Mapping):
         return str(item)
-    return f"{_last_of(item.get('loc'))}: {item.get('msg') or item.get('type')}"
+    return f"{_take_last(item.get('loc'))}: {item.get('msg') or item.get('type')}"
 
 
-def _parameter_of(error: Mapping[str, Any], value: Mapping[str, Any]) -> str:
+def _find_parameter(error: Mapping[str, Any], value: Mapping[str, Any]) -> str:
     if isinstance(error.get("param"), str):
         return str(error["param"])
     detail = value.get("detail")
@@ -130,15 +130,15 @@ def _parameter_of(error: Mapping[str, Any], value: Mapping[str, Any]) -> str:
     if isinstance(message, Mapping):
         detail = message.get("detail")
     if isinstance(detail, Sequence) and detail and isinstance(detail[0], Mapping):
-        return _last_of(detail[0].get("loc"))
+        return _take_last(detail[0].get("loc"))
     return ""
 
 
-def _last_of(location: Any) -> str:
+def _take_last(location: Any) -> str:
     return str(location[-1]) if isinstance(location, Sequence) and location else ""
 
 
-def _status_of(error: Mapping[str, Any], status: int | None) -> int | None:
+def _read_status(error: Mapping[str, Any], status: int | None) -> int | None:
     if status is not None and status >= 300:
         return status
     for key in ("code", "status", "status_code"):
@@ -161,7 +161,7 @@ _WORDS = re.compile(
 )
 
 
-def refused_parameter(error: ErrorReply, candidates: Sequence[str]) -> str | None:
+def find_refused_parameter(error: ErrorReply, candidates: Sequence[str]) -> str | None:
     """Return the first of `candidates` that a server does not take at all.
 
     A value out of range is not such a refusal: it is the user's to mend.

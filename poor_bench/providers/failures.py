@@ -115,7 +115,7 @@ _RULES = (
 )
 
 
-def kind_of(error: ErrorReply) -> FailureKind:
+def classify(error: ErrorReply) -> FailureKind:
     """Return the kind of failure that a server's refusal is; the first rule that fits decides.
 
     Source:
@@ -149,7 +149,7 @@ def refusal_to_error(
     error: ErrorReply, headers: Mapping[str, str], asked: Asked, key: str | None, now: datetime
 ) -> ProviderError:
     """Return the error for a refusal; the key, should the server echo it, is left out."""
-    kind = kind_of(error)
+    kind = classify(error)
     said = hide_keys(error.message, key) or "no reason given"
     if error.is_web_page:
         said = f"a web page, {said!r}: a proxy or another kind of server answered"
@@ -181,11 +181,11 @@ def transport_to_error(error: TransportError, asked: Asked) -> ProviderError:
     if isinstance(cause, ProxyError) and cause.original_error is not None:
         cause, server = cause.original_error, f"the proxy on the way to {server}"
     root = _root(cause)
-    kind, what, hint = _described(cause, root, error.replied)
+    kind, what, hint = _describe(cause, root, error.replied)
     return ProviderError(f"{server} {what}", kind=kind, hint=hint or asked.start_hint)
 
 
-def _described(
+def _describe(
     cause: BaseException, root: BaseException, replied: bool
 ) -> tuple[FailureKind, str, str]:
     from urllib3 import exceptions as http

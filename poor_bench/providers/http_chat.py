@@ -82,7 +82,7 @@ class HttpChat:
         self, wire: ChatWire, path: str, control: CallControl, body: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Return the JSON object that a server answers to `body`; raises as `complete`."""
-        return self._json("POST", wire, path, control, self._dumped(body))
+        return self._json("POST", wire, path, control, self._dump(body))
 
     def close(self) -> None:
         """Close the connections."""
@@ -93,7 +93,7 @@ class HttpChat:
     ) -> dict[str, Any]:
         key = read_key(self._llm, self._services.environ)
         request = HttpRequest(method=method, path=path, headers=wire.headers(key), body=body)
-        with self._reached(request, in_one_piece(control)) as reply:
+        with self._open_exchange(request, in_one_piece(control)) as reply:
             content = reply.read()
         if reply.status >= 300:
             hidden = hide_key_in_reply(content, key)
@@ -101,17 +101,19 @@ class HttpChat:
         try:
             return load_json(content)
         except MalformedJsonError as error:
-            raise self._malformed(error, key) from error
+            raise self._report_malformed(error, key) from error
 
     def _exchange(
         self, wire: ChatWire, body: Mapping[str, Any], key: str | None, control: CallControl
     ) -> AbstractContextManager[Reply]:
         request = HttpRequest(
-            method="POST", path=wire.path, headers=wire.headers(key), body=self._dumped(body)
+            method="POST", path=wire.path, headers=wire.headers(key), body=self._dump(body)
         )
-        return self._reached(request, control if body.get("stream") else in_one_piece(control))
+        return self._open_exchange(
+            request, control if body.get("stream") else in_one_piece(control)
+        )
 
-    def _dumped(self, body: Mapping[str, Any]) -> bytes:
+    def _dump(self, body: Mapping[str, Any]) -> bytes:
         try:
             return dump_json(body)
         except (TypeError, ValueError) as error:
@@ -121,7 +123,7 @@ class HttpChat:
             ) from error
 
     @contextmanager
-    def _reached(self, request: HttpRequest, control: CallControl) -> Iterator[Reply]:
+    def _open_exchange(self, request: HttpRequest, control: CallControl) -> Iterator[Reply]:
         try:
             with self._server.exchange(request, control) as reply:
                 yield reply
@@ -134,7 +136,7 @@ class HttpChat:
         try:
             is_complete = self._feed(wire, reader, reply, key)
         except MalformedJsonError as error:
-            raise self._malformed(error, key) from error
+            raise self._report_malformed(error, key) from error
         parts = reader.parts
         if not is_complete and parts.repeats_itself:
             parts.finish_reason = FinishReason.LOOP
@@ -142,12 +144,12 @@ class HttpChat:
             raise self._incomplete(parts)
         watch = reply.watch
         notes = tuple(wire.note(item) for item in sorted(refused))
-        completion = parts.to_completion(watch.elapsed_ms(), watch.first_text_ms, notes)
+        completion = parts.to_completion(watch.measure_ms(), watch.first_text_ms, notes)
         return without_key(completion, key)
 
     def _feed(self, wire: ChatWire, reader: ReplyReader, reply: Reply, key: str | None) -> bool:
         for value in read_objects(reply.pieces(), wire.framing):
-            if error := _error_of(value):
+            if error := _find_error(value):
                 hidden = hide_key_in_reply({"error": error}, key)
                 raise self._refusal(error_in(hidden), reply.headers, key)
             if reader.feed(value):
@@ -169,7 +171,7 @@ class HttpChat:
         now = datetime.fromisoformat(self._services.clock.now_iso())
         return refusal_to_error(error, headers, self._asked, key, now)
 
-    def _malformed(self, error: MalformedJsonError, key: str | None) -> ProviderError:
+    def _report_malformed(self, error: MalformedJsonError, key: str | None) -> ProviderError:
         start = one_line(hide_keys(error.start.decode("utf-8", "replace"), key))[:_LONGEST_START]
         what = f"with {start!r}" if start else "with nothing"
         return ProviderError(
@@ -184,7 +186,7 @@ def in_one_piece(control: CallControl) -> CallControl:
     return replace(control, timeouts=replace(timeouts, first_token_s=timeouts.total_s))
 
 
-def _error_of(value: Mapping[str, Any]) -> Any:
+def _find_error(value: Mapping[str, Any]) -> Any:
     choices = mappings_at(value, "choices")
     return value.get("error") or (choices[0].get("error") if choices else None)
 

@@ -20,7 +20,7 @@ from poor_bench.models.llm import LLM, Timeouts
 from poor_bench.ports import CallControl, Reachability
 from poor_bench.providers.api_keys import key_variable
 from poor_bench.providers.chat_wire import count_at, mapping_at, mappings_at, text_at
-from poor_bench.providers.endpoint import endpoint_of
+from poor_bench.providers.endpoint import resolve_endpoint
 from poor_bench.providers.failures import Asked
 from poor_bench.providers.http_chat import CHECKING, HttpChat, names_in, reachability
 from poor_bench.providers.ollama_wire import DEFAULT_NUM_KEEP, OllamaWire, prompt_was_truncated
@@ -52,7 +52,7 @@ class OllamaProvider:
         Raises:
             ConfigError: If the endpoint cannot be used.
         """
-        self._endpoint = endpoint_of(llm, services.environ)
+        self._endpoint = resolve_endpoint(llm, services.environ)
         url = self._endpoint.removesuffix(_OPENAI_PATH)
         asked = Asked(
             server=urlsplit(url).netloc,
@@ -112,9 +112,9 @@ class OllamaProvider:
 
     def check(self) -> Reachability:
         """Ask the server for the models that are installed."""
-        return reachability(self._llm.name, self._served)
+        return reachability(self._llm.name, self._list_served)
 
-    def installed(self) -> list[Mapping[str, Any]]:
+    def list_installed(self) -> list[Mapping[str, Any]]:
         """Return the models that the server has, as `/api/tags` describes them.
 
         Raises:
@@ -128,9 +128,9 @@ class OllamaProvider:
         if self._substitute is not None:
             self._substitute.close()
 
-    def _served(self) -> list[str]:
+    def _list_served(self) -> list[str]:
         substitute = self._instead(CHECKING)
-        return substitute.served() if substitute else names_in(self._tags(), "models", "model")
+        return substitute.list_served() if substitute else names_in(self._tags(), "models", "model")
 
     def _tags(self) -> dict[str, Any]:
         return self._chat.get(self._wire, "/api/tags", CHECKING)
@@ -165,12 +165,12 @@ class OllamaProvider:
         for path in ("/api/ps", "/api/tags"):
             with suppress(ProviderError):
                 reply = self._chat.get(self._wire, path, _IN_PASSING)
-                if model := _named(self._llm.name, mappings_at(reply, "models")):
-                    return _facts_of(model)
+                if model := _find_by_name(self._llm.name, mappings_at(reply, "models")):
+                    return _read_facts(model)
         return _ModelFacts()
 
 
-def _facts_of(model: Mapping[str, Any]) -> _ModelFacts:
+def _read_facts(model: Mapping[str, Any]) -> _ModelFacts:
     """Return what the entry of a model tells; `/api/tags` tells nothing of memory."""
     in_gpu, size = count_at(model, "size_vram"), count_at(model, "size")
     is_loaded = in_gpu is not None and bool(size)
@@ -183,7 +183,7 @@ def _facts_of(model: Mapping[str, Any]) -> _ModelFacts:
     )
 
 
-def _named(name: str, models: list[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def _find_by_name(name: str, models: list[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     for model in models:
         if {text_at(model, "name"), text_at(model, "model")} & {name, f"{name}:latest"}:
             return model
@@ -224,7 +224,7 @@ def discover(endpoint: str, services: ProviderServices) -> list[dict[str, Any]]:
     llm = LLM(id="ollama", provider="ollama", name="", endpoint=endpoint or None)
     provider = OllamaProvider(llm, services)
     try:
-        models = provider.installed()
+        models = provider.list_installed()
     finally:
         provider.close()
     return [tag_to_entry(model, endpoint) for model in models if can_chat(model)]

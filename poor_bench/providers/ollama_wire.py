@@ -35,12 +35,12 @@ from poor_bench.providers.chat_wire import (
     Refused,
     ReplyParts,
     count_at,
-    json_schema_of,
+    find_json_schema,
+    list_messages,
     mapping_at,
-    merged,
-    messages_of,
+    merge_extra_body,
     number_at,
-    renamed,
+    rename_parameters,
     stop_texts,
     text_at,
     wants_json,
@@ -88,25 +88,25 @@ class OllamaWire:
         parameters = request.parameters
         body: dict[str, Any] = {
             "model": self._model,
-            "messages": messages_of(request),
+            "messages": list_messages(request),
             "stream": bool(parameters.get("stream", True)),
             "truncate": False,
         }
-        schema = json_schema_of(parameters)
+        schema = find_json_schema(parameters)
         if schema is not None or wants_json(parameters):
             body["format"] = "json" if schema is None else schema
         think = parameters.get("think")
         if isinstance(think, bool | str) and "think" not in refused:
             body["think"] = True if _LEVEL_REFUSED in refused else think
-        return merged({**body, **self.loading(parameters)}, parameters.get("extra_body"))
+        return merge_extra_body({**body, **self.loading(parameters)}, parameters.get("extra_body"))
 
     def loading(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return what has to be the same in every request, or the model is loaded anew."""
-        options = renamed(parameters, _OPTIONS)
+        options = rename_parameters(parameters, _OPTIONS)
         if stop := stop_texts(parameters):
             options["stop"] = stop
         body: dict[str, Any] = {"options": options} if options else {}
-        return body | renamed(parameters, {"keep_alive": "keep_alive"})
+        return body | rename_parameters(parameters, {"keep_alive": "keep_alive"})
 
     def reader(self, request: ChatRequest, body: Mapping[str, Any]) -> OllamaReplyReader:
         """Return what takes the reply."""

@@ -9,10 +9,10 @@ from poor_bench.models.completion import ChatRequest, Completion
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Reachability
 from poor_bench.providers.api_keys import key_variable
-from poor_bench.providers.endpoint import endpoint_of
+from poor_bench.providers.endpoint import resolve_endpoint
 from poor_bench.providers.failures import Asked
 from poor_bench.providers.http_chat import CHECKING, HttpChat, names_in, reachability
-from poor_bench.providers.openai_wire import OpenAIWire, dialect_of
+from poor_bench.providers.openai_wire import OpenAIWire, find_dialect
 from poor_bench.providers.services import ProviderServices
 
 
@@ -30,7 +30,7 @@ class OpenAIProvider:
         Raises:
             ConfigError: If the endpoint cannot be used.
         """
-        url = endpoint or endpoint_of(llm, services.environ)
+        url = endpoint or resolve_endpoint(llm, services.environ)
         server = urlsplit(url).netloc
         asked = Asked(
             server=server,
@@ -40,7 +40,7 @@ class OpenAIProvider:
             key_variable=key_variable(llm, services.environ),
         )
         self._llm = llm
-        self._dialect = dialect_of(llm.provider)
+        self._dialect = find_dialect(llm.provider)
         self._wire = OpenAIWire(llm.name, self._dialect)
         self._chat = HttpChat(llm, services, url, asked)
 
@@ -57,12 +57,12 @@ class OpenAIProvider:
 
     def check(self) -> Reachability:
         """Ask the server for its list of models."""
-        found = reachability(self._llm.name, self.served)
+        found = reachability(self._llm.name, self.list_served)
         if found.model_present is False and self._dialect.takes_any_model_name:
             return replace(found, model_present=None, message="")
         return found
 
-    def served(self) -> list[str]:
+    def list_served(self) -> list[str]:
         """Return the names of the models that the server lists.
 
         Raises:

@@ -40,18 +40,18 @@ from poor_bench.providers.chat_wire import (
     Refused,
     ReplyParts,
     count_at,
-    json_schema_of,
+    find_json_schema,
+    list_messages,
     mapping_at,
     mappings_at,
-    merged,
-    messages_of,
+    merge_extra_body,
     number_at,
-    renamed,
+    rename_parameters,
     stop_texts,
     text_at,
     wants_json,
 )
-from poor_bench.providers.error_reply import ErrorReply, refused_parameter
+from poor_bench.providers.error_reply import ErrorReply, find_refused_parameter
 from poor_bench.providers.transport.reply import Framing
 
 _CAN_DO_WITHOUT = (
@@ -97,8 +97,8 @@ class OpenAIWire:
     def body(self, request: ChatRequest, refused: Refused) -> dict[str, Any]:
         """Return the body of a request, without what was refused."""
         parameters = request.parameters
-        body: dict[str, Any] = {"model": self._model, "messages": messages_of(request)}
-        body.update(renamed(parameters, self._dialect.names))
+        body: dict[str, Any] = {"model": self._model, "messages": list_messages(request)}
+        body.update(rename_parameters(parameters, self._dialect.names))
         body.update(_limit(parameters, refused))
         if stop := stop_texts(parameters):
             body["stop"] = stop
@@ -110,7 +110,7 @@ class OpenAIWire:
         if parameters.get("stream", True) and "stream" not in refused:
             body.update(stream=True, stream_options={"include_usage": True})
         kept = {name: value for name, value in body.items() if name not in refused}
-        return merged(kept, parameters.get("extra_body"))
+        return merge_extra_body(kept, parameters.get("extra_body"))
 
     def reader(self, request: ChatRequest, body: Mapping[str, Any]) -> OpenAIReplyReader:
         """Return what takes the reply."""
@@ -118,7 +118,7 @@ class OpenAIWire:
 
     def refusal(self, error: ErrorReply, body: Mapping[str, Any]) -> str | None:
         """Return the parameter that the server does not take; an effort with its value."""
-        name = refused_parameter(error, [name for name in _CAN_DO_WITHOUT if name in body])
+        name = find_refused_parameter(error, [name for name in _CAN_DO_WITHOUT if name in body])
         if name == "reasoning_effort" and body[name] in _NEAREST_EFFORT:
             return f"{name}={body[name]}"
         return name
@@ -134,7 +134,7 @@ class OpenAIWire:
 
 def _limit(parameters: Mapping[str, Any], refused: Refused) -> dict[str, Any]:
     name = "max_completion_tokens" if "max_tokens" in refused else "max_tokens"
-    return renamed(parameters, {"max_tokens": name})
+    return rename_parameters(parameters, {"max_tokens": name})
 
 
 def _nearest_effort(thinking: dict[str, Any], refused: Refused) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _nearest_effort(thinking: dict[str, Any], refused: Refused) -> dict[str, Any
 
 
 def _response_format(parameters: Mapping[str, Any]) -> dict[str, Any] | None:
-    schema = json_schema_of(parameters)
+    schema = find_json_schema(parameters)
     if schema is None:
         return {"type": "json_object"} if wants_json(parameters) else None
     wanted = parameters["response_format"]
@@ -315,6 +315,6 @@ _DIALECTS: Mapping[str, Dialect] = {
 }
 
 
-def dialect_of(provider: str) -> Dialect:
+def find_dialect(provider: str) -> Dialect:
     """Return the dialect of a provider; unknown ones get what most local servers take."""
     return _DIALECTS.get(provider.lower(), Dialect(_LOCAL, _by_effort))

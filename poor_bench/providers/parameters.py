@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from poor_bench.providers.catalog import PROVIDERS, WireFormat
-from poor_bench.providers.openai_wire import Dialect, dialect_of
+from poor_bench.providers.openai_wire import Dialect, find_dialect
 
 _SAMPLING = frozenset({"temperature", "top_p", "top_k", "max_tokens", "seed", "stop"})
 _PENALTIES = frozenset({"repeat_penalty", "presence_penalty", "frequency_penalty"})
@@ -60,16 +60,16 @@ _TAKEN: Mapping[WireFormat, frozenset[str]] = {
 
 def unknown_parameters(provider: str, parameters: Mapping[str, Any]) -> list[str]:
     """Return the parameters that mean nothing to us, such as misspelt ones, in their order."""
-    known = COMMON | _TAKEN[_format_of(provider)]
+    known = COMMON | _TAKEN[_find_wire_format(provider)]
     return [name for name in parameters if name not in known and not name.startswith("_")]
 
 
-def ignored_parameters(provider: str, parameters: Mapping[str, Any]) -> list[str]:
+def list_ignored_parameters(provider: str, parameters: Mapping[str, Any]) -> list[str]:
     """Return the parameters that are known but have no effect with this provider."""
-    wire = _format_of(provider)
+    wire = _find_wire_format(provider)
     taken = _TAKEN[wire]
     if wire is WireFormat.OPENAI:
-        taken -= _missing_in(dialect_of(provider))
+        taken -= _missing_in(find_dialect(provider))
     return [name for name in parameters if name in COMMON and name not in taken]
 
 
@@ -78,6 +78,6 @@ def _missing_in(dialect: Dialect) -> frozenset[str]:
     return missing if dialect.thinking is None else missing - {"think"}
 
 
-def _format_of(provider: str) -> WireFormat:
+def _find_wire_format(provider: str) -> WireFormat:
     entry = PROVIDERS.get(provider.lower())
     return entry.wire if entry else WireFormat.OPENAI

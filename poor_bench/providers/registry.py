@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from poor_bench.models.llm import LLM
 from poor_bench.ports import Provider
-from poor_bench.providers.catalog import WireFormat, entry_of, provider_names
-from poor_bench.providers.endpoint import endpoint_key, endpoint_of, is_local
+from poor_bench.providers.catalog import WireFormat, find_entry, provider_names
+from poor_bench.providers.endpoint import endpoint_key, is_local, resolve_endpoint
 from poor_bench.providers.services import ProviderServices
 
 __all__ = [
     "ProviderServices",
     "create_provider",
     "endpoint_key",
-    "endpoint_of",
     "is_local",
     "provider_names",
+    "resolve_endpoint",
 ]
 
 
@@ -25,7 +25,7 @@ def create_provider(llm: LLM, services: ProviderServices) -> Provider:
         ConfigError: If the provider is unknown, or the endpoint or script of the LLM unusable.
         MissingExtraError: If the provider needs a package that is not installed.
     """
-    match entry_of(llm).wire:
+    match find_entry(llm).wire:
         case WireFormat.OLLAMA:
             from poor_bench.providers.ollama import OllamaProvider
 

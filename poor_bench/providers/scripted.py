@@ -168,7 +168,7 @@ class ScriptedProvider:
     def complete(self, request: ChatRequest, control: CallControl) -> Completion:
         """Return or raise what the script holds for the last user message."""
         started = self._clock.monotonic()
-        reply = self._next_reply(_prompt_of(request))
+        reply = self._next_reply(_read_prompt(request))
         latency_ms = self._script.latency_ms if reply.latency_ms is None else reply.latency_ms
         self._wait(latency_ms / 1000, control)
         if reply.failure is not None:
@@ -274,6 +274,6 @@ def _read(workspace: Path, written: str, where: str) -> Mapping[str, Any]:
     return content
 
 
-def _prompt_of(request: ChatRequest) -> str:
+def _read_prompt(request: ChatRequest) -> str:
     users = [message.content for message in request.messages if message.role == "user"]
     return users[-1] if users else ""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from poor_bench.comparison.messages import apart_lines, difference_text, mismatches_text, verdict
-from poor_bench.messages import counted, removed_tests_text
+from poor_bench.messages import removed_tests_text, write_count
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.comparison import tie_letters
 
@@ -93,9 +93,9 @@ def _main_cause(data: ReportData) -> Iterator[str]:
 def _missing(data: ReportData) -> Iterator[str]:
     if data.failures:
         n_failed, n_all = len(data.failures), len(data.trials)
-        yield f"{n_failed} of {counted(n_all, 'trial')} failed to run and count in no score."
+        yield f"{n_failed} of {write_count(n_all, 'trial')} failed to run and count in no score."
     if data.n_newer_failed:
-        trials = counted(data.n_newer_failed, "scored trial")
+        trials = write_count(data.n_newer_failed, "scored trial")
         yield f"A newer attempt failed on {trials}; the stored scores count."
     if data.n_removed:
         yield f"{removed_tests_text(data.n_removed)}."
@@ -105,4 +105,4 @@ def _weakly_isolated(data: ReportData) -> Iterator[str]:
     """Warn of scores of code that could reach beyond its sandbox."""
     counts = Counter(result.weak_sandbox for result in data.results if result.weak_sandbox)
     for level, count in sorted(counts.items()):
-        yield f"{counted(count, 'score')} of code that ran at sandbox level {level} only."
+        yield f"{write_count(count, 'score')} of code that ran at sandbox level {level} only."

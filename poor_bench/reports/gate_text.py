@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from poor_bench.gates.gate import Gate, GateKind, GateOutcome, GateStatus, has_failed
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.reports.markdown_text import code_span, table
 
 _SIGNS = {GateStatus.PASSED: "✅", GateStatus.WARNING: "⚠️", GateStatus.FAILED: "❌"}
@@ -40,7 +40,7 @@ def headline(outcomes: Sequence[GateOutcome]) -> str:
     ended = "failed" if has_failed(outcomes) else "passed"
     return (
         f"Gates {ended}: {counts[GateStatus.FAILED]} failed, "
-        f"{counted(n_warnings, 'warning')}, {counts[GateStatus.PASSED]} passed"
+        f"{write_count(n_warnings, 'warning')}, {counts[GateStatus.PASSED]} passed"
     )
 
 
@@ -77,7 +77,7 @@ def gate_annotations(outcomes: Sequence[GateOutcome]) -> Iterator[str]:
         if outcome.status is not GateStatus.PASSED:
             level = "error" if outcome.status is GateStatus.FAILED else "warning"
             where = " ".join(filter(None, (outcome.llm_id, outcome.class_id)))
-            yield f"::{level}::{_escaped(f'{gate_title(outcome.gate)}: {where}: {outcome.reason}')}"
+            yield f"::{level}::{_escape(f'{gate_title(outcome.gate)}: {where}: {outcome.reason}')}"
 
 
 def gates_to_json(outcomes: Sequence[GateOutcome]) -> dict[str, Any]:
@@ -100,5 +100,5 @@ def gates_to_json(outcomes: Sequence[GateOutcome]) -> dict[str, Any]:
     }
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -42,8 +42,8 @@ def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
         "tie_groups": data.ranking.groups,
         "pairs": data.standing.pairs,
         "stratified": {
-            "tests_weigh_alike": data.stratified(classes_weigh_alike=False),
-            "classes_weigh_alike": data.stratified(classes_weigh_alike=True),
+            "tests_weigh_alike": data.estimate_stratified(classes_weigh_alike=False),
+            "classes_weigh_alike": data.estimate_stratified(classes_weigh_alike=True),
         },
         "reliability": data.reliabilities,
         "efforts": [_usage_to_json(summary) for summary in data.summaries_by_appearance()],

@@ -8,7 +8,7 @@ from poor_bench import metrics
 from poor_bench.comparison.compare import LLMComparison
 from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
 from poor_bench.comparison.messages import change_text, mismatches_text, verdict
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.reports.findings import findings, name_ties
 from poor_bench.reports.markdown_text import code_span, details, table
 from poor_bench.reports.report_data import ReportData
@@ -27,11 +27,11 @@ def report_to_markdown(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
     n_tests = len({result.test_id for result in data.results})
     n_llms = len({result.llm_id for result in data.results})
     parts = [
-        f"## poor_bench: {counted(n_llms, 'model')}, {counted(n_tests, 'test')}",
+        f"## poor_bench: {write_count(n_llms, 'model')}, {write_count(n_tests, 'test')}",
         "\n".join(f"- {sentence}" for sentence in findings(data, code_span)),
         _scores(data, by),
         *_changes(data),
-        *folded_parts(data, by),
+        *write_folded_parts(data, by),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -101,13 +101,13 @@ def _outcome_lines(item: LLMComparison) -> Iterator[str]:
     for title, outcome in (("Broken", ScoreChange.BROKEN), ("Fixed", ScoreChange.FIXED)):
         tests = item.with_outcome(outcome)
         if tests:
-            yield f"{title} ({len(tests)}): {_listed(tests)}"
+            yield f"{title} ({len(tests)}): {_list_tests(tests)}"
     for group in (*([item.overall] if item.overall else []), *item.by_change):
         scope = f", {mismatches_text(group.changes)}" if group.changes else ""
-        yield f"{counted(len(group.tests), 'test')}{scope}: {change_text(group)}"
+        yield f"{write_count(len(group.tests), 'test')}{scope}: {change_text(group)}"
 
 
-def _listed(tests: Sequence[ComparedTest]) -> str:
+def _list_tests(tests: Sequence[ComparedTest]) -> str:
     shown = ", ".join(
         f"{code_span(test.test_id)} {test.before or 0:.2f} → {test.after or 0:.2f}"
         for test in tests[:_LISTED]
@@ -120,16 +120,16 @@ def _reservation_lines(item: LLMComparison) -> Iterator[str]:
     for reasons, test_ids in item.not_comparable().items():
         shown = ", ".join(code_span(test_id) for test_id in test_ids[:4])
         more = ", ..." if len(test_ids) > 4 else ""
-        n_tests = counted(len(test_ids), "test")
+        n_tests = write_count(len(test_ids), "test")
         yield f"Not compared, {mismatches_text(reasons)}: {n_tests} ({shown}{more})"
     for change, count in item.despite_changes().items():
-        yield f"Compared although {change.text}: {counted(count, 'test')}"
+        yield f"Compared although {change.text}: {write_count(count, 'test')}"
 
 
 _ISSUES = 8
 
 
-def folded_parts(data: ReportData, by: GroupBy) -> Iterator[str]:
+def write_folded_parts(data: ReportData, by: GroupBy) -> Iterator[str]:
     """Yield what stands folded up below the scores: only what there is something to say of.
 
     Args:
@@ -208,7 +208,7 @@ def _failure_list(data: ReportData) -> str:
         reason = f"{result.failure.kind.value}: {result.failure.message}"
         counts[result.llm_id, reason] = counts.get((result.llm_id, reason), 0) + 1
     lines = [
-        f"- {code_span(data.name(llm_id))}, {counted(count, 'time')}: {code_span(reason)}"
+        f"- {code_span(data.name(llm_id))}, {write_count(count, 'time')}: {code_span(reason)}"
         for (llm_id, reason), count in list(counts.items())[:_LISTED]
     ]
     return "\n".join(lines)

@@ -19,7 +19,7 @@ from poor_bench.statistics.comparison import Comparison, compare_llms
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.items import analyse_items
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
-from poor_bench.statistics.scores import Coverage, coverages_of, stratified_scores
+from poor_bench.statistics.scores import Coverage, compute_coverages, compute_stratified_scores
 from poor_bench.statistics.summarise import Summariser
 from poor_bench.statistics.summary import GroupBy, Summary
 
@@ -76,7 +76,7 @@ class ReportData:
     @cached_property
     def coverage(self) -> dict[str, Coverage]:
         """LLM id to the share of the tests that it was scored on."""
-        return coverages_of(self.results)
+        return compute_coverages(self.results)
 
     def is_comparable(self, llm_id: str) -> bool:
         """True if an LLM was scored on enough of the tests to stand in a ranking."""
@@ -138,9 +138,11 @@ class ReportData:
         k = usual_trials(self.results)
         return reliability(self.results, k=k, pass_score=self.pass_score) if k else []
 
-    def stratified(self, *, classes_weigh_alike: bool) -> dict[str, Estimate]:
-        """Compute scores by LLM id with test classes as strata, see `stratified_scores`."""
-        return stratified_scores(self.results, self.tests, classes_weigh_alike=classes_weigh_alike)
+    def estimate_stratified(self, *, classes_weigh_alike: bool) -> dict[str, Estimate]:
+        """Compute scores by LLM id with test classes as strata, see `compute_stratified_scores`."""
+        return compute_stratified_scores(
+            self.results, self.tests, classes_weigh_alike=classes_weigh_alike
+        )
 
     @cached_property
     def trials(self) -> list[Result]:

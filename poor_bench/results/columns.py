@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from poor_bench.models.failure import Failure, FailureKind
-from poor_bench.models.result import Result, result_of
+from poor_bench.models.result import Result, build_result
 from poor_bench.runs.journal import dump_record
 
 NUMBERS = (
@@ -103,7 +103,7 @@ def results_from_columns(columns: Mapping[str, Sequence[Any]]) -> Iterator[Resul
         if "judgement" not in columns and "judge_cost_usd" in columns:
             cost = columns["judge_cost_usd"][place]
             fields["judgement"] = None if cost is None else {"cost_usd": cost}
-        yield result_of(fields)
+        yield build_result(fields)
 
 
 _APART = frozenset({"failure_kind", "failure_message", "attempts", "judge_cost_usd", "row"})

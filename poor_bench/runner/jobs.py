@@ -13,7 +13,7 @@ from poor_bench.errors import PluginError, PoorBenchError, RecordedError, RunCan
 from poor_bench.judge.judgement import JudgeError
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.llm_manager import LLMManager
-from poor_bench.messages import bounded_text
+from poor_bench.messages import cut_text
 from poor_bench.models.completion import Completion
 from poor_bench.models.failure import WAITS_FOR_JUDGE, Failure, FailureKind
 from poor_bench.models.llm import LLM, Prices
@@ -23,7 +23,7 @@ from poor_bench.pool.pool import Work
 from poor_bench.prompts.request import build_request
 from poor_bench.runner.plan import Plan, WorkItem
 from poor_bench.runner.scorer import Scorer
-from poor_bench.scoring.cost import cost_usd, estimated_cost_usd
+from poor_bench.scoring.cost import cost_usd, estimate_cost_usd
 from poor_bench.scoring.fingerprint import request_fingerprint
 from poor_bench.scoring.verdict import KEY_HIDDEN, PROMPT_TRUNCATED
 
@@ -203,7 +203,7 @@ def record_errors(make: Callable[[], Result], fail: Callable[[Failure], Result])
 
 
 def _describe(kind: FailureKind, message: str, attempts: int = 1) -> Failure:
-    bounded = bounded_text(message, _LONGEST_MESSAGE)
+    bounded = cut_text(message, _LONGEST_MESSAGE)
     return Failure(kind=kind, message=bounded, attempts=attempts)
 
 
@@ -272,7 +272,7 @@ def costs_of(
     request = build_request(item.llm, workspace.test_classes[item.test.class_id], item.test)
     limit = request.parameters.get("max_tokens")
     max_tokens = limit if isinstance(limit, int) else None
-    yield item.llm, estimated_cost_usd(item.llm.prices, request.messages, max_tokens)
+    yield item.llm, estimate_cost_usd(item.llm.prices, request.messages, max_tokens)
     for question in scorer.questions(item.test):
         prompt = request.messages[-1].content
         yield judges.llm_of(question), judges.estimated_cost_usd(question, prompt)

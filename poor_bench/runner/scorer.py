@@ -22,7 +22,7 @@ from poor_bench.scoring.verdict import (
     KEY_HIDDEN,
     PROMPT_TRUNCATED,
     explain_cut_off,
-    marks_of,
+    list_flags,
     no_answer_verdict,
 )
 
@@ -159,7 +159,7 @@ class Scorer:
             sandbox=min(levels).label if levels else "",
             evaluator_fingerprint=self._fingerprints.of_evaluator(test),
             judgement=client.record(),
-            marks=marks_of(
+            marks=list_flags(
                 finish=finish,
                 prompt_truncated=PROMPT_TRUNCATED in result.marks,
                 key_hidden=KEY_HIDDEN in result.marks,

@@ -14,7 +14,7 @@ from typing import Any
 
 from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError, RunRefusedError
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.runs.journal import (
     JournalFollower,
     JournalWriter,
@@ -315,7 +315,7 @@ def find_run(
         newest = max((place for place, run in enumerate(runs) if run.kind != EARLIER), default=-1)
         position = newest if reference == LAST else newest - 1
         if position < 0:
-            message = f"no {reference} {name}: this workspace has {counted(len(runs), name)}"
+            message = f"no {reference} {name}: this workspace has {write_count(len(runs), name)}"
             raise ConfigError(
                 message, hint=f"every `{next_command(command)}` that sends requests makes one"
             )

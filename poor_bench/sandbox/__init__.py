@@ -28,12 +28,12 @@ from poor_bench.sandbox.sandbox import (
     Sandbox,
     accept_level,
     note_levels,
+    open_shared_sandbox,
     require_level,
     run_cases,
     run_check,
     sandbox_status,
     sandbox_terms,
-    shared_sandbox,
     trust_own_code,
 )
 from poor_bench.sandbox.wire.plain import OpaqueObject, describe_value
@@ -60,12 +60,12 @@ __all__ = [
     "describe_value",
     "describe_weakness",
     "note_levels",
+    "open_shared_sandbox",
     "parse_level",
     "require_level",
     "run_cases",
     "run_check",
     "sandbox_status",
     "sandbox_terms",
-    "shared_sandbox",
     "trust_own_code",
 ]

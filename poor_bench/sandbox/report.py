@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from poor_bench.messages import bounded_text
+from poor_bench.messages import cut_text
 from poor_bench.sandbox.program import (
     CaseEnd,
     CaseOutcome,
@@ -125,7 +125,7 @@ def quote_span(text: str) -> str:
 
 
 def _join_lines(text: str) -> str:
-    return bounded_text(" ".join(text[:_LONGEST_READ].split()), _LONGEST_SPAN)
+    return cut_text(" ".join(text[:_LONGEST_READ].split()), _LONGEST_SPAN)
 
 
 def _measure_longest_run(text: str) -> int:

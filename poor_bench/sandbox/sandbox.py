@@ -125,7 +125,7 @@ _levels_used: ContextVar[list[Level] | None] = ContextVar("levels_used", default
 _runs_own_code: ContextVar[bool] = ContextVar("runs_own_code", default=False)
 
 
-def shared_sandbox() -> Sandbox:
+def open_shared_sandbox() -> Sandbox:
     """Open the sandbox of this process, once; it ends with the process."""
     with _lock:
         if not _shared:
@@ -139,7 +139,7 @@ def run_cases(program: Program, inputs: Sequence[Any]) -> ProgramOutcome:
 
     Raises as that does, and SandboxError below the level that was accepted.
     """
-    return _accepted_sandbox().run_cases(program, inputs)
+    return _require_sandbox().run_cases(program, inputs)
 
 
 def run_check(program: Program, check: Check) -> CheckOutcome:
@@ -147,12 +147,12 @@ def run_check(program: Program, check: Check) -> CheckOutcome:
 
     Raises as that does, and SandboxError below the level that was accepted.
     """
-    return _accepted_sandbox().run_check(program, check)
+    return _require_sandbox().run_check(program, check)
 
 
 def sandbox_status() -> SandboxStatus:
     """Find out what is in force on this machine, once; see `Sandbox.status`."""
-    sandbox = shared_sandbox()
+    sandbox = open_shared_sandbox()
     if sandbox not in _known:
         _known[sandbox] = sandbox.status()
     return _known[sandbox]
@@ -160,7 +160,7 @@ def sandbox_status() -> SandboxStatus:
 
 def require_level(level: Level) -> None:
     """Make sure that programs are locked in at least this well; see `Sandbox.require`."""
-    shared_sandbox().require(level)
+    open_shared_sandbox().require(level)
 
 
 def accept_level(level: Level | None, *, by_workspace: bool = False) -> None:
@@ -211,7 +211,7 @@ def trust_own_code() -> Iterator[None]:
         _runs_own_code.reset(token)
 
 
-def _accepted_sandbox() -> Sandbox:
+def _require_sandbox() -> Sandbox:
     """Check that the shared sandbox locks programs in well enough, and use it.
 
     Raises:
@@ -223,4 +223,4 @@ def _accepted_sandbox() -> Sandbox:
     used = _levels_used.get()
     if used is not None:
         used.append(terms.status.level)
-    return shared_sandbox()
+    return open_shared_sandbox()

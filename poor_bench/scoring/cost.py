@@ -37,7 +37,7 @@ def cost_usd(usage: Usage, prices: Prices) -> float | None:
     return total / _MILLION
 
 
-def estimated_tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Estimate the number of tokens of a text by its length.
 
     Example:
@@ -47,7 +47,7 @@ def estimated_tokens(text: str) -> int:
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / _BYTES_PER_TOKEN)
 
 
-def estimated_cost_usd(
+def estimate_cost_usd(
     prices: Prices,
     messages: Iterable[Message],
     max_tokens: int | None = None,
@@ -61,7 +61,7 @@ def estimated_cost_usd(
         max_tokens: Most tokens of the reply, where that is limited.
         expected_reply_tokens: How long replies are as a rule; 500 tokens where that is not known.
     """
-    sizes = [estimated_tokens(message.content) + _TOKENS_PER_MESSAGE for message in messages]
+    sizes = [estimate_tokens(message.content) + _TOKENS_PER_MESSAGE for message in messages]
     reply = _EXPECTED_REPLY_TOKENS if expected_reply_tokens is None else expected_reply_tokens
     if max_tokens is not None:
         reply = min(reply, max_tokens)

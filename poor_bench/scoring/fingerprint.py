@@ -21,12 +21,12 @@ def request_fingerprint(llm: LLM, request: ChatRequest) -> str:
     Where the model is asked (its endpoint) and what we call it (its id) do not count.
     """
     conversation = [(message.role, message.content) for message in request.messages]
-    return _digest([*_asked(llm, request.parameters), conversation])
+    return _digest([*_list_what_is_asked(llm, request.parameters), conversation])
 
 
 def llm_fingerprint(llm: LLM) -> str:
     """Hash model and parameters, without the prompt, to 16 hexadecimal digits."""
-    return _digest(_asked(llm, llm.parameters))
+    return _digest(_list_what_is_asked(llm, llm.parameters))
 
 
 def evaluator_fingerprint(spec: EvaluatorSpec, code_digest: str) -> str:
@@ -39,7 +39,7 @@ def hash_text(text: str, length: int = 64) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
 
 
-def _asked(llm: LLM, parameters: Mapping[str, Any]) -> list[object]:
+def _list_what_is_asked(llm: LLM, parameters: Mapping[str, Any]) -> list[object]:
     counting = {key: value for key, value in parameters.items() if key not in _WITHOUT_INFLUENCE}
     return [llm.provider, llm.name, counting]
 

@@ -67,7 +67,7 @@ def _are_same(got: Sequence[Any], expected: Sequence[Any], exact_types: bool) ->
 def _is_same_set(got: AbstractSet[Any], expected: AbstractSet[Any], exact_types: bool) -> bool:
     """True if each item of one set has one of its own in the other."""
     if exact_types:
-        return Counter(map(_typed, got)) == Counter(map(_typed, expected))
+        return Counter(map(_build_typed_key, got)) == Counter(map(_build_typed_key, expected))
     ours, theirs = list(got - expected), list(expected - got)
     if len(ours) != len(theirs) or len(ours) > _MAX_UNEQUAL:
         return False
@@ -79,9 +79,9 @@ def _is_same_set(got: AbstractSet[Any], expected: AbstractSet[Any], exact_types:
     return True
 
 
-def _typed(item: Any) -> Any:
+def _build_typed_key(item: Any) -> Any:
     """Make a key that only items of the same value and types share."""
-    parts = tuple(map(_typed, item)) if isinstance(item, tuple) else item
+    parts = tuple(map(_build_typed_key, item)) if isinstance(item, tuple) else item
     return type(item), parts
 
 
@@ -89,7 +89,7 @@ def _is_same_dict(got: Mapping[Any, Any], expected: Mapping[Any, Any], exact_typ
     if not exact_types and got.keys() != expected.keys():
         got = {_key_in_json(key): value for key, value in got.items()}
         expected = {_key_in_json(key): value for key, value in expected.items()}
-    if exact_types and set(map(_typed, got)) != set(map(_typed, expected)):
+    if exact_types and set(map(_build_typed_key, got)) != set(map(_build_typed_key, expected)):
         return False
     return got.keys() == expected.keys() and all(
         is_same_value(got[key], value, exact_types=exact_types) for key, value in expected.items()

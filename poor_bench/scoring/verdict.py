@@ -6,7 +6,7 @@ import math
 from enum import StrEnum
 from typing import Any, Self, TypedDict, Unpack
 
-from poor_bench.messages import bounded_text
+from poor_bench.messages import cut_text
 from poor_bench.models.completion import FinishReason
 
 
@@ -117,7 +117,7 @@ class Verdict(tuple[float, str]):
         return self[1]
 
 
-def verdict_of(returned: Any) -> Verdict:
+def check_verdict(returned: Any) -> Verdict:
     """Check what an evaluator returned, and bound the length of its texts.
 
     Raises:
@@ -133,12 +133,12 @@ def verdict_of(returned: Any) -> Verdict:
     if not isinstance(details, str):
         raise ValueError(f"details must be a text, got {_name(details)}")
     if not isinstance(returned, Verdict):
-        return Verdict(float(score), bounded_details(details))
+        return Verdict(float(score), cut_details(details))
     return Verdict(
         score,
-        bounded_details(details),
+        cut_details(details),
         strict_score=strict,
-        **{name: bounded_details(str(getattr(returned, name))) for name in _TEXTS},
+        **{name: cut_details(str(getattr(returned, name))) for name in _TEXTS},
     )
 
 
@@ -147,11 +147,11 @@ def with_printed(verdict: Verdict, printed: str) -> Verdict:
     if not printed.strip():
         return verdict
     quoted = "\n".join(f"    {line}" for line in printed.strip().splitlines())
-    details = bounded_details(f"{verdict.details}\n\nPrinted by the evaluator:\n\n{quoted}")
+    details = cut_details(f"{verdict.details}\n\nPrinted by the evaluator:\n\n{quoted}")
     return Verdict(verdict.score, details, **vars(verdict))
 
 
-def bounded_details(text: str) -> str:
+def cut_details(text: str) -> str:
     """Cut a text that is too long to be kept, and say so at its end; it may quote a model.
 
     Example:
@@ -159,9 +159,9 @@ def bounded_details(text: str) -> str:
         '[cut: 30,000 characters in all]'
     """
     if len(text) <= MAX_DETAILS:
-        return bounded_text(text, MAX_DETAILS)
+        return cut_text(text, MAX_DETAILS)
     mark = _CUT_MARK.format(f"{len(text):,}")
-    return bounded_text(text, MAX_DETAILS - _LONGEST_MARK) + mark
+    return cut_text(text, MAX_DETAILS - _LONGEST_MARK) + mark
 
 
 def _require_unit_number(value: Any) -> None:
@@ -262,7 +262,7 @@ def explain_cut_off(verdict: Verdict, finish: FinishReason) -> Verdict:
     )
 
 
-def marks_of(
+def list_flags(
     *,
     finish: FinishReason,
     prompt_truncated: bool,

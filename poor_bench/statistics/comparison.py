@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from poor_bench.models.result import Result
-from poor_bench.statistics.intervals import Estimate, paired_interval
+from poor_bench.statistics.intervals import Estimate, estimate_paired_difference
 from poor_bench.statistics.scores import ScoreTable, score_table
 from poor_bench.statistics.significance import (
     holm,
@@ -210,7 +210,7 @@ def compare_llms(
         ValueError: If `alpha` or `n_flips` is out of range.
 
     Source:
-        `sign_flip_p_values`, `holm`, `paired_interval`, `rank_ranges`, `tie_groups`.
+        `sign_flip_p_values`, `holm`, `estimate_paired_difference`, `rank_ranges`, `tie_groups`.
 
     Example:
         >>> scores = {"good": 1.0, "bad": 0.0}
@@ -221,7 +221,7 @@ def compare_llms(
         ('good', 1.0, 0.0078125, True)
     """
     table = score_table(results)
-    pairs, apart = _pairs_of(table, n_flips, seed)
+    pairs, apart = _list_pairs(table, n_flips, seed)
     better = [
         (pair.llm_a, pair.llm_b) if pair.difference.value > 0 else (pair.llm_b, pair.llm_a)
         for pair in pairs
@@ -245,7 +245,7 @@ def _best_first(table: ScoreTable) -> list[int]:
     return [int(column) for column in np.argsort(-means, kind="stable")]
 
 
-def _pairs_of(
+def _list_pairs(
     table: ScoreTable, n_flips: int, seed: int
 ) -> tuple[list[PairedDifference], list[tuple[str, str]]]:
     import numpy as np
@@ -276,7 +276,7 @@ def _describe(table: ScoreTable, a: int, b: int) -> PairedDifference:
     common = ~np.isnan(table.scores[:, a] - table.scores[:, b])
     scores_a, scores_b = table.scores[common, a], table.scores[common, b]
     differences = scores_a - scores_b
-    estimate = paired_interval(differences.tolist())
+    estimate = estimate_paired_difference(differences.tolist())
     deviation = float(differences.std(ddof=1)) if estimate.n > 1 else 1.0
     return PairedDifference(
         llm_a=table.llm_ids[a],

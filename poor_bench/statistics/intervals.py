@@ -191,7 +191,7 @@ def _effective_number(scores: Sequence[float], mean: float) -> tuple[float, floa
     return mean * (1 - mean) * n * (n - 1) / squares, t_quantile_95(n - 1)
 
 
-def stratified_mean(
+def estimate_stratified_mean(
     scores_by_class: Mapping[str, Sequence[float]], weights: Mapping[str, float] | None = None
 ) -> Estimate:
     """Compute the weighted mean of the classes' mean scores with its 95 % confidence interval.
@@ -248,7 +248,7 @@ def _shares(
     return {name: weights[name] / total for name in scores_by_class}
 
 
-def paired_interval(differences: Sequence[float]) -> Estimate:
+def estimate_paired_difference(differences: Sequence[float]) -> Estimate:
     """Compute the mean of paired differences with a 95 % interval that holds for few tests.
 
     Two tests are added in thought, one won and one lost by the typical size of a difference (by a
@@ -295,7 +295,8 @@ def bootstrap_interval(
 ) -> Estimate:
     """Compute the mean of paired differences with its bootstrap interval (95 %, BCa).
 
-    For comparison with other tools; it is too narrow below some 60 tests (see `paired_interval`).
+    For comparison with other tools; it is too narrow below some 60 tests
+    (see `estimate_paired_difference`).
 
     Args:
         differences: One score difference per common test, at least one.
@@ -403,7 +404,7 @@ def _pearson_of_rows(x: ArrayLike, y: ArrayLike) -> list[tuple[float, int] | Non
         raise ValueError(f"shapes {xs.shape} and {ys.shape} differ")
     complete = ~np.isnan(xs + ys)
     counts = complete.sum(axis=1)
-    xs, ys = _centred(xs, complete), _centred(ys, complete)
+    xs, ys = _centre(xs, complete), _centre(ys, complete)
     spread = np.sqrt((xs**2).sum(axis=1) * (ys**2).sum(axis=1))
     usable = (counts >= _LEAST) & (spread > 1e-12)
     values = np.divide((xs * ys).sum(axis=1), spread, out=np.zeros(len(spread)), where=usable)
@@ -413,7 +414,7 @@ def _pearson_of_rows(x: ArrayLike, y: ArrayLike) -> list[tuple[float, int] | Non
     ]
 
 
-def _centred(values: NDArray[np.float64], kept: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _centre(values: NDArray[np.float64], kept: NDArray[np.bool_]) -> NDArray[np.float64]:
     import numpy as np
 
     counts = np.maximum(1, kept.sum(axis=1, keepdims=True))

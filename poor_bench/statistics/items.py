@@ -58,7 +58,7 @@ class Item:
     n_llms: int
     """LLMs with a scored trial."""
     n_models: int
-    """Different models among them, see `model_of`."""
+    """Different models among them, see `identify_model`."""
     mean_score: float
     """Mean over LLMs, 0.0 to 1.0; one minus this is the measured difficulty."""
     pass_rate: float
@@ -88,7 +88,7 @@ class Item:
         return not _SUSPICIOUS.isdisjoint(self.findings)
 
 
-def model_of(result: Result) -> str:
+def identify_model(result: Result) -> str:
     """Identify a model: the digest if the server reports it, else the LLM's id.
 
     LLMs that are one model with other parameters or prompts fail alike, and are no independent
@@ -125,10 +125,10 @@ def failing_alike(failing: Iterable[Result]) -> Alike | None:
     all_llms: set[str] = set()
     for result in failing:
         all_llms.add(result.llm_id)
-        way = _way_of(result)
+        way = _find_answer(result)
         if way[0]:
             llms_by_way[way].add(result.llm_id)
-            models_by_way[way].add(model_of(result))
+            models_by_way[way].add(identify_model(result))
     if not llms_by_way:
         return None
     way, llm_ids = max(llms_by_way.items(), key=lambda item: len(item[1]))
@@ -140,7 +140,7 @@ def failing_alike(failing: Iterable[Result]) -> Alike | None:
     )
 
 
-def _way_of(result: Result) -> tuple[str, bool]:
+def _find_answer(result: Result) -> tuple[str, bool]:
     """Find the answer, or else the message, and which of both it is; "" if there is neither."""
     if result.got:
         return " ".join(result.got.casefold().split()), True
@@ -184,7 +184,7 @@ def analyse_items(
     discriminations = _discriminations(score_table(kept))
     known = tests or {}
     return [
-        _item_of(trials, known.get(test_id), discriminations[test_id], pass_score)
+        _build_item(trials, known.get(test_id), discriminations[test_id], pass_score)
         for test_id, trials in by_test.items()
     ]
 
@@ -199,7 +199,7 @@ def _discriminations(table: ScoreTable) -> dict[str, Estimate | None]:
     return dict(zip(table.test_ids, correlations, strict=True))
 
 
-def _item_of(
+def _build_item(
     trials: list[Result], test: Test | None, discrimination: Estimate | None, pass_score: float
 ) -> Item:
     scores: dict[str, list[float]] = {}
@@ -211,7 +211,7 @@ def _item_of(
     ]
     alike = failing_alike(result for result in trials if (result.score or 0.0) < pass_score)
     pass_rate = sum(passed) / len(passed)
-    n_models = len({model_of(result) for result in trials})
+    n_models = len({identify_model(result) for result in trials})
     return Item(
         test_id=trials[0].test_id,
         class_id=test.class_id if test else "",
@@ -292,10 +292,10 @@ def level_orders(items: Iterable[Item], *, seed: int = 0) -> list[LevelOrder]:
     for item in items:
         if item.level > 0:
             by_class[item.class_id].append(item)
-    return [_order_of(class_id, members, seed) for class_id, members in by_class.items()]
+    return [_build_level_order(class_id, members, seed) for class_id, members in by_class.items()]
 
 
-def _order_of(class_id: str, items: list[Item], seed: int) -> LevelOrder:
+def _build_level_order(class_id: str, items: list[Item], seed: int) -> LevelOrder:
     by_level: dict[int, list[float]] = defaultdict(list)
     for item in items:
         by_level[item.level].append(1 - item.mean_score)
@@ -306,11 +306,11 @@ def _order_of(class_id: str, items: list[Item], seed: int) -> LevelOrder:
         class_id=class_id,
         difficulty={level: sum(hard) / len(hard) for level, hard in sorted(by_level.items())},
         correlation=correlation,
-        p_value=1.0 if correlation is None else _chance_of(levels, difficulty, seed),
+        p_value=1.0 if correlation is None else _compute_chance(levels, difficulty, seed),
     )
 
 
-def _chance_of(levels: list[int], difficulty: list[float], seed: int) -> float:
+def _compute_chance(levels: list[int], difficulty: list[float], seed: int) -> float:
     import numpy as np
     from scipy import stats
 

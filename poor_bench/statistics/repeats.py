@@ -139,7 +139,7 @@ def reliability(
     for llm_id, tests in _count(results, pass_score).items():
         counts = [(passed, trials) for passed, trials in tests.values() if trials >= k]
         if counts:
-            rows.append(_reliability_of(llm_id, counts, k))
+            rows.append(_compute_reliability(llm_id, counts, k))
     return rows
 
 
@@ -176,7 +176,7 @@ def _count(results: Iterable[Result], pass_score: float) -> dict[str, dict[str, 
     return counts
 
 
-def _reliability_of(llm_id: str, counts: list[tuple[int, int]], k: int) -> Reliability:
+def _compute_reliability(llm_id: str, counts: list[tuple[int, int]], k: int) -> Reliability:
     return Reliability(
         llm_id=llm_id,
         k=k,

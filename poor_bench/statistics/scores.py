@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.statistics.intervals import Estimate, stratified_mean
+from poor_bench.statistics.intervals import Estimate, estimate_stratified_mean
 
 if TYPE_CHECKING:
     import numpy as np
@@ -136,7 +136,7 @@ def coverages(tests_of: Mapping[str, Collection[str]]) -> dict[str, Coverage]:
     return {llm_id: Coverage(n_tests=len(ids), n_all=n_all) for llm_id, ids in tests_of.items()}
 
 
-def coverages_of(results: Iterable[Result]) -> dict[str, Coverage]:
+def compute_coverages(results: Iterable[Result]) -> dict[str, Coverage]:
     """Compute the coverage of each LLM that has a result, failures included."""
     tests_of: dict[str, set[str]] = {}
     for result in results:
@@ -146,7 +146,7 @@ def coverages_of(results: Iterable[Result]) -> dict[str, Coverage]:
     return coverages(tests_of)
 
 
-def stratified_scores(
+def compute_stratified_scores(
     results: Iterable[Result], tests: Mapping[str, Test], *, classes_weigh_alike: bool = False
 ) -> dict[str, Estimate]:
     """Compute each LLM's mean score with an interval that the choice of classes does not widen.
@@ -161,7 +161,7 @@ def stratified_scores(
         LLM id to mean over classes, in order of first appearance.
 
     Source:
-        `stratified_mean`; trials of one test are averaged first.
+        `estimate_stratified_mean`; trials of one test are averaged first.
     """
     trials: dict[str, dict[str, dict[str, list[float]]]] = {}
     for result in results:
@@ -170,16 +170,18 @@ def stratified_scores(
             classes = trials.setdefault(result.llm_id, defaultdict(lambda: defaultdict(list)))
             classes[test.class_id if test else ""][result.test_id].append(result.score)
     return {
-        llm_id: _stratified(classes, classes_weigh_alike=classes_weigh_alike)
+        llm_id: _estimate_stratified(classes, classes_weigh_alike=classes_weigh_alike)
         for llm_id, classes in trials.items()
     }
 
 
-def _stratified(
+def _estimate_stratified(
     classes: Mapping[str, Mapping[str, list[float]]], *, classes_weigh_alike: bool
 ) -> Estimate:
     scores = {
         class_id: [sum(values) / len(values) for values in of_class.values()]
         for class_id, of_class in classes.items()
     }
-    return stratified_mean(scores, dict.fromkeys(scores, 1.0) if classes_weigh_alike else None)
+    return estimate_stratified_mean(
+        scores, dict.fromkeys(scores, 1.0) if classes_weigh_alike else None
+    )

@@ -158,7 +158,7 @@ def needed_tests(
         >>> needed_tests(difference=0.05, deviation=0.3)
         283
     """
-    wanted = _wanted_ratio(deviation, alpha, power)
+    wanted = _compute_wanted_ratio(deviation, alpha, power)
     if abs(difference) * math.sqrt(_MOST) <= wanted * deviation or difference == 0:
         return None
     return max(2, math.ceil((wanted * deviation / difference) ** 2))
@@ -190,7 +190,7 @@ def smallest_difference(
     """
     if n_tests < 1:
         raise ValueError(f"n_tests must be at least 1, not {n_tests}")
-    return _wanted_ratio(deviation, alpha, power) * deviation / math.sqrt(n_tests)
+    return _compute_wanted_ratio(deviation, alpha, power) * deviation / math.sqrt(n_tests)
 
 
 def needed_trials(
@@ -227,12 +227,12 @@ def needed_trials(
     """
     if n_tests < 1 or trial_variance < 0:
         raise ValueError("n_tests must be at least 1, and trial_variance at least 0")
-    wanted = _wanted_ratio(math.sqrt(between_variance), alpha, power)
+    wanted = _compute_wanted_ratio(math.sqrt(between_variance), alpha, power)
     left = n_tests * (difference / wanted) ** 2 - between_variance
     return max(1, math.ceil(trial_variance / left)) if left * _MOST > trial_variance else None
 
 
-def _wanted_ratio(deviation: float, alpha: float, power: float) -> float:
+def _compute_wanted_ratio(deviation: float, alpha: float, power: float) -> float:
     """Compute how many standard errors a difference must measure to show."""
     if deviation < 0 or not 0 < alpha < 1 or not 0 < power < 1:
         raise ValueError("deviation must be at least 0; alpha and power between 0 and 1")

@@ -52,8 +52,8 @@ class Summariser:
         """Summarise each group, in the order in which the groups first appeared."""
         merged: dict[Group, Tally] = {}
         for key, tally in self._tallies.items():
-            merged.setdefault(_group_of(key, by), Tally()).merge(tally)
-        return [_summary_of(group, tally) for group, tally in merged.items()]
+            merged.setdefault(_build_group(key, by), Tally()).merge(tally)
+        return [_build_summary(group, tally) for group, tally in merged.items()]
 
 
 def summarise(
@@ -89,7 +89,7 @@ def summarise(
     return summariser.rows(by)
 
 
-def _group_of(key: tuple[str, str, int], by: GroupBy) -> Group:
+def _build_group(key: tuple[str, str, int], by: GroupBy) -> Group:
     llm_id, class_id, level = key
     return Group(
         llm_id=llm_id,
@@ -315,7 +315,7 @@ def thinking_share(result: Result) -> float:
     return len(result.thinking) / length if length else 0.0
 
 
-def _summary_of(group: Group, tally: Tally) -> Summary:
+def _build_summary(group: Group, tally: Tally) -> Summary:
     tests = tally.tests.values()
     strict = [test.strict / test.n for test in tests]
     counts = tally.counts()

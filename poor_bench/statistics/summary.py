@@ -132,10 +132,10 @@ class Summary:
     @property
     def scored_share(self) -> float:
         """Share of the trials that ended with a score, 0.0 to 1.0."""
-        return scored_share(self.n_scored, self.n_failed)
+        return compute_scored_share(self.n_scored, self.n_failed)
 
 
-def scored_share(n_scored: int, n_failed: int, n_pending: int = 0) -> float:
+def compute_scored_share(n_scored: int, n_failed: int, n_pending: int = 0) -> float:
     """Compute the share of trials that ended with a score.
 
     Args:

@@ -42,7 +42,7 @@ def _answer(limiter: RateLimiter, *, n_refused: int, of: int) -> None:
         if number < n_refused:
             limiter.rate_limited()
         else:
-            limiter.succeeded()
+            limiter.record_success()
 
 
 def test_limit_falls_by_half_the_share_of_refusals_and_rises_again() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from poor_bench.extraction.answer_number import extract_number
 from poor_bench.extraction.choice import extract_choice
-from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.list_value import extract_list
 from poor_bench.extraction.thinking import split_thinking
@@ -19,7 +19,7 @@ def choose(text):
 
 
 PATTERNS = {
-    fenced_blocks: ["```\n", "~~~~\n```\n", "```a`\n", "````\n```\n"],
+    find_fenced_blocks: ["```\n", "~~~~\n```\n", "```a`\n", "````\n```\n"],
     split_thinking: ["<think>", "</think>", "<think ", "<think></think>", "```\n<think>\n", "<"],
     extract_json: ["[", "{", "{}", '{"a":', "{x}", '{"', "\\", "{]", "[{}", "{'a': 1}", "'", '"'],
     extract_number: ["1", "1,", "1/", "1 1/1", "-", "$", "10^", "answer ", "\\boxed{", "\\frac{"],

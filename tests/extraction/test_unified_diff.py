@@ -10,8 +10,8 @@ from poor_bench.extraction.found import Found
 from poor_bench.extraction.unified_diff import (
     DiffDoesNotApplyError,
     apply_hunks,
-    changed_lines,
     extract_diff,
+    list_changed_lines,
     normal_changes,
     parse_diff,
 )
@@ -39,7 +39,7 @@ def test_several_files_are_kept_apart():
 
 def test_removed_line_that_looks_like_a_header_is_a_line():
     (file,) = parse_diff("--- a\n+++ a\n@@ -1,2 +1 @@\n--- sql comment\n x\n")
-    assert list(changed_lines(file.hunks)) == [("-", "-- sql comment")]
+    assert list(list_changed_lines(file.hunks)) == [("-", "-- sql comment")]
 
 
 def test_new_file_has_the_new_name():
@@ -67,7 +67,7 @@ def test_line_without_sign_is_unchanged_and_malformed():
 def test_diff_is_found_and_said_how(text, found):
     extracted = extract_diff(text)
     assert extracted.found is found
-    assert list(changed_lines(extracted.value[0].hunks)) == [("-", "old"), ("+", "new")]
+    assert list(list_changed_lines(extracted.value[0].hunks)) == [("-", "old"), ("+", "new")]
     assert extracted.value[0].hunks[0].lines[0] == (" ", "same")
 
 
@@ -110,5 +110,5 @@ def test_any_text_is_survived(text):
     extracted = extract_diff(text)
     if extracted is not None:
         hunks = [hunk for file in extracted.value for hunk in file.hunks]
-        assert any(True for _ in changed_lines(hunks))
+        assert any(True for _ in list_changed_lines(hunks))
         normal_changes(hunks)

@@ -2,18 +2,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.issues.responses import repeated_tail
+from poor_bench.issues.responses import find_repeated_tail
 
 
 @given(st.text(max_size=100), st.text(min_size=1, max_size=40), st.integers(40, 400))
 def test_a_piece_repeated_to_the_end_is_found(start: str, unit: str, times: int) -> None:
     text = (start + unit * times).rstrip()
     if unit.strip() and len(text) >= len(unit) * 40 >= 200:
-        assert repeated_tail(text) is not None
+        assert find_repeated_tail(text) is not None
 
 
 def test_the_shortest_piece_is_named() -> None:
-    tail = repeated_tail("so " + "ab" * 200)
+    tail = find_repeated_tail("so " + "ab" * 200)
     assert (tail.unit, tail.times) == ("ab", 200)
 
 
@@ -29,4 +29,4 @@ def test_the_shortest_piece_is_named() -> None:
     ids=["empty", "rule", "recovered", "numbers", "table"],
 )
 def test_text_that_does_not_loop_is_left_alone(text: str) -> None:
-    assert repeated_tail(text) is None
+    assert find_repeated_tail(text) is None

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.models.test import Test
-from poor_bench.prompts.render import render_prompt, unfilled_placeholders
+from poor_bench.prompts.render import list_unfilled_placeholders, render_prompt
 
 texts = st.text(alphabet=st.characters(exclude_categories=["Cs"]))
 names = st.from_regex(r"[a-z_]{1,8}", fullmatch=True)
@@ -86,6 +86,6 @@ def test_a_template_without_names_is_left_alone(template: str, text: str) -> Non
 @given(st.dictionaries(names, texts), st.lists(names, min_size=2, unique=True))
 def test_what_is_unfilled_is_what_remains(fields: dict[str, str], used: list[str]) -> None:
     template = " ".join(f"{{{name}}}" for name in used)
-    remaining = unfilled_placeholders(template, fields)
+    remaining = list_unfilled_placeholders(template, fields)
     rendered = render_prompt(template, make_test("", fields=dict.fromkeys(fields, "")))
     assert rendered.split() == [f"{{{name}}}" for name in remaining]

@@ -49,7 +49,7 @@ def test_model_is_fetched_once(tmp_path: Path) -> None:
     first = cache.obtain(SOURCE, CONTROL)
     second = cache.obtain(SOURCE, CONTROL)
 
-    assert first == second == cache.path_of(SOURCE)
+    assert first == second == cache.locate(SOURCE)
     assert first.read_bytes() == CONTENT
     assert download.count == 1
 

@@ -8,7 +8,7 @@ from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Timeouts
 from poor_bench.ports import CallControl
-from poor_bench.providers.embedded_model import cached_model, check_embedded, obtain_model
+from poor_bench.providers.embedded_model import check_embedded, find_cached_model, obtain_model
 from poor_bench.providers.services import ProviderServices
 from tests.providers.asking import make_llm
 from tests.providers.fake_clock import FakeClock
@@ -79,7 +79,7 @@ def test_unknown_name_gets_the_nearest_one(tmp_path: Path, name: str, way_out: s
 
 
 def test_cache_without_the_model_has_no_file(tmp_path: Path) -> None:
-    assert cached_model(environ={"POOR_BENCH_CACHE": str(tmp_path)}) is None
+    assert find_cached_model(environ={"POOR_BENCH_CACHE": str(tmp_path)}) is None
 
 
 def test_check_says_that_the_file_will_be_fetched(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ import pytest
 from poor_bench.errors import ConfigError
 from poor_bench.providers.endpoint import (
     endpoint_key,
-    endpoint_of,
     is_local,
     is_local_host,
     ollama_host_to_url,
+    resolve_endpoint,
 )
 from tests.providers.asking import make_llm
 
@@ -38,7 +38,7 @@ from tests.providers.asking import make_llm
 def test_the_base_url_is_found_and_mended(
     provider: str, endpoint: str | None, expected: str
 ) -> None:
-    assert endpoint_of(make_llm(provider, endpoint), {}) == expected
+    assert resolve_endpoint(make_llm(provider, endpoint), {}) == expected
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_the_environment_names_another_default(
     provider: str, variable: str, value: str, expected: str
 ) -> None:
     environ = {variable: value}
-    assert endpoint_of(make_llm(provider), environ) == expected
-    assert endpoint_of(make_llm(provider, "http://own/v1"), environ).startswith("http://own")
+    assert resolve_endpoint(make_llm(provider), environ) == expected
+    assert resolve_endpoint(make_llm(provider, "http://own/v1"), environ).startswith("http://own")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_ollama_host_may_lack_scheme_host_or_port(value: str, url: str) -> None:
 )
 def test_what_is_no_server_is_a_configuration_error(endpoint: str) -> None:
     with pytest.raises(ConfigError, match="ollama:qwen3"):
-        endpoint_of(make_llm("ollama", endpoint), {})
+        resolve_endpoint(make_llm("ollama", endpoint), {})
 
 
 @pytest.mark.parametrize(
@@ -101,13 +101,13 @@ def test_what_is_no_server_is_a_configuration_error(endpoint: str) -> None:
 )
 def test_secrets_in_an_endpoint_are_refused_without_showing_them(endpoint: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        endpoint_of(make_llm("openai", endpoint), {})
+        resolve_endpoint(make_llm("openai", endpoint), {})
     assert "secret" not in str(caught.value)
 
 
 def test_an_unknown_provider_without_endpoint_names_the_nearest() -> None:
     with pytest.raises(ConfigError, match="unknown provider 'olama'") as caught:
-        endpoint_of(make_llm("olama"), {})
+        resolve_endpoint(make_llm("olama"), {})
     assert "did you mean 'ollama'" in caught.value.hint
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from poor_bench.models.failure import FailureKind
 from poor_bench.providers.error_reply import ErrorReply, parse_error_reply
-from poor_bench.providers.failures import kind_of
+from poor_bench.providers.failures import classify
 
 K = FailureKind
 
@@ -110,12 +110,12 @@ def anthropic(kind: str, message: str, **more: Any) -> Any:
 def test_real_errors_are_of_the_right_kind(
     status: int | None, body: Any, kind: FailureKind
 ) -> None:
-    assert kind_of(parse_error_reply(status, orjson.dumps(body))) is kind
+    assert classify(parse_error_reply(status, orjson.dumps(body))) is kind
 
 
 @given(st.integers(300, 599) | st.none(), st.text(), st.frozensets(st.text()))
 def test_every_error_is_of_some_kind_of_a_providers(
     status: int | None, message: str, codes: frozenset[str]
 ) -> None:
-    kind = kind_of(ErrorReply(status=status, message=message, codes=codes))
+    kind = classify(ErrorReply(status=status, message=message, codes=codes))
     assert kind not in {K.EVALUATOR, K.SANDBOX, K.JUDGE, K.OLDER_TOOL}

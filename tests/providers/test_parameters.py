@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.providers.catalog import provider_names
-from poor_bench.providers.parameters import COMMON, ignored_parameters, unknown_parameters
+from poor_bench.providers.parameters import COMMON, list_ignored_parameters, unknown_parameters
 
 
 def test_misspelt_parameters_are_reported_and_comments_are_not() -> None:
@@ -23,9 +23,9 @@ def test_options_of_ollama_are_known_there_only() -> None:
 
 def test_what_has_no_effect_is_said() -> None:
     parameters = {"temperature": 0, "seed": 1, "num_ctx": 512, "top_k": 1, "think": True}
-    assert ignored_parameters("anthropic", parameters) == ["seed", "num_ctx"]
-    assert ignored_parameters("openai", parameters) == ["num_ctx", "top_k"]
-    assert ignored_parameters("mistral", parameters) == ["num_ctx", "top_k", "think"]
-    assert ignored_parameters("openrouter", parameters) == ["num_ctx"]
-    assert ignored_parameters("my-gateway", parameters) == ["num_ctx"]
-    assert ignored_parameters("ollama", parameters) == []
+    assert list_ignored_parameters("anthropic", parameters) == ["seed", "num_ctx"]
+    assert list_ignored_parameters("openai", parameters) == ["num_ctx", "top_k"]
+    assert list_ignored_parameters("mistral", parameters) == ["num_ctx", "top_k", "think"]
+    assert list_ignored_parameters("openrouter", parameters) == ["num_ctx"]
+    assert list_ignored_parameters("my-gateway", parameters) == ["num_ctx"]
+    assert list_ignored_parameters("ollama", parameters) == []

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.providers.error_reply import ErrorReply, refused_parameter
+from poor_bench.providers.error_reply import ErrorReply, find_refused_parameter
 
 CANDIDATES = ("top_k", "top_p", "temperature", "max_tokens", "stream_options")
 
@@ -29,10 +29,10 @@ def test_only_what_is_not_taken_at_all_is_a_refusal(
     message: str, parameter: str, expected: str | None
 ) -> None:
     error = ErrorReply(status=400, message=message, parameter=parameter)
-    assert refused_parameter(error, CANDIDATES) == expected
+    assert find_refused_parameter(error, CANDIDATES) == expected
 
 
 def test_a_code_is_enough() -> None:
     codes = frozenset({"unsupported_value"})
     error = ErrorReply(status=400, message="no", codes=codes, parameter="temperature")
-    assert refused_parameter(error, CANDIDATES) == "temperature"
+    assert find_refused_parameter(error, CANDIDATES) == "temperature"

@@ -6,22 +6,22 @@ from hypothesis import strategies as st
 
 from poor_bench.models.completion import Message, Usage
 from poor_bench.models.llm import Prices
-from poor_bench.scoring.cost import cost_usd, estimated_cost_usd, estimated_tokens
+from poor_bench.scoring.cost import cost_usd, estimate_cost_usd, estimate_tokens
 
 ASKED = (Message("system", "x" * 380), Message("user", "x" * 580))
 PRICES = Prices(input=1.0, output=10.0)
 
 
 def test_an_estimate_counts_prompt_and_reply() -> None:
-    assert estimated_cost_usd(PRICES, ASKED) == pytest.approx((250 + 10 * 500) / 1e6)
-    assert estimated_cost_usd(PRICES, ASKED, max_tokens=50) == pytest.approx(750 / 1e6)
-    seen = estimated_cost_usd(PRICES, ASKED, expected_reply_tokens=20)
+    assert estimate_cost_usd(PRICES, ASKED) == pytest.approx((250 + 10 * 500) / 1e6)
+    assert estimate_cost_usd(PRICES, ASKED, max_tokens=50) == pytest.approx(750 / 1e6)
+    seen = estimate_cost_usd(PRICES, ASKED, expected_reply_tokens=20)
     assert seen == pytest.approx(450 / 1e6)
 
 
 def test_without_prices_nothing_is_known() -> None:
-    assert estimated_cost_usd(Prices(), ASKED) is None
-    assert estimated_cost_usd(Prices(input=1.0), ASKED) is None
+    assert estimate_cost_usd(Prices(), ASKED) is None
+    assert estimate_cost_usd(Prices(input=1.0), ASKED) is None
 
 
 def test_cached_tokens_have_their_own_price() -> None:
@@ -33,4 +33,4 @@ def test_cached_tokens_have_their_own_price() -> None:
 @pytest.mark.slow(reason="a long search")
 @given(st.text(), st.text())
 def test_a_longer_text_has_no_fewer_tokens(first: str, second: str) -> None:
-    assert estimated_tokens(first) <= estimated_tokens(first + second)
+    assert estimate_tokens(first) <= estimate_tokens(first + second)

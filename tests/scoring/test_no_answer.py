@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.models.completion import FinishReason
-from poor_bench.scoring.verdict import Verdict, explain_cut_off, marks_of, no_answer_verdict
+from poor_bench.scoring.verdict import Verdict, explain_cut_off, list_flags, no_answer_verdict
 
 
 def test_answer_is_left_to_the_evaluator() -> None:
@@ -40,7 +40,7 @@ def test_zero_after_a_cut_is_called_no_answer_and_a_right_answer_counts() -> Non
 
 
 def test_marks_say_all_that_is_remarkable() -> None:
-    marks = marks_of(
+    marks = list_flags(
         finish=FinishReason.LENGTH,
         prompt_truncated=True,
         thinking_is_unclosed=True,

@@ -23,8 +23,8 @@ from poor_bench.sandbox import (
     Mechanism,
     Program,
     Sandbox,
+    open_shared_sandbox,
     sandbox_status,
-    shared_sandbox,
 )
 from poor_bench.sandbox.program_runs import open_candidate_session
 from poor_bench.scoring.verdict import MAX_DETAILS, Verdict
@@ -232,7 +232,7 @@ def test_threads_of_one_program_are_limited_and_others_keep_theirs() -> None:
     program = Program(source=THREADS, function="f", limits=limits)
     other = Sandbox()
     with (
-        shared_sandbox().launcher() as launcher,
+        open_shared_sandbox().launcher() as launcher,
         open_candidate_session(launcher, program, [4 * limits.tasks], math.inf) as session,
     ):
         session.load()
@@ -241,5 +241,5 @@ def test_threads_of_one_program_are_limited_and_others_keep_theirs() -> None:
         [meanwhile] = other.run_cases(program, [20]).cases
         assert meanwhile.value == 20
     other.close()
-    [afterwards] = shared_sandbox().run_cases(program, [20]).cases
+    [afterwards] = open_shared_sandbox().run_cases(program, [20]).cases
     assert afterwards.value == 20

@@ -3,25 +3,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.statistics.intervals import bootstrap_interval, paired_interval
+from poor_bench.statistics.intervals import bootstrap_interval, estimate_paired_difference
 
 differences = st.lists(st.floats(-1, 1), min_size=1, max_size=40)
 
 
 @given(differences)
 def test_interval_holds_the_mean_and_stays_in_range(values: list[float]) -> None:
-    estimate = paired_interval(values)
+    estimate = estimate_paired_difference(values)
     assert -1 <= estimate.low <= estimate.value <= estimate.high <= 1
 
 
 @given(differences)
 def test_interval_mirrors_with_the_sides(values: list[float]) -> None:
-    estimate, mirrored = paired_interval(values), paired_interval([-value for value in values])
+    estimate, mirrored = (
+        estimate_paired_difference(values),
+        estimate_paired_difference([-value for value in values]),
+    )
     assert (estimate.low, estimate.high) == pytest.approx((-mirrored.high, -mirrored.low))
 
 
 def test_identical_scores_do_not_claim_that_llms_are_the_same() -> None:
-    estimate = paired_interval([0.0] * 10)
+    estimate = estimate_paired_difference([0.0] * 10)
     assert estimate.value == 0.0
     assert estimate.low < -0.2
     assert estimate.high > 0.2
@@ -38,7 +41,7 @@ def test_interval_covers_the_truth_in_95_of_100_samples_or_more(
     for _ in range(1000):
         ability = rng.random(n)
         scores = [(0.5 * ability + 0.5 * rng.random(n) < _mark(chance)) * 1.0 for chance in chances]
-        estimate = paired_interval((scores[0] - scores[1]).tolist())
+        estimate = estimate_paired_difference((scores[0] - scores[1]).tolist())
         covered += estimate.low <= chances[0] - chances[1] <= estimate.high
     assert covered / 1000 >= 0.93
 
@@ -51,12 +54,15 @@ def _mark(chance: float) -> float:
 @pytest.mark.parametrize("values", [[], [1.5], [float("nan")]])
 def test_values_out_of_range_are_refused(values: list[float]) -> None:
     with pytest.raises(ValueError, match="at least one difference"):
-        paired_interval(values)
+        estimate_paired_difference(values)
 
 
 def test_bootstrap_and_adjusted_interval_agree_on_many_tests() -> None:
     values = np.random.default_rng(2).choice([-1.0, 0.0, 0.5, 1.0], 2000)
-    adjusted, drawn = paired_interval(values.tolist()), bootstrap_interval(values.tolist())
+    adjusted, drawn = (
+        estimate_paired_difference(values.tolist()),
+        bootstrap_interval(values.tolist()),
+    )
     assert (drawn.low, drawn.high) == pytest.approx((adjusted.low, adjusted.high), abs=0.004)
 
 

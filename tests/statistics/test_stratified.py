@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from poor_bench.statistics.intervals import mean_score, stratified_mean
+from poor_bench.statistics.intervals import estimate_stratified_mean, mean_score
 
 
 def test_one_class_gives_the_plain_interval() -> None:
     scores = [1.0, 0.5, 0.0, 1.0]
-    stratified, plain = stratified_mean({"maths": scores}), mean_score(scores)
+    stratified, plain = estimate_stratified_mean({"maths": scores}), mean_score(scores)
     assert (stratified.value, stratified.low, stratified.high) == pytest.approx(
         (plain.value, plain.low, plain.high)
     )
@@ -14,14 +14,14 @@ def test_one_class_gives_the_plain_interval() -> None:
 
 def test_weights_by_size_keep_the_plain_mean_with_a_narrower_interval() -> None:
     classes = {"easy": [1.0] * 28 + [0.0] * 2, "hard": [1.0] * 2 + [0.0] * 28}
-    stratified = stratified_mean(classes)
+    stratified = estimate_stratified_mean(classes)
     plain = mean_score([*classes["easy"], *classes["hard"]])
     assert stratified.value == pytest.approx(plain.value)
     assert stratified.margin < 0.8 * plain.margin
 
 
 def test_equal_weights_give_the_mean_of_the_classes() -> None:
-    estimate = stratified_mean({"a": [1.0], "b": [0.0] * 9}, {"a": 2, "b": 2})
+    estimate = estimate_stratified_mean({"a": [1.0], "b": [0.0] * 9}, {"a": 2, "b": 2})
     assert estimate.value == 0.5
 
 
@@ -29,7 +29,7 @@ def test_interval_covers_the_truth_in_about_95_of_100_samples() -> None:
     rng = np.random.default_rng(3)
     covered = 0
     for _ in range(1000):
-        estimate = stratified_mean(
+        estimate = estimate_stratified_mean(
             {
                 "a": rng.binomial(1, 0.9, 13).tolist(),
                 "b": rng.beta(2, 2, 20).tolist(),
@@ -53,4 +53,4 @@ def test_interval_covers_the_truth_in_about_95_of_100_samples() -> None:
 )
 def test_impossible_weights_are_refused(classes: dict, weights: dict | None, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        stratified_mean(classes, weights)
+        estimate_stratified_mean(classes, weights)

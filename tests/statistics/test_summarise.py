@@ -7,7 +7,7 @@ from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.summarise import Summariser, summarise
-from poor_bench.statistics.summary import Group, GroupBy, scored_share
+from poor_bench.statistics.summary import Group, GroupBy, compute_scored_share
 
 TESTS = {
     "m1": Test(test_id="m1", class_id="maths", level=1, text="1+1"),
@@ -170,10 +170,10 @@ def test_rows_may_be_read_between_results() -> None:
 
 
 def test_scored_share_counts_pending_trials_where_they_are_given() -> None:
-    assert scored_share(1, 0, 1) == 0.5
-    assert scored_share(0, 0) == 0.0
+    assert compute_scored_share(1, 0, 1) == 0.5
+    assert compute_scored_share(0, 0) == 0.0
     with pytest.raises(ValueError, match="at least 0"):
-        scored_share(-1, 0)
+        compute_scored_share(-1, 0)
 
 
 def test_a_summary_needs_neither_numpy_nor_scipy() -> None:

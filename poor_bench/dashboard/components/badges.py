@@ -9,7 +9,7 @@ from dash import html
 
 from poor_bench.dashboard.components.blocks import aria, data, empty_state
 from poor_bench.dashboard.theme import ink_on_series, series_style
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,7 @@ def _row(group: IssueGroup, store_id: str, *, is_chosen: bool) -> Component:
             html.Span(
                 [
                     html.Span(group.title, className="issue-title"),
-                    html.Span(counted(group.n_trials, "trial"), className="issue-count"),
+                    html.Span(write_count(group.n_trials, "trial"), className="issue-count"),
                     html.Span(share, className="issue-share"),
                 ],
                 className="issue-head",

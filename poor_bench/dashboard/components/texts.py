@@ -13,7 +13,7 @@ from poor_bench.dashboard.text.differences import (
     compare_json,
     compare_texts,
 )
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -100,7 +100,7 @@ def answer_difference(first: str, second: str) -> Component:
 
 
 def _field_table(found: JsonDifference) -> Component:
-    alike = f"{counted(found.n_alike, 'equal field')}"
+    alike = f"{write_count(found.n_alike, 'equal field')}"
     if not found.differences:
         return html.P(f"The same JSON ({alike}) in a different format.")
     shown = found.differences[:_SHOWN_FIELDS]
@@ -117,7 +117,7 @@ def _field_table(found: JsonDifference) -> Component:
     rest = len(found.differences) - len(shown)
     return html.Div(
         [
-            html.P(f"{counted(len(found.differences), 'different field')}, {alike}."),
+            html.P(f"{write_count(len(found.differences), 'different field')}, {alike}."),
             html.Table(html.Tbody(rows), className="sheet field-table"),
             html.P(f"... and {rest} more", className="quiet") if rest else None,
         ]

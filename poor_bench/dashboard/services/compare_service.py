@@ -17,7 +17,7 @@ from poor_bench.models.result import Result
 from poor_bench.results.grid import GridFilter, TrialGrid, lines_of, trial_grid
 from poor_bench.results.table import SCORES_ONLY
 from poor_bench.statistics.comparison import Comparison, PairedDifference, compare_llms
-from poor_bench.statistics.intervals import Estimate, paired_interval
+from poor_bench.statistics.intervals import Estimate, estimate_paired_difference
 from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def _class_score(scores: Sequence[float], base: Sequence[float] | None) -> Class
     ]
     return ClassScore(
         score=sum(known) / len(known) if known else None,
-        against_base=paired_interval(changes) if changes else None,
+        against_base=estimate_paired_difference(changes) if changes else None,
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache
 
 from poor_bench.config.load import Workspace
-from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.issues.detector import Issue
@@ -107,7 +107,7 @@ def _prompts(result: Result, workspace: Workspace, test: Test | None) -> tuple[s
 def _likely_answer(answer: str) -> str:
     """Find the last fenced block, else the JSON, in the last 100,000 characters of an answer."""
     answer = answer[-_SEARCHED_CHARACTERS:]
-    blocks = fenced_blocks(answer)
+    blocks = find_fenced_blocks(answer)
     if blocks:
         return blocks[-1].body.strip()
     found = extract_json(answer, lenient=False)

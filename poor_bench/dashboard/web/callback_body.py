@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +42,7 @@ def callback_fault(body: object, callbacks: Mapping[str, Any]) -> str:
 def _part_fault(part: str, given: object, expected: list[Mapping[str, Any]]) -> str:
     """Compare inputs or states with those that the callback was registered with."""
     if not isinstance(given, list) or len(given) != len(expected):
-        return f"`{part}` must hold {counted(len(expected), 'entry')}."
+        return f"`{part}` must hold {write_count(len(expected), 'entry')}."
     for entry, wanted in zip(given, expected, strict=True):
         is_group = str(wanted["id"]).startswith("{")
         entries = entry if is_group and isinstance(entry, list) else [entry]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.web.access import Access, Guard, is_loopback
 from poor_bench.errors import ConfigError, PoorBenchError
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.runs.journal import left_over, read_header
 from poor_bench.statistics.summary import GroupBy
 
@@ -116,7 +116,7 @@ def access_rules(host: str, port: int, password: str | None, token: str | None =
 def _require_length(variable: str, secret: str | None) -> None:
     if secret and len(secret) < _SHORTEST_SECRET:
         raise ConfigError(
-            f"{variable} is too short: {counted(len(secret), 'character')}",
+            f"{variable} is too short: {write_count(len(secret), 'character')}",
             hint=f"Use at least {_SHORTEST_SECRET}.",
         )
 

@@ -26,7 +26,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.providers.transport.watch import CallWatch, shut_down
 
 
-def proxy_of(url: str) -> tuple[str, str] | None:
+def find_proxy(url: str) -> tuple[str, str] | None:
     """Return the proxy for a URL and its credentials, or None to connect directly.
 
     HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY are followed (and the system's settings on
@@ -152,7 +152,7 @@ def open_pool(url: str, environ: Mapping[str, str]) -> ServerPool:
     options: dict[str, Any] = {"maxsize": _MOST_IDLE}
     if parts.scheme == "https":
         options.update(_certificates(environ))
-    through = proxy_of(url)
+    through = find_proxy(url)
     manager = urllib3.PoolManager(**options) if through is None else _behind(*through, options)
     pool = manager.connection_from_url(url)
     pool.ConnectionCls = _WatchedTLSConnection if pool.scheme == "https" else _WatchedConnection

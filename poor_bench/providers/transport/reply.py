@@ -223,7 +223,7 @@ def _first_line_with_text(lines: Iterator[bytes]) -> bytes:
 
 
 def _objects_of_events(first: bytes, lines: Iterator[bytes]) -> Iterator[dict[str, Any]]:
-    for data in split_events(_chained(first, lines)):
+    for data in split_events(_chain(first, lines)):
         if data.strip() == END_OF_STREAM:
             yield {"end_of_stream": True}
         elif data:
@@ -234,13 +234,13 @@ def _objects_of_lines(first: bytes, lines: Iterator[bytes]) -> Iterator[dict[str
     try:
         yield load_json(first)
     except MalformedJsonError:
-        yield load_json(b"\n".join(_chained(first, lines)))
+        yield load_json(b"\n".join(_chain(first, lines)))
         return
     for line in lines:
         if line.strip():
             yield load_json(line)
 
 
-def _chained(first: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
+def _chain(first: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
     yield first
     yield from lines

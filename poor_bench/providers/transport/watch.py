@@ -57,7 +57,7 @@ class CallWatch:
             return None
         return (self._first_text_at - self.started) * 1000
 
-    def elapsed_ms(self) -> float:
+    def measure_ms(self) -> float:
         """Return the time since the start."""
         return (self._clock.monotonic() - self.started) * 1000
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from poor_bench import metrics
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.metrics import interval_text, score_text, time_text
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import GroupBy, Summary
@@ -109,7 +109,7 @@ def heat_map(data: ReportData) -> list[HeatRow]:
             if part is None or score is None:
                 cells.append(HeatCell(class_id, None, "", "nothing scored"))
                 continue
-            title = f"{interval_text(score.low, score.high)}, {counted(score.n, 'test')}"
+            title = f"{interval_text(score.low, score.high)}, {write_count(score.n, 'test')}"
             cells.append(HeatCell(class_id, heat_step(score.value), f"{score.value:.2f}", title))
         rows.append(HeatRow(llm_id, data.name(llm_id), cells))
     return rows
@@ -169,11 +169,11 @@ class _Llm(NamedTuple):
 
 def scatter(data: ReportData) -> Scatter | None:
     """Build the chart; None if fewer than two LLMs have both a score and a time."""
-    llms = _llms_of(data)
+    llms = _list_llms(data)
     if len(llms) < 2:
         return None
     frame = _Frame(llms)
-    points = sorted(_points_of(llms, frame), key=lambda point: point.x)
+    points = sorted(_place_points(llms, frame), key=lambda point: point.x)
     ticks = log_ticks(frame.low_ms, frame.high_ms)
     return Scatter(
         width=WIDTH,
@@ -205,7 +205,7 @@ class _Frame:
         return round(_TOP + (1 - score) * (self.height - _BOTTOM - _TOP), 1)
 
 
-def _llms_of(data: ReportData) -> list[_Llm]:
+def _list_llms(data: ReportData) -> list[_Llm]:
     found = []
     for summary in data.summaries():
         median = metrics.MEDIAN_TIME.value(summary)
@@ -216,7 +216,7 @@ def _llms_of(data: ReportData) -> list[_Llm]:
     return found
 
 
-def _points_of(llms: Sequence[_Llm], frame: _Frame) -> list[Point]:
+def _place_points(llms: Sequence[_Llm], frame: _Frame) -> list[Point]:
     """Place the points, their labels far enough apart to be read."""
     places = spread_out([frame.y(llm.score) for llm in llms], _LABEL_GAP)
     down = max(0.0, _TOP - places[0])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench import __version__, metrics
 from poor_bench.comparison.times import machine_problem, machine_text
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.reports.findings import findings
 from poor_bench.reports.html.answers import answers
 from poor_bench.reports.html.charts import HEAT_STEPS, heat_map, scatter, time_bars
@@ -42,7 +42,7 @@ def report_environment(package: str = __package__, **filters: Callable[..., str]
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"counted": counted, **filters}
+    environment.filters |= {"counted": write_count, **filters}
     return environment
 
 

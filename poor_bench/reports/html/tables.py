@@ -8,7 +8,7 @@ from typing import NamedTuple
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import ScoreChange
 from poor_bench.comparison.messages import mismatches_text, names_text, p_text, verdict
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.metrics import score_text, signed_text, time_text
 from poor_bench.reports.findings import name_ties
 from poor_bench.reports.html.charts import percent
@@ -184,12 +184,12 @@ def _kind(group: ComparedGroup) -> str:
 
 def _notes(item: LLMComparison) -> Iterator[str]:
     for reasons, test_ids in item.not_comparable().items():
-        n_tests = counted(len(test_ids), "test")
+        n_tests = write_count(len(test_ids), "test")
         yield f"Not compared, {mismatches_text(reasons)}: {n_tests} ({names_text(test_ids)})"
     for change, count in item.despite_changes().items():
-        yield f"Compared although {change.text}: {counted(count, 'test')}"
+        yield f"Compared although {change.text}: {write_count(count, 'test')}"
     if item.n_unverified:
-        n_tests = counted(item.n_unverified, "test")
+        n_tests = write_count(item.n_unverified, "test")
         yield f"{n_tests} with older results that do not record prompt and evaluator"
     times = item.times.times
     if times is None:

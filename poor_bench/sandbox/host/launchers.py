@@ -308,15 +308,15 @@ class _KillingConnection(DescriptorConnection):
         self._process = process
 
     def read(self, deadline: float | None) -> bytes:
-        with self._killed_at(deadline):
+        with self._kill_at(deadline):
             return super().read(None)
 
     def write(self, content: bytes, deadline: float | None) -> None:
-        with self._killed_at(deadline):
+        with self._kill_at(deadline):
             super().write(content, None)
 
     @contextmanager
-    def _killed_at(self, deadline: float | None) -> Iterator[None]:
+    def _kill_at(self, deadline: float | None) -> Iterator[None]:
         if deadline is None:
             yield
             return

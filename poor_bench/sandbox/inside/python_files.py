@@ -40,7 +40,7 @@ def find_readable_files() -> list[str]:
     wanted = {
         *(*_SYSTEM_FILES, *find_import_folders()),
         os.path.join(sys.base_prefix, "lib"),
-        *map(os.path.dirname, _loaded_libraries()),
+        *map(os.path.dirname, _list_loaded_libraries()),
     }
     existing = sorted(filter(os.path.exists, map(os.path.normpath, wanted)), key=_parts)
     kept: list[str] = []
@@ -71,7 +71,7 @@ def _may(access: int, path: str) -> bool:
     return os.access(path, access, effective_ids=os.access in os.supports_effective_ids)
 
 
-def _loaded_libraries() -> list[str]:
+def _list_loaded_libraries() -> list[str]:
     """List the shared libraries in use by this process, on Linux."""
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:

@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from poor_bench.messages import bounded_text
+from poor_bench.messages import cut_text
 from poor_bench.sandbox.wire.plain import MAX_DEPTH, MAX_NAME, EncodeError, OpaqueObject, to_plain
 
 # longest encoding of one value
@@ -173,7 +173,7 @@ def _read_tuple(reader: _PlainReader, depth: int) -> Any:
 def _opaque(items: tuple[Any, ...]) -> OpaqueObject:
     match items:
         case (_, str() as type_name):
-            return OpaqueObject(bounded_text(type_name, MAX_NAME))
+            return OpaqueObject(cut_text(type_name, MAX_NAME))
     raise DecodeError("an object without a type")
 
 

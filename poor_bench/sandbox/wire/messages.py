@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from struct import Struct
 from typing import Any, NamedTuple
 
-from poor_bench.messages import bounded_text
+from poor_bench.messages import cut_text
 from poor_bench.sandbox.program import (
     CaseEnd,
     CaseOutcome,
@@ -146,7 +146,7 @@ def message_to_case(message: Any) -> CaseOutcome:
         case ("raised", error):
             return CaseOutcome(end=CaseEnd.RAISED, error=message_to_error(error))
         case ("unsendable", str() as reason):
-            return CaseOutcome(end=CaseEnd.UNSENDABLE, cause=bounded_text(reason, _MAX_REASON))
+            return CaseOutcome(end=CaseEnd.UNSENDABLE, cause=cut_text(reason, _MAX_REASON))
     raise DecodeError("an answer of an unknown form")
 
 
@@ -160,7 +160,7 @@ def message_to_load(message: Any) -> LoadOutcome:
         case ("loaded",):
             return LoadOutcome(end=LoadEnd.LOADED)
         case ("not_loaded", "missing", None, list() as functions) if _are_texts(functions):
-            names = (bounded_text(name, _MAX_NAME) for name in functions[:_MAX_FUNCTIONS])
+            names = (cut_text(name, _MAX_NAME) for name in functions[:_MAX_FUNCTIONS])
             return LoadOutcome(end=LoadEnd.MISSING_FUNCTION, functions=tuple(names))
         case ("not_loaded", "syntax", error, []):
             return LoadOutcome(end=LoadEnd.SYNTAX_ERROR, error=message_to_error(error))
@@ -178,8 +178,8 @@ def message_to_error(message: Any) -> ErrorReport:
     match message:
         case (str() as type_name, str() as text, int() | None as line) if is_line(line):
             return ErrorReport(
-                type_name=bounded_text(type_name, _MAX_NAME),
-                message=bounded_text(text, _MAX_ERROR_MESSAGE),
+                type_name=cut_text(type_name, _MAX_NAME),
+                message=cut_text(text, _MAX_ERROR_MESSAGE),
                 line=line,
             )
     raise DecodeError("an error of an unknown form")

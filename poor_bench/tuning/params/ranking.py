@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.models.result import Result
-from poor_bench.statistics.intervals import Estimate, mean_score, paired_interval
+from poor_bench.statistics.intervals import Estimate, estimate_paired_difference, mean_score
 from poor_bench.statistics.significance import holm, sign_flip_p_values
 from poor_bench.tuning.searches import KeptSearch, StopReason, add_known, result_cost_usd
 
@@ -80,7 +80,7 @@ def find_best(scores: Scores) -> str | None:
 def lead(one: Mapping[str, float], other: Mapping[str, float]) -> Estimate | None:
     """Mean of `one` minus `other` on common tests; None without any."""
     differences = [score - other[test_id] for test_id, score in one.items() if test_id in other]
-    return paired_interval(differences) if differences else None
+    return estimate_paired_difference(differences) if differences else None
 
 
 def mean(scores: Mapping[str, float]) -> float:
@@ -174,13 +174,13 @@ def state_verdict(rows: Sequence[VariantRow], base_id: str) -> str:
         return "No variant that completed all tests scores higher than the current parameters."
     gain = best.gain
     figures = (
-        f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f}) on {counted(gain.n, 'test')}"
+        f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f}) on {write_count(gain.n, 'test')}"
     )
     if best.is_better:
         return f"{best.variant_id} is significantly better than the current parameters: {figures}."
     return (
         f"{best.variant_id} scores highest, but the difference from the current parameters is not "
-        f"significant after correction for {counted(len(rows) - 1, 'variant')}: {figures}."
+        f"significant after correction for {write_count(len(rows) - 1, 'variant')}: {figures}."
     )
 
 

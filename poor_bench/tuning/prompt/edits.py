@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 
-from poor_bench.prompts.render import placeholders_of, with_only_placeholders
+from poor_bench.prompts.render import list_placeholders, with_only_placeholders
 from poor_bench.scoring.fingerprint import hash_text
 from poor_bench.tuning.prompt.cases import Attempt, Idea, Ideas, Solved, TuningSubject
 
@@ -74,13 +74,13 @@ def shorten_prompt(text: str, placeholders: Sequence[str]) -> list[str]:
     if len(filled) < 2:
         return []
     names = set(placeholders)
-    optional = [place for place in filled if names.isdisjoint(placeholders_of(lines[place]))]
+    optional = [place for place in filled if names.isdisjoint(list_placeholders(lines[place]))]
     return ["\n".join([*lines[:place], *lines[place + 1 :]]).strip("\n") for place in optional]
 
 
 def _place_of(lines: Sequence[str], name: str) -> int:
     """Find the last line with a placeholder; earlier ones may describe it."""
-    return max(place for place, line in enumerate(lines) if name in placeholders_of(line))
+    return max(place for place, line in enumerate(lines) if name in list_placeholders(line))
 
 
 def _literal(shown: str, placeholders: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from poor_bench.statistics.intervals import Estimate, paired_interval
+from poor_bench.statistics.intervals import Estimate, estimate_paired_difference
 from poor_bench.tuning.prompt.search import Candidate, SearchEnd
 from poor_bench.tuning.searches import KeptSearch, StopReason
 
@@ -32,7 +32,7 @@ def unified_diff(base: str, new: str) -> str:
 
 
 LEAST_TO_PROVE = 5
-"""Held-out cases below which no interval of `paired_interval` lies above 0, whatever the gain."""
+"""With fewer held-out cases no interval of `estimate_paired_difference` lies above 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ def prove(base: Mapping[str, float], new: Mapping[str, float]) -> Proof:
     """
     common = [case_id for case_id in base if case_id in new]
     differences = [new[case_id] - base[case_id] for case_id in common]
-    gain = paired_interval(differences)
+    gain = estimate_paired_difference(differences)
     return Proof(
         mean_base=math.fsum(base[case_id] for case_id in common) / len(common),
         mean_new=math.fsum(new[case_id] for case_id in common) / len(common),

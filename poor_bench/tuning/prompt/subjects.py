@@ -26,10 +26,10 @@ from poor_bench.models.llm import LLM, base_llm_id
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass
 from poor_bench.plugins.registry import LoadedEvaluator
-from poor_bench.prompts.render import placeholders_of
+from poor_bench.prompts.render import list_placeholders
 from poor_bench.prompts.request import template_for
 from poor_bench.runner.scorer import resolve_spec
-from poor_bench.scoring.cost import estimated_cost_usd
+from poor_bench.scoring.cost import estimate_cost_usd
 from poor_bench.scoring.fingerprint import hash_text, llm_fingerprint
 from poor_bench.scoring.verdict import MAX_DETAILS
 from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError, Solved, TuningSubject
@@ -78,7 +78,7 @@ class ClassPromptSubject:
             "class_id": class_id,
             "part": part.value,
         }
-        self.placeholders = placeholders_of(self.base_text) if is_template else ()
+        self.placeholders = list_placeholders(self.base_text) if is_template else ()
         self._tests = {
             test.test_id: test for test in config.workspace.tests if test.class_id == class_id
         }
@@ -261,7 +261,7 @@ class AgentPromptSubject:
         Each call is taken to send the agent's prompt, and to get a reply of usual length.
         """
         prompt = (Message("system", self.base_text),)
-        costs = [estimated_cost_usd(llm.prices, prompt) or 0.0 for llm in self.llms]
+        costs = [estimate_cost_usd(llm.prices, prompt) or 0.0 for llm in self.llms]
         return self.n_calls_per_case * sum(costs) / len(costs)
 
     def solved(self, _case_id: str, _answers: Sequence[str]) -> Solved | None:

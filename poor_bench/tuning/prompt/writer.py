@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from poor_bench.errors import ProviderError
-from poor_bench.extraction.fences import fenced_blocks
+from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.models.completion import Message
 from poor_bench.models.llm import LLM
-from poor_bench.prompts.render import placeholders_of, with_only_placeholders
+from poor_bench.prompts.render import list_placeholders, with_only_placeholders
 from poor_bench.scoring.cost import cost_usd
 from poor_bench.scoring.fingerprint import hash_text
 from poor_bench.tuning.prompt.cases import Attempt, Idea, TuningSubject
@@ -57,7 +57,7 @@ def extract_proposal(reply: str) -> str:
     """
     answer = split_thinking(reply).answer
     marked = _MARKED.findall(answer)
-    blocks = fenced_blocks(answer)
+    blocks = find_fenced_blocks(answer)
     held = extract_json(answer, _is_proposal)
     if held is not None:
         found = held.value["new_prompt"]
@@ -97,7 +97,7 @@ def keep_placeholders(text: str, placeholders: Sequence[str]) -> str:
     if not placeholders:
         return text
     text = with_only_placeholders(text, placeholders)
-    present = placeholders_of(text)
+    present = list_placeholders(text)
     missing = [f"{{{name}}}" for name in placeholders if name not in present]
     return "\n\n".join([text, "\n".join(missing)]) if missing else text
 

@@ -6,7 +6,7 @@ import pytest
 
 from poor_bench.errors import ConfigError
 from poor_bench.models.failure import FailureKind
-from poor_bench.providers.transport.connections import proxy_of
+from poor_bench.providers.transport.connections import find_proxy
 from tests.providers.asking import ask, failure_of, make_provider
 from tests.providers.servers import openai_format
 from tests.providers.servers.fake_server import Answer, in_turn, serving
@@ -47,7 +47,7 @@ def test_the_environment_decides(
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert proxy_of(url) == proxy
+    assert find_proxy(url) == proxy
 
 
 def test_a_plain_request_goes_through_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:

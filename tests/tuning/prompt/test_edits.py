@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.models.test import Test
-from poor_bench.prompts.render import placeholders_of, render_prompt
+from poor_bench.prompts.render import list_placeholders, render_prompt
 from poor_bench.tuning.prompt.cases import Solved
 from poor_bench.tuning.prompt.edits import add_example, move_input_last, shorten_prompt, state_form
 
@@ -38,7 +38,7 @@ def test_what_an_example_holds_is_never_filled_in(said: str, answer: str) -> Non
         add_example("Do: {problem}", solved, ["problem"]),
         state_form("Do: {problem}", solved, ["problem"]),
     ):
-        assert placeholders_of(edited) == ("problem",)
+        assert list_placeholders(edited) == ("problem",)
         assert render_prompt(edited, test).count("INPUT") == 1
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.models.test import Test
-from poor_bench.prompts.render import placeholders_of, render_prompt
+from poor_bench.prompts.render import list_placeholders, render_prompt
 from poor_bench.tuning.prompt.writer import (
     MOST_CHARACTERS,
     extract_proposal,
@@ -47,7 +47,7 @@ def test_any_reply_gives_plain_text_of_bounded_length(reply: str) -> None:
 @given(st.text(alphabet="ab{} \n"), st.sets(st.sampled_from(["problem", "text"]), min_size=1))
 def test_a_template_gets_exactly_its_placeholders(text: str, names: set[str]) -> None:
     template = keep_placeholders(text, sorted(names))
-    assert set(placeholders_of(template)) == names
+    assert set(list_placeholders(template)) == names
 
 
 def test_a_name_in_braces_that_is_no_placeholder_becomes_literal() -> None:

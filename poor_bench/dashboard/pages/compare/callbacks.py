@@ -28,7 +28,7 @@ from poor_bench.dashboard.pages.compare.strip import (
 )
 from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, listed_tests, panel
 from poor_bench.dashboard.services.compare_service import against_base, class_scores, compared_tests
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.results.grid import Show, of_interest, ordered
 from poor_bench.statistics.comparison import tie_letters
 
@@ -164,7 +164,7 @@ def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:
         return "", nothing_yet(), True
     answer = services.compare.comparison(view.columns)
     lines = view.strip_lines(answer.value)
-    others = counted(len(view.columns) - 1, "model")
+    others = write_count(len(view.columns) - 1, "model")
     note = f"{others} compared with the baseline {services.llms.name(view.columns[0])}"
     table = strip(lines, view.url, is_ready=answer.value is not None)
     return note, table, answer.is_current

@@ -14,7 +14,7 @@ from poor_bench.dashboard.components.controls import class_link
 from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.url_state import model_link
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -132,7 +132,7 @@ def _score(score: Estimate | None) -> Component:
             _span_of("interval", score.low, score.high, score.value),
         ],
         className="strip-pair",
-        title=f"95 % CI {score.low:.3f} to {score.high:.3f}, {counted(score.n, 'test')}",
+        title=f"95 % CI {score.low:.3f} to {score.high:.3f}, {write_count(score.n, 'test')}",
     )
 
 
@@ -145,7 +145,11 @@ def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Componen
     if against.is_real():
         verdict = "better" if seen.value > 0 else "worse"
     middle = [0.5 + bound / (2 * scale) for bound in (seen.low, seen.high, seen.value)]
-    need = f"; about {counted(against.needed_tests, 'test')} needed" if against.needed_tests else ""
+    need = (
+        f"; about {write_count(against.needed_tests, 'test')} needed"
+        if against.needed_tests
+        else ""
+    )
     difference = html.Div(
         [
             html.Span(metrics.signed_text(seen.value), className="strip-figure"),
@@ -153,7 +157,7 @@ def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Componen
             html.Span(verdict, className=f"verdict is-{verdict.replace(' ', '-')}"),
         ],
         className="strip-pair has-verdict",
-        title=f"95 % CI {seen.low:+.3f} to {seen.high:+.3f}, {counted(seen.n, 'common test')}, "
+        title=f"95 % CI {seen.low:+.3f} to {seen.high:+.3f}, {write_count(seen.n, 'common test')}, "
         f"corrected p = {against.p_adjusted:.3f}"
         f"{'' if against.is_real() else need}",
     )

@@ -14,7 +14,7 @@ from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.text.formatting import milliseconds_text
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
 from poor_bench.dashboard.url_state import model_link
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.scoring.verdict import MAX_DETAILS
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _answers(answers: Sequence[DistinctAnswer]) -> list[Component]:
     shown = [_answer_excerpt(answer, answers) for answer in answers[:_SHOWN_ANSWERS]]
     further = len(answers) - len(shown)
     if further > 0:
-        shown.append(html.Span(f"+{counted(further, 'other answer')}", className="quiet"))
+        shown.append(html.Span(f"+{write_count(further, 'other answer')}", className="quiet"))
     return shown
 
 
@@ -307,7 +307,7 @@ def _answer(answer: DistinctAnswer, details: ResultDetails) -> Component:
         [
             *map(weak_sandbox_badge, weak_levels),
             html.P(
-                f"{counted(answer.n_trials, 'trial')} with the same response ({trials}), "
+                f"{write_count(answer.n_trials, 'trial')} with the same response ({trials}), "
                 f"score {answer.score:.2f}",
                 className="quiet",
             )
@@ -317,7 +317,7 @@ def _answer(answer: DistinctAnswer, details: ResultDetails) -> Component:
             dcc.Markdown(
                 safe_markdown(details.result.details[:MAX_DETAILS]), className="evaluator-says"
             ),
-            folded(f"Thinking ({counted(n_words, 'word')})", plain_text(details.thinking))
+            folded(f"Thinking ({write_count(n_words, 'word')})", plain_text(details.thinking))
             if details.thinking
             else None,
         ],

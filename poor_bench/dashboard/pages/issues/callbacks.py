@@ -18,7 +18,7 @@ from poor_bench.dashboard.pages.issues.layout import (
     severity_chips,
 )
 from poor_bench.issues.detect import group_issues
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def note(report: IssueReport, url: IssueUrl) -> str:
     """Summarise the findings in one line."""
     issues = chosen_issues(report.issues, url, report.class_of)
     lost = sum(issue.lost_score for issue in issues)
-    found = f"{counted(len(issues), 'finding')} in {counted(report.n_results, 'result')}"
+    found = f"{write_count(len(issues), 'finding')} in {write_count(report.n_results, 'result')}"
     return f"{found} · {lost:,.1f} points lost"
 
 

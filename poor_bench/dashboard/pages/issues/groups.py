@@ -11,7 +11,7 @@ from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import aria, empty_state, no_results
 from poor_bench.dashboard.components.tables import number, quiet, row, sheet
 from poor_bench.dashboard.url_state import model_link
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -86,8 +86,8 @@ def _head(group: IssueGroup) -> Component:
 
 
 def _where(group: IssueGroup) -> str:
-    llms = counted(len(group.n_by_llm), "model")
-    return f"{counted(group.n_trials, 'trial')}, {llms}"
+    llms = write_count(len(group.n_by_llm), "model")
+    return f"{write_count(group.n_trials, 'trial')}, {llms}"
 
 
 def _body(group: IssueGroup, name_of: Callable[[str], str]) -> list[Component]:

@@ -38,7 +38,7 @@ from poor_bench.dashboard.url_state import UrlState
 from poor_bench.errors import ConfigError
 from poor_bench.judge.panel import PanelDecision
 from poor_bench.judge.run_plan import JudgeRequest
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -184,7 +184,7 @@ def preview_tiles(preview: JudgePreview) -> Component:
 
 def cases_note(preview: JudgePreview) -> str:
     """Describe the rubric of an agent."""
-    dimensions = counted(len(preview.plan.rubric.dimensions), "dimension")
+    dimensions = write_count(len(preview.plan.rubric.dimensions), "dimension")
     return f"Rubric {preview.plan.rubric.name}: {dimensions}; threshold {preview.plan.threshold:g}."
 
 

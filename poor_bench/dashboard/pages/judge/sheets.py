@@ -23,7 +23,7 @@ from poor_bench.judge.report_text import (
     trust_text,
     verdict_text,
 )
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -79,7 +79,7 @@ def run_tiles(summary: RunSummary) -> Component:
 
 
 def _rules_note(summary: RunSummary) -> str:
-    return f"{counted(summary.n_broken, 'case')} broke a rule" if summary.n_broken else ""
+    return f"{write_count(summary.n_broken, 'case')} broke a rule" if summary.n_broken else ""
 
 
 def _cost_note(run: JudgeRun) -> str:

@@ -22,7 +22,7 @@ from poor_bench.dashboard.pages.llms.entry import (
 from poor_bench.dashboard.pages.llms.layout import EditIds, LLMsIds, ask_consent, edit_form
 from poor_bench.dashboard.pages.llms.tables import found_models, listed_llms, tried_answer
 from poor_bench.errors import ConfigError, PoorBenchError
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -45,7 +45,7 @@ def show_listed(services: Services, look: int) -> tuple[str, Component, bool]:
     """Return a line about the LLMs, their table, and whether all of them were asked."""
     workspace = services.files.workspace()
     answer = services.llms.checks(look)
-    note = f"{counted(len(workspace.llms), 'model')}, {len(workspace.enabled_llms)} enabled"
+    note = f"{write_count(len(workspace.llms), 'model')}, {len(workspace.enabled_llms)} enabled"
     return note, listed_llms(workspace.llms, answer.value), answer.is_current
 
 

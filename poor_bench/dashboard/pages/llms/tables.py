@@ -15,7 +15,7 @@ from poor_bench.dashboard.components.texts import folded, plain_text
 from poor_bench.dashboard.pages.llms.layout import LLMsIds
 from poor_bench.dashboard.text.formatting import setting_text, size_text
 from poor_bench.dashboard.url_state import model_link
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -55,7 +55,7 @@ def listed_llms(llms: Sequence[LLM], checks: Mapping[str, Reachability] | None) 
 
 
 def _shared(message: str, number: int) -> Component:
-    return html.Li([html.Strong(f"{counted(number, 'model')}: "), *ticked_text(message)])
+    return html.Li([html.Strong(f"{write_count(number, 'model')}: "), *ticked_text(message)])
 
 
 def _reachable(check: Reachability | None, shared: Collection[str]) -> Component:

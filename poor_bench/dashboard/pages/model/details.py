@@ -15,7 +15,7 @@ from poor_bench.dashboard.page import bind_script, on_click, on_data
 from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, selected_key, sorted_as
 from poor_bench.dashboard.text.differences import compare_texts
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.results.query import think_to_text
 from poor_bench.scoring.verdict import MAX_DETAILS
 
@@ -108,7 +108,7 @@ def _thinking(details: ResultDetails) -> Component | None:
     if not details.thinking:
         return None
     n_words = len(details.thinking.split())
-    return folded(f"Thinking ({counted(n_words, 'word')})", plain_text(details.thinking))
+    return folded(f"Thinking ({write_count(n_words, 'word')})", plain_text(details.thinking))
 
 
 def _prompt(details: ResultDetails) -> Component | None:

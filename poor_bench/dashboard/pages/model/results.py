@@ -9,7 +9,7 @@ from dash import Dash, Input, Output, State, no_update
 from poor_bench.dashboard.page import ShellIds, bind_files, bind_script, csv_file, on_data
 from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, row_id, sorted_as
 from poor_bench.dashboard.text.safe_markdown import one_line_markdown
-from poor_bench.messages import counted, removed_tests_text
+from poor_bench.messages import removed_tests_text, write_count
 from poor_bench.results.query import think_to_text
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ def count_note(services: Services, search: str) -> str:
     n_removed = n_all - len(services.results.table().rows_of(query.llm_id))
     removed = f" {removed_tests_text(n_removed)}." if n_removed else ""
     if n_found == n_all:
-        return f"{counted(n_all, 'result')}. Choose a result to see its details.{removed}"
-    return f"{n_found:,} of {counted(n_all, 'result')} match the filters.{removed}"
+        return f"{write_count(n_all, 'result')}. Choose a result to see its details.{removed}"
+    return f"{n_found:,} of {write_count(n_all, 'result')} match the filters.{removed}"
 
 
 def results_csv(services: Services, search: str | None, sort: list[dict[str, Any]] | None) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import tile, tiles
 from poor_bench.dashboard.text.formatting import size_text
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -40,7 +40,7 @@ def model_tiles(
     shown = [
         _tile(metrics.SCORE, summary, _interval(metrics.SCORE, summary)),
         _tile(metrics.PASS_RATE, summary, _interval(metrics.PASS_RATE, summary)),
-        _tile(metrics.N_TESTS, summary, f"{counted(summary.n_scored, 'trial')} scored"),
+        _tile(metrics.N_TESTS, summary, f"{write_count(summary.n_scored, 'trial')} scored"),
         _tile(metrics.N_FAILED, summary, _failure_note(summary), is_warning=summary.n_failed > 0),
         _tile(
             metrics.MEDIAN_TIME,
@@ -73,13 +73,15 @@ def _reliability_tiles(repeated: Reliability) -> list[Component]:
 
 
 def _repeated_note(meaning: str, estimate: Estimate) -> str:
-    return f"{meaning}; {counted(estimate.n, 'test')}, {_interval_text(estimate, 100)}"
+    return f"{meaning}; {write_count(estimate.n, 'test')}, {_interval_text(estimate, 100)}"
 
 
 def _failure_note(summary: Summary) -> str:
     kinds = [f"{n} {kind.value.replace('_', ' ')}" for kind, n in summary.failures.items()]
     if summary.n_newer_failed:
-        kinds.append(f"plus {counted(summary.n_newer_failed, 'newer attempt')} of scored trials")
+        kinds.append(
+            f"plus {write_count(summary.n_newer_failed, 'newer attempt')} of scored trials"
+        )
     return ", ".join(kinds)
 
 

@@ -14,7 +14,7 @@ from poor_bench.dashboard.pages.overview import layout
 from poor_bench.dashboard.pages.overview.layout import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.layout import changes_card
 from poor_bench.dashboard.pages.overview.tables import COLUMNS, columns_for, heat_map, rows_of
-from poor_bench.messages import counted, removed_tests_text
+from poor_bench.messages import removed_tests_text, write_count
 from poor_bench.statistics.summary import GroupBy
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ def note(services: Services) -> str:
     """Return one line about what there is."""
     table, workspace = services.results.table(), services.files.workspace()
     parts = [
-        counted(len(table), "result"),
-        counted(len(table.llm_ids), "model"),
-        counted(len(workspace.tests), "test"),
-        counted(len(workspace.test_classes), "test class"),
+        write_count(len(table), "result"),
+        write_count(len(table.llm_ids), "model"),
+        write_count(len(workspace.tests), "test"),
+        write_count(len(workspace.test_classes), "test class"),
     ]
     n_removed = services.results.n_removed()
     if n_removed:

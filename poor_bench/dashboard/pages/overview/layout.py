@@ -23,7 +23,7 @@ from poor_bench.dashboard.components.tables import small_table
 from poor_bench.dashboard.figures.frontier import FrontierPoint, frontier_figure
 from poor_bench.dashboard.pages.overview.tables import COLUMNS
 from poor_bench.dashboard.url_state import model_link
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -129,7 +129,7 @@ def charts(
     by_size: Sequence[FrontierPoint], by_time: Sequence[FrontierPoint], n_apart: int = 0
 ) -> list[Component]:
     """Return score against size and against time; `n_apart` models are left out of both."""
-    apart = f" {counted(n_apart, 'model')} excluded: not comparable." if n_apart else ""
+    apart = f" {write_count(n_apart, 'model')} excluded: not comparable." if n_apart else ""
     return [
         _chart(
             "Score against size",
@@ -187,7 +187,7 @@ def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
     ]
     new = [_new_row(llm_id, name_of(llm_id)) for llm_id in last_run.new_llm_ids]
     n_tests = sum(len(group.tests) for _, group in groups)
-    n_compared = counted(n_tests, "result")
+    n_compared = write_count(n_tests, "result")
     nothing = "No score changed." if n_tests else "The run added only new results."
     return card(
         "Since the last run",

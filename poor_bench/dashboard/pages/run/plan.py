@@ -17,7 +17,7 @@ from poor_bench.dashboard.components.blocks import (
 from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.text.formatting import dollars_text, seconds_text
 from poor_bench.dashboard.url_state import model_link
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.sandbox import SandboxTerms, describe_weakness
 
 if TYPE_CHECKING:
@@ -111,16 +111,16 @@ def _cells(llm: LLMPreview, name: str) -> tuple[str, ...]:
 
 
 def _rescored_note(n_rescored: int) -> str:
-    return f"and {counted(n_rescored, 'response')} to rescore" if n_rescored else "to run"
+    return f"and {write_count(n_rescored, 'response')} to rescore" if n_rescored else "to run"
 
 
 def _total_time(planned: RunPreview) -> tuple[str, str]:
-    note = f"unknown for {counted(planned.n_untimed, 'model')}" if planned.n_untimed else ""
+    note = f"unknown for {write_count(planned.n_untimed, 'model')}" if planned.n_untimed else ""
     return _and_more(_time(planned.seconds), note), note or "based on stored times"
 
 
 def _total_cost(planned: RunPreview) -> tuple[str, str]:
-    unpriced = counted(planned.n_unpriced, "model")
+    unpriced = write_count(planned.n_unpriced, "model")
     note = f"unknown for {unpriced}: no prices in llms.json" if planned.n_unpriced else ""
     return _and_more(
         _cost(planned.cost_usd), note
@@ -147,7 +147,8 @@ def failures_head(groups: Sequence[FailureGroup]) -> list[Component]:
     n_trials = sum(len(group.trials) for group in groups)
     return live_head(
         "Failed to run",
-        f"{counted(n_trials, 'trial')} without a score; excluded from all figures, still pending.",
+        f"{write_count(n_trials, 'trial')} without a score; "
+        "excluded from all figures, still pending.",
     )
 
 

@@ -14,7 +14,7 @@ from poor_bench.dashboard.components.tables import number, row, sheet
 from poor_bench.dashboard.services.run_state import LLMProgress, RunError, RunPhase, RunState
 from poor_bench.dashboard.text.formatting import duration_text
 from poor_bench.dashboard.url_state import model_link
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,7 +71,7 @@ def run_body(state: RunState, name_of: Callable[[str], str]) -> list[Component]:
 
 def others_head(runs: Sequence[RunningRun]) -> list[Component]:
     """Build the heading of the runs of other kinds."""
-    return live_head("Other runs in progress", counted(len(runs), "run"))
+    return live_head("Other runs in progress", write_count(len(runs), "run"))
 
 
 def others_table(runs: Sequence[RunningRun]) -> Component:
@@ -91,9 +91,9 @@ def _title(state: RunState) -> str:
         return "Run of another process"
     n_left = state.n_items - state.n_done
     if state.phase is RunPhase.FINISHED and n_left:
-        return f"Finished, but {counted(n_left, 'trial')} failed to run"
+        return f"Finished, but {write_count(n_left, 'trial')} failed to run"
     if state.phase is RunPhase.FINISHED and state.n_not_rescored:
-        n_kept = counted(state.n_not_rescored, "stored response")
+        n_kept = write_count(state.n_not_rescored, "stored response")
         return f"Finished, but {n_kept} could not be rescored"
     return _TITLES[state.phase]
 
@@ -105,11 +105,11 @@ def _note(state: RunState) -> str:
     if state.is_active and state.seconds_left is not None:
         parts.append(f"about {duration_text(state.seconds_left)} left")
     if state.n_first_scored:
-        first = counted(state.n_first_scored, "stored response")
+        first = write_count(state.n_first_scored, "stored response")
         parts.append(f"{first} scored for the first time")
     if state.n_rescored:
-        moved = counted(state.n_moved, "score")
-        parts.append(f"{counted(state.n_rescored, 'response')} rescored, {moved} changed")
+        moved = write_count(state.n_moved, "score")
+        parts.append(f"{write_count(state.n_rescored, 'response')} rescored, {moved} changed")
     if state.is_foreign:
         parts.append("stop it where it was started")
     if state.phase is RunPhase.INTERRUPTED:
@@ -129,7 +129,7 @@ def _overall(state: RunState) -> Component:
             ),
             html.Div(
                 [
-                    html.Span(f"{state.n_done:,} of {counted(state.n_items, 'trial')}"),
+                    html.Span(f"{state.n_done:,} of {write_count(state.n_items, 'trial')}"),
                     html.Span(f"{state.n_failed:,} failed", className="is-warning")
                     if state.n_failed
                     else None,
@@ -217,4 +217,4 @@ def _errors(errors: tuple[RunError, ...], name_of: Callable[[str], str]) -> Comp
 
 def _places(error: RunError) -> str:
     first = f"first at {error.test_id}" if error.test_id else "still pending"
-    return f"{counted(error.n_times, 'trial')}, {first}"
+    return f"{write_count(error.n_times, 'trial')}, {first}"

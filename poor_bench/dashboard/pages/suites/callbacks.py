@@ -27,7 +27,7 @@ from poor_bench.dashboard.pages.suites.tables import (
     trend_card,
 )
 from poor_bench.evaluation.models import EvalSuiteResult
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from dash import Dash
@@ -120,7 +120,7 @@ def trends(services: Services, search: str | None) -> Component | None:
 def note(services: Services, report: EvalSuiteResult) -> str:
     """One line about the run that is shown."""
     parts = [report.name, f"run of {report.started[:16].replace('T', ' ')} UTC"]
-    parts.append(counted(len(report.case_results), "case"))
+    parts.append(write_count(len(report.case_results), "case"))
     parts += [f"model: {report.models}"] if report.models else []
     if services.suites.is_going_on(report.run_id):
         parts.append("running")

@@ -23,7 +23,7 @@ from poor_bench.dashboard.pages.tests.panel import form_to_changes, panel
 from poor_bench.dashboard.pages.tests.tables import listed_classes, listed_tests
 from poor_bench.dashboard.services.test_reports import prompt_variants
 from poor_bench.errors import ConfigError, PoorBenchError
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -96,7 +96,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
         return "", nothing, None, nothing, True
     n_tests, n_classes = len(workspace.tests), len(workspace.test_classes)
     return (
-        f"{counted(n_tests, 'test')} in {counted(n_classes, 'class')}",
+        f"{write_count(n_tests, 'test')} in {write_count(n_classes, 'class')}",
         listed_classes(workspace.test_classes, workspace.tests, orders, faults.value, url),
         _chips(search, len(suspicious(services)) if is_current else None),
         listed_tests(found_tests(services, search), known, faults.value, url),

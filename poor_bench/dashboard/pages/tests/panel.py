@@ -14,7 +14,7 @@ from poor_bench.dashboard.forms import form_error
 from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestUrl, form_id
 from poor_bench.dashboard.pages.tests.tables import message_about
 from poor_bench.dashboard.text.formatting import sentences
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.safe_files import load_json_text
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _against(test_id: str, problems: Sequence[Problem], item: Item | None) -> Co
 def _prompt(prompt: PromptVariant) -> Component:
     return html.Section(
         [
-            html.H3(f"Prompt for {counted(len(prompt.llm_ids), 'model')}"),
+            html.H3(f"Prompt for {write_count(len(prompt.llm_ids), 'model')}"),
             folded("System", plain_text(prompt.system)) if prompt.system else None,
             plain_text(prompt.user),
             folded("Models", html.P(", ".join(prompt.llm_ids), className="quiet")),

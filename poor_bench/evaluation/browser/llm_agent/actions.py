@@ -20,7 +20,7 @@ from poor_bench.evaluation.browser.actions import (
 from poor_bench.evaluation.browser.observation import REF, PageView
 from poor_bench.evaluation.browser.opening import visit
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -197,4 +197,4 @@ def _extract(action: Extract, context: ActionContext) -> str:
     else:
         text = read_text(context.session, context.element(action.ref))
     context.keep(action.key, text)
-    return f"kept {counted(len(text), 'character')} as {action.key}"
+    return f"kept {write_count(len(text), 'character')} as {action.key}"

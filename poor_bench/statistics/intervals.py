@@ -217,7 +217,7 @@ def estimate_stratified_mean(
 
     Example:
         >>> scores = {"maths": [1.0, 1.0], "code": [0.0]}
-        >>> estimate = stratified_mean(scores, weights={"maths": 1, "code": 1})
+        >>> estimate = estimate_stratified_mean(scores, weights={"maths": 1, "code": 1})
         >>> estimate.value, estimate.n
         (0.5, 3)
     """
@@ -271,7 +271,7 @@ def estimate_paired_difference(differences: Sequence[float]) -> Estimate:
         carried over here to graded scores, with Student's quantile.
 
     Example:
-        >>> estimate = paired_interval([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+        >>> estimate = estimate_paired_difference([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
         >>> estimate.value, round(estimate.low, 2), round(estimate.high, 2)
         (0.25, -0.25, 0.65)
     """

@@ -9,7 +9,7 @@ def write_count(number: int, noun: str) -> str:
     """Write a number with its noun.
 
     Example:
-        >>> counted(1, "test"), counted(1200, "test"), counted(2, "class")
+        >>> write_count(1, "test"), write_count(1200, "test"), write_count(2, "class")
         ('1 test', '1,200 tests', '2 classes')
     """
     return f"{number:,} {noun if number == 1 else plural(noun)}"
@@ -33,7 +33,7 @@ def cut_text(text: str, max_length: int) -> str:
     """Cut a foreign text to `max_length` characters and make it storable: no lone surrogates.
 
     Example:
-        >>> bounded_text("abcdef", 4), bounded_text(chr(0xD800), 9) == chr(92) + "ud800"
+        >>> cut_text("abcdef", 4), cut_text(chr(0xD800), 9) == chr(92) + "ud800"
         ('abc…', True)
     """
     cut = text if len(text) <= max_length else f"{text[: max_length - 1]}…"

@@ -43,7 +43,7 @@ def find_fenced_blocks(text: str) -> list[FencedBlock]:
     r"""Return the fenced blocks of `text`, in order; they never overlap.
 
     Example:
-        >>> [(block.label, block.body) for block in fenced_blocks("So:\n```json\n[1]\n```")]
+        >>> [(block.label, block.body) for block in find_fenced_blocks("So:\n```json\n[1]\n```")]
         [('json', '[1]\n')]
     """
     scan = _Scan(text)

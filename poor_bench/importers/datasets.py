@@ -172,9 +172,9 @@ def read_cases(assertions: Sequence[str], function: str) -> list[dict[str, Any]]
         Python literals.
 
     Example:
-        >>> cases_of(["assert add(1, 2) == 3"], "add")
+        >>> read_cases(["assert add(1, 2) == 3"], "add")
         [{'input': [1, 2], 'expected_output': 3}]
-        >>> cases_of(["assert ends((1, 2)) == {1, 2}"], "ends")
+        >>> read_cases(["assert ends((1, 2)) == {1, 2}"], "ends")
         [{'input_python': '[(1, 2)]', 'expected_python': '{1, 2}'}]
     """
     cases = [_read_case(assertion, function) for assertion in assertions]

@@ -42,7 +42,7 @@ def find_repeated_tail(text: str) -> RepeatedTail | None:
         text: A response, or thinking.
 
     Example:
-        >>> repeated_tail("The answer is " + "no, wait. " * 50)
+        >>> find_repeated_tail("The answer is " + "no, wait. " * 50)
         RepeatedTail(unit=' no, wait.', times=50)
     """
     tail = text[-_TAIL:].rstrip()

@@ -299,7 +299,7 @@ def write_place(location: Sequence[int | str]) -> str:
     """Return a pydantic location as we write places.
 
     Example:
-        >>> place_of(("evaluators", 0, "name"))
+        >>> write_place(("evaluators", 0, "name"))
         'evaluators[0].name'
     """
     parts = (f"[{key}]" if isinstance(key, int) else f".{key}" for key in location)

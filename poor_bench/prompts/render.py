@@ -24,7 +24,7 @@ def list_placeholders(template: str) -> tuple[str, ...]:
     """Return the names of the placeholders of `template`, each once, in order of appearance.
 
     Example:
-        >>> placeholders_of('Return {"answer": 1} for {problem}, not {{answer}}.')
+        >>> list_placeholders('Return {"answer": 1} for {problem}, not {{answer}}.')
         ('problem',)
     """
     names = (match[2] for match in _PLACEHOLDER.finditer(template))
@@ -50,7 +50,7 @@ def list_unfilled_placeholders(template: str, fields: Mapping[str, Any]) -> tupl
     """Return the placeholders of `template` that a test with these `fields` leaves as they are.
 
     Example:
-        >>> unfilled_placeholders("{text} in {language}", fields={})
+        >>> list_unfilled_placeholders("{text} in {language}", fields={})
         ('language',)
     """
     names = list_placeholders(template)

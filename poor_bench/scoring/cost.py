@@ -41,7 +41,7 @@ def estimate_tokens(text: str) -> int:
     """Estimate the number of tokens of a text by its length.
 
     Example:
-        >>> estimated_tokens("How many tokens is this?")
+        >>> estimate_tokens("How many tokens is this?")
         6
     """
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / _BYTES_PER_TOKEN)

@@ -155,7 +155,7 @@ def cut_details(text: str) -> str:
     """Cut a text that is too long to be kept, and say so at its end; it may quote a model.
 
     Example:
-        >>> bounded_details("x" * 30_000)[-31:]
+        >>> cut_details("x" * 30_000)[-31:]
         '[cut: 30,000 characters in all]'
     """
     if len(text) <= MAX_DETAILS:

@@ -95,7 +95,7 @@ def identify_model(result: Result) -> str:
     witnesses against a test.
 
     Example:
-        >>> model_of(Result(llm_id="a:json", test_id="t", score=1.0, model_digest="sha256:1"))
+        >>> identify_model(Result(llm_id="a:json", test_id="t", score=1.0, model_digest="sha256:1"))
         'sha256:1'
     """
     return result.model_digest or result.llm_id

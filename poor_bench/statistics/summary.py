@@ -150,7 +150,7 @@ def compute_scored_share(n_scored: int, n_failed: int, n_pending: int = 0) -> fl
         ValueError: If a number is below 0.
 
     Example:
-        >>> scored_share(n_scored=18, n_failed=2)
+        >>> compute_scored_share(n_scored=18, n_failed=2)
         0.9
     """
     if min(n_scored, n_failed, n_pending) < 0:

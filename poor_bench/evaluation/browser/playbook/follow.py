@@ -44,7 +44,7 @@ from poor_bench.evaluation.browser.playbook.targets import (
 )
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession, OutOfTimeError
 from poor_bench.evaluation.data import set_path
-from poor_bench.messages import counted
+from poor_bench.messages import write_count
 from poor_bench.ports import Clock
 
 _MOST_STEPS = 1000
@@ -144,7 +144,7 @@ class _Follower:
     def _check_budget(self, where: str, kind: str) -> None:
         self._n_steps += 1
         if self.n_actions >= self._max_actions and acts(kind):
-            n_actions = counted(self.n_actions, "action")
+            n_actions = write_count(self.n_actions, "action")
             raise ActionError(f"{where}: stopped after {n_actions}; raise `max_steps`")
         if self._n_steps > _MOST_STEPS:
             raise ActionError(f"{where}: stopped after {_MOST_STEPS} steps")

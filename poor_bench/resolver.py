@@ -22,8 +22,8 @@ from poor_bench.runs.history import (
     UNDO,
     StoredRun,
     find_run,
+    read_stored_runs,
     run_names,
-    stored_runs,
 )
 
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ class ResultSetResolver:
         try:
             store.merge()
         except StoreError:
-            return stored_runs([*store.paths.runs(), *store.paths.journals()])
-        return stored_runs(store.paths.runs())
+            return read_stored_runs([*store.paths.runs(), *store.paths.journals()])
+        return read_stored_runs(store.paths.runs())
 
     def rescorings(self) -> Iterator[tuple[str, list[Result]]]:
         """Yield what rescorings replaced and what find_undoable them restored, oldest first.

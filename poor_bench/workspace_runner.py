@@ -23,8 +23,8 @@ from poor_bench.runner.jobs import (
     CostEstimate,
     JudgeItem,
     TrialJobs,
-    costs_of,
     estimate_cost,
+    estimate_costs,
     estimate_judging,
 )
 from poor_bench.runner.plan import Plan, TrialStates, WorkItem, make_plan
@@ -116,13 +116,13 @@ class WorkspaceRunner:
         _require_something(states)
         return make_plan(states, force=selection.force, only=selection.only)
 
-    def costs_of(self, item: WorkItem) -> Iterator[tuple[LLM, float | None]]:
+    def estimate_costs(self, item: WorkItem) -> Iterator[tuple[LLM, float | None]]:
         """Yield the LLM of a trial, then its judges, with about what each will cost.
 
         Raises:
             ConfigError: If a judge or a rubric cannot be used.
         """
-        return costs_of(item, self.workspace, self.scorer, self._judging.judges)
+        return estimate_costs(item, self.workspace, self.scorer, self._judging.judges)
 
     def estimate_cost(self, plan: Plan) -> CostEstimate:
         """Estimate what a plan will cost, without requests.

@@ -77,7 +77,7 @@ _LIST_EXAMPLES = examples(
 @pass_app
 def agents(app: AppContext, /, as_json: bool) -> int:
     """List the agents of the workspace, and check their files."""
-    from poor_bench.judge.agent_registry import load_agent_registry, rubric_of
+    from poor_bench.judge.agent_registry import load_agent_registry, read_rubric
 
     registry = load_agent_registry(app.data_dir)
     rows: list[dict[str, Any]] = [
@@ -86,8 +86,8 @@ def agents(app: AppContext, /, as_json: bool) -> int:
             "name": agent.name,
             "llm_id": agent.llm_id,
             "n_cases": len(agent.cases),
-            "rubric": rubric_of(agent)[0].name,
-            "dimensions": list(rubric_of(agent)[0].names),
+            "rubric": read_rubric(agent)[0].name,
+            "dimensions": list(read_rubric(agent)[0].names),
         }
         for agent in registry.agents.values()
     ]
@@ -377,11 +377,11 @@ def agreement(
     Krippendorff's alpha and weighted kappa: 1 is full agreement, 0 is chance.
     """
     from poor_bench.judge.agreement import measure_agreement
-    from poor_bench.judge.labels import LabelScope, judged_items, read_labels
+    from poor_bench.judge.labels import LabelScope, collect_judged_items, read_labels
 
     runs = app.judgements.runs(agent_id)
     scope = LabelScope.AGENTS if whole else LabelScope.CASES
-    items = judged_items(runs, read_labels(app.data_dir), scope)
+    items = collect_judged_items(runs, read_labels(app.data_dir), scope)
     measured = {judge: measure_agreement(both, pass_rating) for judge, both in items.items()}
     if as_json:
         print_json({"judges": {judge: asdict(figures) for judge, figures in measured.items()}})
@@ -394,7 +394,7 @@ def agreement(
 
 
 def _print_agreement(measured: dict[str, Agreement]) -> None:
-    from poor_bench.judge.report_text import biases_of, estimate_text, figure_text, trust_text
+    from poor_bench.judge.report_text import estimate_text, figure_text, list_biases, trust_text
 
     rows = [
         ["labelled", *(str(figures.n) for figures in measured.values())],
@@ -410,7 +410,7 @@ def _print_agreement(measured: dict[str, Agreement]) -> None:
     ]
     print_table(dict(zip(["", *measured], row, strict=True)) for row in rows)
     for judge, figures in measured.items():
-        leanings = "".join(f"; {leaning}" for leaning in biases_of(figures))
+        leanings = "".join(f"; {leaning}" for leaning in list_biases(figures))
         say(f"{judge}: {trust_text(figures)}{leanings}")
 
 

@@ -101,7 +101,7 @@ def _compare(
         if not beside:
             runner.require_idle(run)
         runner.limit_cost(run, max_cost)
-        if not as_json and (most_usd := run.estimated_cost_usd()):
+        if not as_json and (most_usd := run.estimate_cost_usd()):
             click.echo(f"Cost: {format_highest_cost(most_usd)}", err=True)
         comparisons = list(run.made)
         for made in runner.run(run):
@@ -120,7 +120,7 @@ def _compare(
 
 def _tell_plan(run: PairwiseRun, *, as_json: bool) -> int:
     n_comparisons, judges = len(run.pairs), [judge.llm.id for judge in run.judges]
-    most_usd = run.estimated_cost_usd()
+    most_usd = run.estimate_cost_usd()
     if as_json:
         print_json({"duels": n_comparisons, "judges": judges, "most_usd": most_usd})
         return 0

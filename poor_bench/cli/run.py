@@ -284,7 +284,7 @@ def _find_results(runner: WorkspaceRunner, plan: Plan) -> Iterator[Result]:
     """Yield the stored results of the LLMs and tests that were selected."""
     states = plan.states
     for result in runner.config.store.results():
-        if states.state_of(result) is not None:
+        if states.find_state(result) is not None:
             yield result
 
 

@@ -146,21 +146,21 @@ def _select_tests(app: AppContext, classes: str) -> list[Test]:
 def _run(app: AppContext, task: ParamsTask, *, quiet: bool) -> ParamsReport:
     from poor_bench.llm_manager import LLMManager
     from poor_bench.pool.control import RunControl
-    from poor_bench.tuning.params.tune_params import estimated_cost_usd, tune_params
+    from poor_bench.tuning.params.tune_params import estimate_cost_usd, tune_params
 
     control = RunControl()
     with closing(LLMManager(app.data_dir)) as manager:
-        cost_usd = estimated_cost_usd(task, app.config, manager)
+        cost_usd = estimate_cost_usd(task, app.config, manager)
         with open_view(task, cost_usd, quiet=quiet) as tell, stop_on_signal(control):
             return tune_params(task, app.config, manager, control, tell)
 
 
 def _print_plan(app: AppContext, task: ParamsTask, *, as_json: bool) -> int:
     from poor_bench.llm_manager import LLMManager
-    from poor_bench.tuning.params.tune_params import estimated_cost_usd
+    from poor_bench.tuning.params.tune_params import estimate_cost_usd
 
     with closing(LLMManager(app.data_dir)) as manager:
-        cost_usd = estimated_cost_usd(task, app.config, manager)
+        cost_usd = estimate_cost_usd(task, app.config, manager)
     if as_json:
         print_json(
             {

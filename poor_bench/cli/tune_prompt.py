@@ -302,7 +302,7 @@ def _describe_writer(task: PromptTask) -> str:
 def _describe_cost(task: PromptTask) -> str:
     subject = task.subject
     n_attempts = (task.limits.n_calls or 0) / subject.n_calls_per_case
-    cost_usd = n_attempts * subject.estimated_cost_usd()
+    cost_usd = n_attempts * subject.estimate_cost_usd()
     return f" (about{_format_cost(cost_usd).removeprefix(',')})" if cost_usd else ""
 
 

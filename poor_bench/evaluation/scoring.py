@@ -119,14 +119,14 @@ def score_trial(
         trial: What the agent did.
         prices: Of the LLM in llms.json; those of the case precede them.
     """
-    cost = estimated_cost_usd(case, trial, prices)
+    cost = estimate_cost_usd(case, trial, prices)
     costed = trial.model_copy(update={"estimated_cost_usd": cost})
     failed = failed_checks(case, costed)
     passed = not failed and trial.failure is None
     return costed.model_copy(update={"failed_checks": failed, "passed": passed})
 
 
-def estimated_cost_usd(
+def estimate_cost_usd(
     case: EvalCase, trial: EvalTrialResult, prices: Prices = _UNKNOWN
 ) -> float | None:
     """Tokens times price, in US dollars; None if a price or the number of tokens is unknown.

@@ -28,7 +28,7 @@ from poor_bench.evaluation.agent import Step
 from poor_bench.evaluation.models import EvalCase, EvalSuiteResult, EvalTrialResult
 from poor_bench.evaluation.scoring import score_case, score_suite, score_trial
 from poor_bench.models.llm import Prices
-from poor_bench.runs.history import RunHistory, RunKind, StoredRun, stored_runs
+from poor_bench.runs.history import RunHistory, RunKind, StoredRun, read_stored_runs
 from poor_bench.runs.journal import JournalWriter, dump_record, owner_lock_path
 from poor_bench.safe_files import os_errors_told
 
@@ -272,7 +272,7 @@ def open_run(folder: Path) -> SuiteRun:
     path = folder / RUN_FILE
     if not path.is_file():
         raise ConfigError(f"{folder} is not the folder of a run: {RUN_FILE} is missing")
-    [run] = stored_runs([path], in_folders=True)
+    [run] = read_stored_runs([path], in_folders=True)
     return SuiteRun(run)
 
 

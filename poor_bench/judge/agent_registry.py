@@ -57,7 +57,7 @@ def load_agent_registry(data_dir: Path) -> AgentRegistry:
     )
 
 
-def rubric_of(agent: Agent) -> tuple[Rubric, tuple[str, ...]]:
+def read_rubric(agent: Agent) -> tuple[Rubric, tuple[str, ...]]:
     """Read the rubric of an agent, with its corrections.
 
     Raises:

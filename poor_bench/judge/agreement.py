@@ -48,7 +48,7 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float 
     return None if expected == 1 else (observed - expected) / (1 - expected)
 
 
-def weighted_kappa(first: Sequence[float], second: Sequence[float]) -> float | None:
+def compute_weighted_kappa(first: Sequence[float], second: Sequence[float]) -> float | None:
     """Compute the quadratically weighted kappa of two raters for numbers.
 
     Large differences count more than small ones. The scores need not be whole: with quadratic
@@ -71,7 +71,7 @@ def weighted_kappa(first: Sequence[float], second: Sequence[float]) -> float | N
         Sociological Methodology 2.
 
     Example:
-        >>> round(weighted_kappa([1, 2, 3, 4], [1, 2, 4, 4]), 3)
+        >>> round(compute_weighted_kappa([1, 2, 3, 4], [1, 2, 4, 4]), 3)
         0.917
     """
     n = _check(first, second)
@@ -232,7 +232,7 @@ def measure_agreement(items: Sequence[ScoredItem], pass_rating: float) -> Agreem
     return Agreement(
         n=len(items),
         kappa=cohen_kappa(*passed) if items else None,
-        weighted_kappa=weighted_kappa(judge, human) if items else None,
+        weighted_kappa=compute_weighted_kappa(judge, human) if items else None,
         alpha=krippendorff_alpha([(item.judge, *item.humans) for item in items]),
         human_alpha=krippendorff_alpha([item.humans for item in items]),
         pearson=row_correlations([judge], [human])[0] if items else None,

@@ -117,7 +117,7 @@ def broken_rules(case: AgentCase, turns: tuple[Turn, ...]) -> tuple[str, ...]:
     )
 
 
-def with_rules_of(case: AgentCase, conversation: Conversation) -> Conversation:
+def apply_rules(case: AgentCase, conversation: Conversation) -> Conversation:
     """Apply the rules of a case to a stored conversation; one that broke off stays as it is."""
     if conversation.failure is not None:
         return conversation

@@ -12,7 +12,7 @@ from typing import Any, Self
 from poor_bench.config.judge_settings import load_judge_settings
 from poor_bench.config.load import llms_file, load_llms, raise_errors
 from poor_bench.errors import ConfigError
-from poor_bench.judge.evidence import JudgeEvidence, case_of
+from poor_bench.judge.evidence import JudgeEvidence, build_case
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judge_llm import JudgeOptions, judge_llm
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD, Judgement
@@ -70,7 +70,7 @@ class Evaluator:
         options = JudgeOptions(
             model=model, temperature=temperature, max_tokens=max_tokens, base_url=base_url
         )
-        llms = () if isinstance(model, LLM) else _llms_of(folder)
+        llms = () if isinstance(model, LLM) else _load_llms(folder)
         self.llm = judge_llm(options, settings, llms, os.environ)
         limits = (threshold, settings.threshold, APPROVAL_THRESHOLD)
         self._threshold = next(limit for limit in limits if limit is not None)
@@ -119,7 +119,7 @@ class Evaluator:
         """Judge an agent like `evaluate`, with a typed result."""
         if not test_results:
             raise ConfigError("nothing to judge: `test_results` is empty")
-        rubric, notes = self._rubric_of(skill)
+        rubric, notes = self._read_rubric(skill)
         judge = Judge(self.llm, self._manager, rubric, threshold=self._threshold)
         judgement = judge.judge(_evidence(agent, skill, test_results))
         return replace(
@@ -144,7 +144,7 @@ class Evaluator:
     ) -> None:
         self.close()
 
-    def _rubric_of(self, skill: Record | None) -> tuple[Rubric, tuple[str, ...]]:
+    def _read_rubric(self, skill: Record | None) -> tuple[Rubric, tuple[str, ...]]:
         markdown = (skill or {}).get("rubric")
         if not markdown:
             return DEFAULT_RUBRIC, ()
@@ -162,7 +162,7 @@ def evaluate_sync(
 
 def _evidence(agent: Record, skill: Record | None, test_results: Sequence[Record]) -> JudgeEvidence:
     return JudgeEvidence(
-        cases=tuple(case_of(result) for result in test_results),
+        cases=tuple(build_case(result) for result in test_results),
         description=str(agent.get("description") or ""),
         system_prompt=str(agent.get("system_prompt") or ""),
         skill=str((skill or {}).get("name") or ""),
@@ -170,7 +170,7 @@ def _evidence(agent: Record, skill: Record | None, test_results: Sequence[Record
     )
 
 
-def _llms_of(folder: Path) -> Sequence[LLM]:
+def _load_llms(folder: Path) -> Sequence[LLM]:
     if not llms_file(folder).exists():
         return ()
     loaded = load_llms(folder)

@@ -55,7 +55,7 @@ class JudgeEvidence:
         return (self.description, self.system_prompt, self.skill, *spoken)
 
 
-def case_of(test_result: Mapping[str, Any]) -> JudgedCase:
+def build_case(test_result: Mapping[str, Any]) -> JudgedCase:
     """Convert a test result to a case.
 
     Args:
@@ -65,13 +65,13 @@ def case_of(test_result: Mapping[str, Any]) -> JudgedCase:
     passed = test_result.get("passed")
     return JudgedCase(
         name=str(test_result.get("test_name", "")),
-        turns=turns_of(test_result.get("input"), test_result.get("agent_response")),
+        turns=build_turns(test_result.get("input"), test_result.get("agent_response")),
         expected_behavior=_text(test_result.get("expected_behavior")),
         passed=passed if isinstance(passed, bool) else None,
     )
 
 
-def turns_of(inputs: Any, responses: Any) -> tuple[Turn, ...]:
+def build_turns(inputs: Any, responses: Any) -> tuple[Turn, ...]:
     """Build a conversation with alternating turns.
 
     Args:
@@ -135,6 +135,6 @@ def as_data(text: str) -> str:
     return _INVISIBLE.sub(lambda match: f"[U+{ord(match[0]):04X}]", escaped)
 
 
-def quoted(tag: str, nonce: str, text: str) -> str:
+def quote_between_tags(tag: str, nonce: str, text: str) -> str:
     """Quote a text between tags that it cannot contain."""
     return f"<{tag}-{nonce}>\n{as_data(text)}\n</{tag}-{nonce}>"

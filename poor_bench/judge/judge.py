@@ -11,6 +11,7 @@ from poor_bench.judge.evidence import JudgeEvidence, nonce_for
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD, JudgeError, Judgement, fallback_judgement
 from poor_bench.judge.parts import (
     DEFAULT_MAX_TOKENS,
+    add_costs,
     context_limit,
     merge_judgements,
     reply_limit,
@@ -18,7 +19,6 @@ from poor_bench.judge.parts import (
     split_in_halves,
     sum_cost,
     sum_usage,
-    with_costs_of,
 )
 from poor_bench.judge.prompt import (
     ADVICE,
@@ -107,7 +107,7 @@ class Judge:
             try:
                 judged.append(self._judge_part(part, cancelled))
             except JudgeError as error:
-                spent = with_costs_of([*judged, error.fallback], error.fallback)
+                spent = add_costs([*judged, error.fallback], error.fallback)
                 fallback = fallback_judgement(spent, self.rubric.names, evidence.cases, str(error))
                 raise JudgeError(str(error), fallback, hint=error.hint) from error.__cause__
         return merge_judgements(judged, self.rubric)
@@ -120,7 +120,7 @@ class Judge:
             if not error.is_too_long or len(part.cases) < 2:
                 raise
             whole = self._judge_parts(part, split_in_halves(part), cancelled)
-            return with_costs_of([error.fallback, whole], whole)
+            return add_costs([error.fallback, whole], whole)
 
     def complete(
         self,

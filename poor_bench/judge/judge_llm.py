@@ -95,7 +95,7 @@ def chosen_llm(
     elif (found := find_llm(wanted, listed)) is not None:
         llm = _with(found, settings.temperature, settings.max_tokens)
     else:
-        llm = _unlisted(_full_name(wanted, listed), options, settings, environ)
+        llm = _build_unlisted(_full_name(wanted, listed), options, settings, environ)
     return _with(llm, options.temperature, options.max_tokens)
 
 
@@ -126,7 +126,7 @@ def _full_name(name: str, llms: Sequence[LLM]) -> str:
     return name
 
 
-def _unlisted(
+def _build_unlisted(
     name: str, options: JudgeOptions, settings: JudgeSettings, environ: Mapping[str, str]
 ) -> LLM:
     provider, _, model = name.partition(":")

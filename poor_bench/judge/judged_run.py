@@ -223,11 +223,11 @@ def summarise_run(run: JudgeRun) -> RunSummary:
         run=run,
         panel=panel,
         cases=tuple(_case(talk, run, panel) for talk in run.conversations),
-        noise=noise_floor(repeats_of([run], OVERALL)),
+        noise=noise_floor(group_repeats([run], OVERALL)),
     )
 
 
-def repeats_of(runs: Iterable[JudgeRun], name: str) -> list[list[float]]:
+def group_repeats(runs: Iterable[JudgeRun], name: str) -> list[list[float]]:
     """Group repeated scores of the same judge for the same conversations.
 
     Args:

@@ -43,11 +43,11 @@ def labels_to_csv(runs: Iterable[JudgeRun], labels: Iterable[Label]) -> str:
     known: dict[tuple[str, str], list[Label]] = {}
     for label in current_labels(labels):
         known.setdefault((label.about, label.dimension), []).append(label)
-    rows = (filled for run in runs for filled in _filled_rows(run, known))
+    rows = (filled for run in runs for filled in _fill_rows(run, known))
     return csv_text([(name, name) for name in _FIELDS], rows)
 
 
-def _filled_rows(
+def _fill_rows(
     run: JudgeRun, known: Mapping[tuple[str, str], list[Label]]
 ) -> Iterator[dict[str, Any]]:
     for about, row in _rows(run):

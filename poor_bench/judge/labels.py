@@ -218,7 +218,7 @@ class LabelScope(StrEnum):
     """Agents as a whole: their overall score and each dimension of their rubric."""
 
 
-def judged_items(
+def collect_judged_items(
     runs: Iterable[JudgeRun], labels: Iterable[Label], scope: LabelScope = LabelScope.CASES
 ) -> dict[str, tuple[ScoredItem, ...]]:
     """Collect by judge the items that a person scored, too.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from poor_bench.errors import RecordedError
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.judge.conversation import Conversation
-from poor_bench.judge.evidence import JudgedCase, nonce_for, quoted
+from poor_bench.judge.evidence import JudgedCase, nonce_for, quote_between_tags
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.pairwise_results import PairComparison, Position
 from poor_bench.judge.prompt import repair_message
@@ -56,9 +56,12 @@ def pairwise_messages(
     ]
     parts = ["\n".join(["# Rubric", *filter(None, [rubric.text]), *dimensions])]
     if instructions:
-        parts.append(f"# What the agents were to do\n{quoted('instructions', nonce, instructions)}")
+        quotation = quote_between_tags("instructions", nonce, instructions)
+        parts.append(f"# What the agents were to do\n{quotation}")
     if first.expected_behavior:
-        parts.append(f"# Expected\n{quoted('expected', nonce, first.expected_behavior)}")
+        parts.append(
+            f"# Expected\n{quote_between_tags('expected', nonce, first.expected_behavior)}"
+        )
     parts += [_agent_text(number, case, nonce) for number, case in enumerate((first, second), 1)]
     parts.append(_FORM.format(nonce=nonce))
     system = Message("system", _SYSTEM.format(nonce=nonce))
@@ -93,7 +96,7 @@ def _spoken(case: JudgedCase) -> list[str]:
 
 def _agent_text(number: int, case: JudgedCase, nonce: str) -> str:
     tags = {"user": "user", "agent": "response"}
-    turns = [quoted(tags[turn.speaker], nonce, turn.text) for turn in case.turns]
+    turns = [quote_between_tags(tags[turn.speaker], nonce, turn.text) for turn in case.turns]
     return "\n".join([f"# Agent {number}", *turns])
 
 

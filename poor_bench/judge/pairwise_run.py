@@ -11,13 +11,13 @@ from pathlib import Path
 from poor_bench.calls.budget import Budget, require_prices
 from poor_bench.config.judge_settings import load_judge_settings
 from poor_bench.errors import ConfigError
-from poor_bench.judge.agent_registry import load_agent_registry, rubric_of
+from poor_bench.judge.agent_registry import load_agent_registry, read_rubric
 from poor_bench.judge.conversation import Conversation
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judged_run import JudgeRun
 from poor_bench.judge.pairwise import PairwiseJudge, shown_texts
 from poor_bench.judge.pairwise_results import PairComparison
-from poor_bench.judge.run_plan import FORM_CHARACTERS, judges_of, request_usd
+from poor_bench.judge.run_plan import FORM_CHARACTERS, choose_judges, request_usd
 from poor_bench.judge.storage import JudgementStore, PairwiseStore
 from poor_bench.llm_manager import LLMManager
 from poor_bench.pool.control import RunControl
@@ -74,7 +74,7 @@ class PairwiseRun:
         """Number of comparisons: each pair before each judge."""
         return len(self.pairs) * len(self.judges)
 
-    def estimated_cost_usd(self) -> float:
+    def estimate_cost_usd(self) -> float:
         """Highest cost in US dollars without repairs; 0.0 without prices."""
         return sum(
             self._comparison_usd(judge, pair)
@@ -218,6 +218,6 @@ class PairwiseRunner:
     def _judges(self, run: JudgeRun, names: tuple[str, ...]) -> list[Judge]:
         registry = load_agent_registry(self._data_dir)
         settings = load_judge_settings(self._data_dir)
-        rubric, _ = rubric_of(registry.agent(run.header.agent_id))
-        llms = judges_of(names, registry, settings, self._environ)
+        rubric, _ = read_rubric(registry.agent(run.header.agent_id))
+        llms = choose_judges(names, registry, settings, self._environ)
         return [Judge(llm, self._manager, rubric) for llm in llms]

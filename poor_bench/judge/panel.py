@@ -30,14 +30,14 @@ class Spread:
         return self.high - self.low
 
 
-def spread_of(scores: Sequence[float]) -> Spread:
+def compute_spread(scores: Sequence[float]) -> Spread:
     """Compute mean, range and standard deviation of repeated scores.
 
     Raises:
         ValueError: If there is no score.
 
     Example:
-        >>> spread_of([6.0, 7.0, 8.0])
+        >>> compute_spread([6.0, 7.0, 8.0])
         Spread(mean=7.0, low=6.0, high=8.0, n=3, sd=1.0)
     """
     if not scores:
@@ -228,9 +228,9 @@ def _member(judge: str, judgements: Sequence[Judgement]) -> PanelMember:
         judge=judge,
         n_fallbacks=len(judgements) - len(usable),
         is_self_judged=any(judgement.is_self_judged for judgement in judgements),
-        overall=spread_of([item.overall_score for item in usable]) if usable else None,
-        dimensions={name: spread_of(scores) for name, scores in dimensions.items()},
-        cases={name: spread_of(scores) for name, scores in cases.items()},
+        overall=compute_spread([item.overall_score for item in usable]) if usable else None,
+        dimensions={name: compute_spread(scores) for name, scores in dimensions.items()},
+        cases={name: compute_spread(scores) for name, scores in cases.items()},
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from poor_bench.judge.evidence import JudgedCase, JudgeEvidence
 from poor_bench.judge.judgement import Judgement
 from poor_bench.judge.prompt import ADVICE
-from poor_bench.judge.reply import weighted_mean
+from poor_bench.judge.reply import compute_weighted_mean
 from poor_bench.judge.rubric import Rubric
 from poor_bench.models.completion import Usage
 from poor_bench.scoring.cost import estimate_tokens
@@ -100,8 +100,8 @@ def merge_judgements(parts: Sequence[Judgement], rubric: Rubric) -> Judgement:
     repairs = _unique((note,), *(part.repairs for part in parts))
     texts = {name: _unique(*(getattr(part, name) for part in parts)) for name in ADVICE}
     return replace(
-        with_costs_of(parts, first),
-        overall_score=weighted_mean(scores, rubric),
+        add_costs(parts, first),
+        overall_score=compute_weighted_mean(scores, rubric),
         scores={name: round(score, 2) for name, score in scores.items()},
         test_case_evaluations=tuple(case for part in parts for case in part.test_case_evaluations),
         repairs=repairs,
@@ -114,7 +114,7 @@ def merge_judgements(parts: Sequence[Judgement], rubric: Rubric) -> Judgement:
     )
 
 
-def with_costs_of(parts: Sequence[Judgement], whole: Judgement) -> Judgement:
+def add_costs(parts: Sequence[Judgement], whole: Judgement) -> Judgement:
     """Add up usage and cost of several judgements.
 
     Requests that were never answered took nothing.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, quoted
+from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, quote_between_tags
 from poor_bench.judge.rubric import Rubric
 from poor_bench.models.completion import Message
 
@@ -141,17 +141,17 @@ def _background(evidence: JudgeEvidence, nonce: str) -> Iterator[str]:
         "instructions": evidence.system_prompt,
         "skill": evidence.skill,
     }
-    given = [quoted(tag, nonce, text) for tag, text in pieces.items() if text.strip()]
+    given = [quote_between_tags(tag, nonce, text) for tag, text in pieces.items() if text.strip()]
     if given:
         yield "\n".join(["# What the agent is meant to do", *given])
 
 
 def _case_text(number: int, case: JudgedCase, nonce: str) -> str:
     tags = {"user": "user", "agent": "response"}
-    pieces = [quoted("name", nonce, case.name)] if case.name else []
-    pieces += [quoted(tags[turn.speaker], nonce, turn.text) for turn in case.turns]
+    pieces = [quote_between_tags("name", nonce, case.name)] if case.name else []
+    pieces += [quote_between_tags(tags[turn.speaker], nonce, turn.text) for turn in case.turns]
     if case.expected_behavior.strip():
-        pieces.append(quoted("expected", nonce, case.expected_behavior))
+        pieces.append(quote_between_tags("expected", nonce, case.expected_behavior))
     return "\n".join([f"# Case {number}", *pieces])
 
 

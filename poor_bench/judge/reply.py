@@ -85,7 +85,7 @@ def find_verdict(reply: str, rubric: Rubric, nonce: str, judged_texts: Iterable[
     """
     answer = split_thinking(reply).answer
     signed = ObjectSearch(
-        lambda value: is_signed(value, nonce) and bool(scores_of(value, rubric)), _SCORES_KEY
+        lambda value: is_signed(value, nonce) and bool(read_scores(value, rubric)), _SCORES_KEY
     ).objects_in(answer)
     if signed:
         return _not_copied(signed[0], rubric, judged_texts)
@@ -94,7 +94,7 @@ def find_verdict(reply: str, rubric: Rubric, nonce: str, judged_texts: Iterable[
     return _only_unsigned(answer, rubric, judged_texts)
 
 
-def scores_of(verdict: Object, rubric: Rubric) -> dict[str, Any]:
+def read_scores(verdict: Object, rubric: Rubric) -> dict[str, Any]:
     """Map the scores of a verdict to the names of the rubric."""
     stated = verdict.get("scores")
     listed = stated if isinstance(stated, Mapping) else verdict
@@ -108,8 +108,8 @@ def _not_copied(verdict: Object, rubric: Rubric, judged_texts: Iterable[str]) ->
     Raises:
         UnusableReplyError: If they do.
     """
-    own = scores_of(verdict, rubric)
-    search = ObjectSearch(lambda value: _has_all(scores_of(value, rubric), own), _SCORES_KEY)
+    own = read_scores(verdict, rubric)
+    search = ObjectSearch(lambda value: _has_all(read_scores(value, rubric), own), _SCORES_KEY)
     if any(search.objects_in(text) for text in judged_texts):
         raise UnusableReplyError(
             "its scores are those of a verdict that stands in the evidence, where it counts for "
@@ -131,7 +131,7 @@ def _same(quoted: Any, own: Any) -> bool:
 
 
 def _only_unsigned(answer: str, rubric: Rubric, judged_texts: Iterable[str]) -> Object:
-    search = _unsigned_search(answer, rubric)
+    search = _build_unsigned_search(answer, rubric)
     if search is None:
         what = "no JSON object with `scores`" if answer.strip() else "no answer"
         raise UnusableReplyError(f"it holds {what}")
@@ -143,14 +143,14 @@ def _only_unsigned(answer: str, rubric: Rubric, judged_texts: Iterable[str]) -> 
     return own[0]
 
 
-def _unsigned_search(answer: str, rubric: Rubric) -> ObjectSearch | None:
+def _build_unsigned_search(answer: str, rubric: Rubric) -> ObjectSearch | None:
     """Build the search for verdicts: objects with `scores`, else bare scores."""
 
     def has_scores(value: Object) -> bool:
-        return isinstance(value.get("scores"), Mapping) and bool(scores_of(value, rubric))
+        return isinstance(value.get("scores"), Mapping) and bool(read_scores(value, rubric))
 
     def is_scores(value: Object) -> bool:
-        return bool(scores_of(value, rubric))
+        return bool(read_scores(value, rubric))
 
     searches = (ObjectSearch(has_scores, _SCORES_KEY), ObjectSearch(is_scores, _SCORES_KEY))
     return next((search for search in searches if search.objects_in(answer)), None)
@@ -198,12 +198,12 @@ def read_verdict(
     of the dimensions by weight; the judge's own is not looked at.
     """
     reader = _Reader()
-    stated = scores_of(verdict, rubric)
+    stated = read_scores(verdict, rubric)
     scores = {name: reader.score(stated.get(name), f"scores.{name}") for name in rubric.names}
     evaluations = tuple(reader.cases(verdict.get("test_case_evaluations"), cases))
     numbered = enumerate(evaluations, start=1)
     return Reading(
-        overall_score=weighted_mean(scores, rubric),
+        overall_score=compute_weighted_mean(scores, rubric),
         scores=scores,
         test_case_evaluations=evaluations,
         texts=reader.advice(verdict, advice),
@@ -213,13 +213,13 @@ def read_verdict(
     )
 
 
-def weighted_mean(scores: Mapping[str, float], rubric: Rubric) -> float:
+def compute_weighted_mean(scores: Mapping[str, float], rubric: Rubric) -> float:
     """Compute the weighted mean of scores, to two decimals.
 
     Example:
         >>> from poor_bench.judge.rubric import Dimension
         >>> two = Rubric("two", (Dimension("a", 75.0), Dimension("b", 25.0)))
-        >>> weighted_mean({"a": 8.0, "b": 4.0}, two)
+        >>> compute_weighted_mean({"a": 8.0, "b": 4.0}, two)
         7.0
     """
     total = sum(dimension.weight for dimension in rubric.dimensions)
@@ -246,7 +246,7 @@ class _Reader:
     def cases(self, value: Any, cases: Sequence[JudgedCase]) -> Iterator[CaseEvaluation]:
         stated = [item for item in value if isinstance(item, dict)] if _is_list(value) else []
         for index, case in enumerate(cases):
-            evaluation = _evaluation_of(index, cases, stated)
+            evaluation = _find_evaluation(index, cases, stated)
             yield self._case(case, f"test_case_evaluations[{case.name or index}]", evaluation)
 
     def _case(self, case: JudgedCase, place: str, stated: Mapping[str, Any]) -> CaseEvaluation:
@@ -275,7 +275,7 @@ class _Reader:
         return {name: texts.get(name) or () for name in ADVICE}
 
 
-def _evaluation_of(
+def _find_evaluation(
     index: int, cases: Sequence[JudgedCase], stated: Sequence[Mapping[str, Any]]
 ) -> Mapping[str, Any]:
     """Find the entry of a case by number, name or position."""

@@ -80,7 +80,7 @@ def spread_text(spread: Spread) -> str:
 
     Example:
         >>> from poor_bench.judge.panel import spread_of
-        >>> spread_text(spread_of([6.0, 7.0, 8.0]))
+        >>> spread_text(compute_spread([6.0, 7.0, 8.0]))
         '6.0 to 8.0, sd 1.00'
     """
     if spread.sd is None:
@@ -182,7 +182,7 @@ def trust_text(agreement: Agreement) -> str:
     return "reliable" if agreement.alpha >= _FAIR else "sufficient for tentative conclusions"
 
 
-def biases_of(agreement: Agreement) -> Iterator[str]:
+def list_biases(agreement: Agreement) -> Iterator[str]:
     """List significant biases."""
     bias, length = agreement.bias, agreement.length_bias
     if bias is not None and not bias.low <= 0 <= bias.high:

@@ -95,7 +95,7 @@ class WorkspaceJudges:
         self._environ = environ
         self._rubrics: dict[JudgeQuestion, tuple[Rubric, tuple[str, ...]]] = {}
 
-    def llm_of(self, question: JudgeQuestion) -> LLM:
+    def find_llm(self, question: JudgeQuestion) -> LLM:
         """Choose the judge.
 
         Raises:
@@ -104,7 +104,7 @@ class WorkspaceJudges:
         options = JudgeOptions(model=question.judge or None)
         return chosen_llm(options, self._settings, self._llms, self._environ)
 
-    def rubric_of(self, question: JudgeQuestion) -> tuple[Rubric, tuple[str, ...]]:
+    def read_rubric(self, question: JudgeQuestion) -> tuple[Rubric, tuple[str, ...]]:
         """Read the rubric of a question, with its corrections.
 
         Raises:
@@ -122,7 +122,7 @@ class WorkspaceJudges:
         """
         options = JudgeOptions(model=question.judge or None)
         judge_llm(options, self._settings, self._llms, self._environ)
-        self.rubric_of(question)
+        self.read_rubric(question)
 
     def fingerprint(self, questions: Iterable[JudgeQuestion]) -> str:
         """Hash judges, their settings, rubrics and prompt.
@@ -134,7 +134,7 @@ class WorkspaceJudges:
             ConfigError: If a judge or rubric cannot be used.
         """
         parts = [
-            [llm_fingerprint(self.llm_of(question)), self.rubric_of(question)[0].hash]
+            [llm_fingerprint(self.find_llm(question)), self.read_rubric(question)[0].hash]
             for question in questions
         ]
         if not parts:
@@ -142,7 +142,7 @@ class WorkspaceJudges:
         told = json.dumps([PROMPT_VERSION, parts]).encode()
         return hashlib.blake2b(told, digest_size=8).hexdigest()
 
-    def estimated_cost_usd(self, question: JudgeQuestion, prompt: str) -> float | None:
+    def estimate_cost_usd(self, question: JudgeQuestion, prompt: str) -> float | None:
         """Estimate the cost of a question about the response to a prompt.
 
         Returns:
@@ -153,9 +153,9 @@ class WorkspaceJudges:
         """
         turns = (Turn("user", prompt), Turn("agent", _EXPECTED_RESPONSE))
         case = JudgedCase(name="", turns=turns, expected_behavior=question.expected_behavior)
-        rubric, _ = self.rubric_of(question)
+        rubric, _ = self.read_rubric(question)
         messages = judge_messages(JudgeEvidence(cases=(case,)), rubric, _ANY_NONCE, advice=())
-        once = estimate_cost_usd(self.llm_of(question).prices, messages)
+        once = estimate_cost_usd(self.find_llm(question).prices, messages)
         return None if once is None else once * question.samples
 
     @cached_property
@@ -200,14 +200,14 @@ class JudgeClient:
             ConfigError: If the judge or the rubric cannot be used.
             RunCancelledError: If the run was cancelled.
         """
-        rubric, notes = self._judges.rubric_of(question)
-        judge = Judge(self._judges.llm_of(question), self._manager, rubric, advice=())
+        rubric, notes = self._judges.read_rubric(question)
+        judge = Judge(self._judges.find_llm(question), self._manager, rubric, advice=())
         evidence = self._evidence(response, question)
         judgements = []
         errors = []
         for _ in range(question.samples):
             try:
-                judgements.append(self._asked(judge, evidence))
+                judgements.append(self._ask(judge, evidence))
             except JudgeError as error:
                 errors.append(error)
         if not judgements:
@@ -227,7 +227,7 @@ class JudgeClient:
             "samples": [judgement.as_dict() for judgement in self._judgements],
         }
 
-    def _asked(self, judge: Judge, evidence: JudgeEvidence) -> Judgement:
+    def _ask(self, judge: Judge, evidence: JudgeEvidence) -> Judgement:
         try:
             judgement = judge.ask(evidence, self._cancelled)
         except JudgeError as error:

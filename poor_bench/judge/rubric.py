@@ -195,7 +195,7 @@ def _problems(wanted: Sequence[_Section], name: str) -> Iterator[Problem]:
         )
     seen: dict[str, int] = {}
     for section in wanted:
-        message = _problem_of(section)
+        message = _find_problem(section)
         if not message and section.name in seen:
             message = f"{section.name!r} is already defined in line {seen[section.name]}"
         seen.setdefault(section.name, section.line)
@@ -203,7 +203,7 @@ def _problems(wanted: Sequence[_Section], name: str) -> Iterator[Problem]:
             yield Problem(file=name, place="", message=message, hint=_FORM, line=section.line)
 
 
-def _problem_of(section: _Section) -> str:
+def _find_problem(section: _Section) -> str:
     if section.weight is None:
         return f"the dimension {section.title!r:.80} has no weight"
     if not 0 < section.weight <= _WHOLE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from poor_bench.judge.judged_run import OVERALL, JudgeRun, RunHeader, RunSummary, repeats_of
+from poor_bench.judge.judged_run import OVERALL, JudgeRun, RunHeader, RunSummary, group_repeats
 from poor_bench.judge.panel import noise_floor, within_noise
 
 
@@ -92,7 +92,7 @@ class _Floors:
     n_judgements: float
 
     def of(self, name: str) -> float | None:
-        return noise_floor(repeats_of(self.runs, name), self.n_judgements)
+        return noise_floor(group_repeats(self.runs, name), self.n_judgements)
 
 
 def _n_judgements(before: RunSummary, after: RunSummary) -> float:

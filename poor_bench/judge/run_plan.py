@@ -9,9 +9,9 @@ from pathlib import Path
 from poor_bench.config.judge_settings import JudgeSettings, load_judge_settings
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
-from poor_bench.judge.agent_registry import AgentRegistry, rubric_of
-from poor_bench.judge.conversation import Conversation, with_rules_of
-from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, turns_of
+from poor_bench.judge.agent_registry import AgentRegistry, read_rubric
+from poor_bench.judge.conversation import Conversation, apply_rules
+from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, build_turns
 from poor_bench.judge.judge_llm import JudgeOptions, judge_llm
 from poor_bench.judge.judged_run import JudgeRun, RunHeader
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
@@ -193,7 +193,7 @@ def prepare_plan(
     agent = registry.agent(request.agent_id)
     settings = load_judge_settings(data_dir)
     earlier = request.conversations_of
-    rubric, notes = rubric_of(agent)
+    rubric, notes = read_rubric(agent)
     cases = choose_cases(agent, request.case_ids) if earlier is None else agent.cases
     plan = JudgePlan(
         agent=agent,
@@ -201,13 +201,13 @@ def prepare_plan(
         llms=registry.llms,
         rubric=rubric,
         threshold=_threshold(agent, settings),
-        judges=judges_of(request.judges, registry, settings, environ),
+        judges=choose_judges(request.judges, registry, settings, environ),
         repeat=request.repeat,
         decision=request.decision,
         conversations=() if earlier is None else _earlier(earlier, request, agent),
         conversations_of="" if earlier is None else earlier.run_id,
         resumed=None if request.resumed is None else request.resumed.reopen(),
-        notes=(*notes, *_ignored_keys(registry)),
+        notes=(*notes, *_list_ignored_keys(registry)),
         skipped=tuple(str(each) for of_file in registry.broken.values() for each in of_file),
     )
     if request.resumed is not None:
@@ -240,7 +240,7 @@ def _require_unchanged(plan: JudgePlan, run: JudgeRun) -> None:
         )
 
 
-def judges_of(
+def choose_judges(
     names: tuple[str, ...],
     registry: AgentRegistry,
     settings: JudgeSettings,
@@ -264,7 +264,7 @@ def judges_of(
     return judges
 
 
-def _ignored_keys(registry: AgentRegistry) -> tuple[str, ...]:
+def _list_ignored_keys(registry: AgentRegistry) -> tuple[str, ...]:
     """Name keys such as `not_contains`: a rule under a wrong name would guard nothing."""
     return tuple(str(problem) for problem in registry.problems if problem.code == "unknown-key")
 
@@ -280,7 +280,7 @@ def _earlier(run: JudgeRun, request: JudgeRequest, agent: Agent) -> tuple[Conver
     if run.header.agent_id != request.agent_id:
         raise ConfigError(f"{run.run_id} is a run of another agent: {run.header.agent_id}")
     chosen = tuple(
-        with_rules_of(cases[talk.case_id], talk) if talk.case_id in cases else talk
+        apply_rules(cases[talk.case_id], talk) if talk.case_id in cases else talk
         for talk in run.conversations
         if talk.failure is None and (not request.case_ids or talk.case_id in request.case_ids)
     )
@@ -349,7 +349,7 @@ def _longest(plan: JudgePlan, case: AgentCase) -> JudgedCase:
     user = case.simulated_user
     n_more = _n_answers(case) - len(case.turns)
     made_up = ["x" * _most_characters(plan.llms[user.llm_id])] * n_more if user else []
-    turns = turns_of([*case.turns, *made_up], [answer] * _n_answers(case))
+    turns = build_turns([*case.turns, *made_up], [answer] * _n_answers(case))
     return JudgedCase(name=case.id, turns=turns, expected_behavior=case.expected_behavior)
 
 

@@ -126,7 +126,7 @@ def _failure(columns: Mapping[str, Sequence[Any]], place: int) -> Failure | None
 _NAMELESS = {kind: Failure(kind=kind, message="") for kind in FailureKind}
 
 
-def number_of(field: str, value: float | None) -> float | int | None:
+def read_number(field: str, value: float | None) -> float | int | None:
     """Turn the number of a column back into the value of the field."""
     if value is None or isnan(value):
         return None

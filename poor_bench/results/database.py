@@ -114,8 +114,8 @@ class Database:
         self._numbers = itertools.count(1)
         self._codes: dict[str, dict[str, int]] = {name: {} for name in CODES}
         self._values: dict[str, list[Any]] = {name: [] for name in CODES}
-        columns, held = _declared(_NEWEST), _declared(ALL_COLUMNS)
-        incoming = _declared({name: NUMBER_COLUMNS[name] for name in [*NUMBER_COLUMNS][1:]})
+        columns, held = _declare(_NEWEST), _declare(ALL_COLUMNS)
+        incoming = _declare({name: NUMBER_COLUMNS[name] for name in [*NUMBER_COLUMNS][1:]})
         self.connection.execute(
             f"CREATE TABLE incoming (place BIGINT, {incoming});"
             f"CREATE TABLE newest ({columns});"
@@ -186,7 +186,7 @@ class Database:
         for path, columns in ((numbers, NUMBER_COLUMNS), (texts, TEXT_COLUMNS)):
             names = ", ".join(f'"{name}"' for name in columns)
             self.connection.execute(
-                f"COPY (SELECT {names} FROM {relation} ORDER BY row) TO {_quoted(path)} "
+                f"COPY (SELECT {names} FROM {relation} ORDER BY row) TO {_quote(path)} "
                 "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 8192)"
             )
 
@@ -267,7 +267,7 @@ class Database:
         import numpy as np
 
         sought = words.casefold().encode("utf-8", "backslashreplace").decode()
-        text = _folded(f"concat_ws(chr(10), {', '.join(SEARCHED)})", sought)
+        text = _fold(f"concat_ws(chr(10), {', '.join(SEARCHED)})", sought)
         with self._lock, self.connection.cursor() as cursor:
             numbers = np.unique(np.searchsorted(self._starts, places, side="right") - 1)
             searched = " UNION ALL ".join(
@@ -295,7 +295,7 @@ def _relation(start: int, texts: Path | None) -> str:
     return _parquet(texts)
 
 
-def _folded(text: str, sought: str) -> str:
+def _fold(text: str, sought: str) -> str:
     """Fold a text as `str.casefold` does it (sharp s, final sigma), but for very rare letters.
 
     Letters that are not sought stay as they are: every pass over the texts takes time.
@@ -307,7 +307,7 @@ def _folded(text: str, sought: str) -> str:
     return folded
 
 
-def _declared(columns: Mapping[str, str]) -> str:
+def _declare(columns: Mapping[str, str]) -> str:
     return ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
 
 
@@ -329,7 +329,7 @@ def _as_file(lines: Sequence[bytes]) -> Iterator[str]:
             Path(path).unlink()
 
 
-def _quoted(path: Path) -> str:
+def _quote(path: Path) -> str:
     escaped = str(path).replace("'", "''")
     return f"'{escaped}'"
 
@@ -337,4 +337,4 @@ def _quoted(path: Path) -> str:
 def _parquet(path: Path) -> str:
     """Name a file to read, as the pattern that only this file matches."""
     pattern = re.sub(r"([*?\[])", r"[\1]", str(path))
-    return f"read_parquet({_quoted(Path(pattern))})"
+    return f"read_parquet({_quote(Path(pattern))})"

@@ -47,7 +47,7 @@ class ClassMeans:
             class_codes[table.columns["test_id"]] if len(table) else np.zeros(0, dtype=np.int64)
         )
         for llm_id in table.llm_ids:
-            rows = table.rows_of(llm_id)
+            rows = table.find_rows(llm_id)
             self._known[llm_id, None] = _means(table, rows)
             for code, name in enumerate(names):
                 self._known[llm_id, str(name)] = _means(table, rows[of_row[rows] == code])
@@ -76,12 +76,12 @@ def _mean(table: ResultTable, field: str, rows: NDArray[np.int64]) -> float | No
     return float(values.mean()) if len(values) else None
 
 
-def reliability_of(table: ResultTable, llm_id: str) -> Reliability | None:
+def compute_reliability(table: ResultTable, llm_id: str) -> Reliability | None:
     """Compute pass@k, pass^k and flip rate of an LLM; None if no test was tried twice.
 
     k is the usual number of trials of a test.
     """
-    rows = table.rows_of(llm_id)
+    rows = table.find_rows(llm_id)
     if not len(rows) or table.columns["trial"][rows].max() < 2:
         return None
     trials = list(table.light(rows))
@@ -111,7 +111,7 @@ def without_removed(
     is_counted = ~np.isin(table.columns["test_id"], gone)
     if is_counted.all():
         return table
-    return table.selected(is_counted, offset=generation * _GENERATION)
+    return table.select(is_counted, offset=generation * _GENERATION)
 
 
 def coverages_in(table: ResultTable) -> dict[str, Coverage]:

@@ -37,7 +37,7 @@ class TrialGrid:
     _rows: NDArray[np.int64]
     _starts: NDArray[np.int64]
 
-    def rows_of(self, test: int, llm: int) -> NDArray[np.int64]:
+    def find_rows(self, test: int, llm: int) -> NDArray[np.int64]:
         """Find the rows of `table` behind a cell of the grid."""
         place = test * len(self.llm_ids) + llm
         return self._rows[self._starts[place] : self._starts[place + 1]]
@@ -63,7 +63,7 @@ def trial_grid(table: ResultTable, tests: Mapping[str, Test], llm_ids: Sequence[
 
     columns = np.full(len(table.llm_ids) + 1, -1, dtype=np.int64)
     for column, llm_id in enumerate(llm_ids):
-        columns[table.code_of("llm_id", llm_id)] = column
+        columns[table.find_code("llm_id", llm_id)] = column
     columns[-1] = -1
     column_of = columns[table.columns["llm_id"]]
     rows = np.flatnonzero(column_of >= 0)
@@ -74,10 +74,10 @@ def trial_grid(table: ResultTable, tests: Mapping[str, Test], llm_ids: Sequence[
     ranks = np.empty(len(order), dtype=np.int64)
     ranks[order] = np.arange(len(order))
     index = ranks[lines] * len(llm_ids) + column_of[rows]
-    return _filled(table, tuple(llm_ids), tuple(ids[line] for line in order), rows, index)
+    return _fill(table, tuple(llm_ids), tuple(ids[line] for line in order), rows, index)
 
 
-def _filled(
+def _fill(
     table: ResultTable,
     llm_ids: tuple[str, ...],
     test_ids: tuple[str, ...],
@@ -179,7 +179,7 @@ class GridFilter:
     """Looked for in test ids, test texts and responses, in any case."""
 
 
-def lines_of(grid: TrialGrid, tests: Mapping[str, Test], wanted: GridFilter) -> NDArray[np.int64]:
+def find_lines(grid: TrialGrid, tests: Mapping[str, Test], wanted: GridFilter) -> NDArray[np.int64]:
     """Select the lines of the grid that pass a filter, in the order of the grid."""
     import numpy as np
 
@@ -243,7 +243,7 @@ def _mask(grid: TrialGrid, show: Show) -> Any:
     return found
 
 
-def ordered(grid: TrialGrid, lines: NDArray[np.int64], order: GridOrder) -> NDArray[np.int64]:
+def order_lines(grid: TrialGrid, lines: NDArray[np.int64], order: GridOrder) -> NDArray[np.int64]:
     """Sort lines; those that cannot be ordered come last."""
     import numpy as np
 

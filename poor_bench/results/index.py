@@ -27,9 +27,9 @@ from poor_bench.results.parts import (
     Base,
     Part,
     PartFolder,
-    identity_of,
+    compute_identity,
     is_intact,
-    status_of,
+    read_status,
 )
 from poor_bench.results.paths import StorePaths
 from poor_bench.results.snapshot import read_snapshot
@@ -169,9 +169,9 @@ class ResultIndex:
         with ExitStack() as streams:
             # Journals first: a run that enters results.json meanwhile is then seen twice, which is
             # harmless, and never not at all.
-            runs = _opened(streams, {path.stem: path for path in self._paths.unmerged()})
-            snapshot = _opened(streams, {BASE: self._paths.snapshot}).get(BASE)
-            base = self._base_of(snapshot)
+            runs = _open_files(streams, {path.stem: path for path in self._paths.list_unmerged()})
+            snapshot = _open_files(streams, {BASE: self._paths.snapshot}).get(BASE)
+            base = self._find_base(snapshot)
             order = list(dict.fromkeys((*(base.sources if base else ()), *runs)))
             if self._database is None or not self._goes_on(base, order, runs):
                 self._forget()
@@ -184,21 +184,21 @@ class ResultIndex:
                     self._take_base(snapshot)
         self._settle()
 
-    def _base_of(self, snapshot: BinaryIO | None) -> Base | None:
+    def _find_base(self, snapshot: BinaryIO | None) -> Base | None:
         """Find out what `results.json` consists of: itself, unless parts and runs make it up."""
         if snapshot is None:
             return None
-        status = status_of(os.fstat(snapshot.fileno()))
+        status = read_status(os.fstat(snapshot.fileno()))
         if self._base is not None and self._base.status == status:
             return self._base
         known = self._parts.base(status)
         if known is not None and self._can_read(known):
             return known
-        return Base(status=status, sources=(BASE,), identity=identity_of(status))
+        return Base(status=status, sources=(BASE,), identity=compute_identity(status))
 
     def _can_read(self, base: Base) -> bool:
         has_parts = BASE not in base.sources or (
-            0 < base.n_parts == len(self._parts.parts_of(BASE, base.identity))
+            0 < base.n_parts == len(self._parts.find_parts(BASE, base.identity))
         )
         runs = (name for name in base.sources if name != BASE)
         return (
@@ -251,7 +251,7 @@ class ResultIndex:
             return
         stream, path = runs.get(name), self._paths.run_file(name)
         if stream is None and path is not None:
-            stream = _opened(streams, {name: path}).get(name)
+            stream = _open_files(streams, {name: path}).get(name)
         if stream is None:
             raise StoreError(f"{self._paths.runs_dir}: the run {name} has just been removed")
         if source is None:
@@ -275,7 +275,7 @@ class ResultIndex:
     def _take_parts(self, source: _Source) -> None:
         """Take what this or another process has read of a source before."""
         assert self._database is not None
-        for part in self._parts.parts_of(source.name, source.identity):
+        for part in self._parts.find_parts(source.name, source.identity):
             if not is_intact(part):
                 raise _DamagedPartError(part.numbers)
             self._database.read_texts_from(source.held_place, part.texts)
@@ -384,7 +384,7 @@ class _Texts:
             ) from error
 
 
-def _opened(streams: ExitStack, paths: Mapping[str, Path]) -> dict[str, BinaryIO]:
+def _open_files(streams: ExitStack, paths: Mapping[str, Path]) -> dict[str, BinaryIO]:
     """Open those of some files that exist."""
     opened = {}
     for name, path in paths.items():
@@ -396,7 +396,7 @@ def _opened(streams: ExitStack, paths: Mapping[str, Path]) -> dict[str, BinaryIO
 def _identity_of_run(stream: BinaryIO) -> int:
     """Identify a journal by its first line and its inode."""
     stream.seek(0)
-    return identity_of(stream.readline(), os.fstat(stream.fileno()).st_ino)
+    return compute_identity(stream.readline(), os.fstat(stream.fileno()).st_ino)
 
 
 def _pieces(stream: BinaryIO, position: int) -> Iterator[tuple[bytes, int]]:

@@ -40,7 +40,7 @@ class _Newer:
     def take(self, key: Key) -> Place | None:
         return self._places.pop(key, None)
 
-    def rest_of(self, llm_id: str) -> Iterator[Place]:
+    def take_rest(self, llm_id: str) -> Iterator[Place]:
         for key in self._by_llm.pop(llm_id, ()):
             place = self._places.pop(key, None)
             if place is not None:
@@ -48,7 +48,7 @@ class _Newer:
 
     def rest(self) -> Iterator[Place]:
         for llm_id in list(self._by_llm):
-            yield from self.rest_of(llm_id)
+            yield from self.take_rest(llm_id)
 
 
 class MergedView:
@@ -81,7 +81,7 @@ class MergedView:
 
     def __enter__(self) -> MergedView:
         try:
-            for path in self._paths.unmerged():
+            for path in self._paths.list_unmerged():
                 stream = self._open(path)
                 if stream is not None:
                     self._index(path, stream)
@@ -115,7 +115,7 @@ class MergedView:
         section, llm_id = SECTIONS[0], ""
         for row in self._old_rows():
             if (row.section, row.llm_id) != (section, llm_id):
-                yield from _new_rows(section, newer[section].rest_of(llm_id))
+                yield from _new_rows(section, newer[section].take_rest(llm_id))
                 if row.section != section:
                     yield from _new_rows(section, newer[section].rest())
                 section, llm_id = row.section, row.llm_id
@@ -125,7 +125,7 @@ class MergedView:
                 yield SnapshotRow(section, llm_id, _record_at(place))
             elif key not in self._scored and key not in places[section]:
                 yield row  # else its newer row has been handed out, maybe under another LLM id
-        yield from _new_rows(section, newer[section].rest_of(llm_id))
+        yield from _new_rows(section, newer[section].take_rest(llm_id))
         for name in SECTIONS:
             yield from _new_rows(name, newer[name].rest())
 

@@ -79,7 +79,7 @@ class PartFolder:
         self._all = store_folder / "index"
         self.folder = self._all / _VERSION
 
-    def parts_of(self, source: str, identity: int) -> list[Part]:
+    def find_parts(self, source: str, identity: int) -> list[Part]:
         """Find the parts of a source, one after the other from its start, without gaps."""
         known: dict[int, Part] = {}
         begin = f"{source}.{identity:08x}."
@@ -148,7 +148,7 @@ class PartFolder:
         Without the file it consists of nothing.
         """
         try:
-            status = status_of(snapshot.stat())
+            status = read_status(snapshot.stat())
         except FileNotFoundError:
             return Base(status=(0, 0, 0))
         return self.base(status)
@@ -162,7 +162,7 @@ class PartFolder:
             return
         if before.sources[:1] == (BASE,) and not before.n_parts:
             return
-        status = status_of(snapshot.stat())
+        status = read_status(snapshot.stat())
         self.note_base(replace(before, status=status, sources=(*before.sources, *runs)))
 
     def remove_unused(self, used: Iterable[Part]) -> None:
@@ -191,12 +191,12 @@ def is_intact(part: Part) -> bool:
         return False
 
 
-def status_of(status: os.stat_result) -> Status:
+def read_status(status: os.stat_result) -> Status:
     """Select what changes whenever a file is written."""
     return status.st_size, status.st_mtime_ns, status.st_ino
 
 
-def identity_of(*values: object) -> int:
+def compute_identity(*values: object) -> int:
     """Compute a number that differs for other values."""
     return zlib.crc32(repr(values).encode())
 

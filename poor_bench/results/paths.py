@@ -56,17 +56,17 @@ class StorePaths:
         """List the journals, oldest first (run ids sort by time)."""
         return sorted(self.journal_dir.glob("*.jsonl"))
 
-    def sealed(self) -> list[Path]:
+    def list_sealed(self) -> list[Path]:
         """List the finished runs that are not in the snapshot, oldest first."""
         return sorted(self.sealed_dir.glob("*.jsonl"))
 
-    def unmerged(self) -> list[Path]:
+    def list_unmerged(self) -> list[Path]:
         """List the runs that are not in the snapshot, oldest first."""
-        return sorted((*self.sealed(), *self.journals()), key=lambda path: path.stem)
+        return sorted((*self.list_sealed(), *self.journals()), key=lambda path: path.stem)
 
     def runs(self) -> list[Path]:
         """List the finished runs, oldest first."""
-        finished = (*self.runs_dir.glob("*.jsonl"), *self.sealed())
+        finished = (*self.runs_dir.glob("*.jsonl"), *self.list_sealed())
         return sorted(finished, key=lambda path: path.stem)
 
     def run_file(self, run_id: str) -> Path | None:
@@ -79,7 +79,7 @@ class StorePaths:
         """Collect what changes whenever a result is added: name, size and time of every file."""
         return tuple(
             (path.name, status.st_size, status.st_mtime_ns)
-            for path in (self.snapshot, *self.unmerged())
+            for path in (self.snapshot, *self.list_unmerged())
             if (status := _status(path)) is not None
         )
 

@@ -58,7 +58,7 @@ class TestPlaces:
         self.ids = np.array(table.values["test_id"], dtype=object)
 
 
-def ordered(
+def order_rows(
     table: ResultTable,
     places: TestPlaces,
     rows: NDArray[np.int64],
@@ -142,7 +142,7 @@ def find_rows(
         query: What is looked for.
         concerned: Test ids and trial numbers that have the issue of the query.
     """
-    rows = table.rows_of(query.llm_id)
+    rows = table.find_rows(query.llm_id)
     places = TestPlaces(table, tests)
     if query.classes:
         rows = rows[_is_in(places.classes[table.columns["test_id"][rows]], query.classes)]
@@ -157,7 +157,7 @@ def find_rows(
         rows = rows[_has_outcome(table, rows, query.outcomes)]
     if query.text:
         rows = rows[table.holding(query.text, rows)]
-    return ordered(table, places, rows, query.sort, descending=query.descending)
+    return order_rows(table, places, rows, query.sort, descending=query.descending)
 
 
 def _is_in(values: NDArray[Any], wanted: frozenset[Any]) -> NDArray[np.bool_]:
@@ -212,9 +212,9 @@ class Found:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def place_of(self, key: TrialKey) -> int | None:
+    def find_place(self, key: TrialKey) -> int | None:
         """Find the position of a trial, from 0; None if the query did not find it."""
-        code = self.table.code_of("test_id", key.test_id)
+        code = self.table.find_code("test_id", key.test_id)
         places = (self.table.columns["test_id"][self.rows] == code).nonzero()[0]
         return next(
             (int(place) for place in places if self.table.key(int(self.rows[place])) == key), None

@@ -78,7 +78,7 @@ def _rebuild(paths: StorePaths) -> Repaired:
     runs = paths.runs()
     salvaged = paths.journal_dir / SALVAGED
     with salvaged.open("wb") as stream:
-        for record in (*_records_of(runs), *rows):
+        for record in (*_read_records(runs), *rows):
             stream.write(dump_record(record) + b"\n")
     kept_as = paths.snapshot.with_name(f"{paths.snapshot.name}.damaged-{int(time.time())}")
     paths.snapshot.replace(kept_as)
@@ -122,7 +122,7 @@ def _record(line: bytes) -> dict[str, Any] | None:
     return record
 
 
-def _records_of(journals: list[Path]) -> Iterator[dict[str, Any]]:
+def _read_records(journals: list[Path]) -> Iterator[dict[str, Any]]:
     for path in journals:
         with open_regular(path) as stream:
             for line in read_journal(stream, lambda _line: None):

@@ -47,8 +47,8 @@ def read_results_file(
             content = stream.read()
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror or error}") from error
-    headers, records = _parts_of(content, path)
-    return ResultsFile(newest_of_trials(_results_of(records, resolve, path)), headers)
+    headers, records = _read_parts(content, path)
+    return ResultsFile(newest_of_trials(_read_results(records, resolve, path)), headers)
 
 
 def newest_of_trials(results: Iterable[Result]) -> list[Result]:
@@ -65,7 +65,7 @@ def newest_of_trials(results: Iterable[Result]) -> list[Result]:
     return list(newest.values())
 
 
-def _parts_of(
+def _read_parts(
     content: bytes, path: Path
 ) -> tuple[dict[str, Mapping[str, Any]], Iterator[dict[str, Any]]]:
     """Split a file into headers by run id and records with their LLM ids."""
@@ -105,7 +105,7 @@ def _snapshot_records(content: bytes, path: Path) -> Iterator[dict[str, Any]]:
         raise StoreError(str(error), hint=_FORM) from error
 
 
-def _results_of(
+def _read_results(
     records: Iterable[dict[str, Any]], resolve: Callable[[str], str], path: Path
 ) -> Iterator[Result]:
     for record in records:

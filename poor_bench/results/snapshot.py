@@ -31,7 +31,7 @@ import orjson
 from poor_bench.command_line import next_command
 from poor_bench.config.json_document import json_fault
 from poor_bench.errors import StoreError
-from poor_bench.runs.journal import CHECKSUM, dump_record, is_intact, stamped
+from poor_bench.runs.journal import CHECKSUM, add_checksum, dump_record, is_intact
 from poor_bench.safe_files import load_json_text
 
 _LOG = logging.getLogger(__name__)
@@ -70,14 +70,14 @@ def read_snapshot(
     first = stream.readline()
     if not first.endswith(_OPEN_RESULTS):
         stream.seek(0)
-        yield from _rows_of(_load_whole(stream.read(), path), path)
+        yield from _list_rows(_load_whole(stream.read(), path), path)
         return
     changed: list[int] = []
     yield from _read_lines(stream, path, changed)
     if changed and tell_changed is not None:
         tell_changed(changed)
     elif changed:
-        _LOG.warning("%s", _changed_rows(path, changed))
+        _LOG.warning("%s", _describe_changed_rows(path, changed))
 
 
 def read_extras(stream: BinaryIO, path: Path) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def _write_rows(stream: BinaryIO, extras: dict[str, Any], rows: Iterable[Snapsho
             llm_id = row.llm_id
         else:
             stream.write(b",\n")
-        stream.write(stamped(dump_record(row.record), row.llm_id))
+        stream.write(add_checksum(dump_record(row.record), row.llm_id))
     stream.write(b"\n]\n" if llm_id is not None else b"")
     stream.write((_BETWEEN if section == SECTIONS[0] else b"") + _END)
     return n_rows
@@ -166,12 +166,12 @@ def _read_lines(stream: BinaryIO, path: Path, changed: list[int]) -> Iterator[Sn
         elif line == _BETWEEN.strip():
             section = SECTIONS[1]
         elif line not in {b"]", b"],", _END.strip()}:
-            raise _damaged(path, f"line {number} is not readable")
+            raise _report_damage(path, f"line {number} is not readable")
     if line != _END.strip():
-        raise _damaged(path, "its end is missing")
+        raise _report_damage(path, "its end is missing")
 
 
-def _changed_rows(path: Path, lines: Sequence[int]) -> str:
+def _describe_changed_rows(path: Path, lines: Sequence[int]) -> str:
     """Say that rows are not as they were written; they count as they stand."""
     rows = "1 row does" if len(lines) == 1 else f"{len(lines)} rows do"
     return (
@@ -194,7 +194,7 @@ def _load_line(text: bytes, path: Path, number: int) -> dict[str, Any]:
         record.pop(CHECKSUM, None)
     except orjson.JSONDecodeError as error:
         message, _ = json_fault(error, text.decode("utf-8", "replace"), number)
-        raise _damaged(path, message) from error
+        raise _report_damage(path, message) from error
     return record
 
 
@@ -207,14 +207,14 @@ def _needs_results(document: dict[str, Any]) -> bool:
 
 def _load_whole(content: bytes, path: Path) -> dict[str, Any]:
     if not content.strip():
-        raise _damaged(path, "it is empty")
+        raise _report_damage(path, "it is empty")
     try:
         document = orjson.loads(content)
     except orjson.JSONDecodeError:
         document = _load_with_nan(content, path)
     is_object = isinstance(document, dict) and isinstance(document.get("results", {}), dict)
     if not is_object or _needs_results(document):
-        raise _damaged(path, "it needs an object with the key `results`")
+        raise _report_damage(path, "it needs an object with the key `results`")
     whole: dict[str, Any] = document
     return whole
 
@@ -225,22 +225,22 @@ def _load_with_nan(content: bytes, path: Path) -> Any:
         return load_json_text(content.decode("utf-8-sig", "replace"))
     except json.JSONDecodeError as error:
         message, _ = json_fault(error, content.decode("utf-8-sig", "replace"))
-        raise _damaged(path, message) from error
+        raise _report_damage(path, message) from error
     except ValueError as error:
-        raise _damaged(path, str(error)) from error
+        raise _report_damage(path, str(error)) from error
 
 
-def _rows_of(document: dict[str, Any], path: Path) -> Iterator[SnapshotRow]:
+def _list_rows(document: dict[str, Any], path: Path) -> Iterator[SnapshotRow]:
     for section in SECTIONS:
         for llm_id, records in document.get(section, {}).items():
             if not isinstance(records, list) or not all(isinstance(row, dict) for row in records):
-                raise _damaged(path, f"{section}[{llm_id!r}] must be a list of objects")
+                raise _report_damage(path, f"{section}[{llm_id!r}] must be a list of objects")
             for record in records:
                 record.pop(CHECKSUM, None)  # of a line that is not as it was
                 yield SnapshotRow(section, llm_id, record)
 
 
-def _damaged(path: Path, reason: str) -> StoreError:
+def _report_damage(path: Path, reason: str) -> StoreError:
     return StoreError(
         f"{path} is damaged: {reason}",
         hint=f"The file is unchanged. `{next_command('results --repair')}` keeps a copy of it and "

@@ -166,7 +166,7 @@ class ResultStore:
             if not journals:
                 return 0
             if self._are_few():
-                self._write_snapshot([*self.paths.sealed(), *journals])
+                self._write_snapshot([*self.paths.list_sealed(), *journals])
             else:
                 _move(journals, self.paths.sealed_dir)
             return len(journals)
@@ -178,7 +178,9 @@ class ResultStore:
             StoreError: If the snapshot is damaged or cannot be written.
         """
         with snapshot_locked(self.paths):
-            return self._write_snapshot([*self.paths.sealed(), *left_over(self.paths.journals())])
+            return self._write_snapshot(
+                [*self.paths.list_sealed(), *left_over(self.paths.journals())]
+            )
 
     def add(self, results: Iterable[Result], run_id: str, header: Mapping[str, Any]) -> None:
         """Store results that exist already, as a run of their own, and merge it.
@@ -202,7 +204,7 @@ class ResultStore:
         """True if all results may be written to the snapshot; it costs no more than the limit."""
         most = most_in_snapshot()
         n_before = _count_rows([self.paths.snapshot], most)
-        n_added = _count_rows(self.paths.unmerged(), most)
+        n_added = _count_rows(self.paths.list_unmerged(), most)
         if n_before + n_added <= most:
             return True
         if max(n_before, n_added) > most:

@@ -13,7 +13,7 @@ from poor_bench.results.columns import (
     NUMBERS,
     TEXT_COLUMNS,
     decode,
-    number_of,
+    read_number,
     results_from_columns,
 )
 
@@ -85,17 +85,17 @@ class ResultTable:
         number = float(self.columns[field][row])
         return None if math.isnan(number) else number
 
-    def code_of(self, field: str, value: Hashable) -> int:
+    def find_code(self, field: str, value: Hashable) -> int:
         """Look up the code of a value, or -1 if no result has it."""
         try:
             return self.values[field].index(value)
         except ValueError:
             return -1
 
-    def rows_of(self, llm_id: str) -> NDArray[np.int64]:
+    def find_rows(self, llm_id: str) -> NDArray[np.int64]:
         """Find the rows of an LLM."""
         rows: NDArray[np.int64] = (
-            self.columns["llm_id"] == self.code_of("llm_id", llm_id)
+            self.columns["llm_id"] == self.find_code("llm_id", llm_id)
         ).nonzero()[0]
         return rows
 
@@ -106,11 +106,11 @@ class ResultTable:
 
     def find(self, llm_id: str, key: TrialKey) -> int | None:
         """Find the row of a trial; None if it has none."""
-        rows = self.rows_of(llm_id)
-        rows = rows[self.columns["test_id"][rows] == self.code_of("test_id", key.test_id)]
+        rows = self.find_rows(llm_id)
+        rows = rows[self.columns["test_id"][rows] == self.find_code("test_id", key.test_id)]
         return next((int(row) for row in rows if self.key(row) == key), None)
 
-    def selected(self, is_kept: NDArray[np.bool_], *, offset: int) -> ResultTable:
+    def select(self, is_kept: NDArray[np.bool_], *, offset: int) -> ResultTable:
         """Keep some rows only; versions become others by `offset`."""
         return replace(
             self,
@@ -154,7 +154,8 @@ class ResultTable:
             for name, values in zip(texts, zip(*fetched, strict=True), strict=True):
                 is_number = TEXT_COLUMNS[name] == "DOUBLE"
                 columns[name] = [
-                    number_of(name, value) if is_number else decode(name, value) for value in values
+                    read_number(name, value) if is_number else decode(name, value)
+                    for value in values
                 ]
             yield from results_from_columns(columns)
 
@@ -197,11 +198,11 @@ class ResultTable:
         import numpy as np
 
         chosen = np.asarray(rows, dtype=np.int64)
-        return {name: self._decoded(name, chosen) for name in fields}
+        return {name: self._decode(name, chosen) for name in fields}
 
-    def _decoded(self, field: str, rows: NDArray[np.int64]) -> list[Any]:
+    def _decode(self, field: str, rows: NDArray[np.int64]) -> list[Any]:
         stored = self.columns[field][rows].tolist()
         if field in self.values:
             values = self.values[field]
             return [values[code] for code in stored]
-        return [number_of(field, number) for number in stored] if field in NUMBERS else stored
+        return [read_number(field, number) for number in stored] if field in NUMBERS else stored

@@ -155,7 +155,7 @@ def group_by_judge(
     by_judge: dict[str, tuple[LLM, list[JudgeItem]]] = {}
     for result in waiting:
         item = JudgeItem(result, test_of(result))
-        llm = scorer.judge_of(item.test)
+        llm = scorer.find_judge(item.test)
         by_judge.setdefault(llm.id, (llm, []))[1].append(item)
     return [JudgeWork(llm, items) for llm, items in by_judge.values()]
 
@@ -232,7 +232,9 @@ def estimate_cost(
         ConfigError: If a judge or a rubric cannot be used.
     """
     items = (item for work in plan.works for item in work.items())
-    return _summed(cost for item in items for cost in costs_of(item, workspace, scorer, judges))
+    return _add_up(
+        cost for item in items for cost in estimate_costs(item, workspace, scorer, judges)
+    )
 
 
 def estimate_judging(
@@ -243,14 +245,14 @@ def estimate_judging(
     Raises:
         ConfigError: If a judge or a rubric cannot be used.
     """
-    return _summed(
-        (judges.llm_of(question), judges.estimated_cost_usd(question, item.result.prompt))
+    return _add_up(
+        (judges.find_llm(question), judges.estimate_cost_usd(question, item.result.prompt))
         for item in waiting
         for question in scorer.questions(item.test)
     )
 
 
-def _summed(costs: Iterable[tuple[LLM, float | None]]) -> CostEstimate:
+def _add_up(costs: Iterable[tuple[LLM, float | None]]) -> CostEstimate:
     totals: defaultdict[str, float] = defaultdict(float)
     llms: dict[str, LLM] = {}
     for llm, usd in costs:
@@ -261,7 +263,7 @@ def _summed(costs: Iterable[tuple[LLM, float | None]]) -> CostEstimate:
     return CostEstimate(usd=sum(totals.values()), unpriced=unpriced)
 
 
-def costs_of(
+def estimate_costs(
     item: WorkItem, workspace: Workspace, scorer: Scorer, judges: WorkspaceJudges
 ) -> Iterator[tuple[LLM, float | None]]:
     """Yield the LLM of a trial, then its judges, each with US dollars or None without a price.
@@ -275,4 +277,4 @@ def costs_of(
     yield item.llm, estimate_cost_usd(item.llm.prices, request.messages, max_tokens)
     for question in scorer.questions(item.test):
         prompt = request.messages[-1].content
-        yield judges.llm_of(question), judges.estimated_cost_usd(question, prompt)
+        yield judges.find_llm(question), judges.estimate_cost_usd(question, prompt)

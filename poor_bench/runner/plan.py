@@ -116,7 +116,7 @@ class TrialStates:
                 )
             else:
                 known = self._states[slot]
-                state = max(known & _STATE, _state_of(result, self, fingerprints))
+                state = max(known & _STATE, _find_state(result, self, fingerprints))
                 kind = _SCORED if result.failure is None else _HAS_FAILURE
                 self._states[slot] = state | known & ~_STATE | kind
 
@@ -158,15 +158,15 @@ class TrialStates:
             newer_failed=sum(counts[state | _SCORED | _HAS_FAILURE] for state in TrialState),
         )
 
-    def llm_of(self, result: Result) -> LLM:
+    def find_llm(self, result: Result) -> LLM:
         """Find the LLM of a result that is among the trials."""
         return self.llms[self._llm_index[result.llm_id]]
 
-    def test_of(self, result: Result) -> Test:
+    def find_test(self, result: Result) -> Test:
         """Find the test of a result that is among the trials."""
         return self.tests[self._test_index[result.test_id]]
 
-    def state_of(self, result: Result) -> TrialState | None:
+    def find_state(self, result: Result) -> TrialState | None:
         """State of a result's trial; None if it is not among the trials."""
         slot = self._slot(result)
         return None if slot is None else TrialState(self._states[slot] & _STATE)
@@ -186,9 +186,9 @@ class TrialStates:
         return (llm_index * len(self.tests) + test_index) * self.trials + trial - 1
 
 
-def _state_of(result: Result, states: TrialStates, fingerprints: Fingerprints) -> TrialState:
+def _find_state(result: Result, states: TrialStates, fingerprints: Fingerprints) -> TrialState:
     """State that a stored result gives its trial; older files have no fingerprints."""
-    llm, test = states.llm_of(result), states.test_of(result)
+    llm, test = states.find_llm(result), states.find_test(result)
     asked, scored = result.request_fingerprint, result.evaluator_fingerprint
     asked_otherwise = bool(asked) and asked != fingerprints.of_request(llm, test)
     if result.failure is not None:
@@ -279,7 +279,11 @@ def make_plan(
     """
     works = []
     for index, llm in enumerate(states.llms):
-        pending = _pending(states, index, force=force) if only is None else _of(states, index, only)
+        pending = (
+            _pending(states, index, force=force)
+            if only is None
+            else _list_numbers(states, index, only)
+        )
         by_trial = sorted(pending, key=lambda number: number % states.trials)
         if by_trial:
             works.append(LLMWork(llm, states.tests, states.trials, array("L", by_trial)))
@@ -290,7 +294,9 @@ def _pending(states: TrialStates, llm_index: int, *, force: bool) -> Iterator[in
     return (number for number, state in states.of_llm(llm_index) if force or state.must_be_asked)
 
 
-def _of(states: TrialStates, llm_index: int, only: Collection[TrialName]) -> Iterator[int]:
+def _list_numbers(
+    states: TrialStates, llm_index: int, only: Collection[TrialName]
+) -> Iterator[int]:
     """Yield the numbers of some trials; a response that lacks only its score is not asked again."""
     for number, state in states.of_llm(llm_index):
         if state is not TrialState.STALE_SCORE and states.name(llm_index, number) in only:

@@ -144,7 +144,7 @@ class RescoreRun:
         if rescored.new is None or rescored.new == rescored.old:
             return
         if self._journal is None or self._earlier is None:
-            self._journal, self._earlier = self._opened()
+            self._journal, self._earlier = self._open()
         self._earlier.keep(rescored.old)
         self._journal.append(rescored.new)
 
@@ -160,7 +160,7 @@ class RescoreRun:
         self._journal.close()
         self._store.merge()
 
-    def _opened(self) -> tuple[JournalWriter, EarlierScores]:
+    def _open(self) -> tuple[JournalWriter, EarlierScores]:
         earlier_id, run_id = make_run_ids(self._store, self._started)
         header = {"started": self._started, "kind": RESCORE}
         earlier = EarlierScores(

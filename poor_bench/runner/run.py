@@ -69,7 +69,7 @@ class Run:
         journal = self._store.open_run(run_id, _header(self._plan, started))
         progress = Progress(run_id, journal, earlier, listener)
         try:
-            progress.tell(_started(run_id, self._plan))
+            progress.tell(_build_start(run_id, self._plan))
             self._keep_what_is_asked_again(earlier)
             self._rescore(progress, control)
             pool = Pool(self._manager, control)
@@ -89,7 +89,7 @@ class Run:
         if not self._plan.n_stale_scores:
             return
         results = self._without_judged(self._store.results(), progress)
-        items = to_rescore(results, self._stale_test_of, self._scorer)
+        items = to_rescore(results, self._find_stale_test, self._scorer)
         for rescored in rescore(items, self._scorer):
             if control.cancelled():
                 return
@@ -111,16 +111,16 @@ class Run:
             if result.failure is None and result.key in asked:
                 earlier.keep(result)
 
-    def _stale_test_of(self, result: Result) -> Test | None:
+    def _find_stale_test(self, result: Result) -> Test | None:
         states = self._plan.states
-        if states.state_of(result) is not TrialState.STALE_SCORE:
+        if states.find_state(result) is not TrialState.STALE_SCORE:
             return None
-        return states.test_of(result)
+        return states.find_test(result)
 
     def _without_judged(self, results: Iterable[Result], progress: Progress) -> Iterator[Result]:
         """Yield results, but for those that wait for a judge from here on."""
         for result in results:
-            test = self._stale_test_of(result)
+            test = self._find_stale_test(result)
             if test is None or not result.can_be_scored:
                 continue
             if self._scorer.needs_judge(result, test):
@@ -144,7 +144,7 @@ class Run:
                     progress.tell(event)
 
     def _judge(self, pool: Pool, progress: Progress, control: RunControl) -> None:
-        works = group_by_judge(progress.waiting, self._plan.states.test_of, self._scorer)
+        works = group_by_judge(progress.waiting, self._plan.states.find_test, self._scorer)
         if control.cancelled():
             return
         for work in works:
@@ -267,7 +267,7 @@ def _header(plan: Plan, started: str) -> dict[str, Any]:
     }
 
 
-def _started(run_id: str, plan: Plan) -> RunStarted:
+def _build_start(run_id: str, plan: Plan) -> RunStarted:
     n_by_llm = {work.llm.id: len(work) for work in plan.works}
     return RunStarted(run_id=run_id, n_items=plan.n_items, n_by_llm=n_by_llm)
 
@@ -315,11 +315,11 @@ def _cpu_model() -> str:
         except OSError:
             return ""
     if system == "Darwin":
-        return _answer_of(["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"])
+        return _read_answer(["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"])
     return platform.processor()
 
 
-def _answer_of(command: list[str]) -> str:
+def _read_answer(command: list[str]) -> str:
     try:
         ended = subprocess.run(
             command, capture_output=True, text=True, timeout=_ASKING_S, check=True

@@ -89,13 +89,13 @@ class Scorer:
         specs = (resolve_spec(self._workspace, test) for test in tests)
         return any(self._evaluators.get(spec.name).runs_code(spec.parameters) for spec in specs)
 
-    def judge_of(self, test: Test) -> LLM:
+    def find_judge(self, test: Test) -> LLM:
         """Find the LLM that judges a test; the first one if there are several.
 
         Raises:
             ConfigError: If it cannot be used.
         """
-        return self._judging.judges.llm_of(self.questions(test)[0])
+        return self._judging.judges.find_llm(self.questions(test)[0])
 
     def require_judges(self, tests: Iterable[Test]) -> None:
         """Check that all judges and rubrics of some tests can be used.

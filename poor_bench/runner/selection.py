@@ -64,7 +64,7 @@ def select(workspace: Workspace, selection: Selection, stored_llms: Iterable[str
     llms = _chosen_llms(workspace.llms, selection.llms, removed)
     _require_match("--class", selection.classes, workspace.test_classes)
     _require_match("--test", selection.tests, [test.test_id for test in workspace.tests])
-    tags_of = _tags_of(workspace)
+    tags_of = _build_tag_lookup(workspace)
     _require_match(
         "--tag", selection.tags, {tag for test in workspace.tests for tag in tags_of(test)}
     )
@@ -108,7 +108,7 @@ def _matching(pattern: str, llms: Sequence[LLM], removed: Collection[str]) -> li
     return matching
 
 
-def _tags_of(workspace: Workspace) -> Callable[[Test], tuple[str, ...]]:
+def _build_tag_lookup(workspace: Workspace) -> Callable[[Test], tuple[str, ...]]:
     by_class = {name: test_class.tags for name, test_class in workspace.test_classes.items()}
     return lambda test: test.tags + by_class.get(test.class_id, ())
 

@@ -165,7 +165,7 @@ class RunHistory:
         Raises:
             StoreError: If a file cannot be read.
         """
-        return stored_runs(self.files(), in_folders=bool(self.kind.file))
+        return read_stored_runs(self.files(), in_folders=bool(self.kind.file))
 
     def find(
         self, reference: str, matches: Callable[[StoredRun], bool] = lambda _run: True
@@ -197,7 +197,7 @@ class RunHistory:
         pattern = f"*/{Path(self.kind.file).stem}.lock" if self.kind.file else "*.lock"
         locks = (lock for folder in self._folders for lock in folder.glob(pattern))
         locked = [path for lock in locks if (path := lock.with_suffix(".jsonl")).exists()]
-        runs = stored_runs(locked, in_folders=bool(self.kind.file))
+        runs = read_stored_runs(locked, in_folders=bool(self.kind.file))
         return next((run for run in reversed(runs) if run.is_running and matches(run)), None)
 
     def require_idle(self, matches: Callable[[StoredRun], bool] = lambda _run: True) -> None:
@@ -278,7 +278,7 @@ def new_run_id(now_iso: str, newest: str = "") -> str:
     return f"{moment:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
 
 
-def stored_runs(files: Iterable[Path], *, in_folders: bool = False) -> list[StoredRun]:
+def read_stored_runs(files: Iterable[Path], *, in_folders: bool = False) -> list[StoredRun]:
     """Read the headers of the runs in these files, oldest first.
 
     Args:

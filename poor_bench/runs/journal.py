@@ -73,7 +73,7 @@ class JournalWriter:
             self._owner.release()
             raise _cannot_write(path, error) from error
         if header is not None:
-            self._write(stamped(dump_record({"run": dict(header)})) + b"\n")
+            self._write(add_checksum(dump_record({"run": dict(header)})) + b"\n")
 
     def append(self, result: Result) -> None:
         """Store one result so that it survives the end of the process.
@@ -89,7 +89,7 @@ class JournalWriter:
         Raises:
             StoreError: If it could not be stored; what was stored before stays as it was.
         """
-        line = stamped(dump_record(record)) + b"\n"
+        line = add_checksum(dump_record(record)) + b"\n"
         with self._lock:
             self._write(line)
 
@@ -286,7 +286,7 @@ _MARK = b',"crc":"'
 _STAMP_LENGTH = len(b',"crc":"00000000"}')
 
 
-def stamped(line: bytes, owner: str = "") -> bytes:
+def add_checksum(line: bytes, owner: str = "") -> bytes:
     """Add its checksum to a line of `dump_record` that holds at least one key.
 
     Args:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.calls.budget import Budget, SpendingLimits, require_prices
 from poor_bench.errors import CallLimitError, CostLimitError, RunCancelledError
-from poor_bench.runs.history import RunHistory, RunKind, StoredRun, stored_runs
+from poor_bench.runs.history import RunHistory, RunKind, StoredRun, read_stored_runs
 from poor_bench.runs.journal import JournalWriter
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def read_search(path: Path) -> KeptSearch:
     Raises:
         StoreError: If its file cannot be read.
     """
-    [run] = stored_runs([path])
+    [run] = read_stored_runs([path])
     return _read(run)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.judge.evidence import as_data, nonce_for, quoted
+from poor_bench.judge.evidence import as_data, nonce_for, quote_between_tags
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_escaping_can_be_undone_where_nothing_was_hidden(text: str) -> None:
 @given(st.text(), st.text())
 def test_a_quotation_ends_only_at_its_end(first: str, second: str) -> None:
     nonce = nonce_for([first, second])
-    whole = quoted("response", nonce, first)
+    whole = quote_between_tags("response", nonce, first)
     assert whole.count(f"</response-{nonce}>") == 1
     assert whole.endswith(f"</response-{nonce}>")
 

@@ -11,7 +11,7 @@ from poor_bench.config.judge_settings import JudgeSettings
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judge_llm import JudgeOptions, judge_llm
 from poor_bench.judge.judgement import Judgement
-from poor_bench.judge.reply import weighted_mean
+from poor_bench.judge.reply import compute_weighted_mean
 from poor_bench.judge.rubric import Dimension, Rubric
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
@@ -97,6 +97,6 @@ def check(judgement: Judgement) -> None:
     assert not judgement.is_fallback, judgement.error
     assert set(judgement.scores) == {"tone", "help"}
     assert all(0 <= score <= 10 for score in judgement.scores.values())
-    assert judgement.overall_score == weighted_mean(judgement.scores, RUBRIC)
+    assert judgement.overall_score == compute_weighted_mean(judgement.scores, RUBRIC)
     assert len(judgement.test_case_evaluations) == 1
     assert judgement.usage.completion_tokens

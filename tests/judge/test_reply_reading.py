@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.judge.evidence import JudgedCase
-from poor_bench.judge.reply import read_verdict, weighted_mean
+from poor_bench.judge.reply import compute_weighted_mean, read_verdict
 from poor_bench.judge.rubric import Dimension, Rubric
 from tests.judge.judging import TWO, verdict
 
@@ -108,7 +108,7 @@ json_values = st.recursive(
 def test_the_mean_lies_between_the_scores(rated: list[tuple[float, float]]) -> None:
     rubric = Rubric("r", tuple(Dimension(f"d{n}", w) for n, (w, _) in enumerate(rated)))
     scores = {f"d{n}": score for n, (_, score) in enumerate(rated)}
-    mean = weighted_mean(scores, rubric)
+    mean = compute_weighted_mean(scores, rubric)
     assert min(scores.values()) - 0.005 <= mean <= max(scores.values()) + 0.005
     assert mean == pytest.approx(
         sum(weight * score for weight, score in rated) / sum(weight for weight, _ in rated),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.judge.reply import UnusableReplyError, find_verdict, scores_of
+from poor_bench.judge.reply import UnusableReplyError, find_verdict, read_scores
 from tests.judge.judging import TWO, as_json, verdict
 
 NONCE = "0123456789abcdef"
@@ -43,7 +43,7 @@ def test_a_verdict_is_found_however_it_is_wrapped(wrapping: str) -> None:
     ],
 )
 def test_a_broken_verdict_is_repaired(broken: str) -> None:
-    assert scores_of(find(broken), TWO) == {"tone": 8, "facts": 4}
+    assert read_scores(find(broken), TWO) == {"tone": 8, "facts": 4}
 
 
 def test_scores_may_stand_alone_or_within_something_else() -> None:
@@ -52,7 +52,7 @@ def test_scores_may_stand_alone_or_within_something_else() -> None:
 
 
 def test_names_of_dimensions_are_not_taken_literally() -> None:
-    assert scores_of({"scores": {"Tone": 8, "FACTS ": 4}}, TWO) == {"tone": 8, "facts": 4}
+    assert read_scores({"scores": {"Tone": 8, "FACTS ": 4}}, TWO) == {"tone": 8, "facts": 4}
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_verdict_of_the_judge_that_is_beyond_repair_is_not_replaced_by_another
 @given(st.text())
 def test_any_reply_is_a_verdict_or_unusable(reply: str) -> None:
     with suppress(UnusableReplyError):
-        assert scores_of(find(reply), TWO)
+        assert read_scores(find(reply), TWO)
 
 
 numbers = st.one_of(st.integers(-100, 100), st.floats(allow_nan=False, allow_infinity=False))

@@ -372,13 +372,13 @@ def test_many_results_stay_out_of_the_file_until_they_are_exported(
     written = store.paths.snapshot.read_bytes()
     store.add([scored("three", 0.5)], "20260103T000000-a", {})
     assert store.paths.snapshot.read_bytes() == written
-    assert [path.stem for path in store.paths.sealed()] == ["20260103T000000-a"]
+    assert [path.stem for path in store.paths.list_sealed()] == ["20260103T000000-a"]
     assert len(store.paths.runs()) == 3
     wanted = {"one": 1.0, "two": 1.0, "three": 0.5}
     assert scores(store.table()) == wanted
     assert {result.test_id: result.score for result in store.results()} == wanted
     assert store.export() == 3
-    assert store.paths.sealed() == []
+    assert store.paths.list_sealed() == []
     assert b'"three"' in store.paths.snapshot.read_bytes()
     assert scores(store.table()) == wanted
 

@@ -7,7 +7,7 @@ import pytest
 
 from poor_bench.errors import StoreError
 from poor_bench.results.results_file import newest_of_trials, read_results_file
-from poor_bench.runs.history import stored_runs
+from poor_bench.runs.history import read_stored_runs
 from tests.results.builders import make_failure, make_result, open_test_store
 
 RECORD = {"llm_id": "scripted:a", "test_id": "sum_001", "score": 1.0}
@@ -17,7 +17,7 @@ def test_run_and_snapshot_hold_the_same_results(tmp_path: Path) -> None:
     store = open_test_store(tmp_path)
     stored = [make_result("sum_001"), make_result("sum_002", failure=make_failure())]
     store.add(stored, "20261121T100000-aaaaaa", {"started": "2026-11-21T10:00:00Z"})
-    [run] = stored_runs(store.paths.runs())
+    [run] = read_stored_runs(store.paths.runs())
     assert read_results_file(run.path).results == stored
     assert read_results_file(store.paths.snapshot).results == stored
 
@@ -25,7 +25,7 @@ def test_run_and_snapshot_hold_the_same_results(tmp_path: Path) -> None:
 def test_journal_tells_its_run(tmp_path: Path) -> None:
     store = open_test_store(tmp_path)
     store.add([make_result()], "20261121T100000-aaaaaa", {"machine": {"cpu": "x"}})
-    [run] = stored_runs(store.paths.runs())
+    [run] = read_stored_runs(store.paths.runs())
     assert run.run_id == "20261121T100000-aaaaaa"
     assert read_results_file(run.path).headers == {run.run_id: run.header}
     assert run.header["machine"] == {"cpu": "x"}

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from poor_bench.runner.run import find_cpu_model, machine_facts
-from poor_bench.runs.history import stored_runs
+from poor_bench.runs.history import read_stored_runs
 from poor_bench.scoring.fingerprint import llm_fingerprint
 from tests.conftest import WorkspaceFiles
 from tests.runner.running import open_runner, run_all
@@ -27,7 +27,7 @@ def test_kept_run_tells_machine_and_llm_fingerprints(workspace_files: WorkspaceF
     folder = workspace_files.write()
     run_all(folder)
     config = open_runner(folder).config
-    [run] = stored_runs(config.store.paths.runs())
+    [run] = read_stored_runs(config.store.paths.runs())
     [llm] = config.load_llms()
     assert run.header["machine"] == machine_facts()
     assert run.header["llm_fingerprints"] == {llm.id: llm_fingerprint(llm)}

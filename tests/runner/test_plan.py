@@ -64,7 +64,7 @@ def test_stored_results_tell_the_state_of_a_trial(stored: list[Result], state: T
 def test_results_of_others_and_of_further_trials_are_passed_over() -> None:
     states = states_of(result("x:gone"), result(test_id="gone"), result(trial=2), result(trial=99))
     assert states.count(0)[TrialState.PENDING] == 3
-    assert states.state_of(result(trial=2)) is None
+    assert states.find_state(result(trial=2)) is None
 
 
 def test_each_trial_has_a_state_of_its_own() -> None:

@@ -14,7 +14,7 @@ from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.dashboard.services.trial_search import ResultDetails, details_of
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.models.result import Result
-from poor_bench.results.grid import GridFilter, TrialGrid, lines_of, trial_grid
+from poor_bench.results.grid import GridFilter, TrialGrid, find_lines, trial_grid
 from poor_bench.results.table import SCORES_ONLY
 from poor_bench.statistics.comparison import Comparison, PairedDifference, compare_llms
 from poor_bench.statistics.intervals import Estimate, estimate_paired_difference
@@ -81,7 +81,7 @@ def compared_tests(
 ) -> list[TestAnswers]:
     """Read some lines of a grid with their texts, all of them at once."""
     cells = [
-        (int(line), column, grid.rows_of(int(line), column).tolist())
+        (int(line), column, grid.find_rows(int(line), column).tolist())
         for line in lines
         for column in range(len(grid.llm_ids))
     ]
@@ -242,7 +242,7 @@ class CompareService:
         version = tuple(table.llm_versions.get(llm_id) for llm_id in topic)
 
         def compare() -> Comparison:
-            results = (table.light(table.rows_of(llm_id), SCORES_ONLY) for llm_id in topic)
+            results = (table.light(table.find_rows(llm_id), SCORES_ONLY) for llm_id in topic)
             return compare_llms(chain.from_iterable(results))
 
         return self._comparisons.ask(tuple(topic), version, compare)
@@ -265,7 +265,7 @@ class CompareService:
         with self._lock:
             lines = self._lines.get(key)
         if lines is None:
-            lines = lines_of(grid, workspace.tests_by_id, wanted)
+            lines = find_lines(grid, workspace.tests_by_id, wanted)
             with self._lock:
                 self._lines[key] = lines
         return lines

@@ -76,7 +76,7 @@ class IssueReports:
         key = (id(workspace), llm_id, version)
         with self._lock:  # also while it computes: several parts of a page ask at the same time
             if key not in self._by_llm:
-                results = table.whole(table.rows_of(llm_id))
+                results = table.whole(table.find_rows(llm_id))
                 facts = folder.issue_context
                 self._by_llm[key] = tuple(detect_issues(results, facts, detectors=folder.detectors))
             return self._by_llm[key]
@@ -153,7 +153,9 @@ def _all_issues(
     issues = [
         issue
         for llm_id in table.llm_ids
-        for issue in detect_issues(table.whole(table.rows_of(llm_id)), context, detectors=detectors)
+        for issue in detect_issues(
+            table.whole(table.find_rows(llm_id)), context, detectors=detectors
+        )
     ]
     order = {detector.id: place for place, detector in enumerate(detectors)}
     return sorted(issues, key=lambda issue: order[issue.detector_id])

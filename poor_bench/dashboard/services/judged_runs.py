@@ -14,8 +14,8 @@ from poor_bench.judge.labels import (
     LABELS_FILE,
     Label,
     add_labels,
+    collect_judged_items,
     current_labels,
-    judged_items,
     label_on,
     read_labels,
 )
@@ -82,7 +82,7 @@ class JudgedRuns:
             StoreError: If a file cannot be read.
         """
         runs = [summary.run for summary in self.summaries()]
-        items = judged_items(runs, read_labels(self._data_dir()))
+        items = collect_judged_items(runs, read_labels(self._data_dir()))
         return {judge: measure_agreement(both, APPROVAL_THRESHOLD) for judge, both in items.items()}
 
     def labels_on(self, about: str) -> tuple[Label, ...]:

@@ -96,7 +96,7 @@ class RunPlans:
             states = runner.states(selection)
             plan = make_plan(states, force=selection.force, only=selection.only)
             means = ClassMeans(self._results.table(), runner.workspace.tests_by_id)
-            return preview_run(plan, runner.manager, means, runner.costs_of)
+            return preview_run(plan, runner.manager, means, runner.estimate_costs)
 
     def sandbox_terms(self) -> SandboxTerms | None:
         """Describe the sandbox for code of models; None if no test runs such code.

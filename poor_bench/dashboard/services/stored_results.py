@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from poor_bench.errors import ConfigError
 from poor_bench.results.figures import (
+    compute_reliability,
     coverages_in,
-    reliability_of,
     rows_by_failure,
     without_removed,
 )
@@ -91,7 +91,7 @@ class StoredResults:
 
     def reliability(self, llm_id: str) -> Reliability | None:
         """Measure reliability over repeated trials; None if no test was repeated."""
-        return reliability_of(self.table(), llm_id)
+        return compute_reliability(self.table(), llm_id)
 
     def failures(self) -> list[FailureGroup]:
         """Group the trials that failed to run, by LLM and reason, most trials first."""
@@ -131,7 +131,7 @@ class StoredResults:
         known, summariser = self._summarisers.get(llm_id, (None, Summariser()))
         if known != version:
             summariser = Summariser(tests)
-            for result in table.light(table.rows_of(llm_id)):
+            for result in table.light(table.find_rows(llm_id)):
                 summariser.add(result)
             self._summarisers[llm_id] = version, summariser
             for other in GroupBy:

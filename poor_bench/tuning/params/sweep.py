@@ -36,7 +36,7 @@ def split_into_rungs(tests: Sequence[Test], seed: int) -> list[list[Test]]:
         >>> [len(rung) for rung in split_into_rungs(tests, seed=0)]
         [6, 6, 4]
     """
-    ordered = _mixed(tests, seed)
+    ordered = _mix(tests, seed)
     rungs = []
     done, size = 0, FIRST_RUNG
     while done < len(ordered):
@@ -46,7 +46,7 @@ def split_into_rungs(tests: Sequence[Test], seed: int) -> list[list[Test]]:
     return rungs
 
 
-def _mixed(tests: Sequence[Test], seed: int) -> list[Test]:
+def _mix(tests: Sequence[Test], seed: int) -> list[Test]:
     strata: dict[tuple[str, int], list[Test]] = {}
     for test in sorted(tests, key=lambda test: hash_text(f"{seed} {test.test_id}")):
         strata.setdefault((test.class_id, test.level), []).append(test)
@@ -195,7 +195,7 @@ class Sweep:
         """Use stored results of the current prompts and parameters."""
         states = self._states(variants, tests, runner)
         for result in self._config.store.results():
-            state = states.state_of(result)
+            state = states.find_state(result)
             if state is not None and (state is TrialState.DONE) == (result.failure is None):
                 self._found.setdefault(result.llm_id, {})[result.test_id] = result
 

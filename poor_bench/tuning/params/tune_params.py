@@ -94,7 +94,7 @@ def run_optuna(sweep: Sweep, axes: Sequence[SweepAxis], n_trials: int, seed: int
         sweep.advance([sweep.base], rung)
     for _ in range(n_trials):
         trial = study.ask()
-        variant = _variant(sweep, {axis.name: _suggested(trial, axis) for axis in axes})
+        variant = _variant(sweep, {axis.name: _suggest(trial, axis) for axis in axes})
         if variant.id not in sweep.variants:
             sweep.add(variant)
             _run_alone(sweep, variant, trial)
@@ -124,7 +124,7 @@ def _run_alone(sweep: Sweep, variant: Variant, trial: optuna.Trial) -> None:
             return
 
 
-def _suggested(trial: optuna.Trial, axis: SweepAxis) -> Any:
+def _suggest(trial: optuna.Trial, axis: SweepAxis) -> Any:
     if not axis.is_range:
         places = list(range(len(axis.values)))
         return axis.values[trial.suggest_categorical(axis.name, places)]
@@ -150,13 +150,13 @@ class ParamsTask:
     seed: int = 0
 
 
-def estimated_cost_usd(task: ParamsTask, config: WorkspaceFolder, manager: LLMManager) -> float:
+def estimate_cost_usd(task: ParamsTask, config: WorkspaceFolder, manager: LLMManager) -> float:
     """Estimate the cost of a sweep without dropping; 0 without prices.
 
     Raises:
         ConfigError: If there is nothing to try.
     """
-    n_variants = 1 + (len(_checked(task)) if task.n_trials is None else task.n_trials)
+    n_variants = 1 + (len(_build_variants(task)) if task.n_trials is None else task.n_trials)
     n_tests = n_variants * len(task.tests)
     if task.limits.n_calls is not None:
         n_tests = min(n_tests, task.limits.n_calls)
@@ -178,7 +178,7 @@ def tune_params(
         StoreError: If something could not be stored.
         MissingExtraError: If Optuna is wanted and not installed.
     """
-    variants = _checked(task)
+    variants = _build_variants(task)
     budget = open_budget(task.limits, manager, [task.llm])
     started = manager.clock.now_iso()
     run_id = new_run_id(started)
@@ -201,7 +201,7 @@ def tune_params(
     return read_sweep(read_search(file.path))
 
 
-def _checked(task: ParamsTask) -> list[Variant]:
+def _build_variants(task: ParamsTask) -> list[Variant]:
     """Build the variants of a grid; none with Optuna."""
     if task.n_trials is None:
         return grid_variants(task.llm, task.axes)

@@ -108,14 +108,14 @@ class TuningSubject(Protocol):
     n_calls_per_case: int
     """Calls of LLMs that one attempt takes at most."""
 
-    def estimated_cost_usd(self) -> float:
+    def estimate_cost_usd(self) -> float:
         """Estimate the cost of an attempt without requests; 0 without prices."""
 
     @property
     def fingerprint(self) -> str:
         """Hash of models, parameters and scoring, without the text."""
 
-    def solved(self, case_id: str, answers: Sequence[str]) -> Solved | None:
+    def find_solved(self, case_id: str, answers: Sequence[str]) -> Solved | None:
         """Find a correct answer to a case, or None.
 
         Sends no request.

@@ -33,7 +33,7 @@ def add_example(text: str, solved: Solved, placeholders: Sequence[str]) -> str:
         shown = f"Example: {solved.given}\nAnswer: {solved.answer}"
         return f"{_literal(shown, placeholders)}\n\n{text}"
     lines = text.split("\n")
-    place = _place_of(lines, placeholders[0])
+    place = _find_place(lines, placeholders[0])
     line = lines[place].replace(f"{{{placeholders[0]}}}", solved.given)
     shown = f"{line}\n{solved.answer}"
     return "\n".join([*lines[:place], _literal(shown, placeholders), "", *lines[place:]])
@@ -54,7 +54,7 @@ def move_input_last(text: str, placeholders: Sequence[str]) -> str:
     if len(placeholders) != 1:
         return text
     lines = text.rstrip("\n").split("\n")
-    place = _place_of(lines, placeholders[0])
+    place = _find_place(lines, placeholders[0])
     if place == len(lines) - 1:
         return text
     line = lines.pop(place)
@@ -78,7 +78,7 @@ def shorten_prompt(text: str, placeholders: Sequence[str]) -> list[str]:
     return ["\n".join([*lines[:place], *lines[place + 1 :]]).strip("\n") for place in optional]
 
 
-def _place_of(lines: Sequence[str], name: str) -> int:
+def _find_place(lines: Sequence[str], name: str) -> int:
     """Find the last line with a placeholder; earlier ones may describe it."""
     return max(place for place, line in enumerate(lines) if name in list_placeholders(line))
 
@@ -136,15 +136,17 @@ class Editor:
         elif kind == "shorter":
             yield from shorten_prompt(text, names)
         elif kind == "form":
-            yield from (state_form(text, item, names) for item in self._solved(text, tried_on))
+            yield from (state_form(text, item, names) for item in self._find_solved(text, tried_on))
         elif len(text) < LONGEST:
-            yield from (add_example(text, item, names) for item in self._solved(text, tried_on))
+            yield from (
+                add_example(text, item, names) for item in self._find_solved(text, tried_on)
+            )
 
-    def _solved(self, text: str, tried_on: Collection[str]) -> Iterator[Solved]:
+    def _find_solved(self, text: str, tried_on: Collection[str]) -> Iterator[Solved]:
         """Yield training cases with right answers, in an order of each prompt's own."""
         candidates = [case_id for case_id in self._train if case_id not in tried_on]
         for case_id in sorted(candidates, key=lambda case_id: hash_text(f"{text}\0{case_id}")):
-            solved = self._subject.solved(case_id, self._answers.get(case_id, ()))
+            solved = self._subject.find_solved(case_id, self._answers.get(case_id, ()))
             if solved is not None and solved.given not in text:
                 yield solved
 

@@ -13,11 +13,11 @@ from poor_bench.tuning.prompt.search import Candidate, SearchEnd
 from poor_bench.tuning.searches import KeptSearch, StopReason
 
 
-def unified_diff(base: str, new: str) -> str:
+def write_unified_diff(base: str, new: str) -> str:
     r"""Diff of `new` against `base`; empty if equal.
 
     Example:
-        >>> print(unified_diff("Solve:\n{problem}", "Compute:\n{problem}"))
+        >>> print(write_unified_diff("Solve:\n{problem}", "Compute:\n{problem}"))
         --- current
         +++ proposed
         @@ -1,2 +1,2 @@
@@ -118,7 +118,7 @@ class PromptReport:
     @property
     def diff(self) -> str:
         """Difference of the best candidate from the current prompt; empty without one."""
-        return unified_diff(self.base_text, self.improved.text) if self.improved else ""
+        return write_unified_diff(self.base_text, self.improved.text) if self.improved else ""
 
     @property
     def base_text(self) -> str:

@@ -12,12 +12,12 @@ from poor_bench.config.judge_settings import load_judge_settings
 from poor_bench.config.load import Workspace
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError, RecordedError
-from poor_bench.judge.agent_registry import AgentRegistry, load_agent_registry, rubric_of
+from poor_bench.judge.agent_registry import AgentRegistry, load_agent_registry, read_rubric
 from poor_bench.judge.conversation import Ask, Conversation, ConversationDriver, agent_texts
 from poor_bench.judge.evidence import JudgeEvidence
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD, Judgement
-from poor_bench.judge.run_plan import judges_of
+from poor_bench.judge.run_plan import choose_judges
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.agent import AgentCase
 from poor_bench.models.completion import Completion, Message
@@ -69,7 +69,7 @@ class ClassPromptSubject:
         self._llm = llm
         self._part = part
         self._class = config.workspace.test_classes[class_id]
-        self.base_text = _text_of(self._class, part, llm)
+        self.base_text = _read_text(self._class, part, llm)
         is_template = part is ClassPart.TEMPLATE
         self.what = "prompt template" if is_template else "system prompt"
         self.name = f"{self.what} of class {class_id}"
@@ -87,7 +87,7 @@ class ClassPromptSubject:
         ]
         scorer = self._runner_with(self.base_text).scorer
         judged = [test for test in self._tests.values() if scorer.is_judged(test)]
-        judges = {judge.id: judge for judge in map(scorer.judge_of, judged)}
+        judges = {judge.id: judge for judge in map(scorer.find_judge, judged)}
         self.llms: Sequence[LLM] = [llm, *judges.values()]
         self.n_calls_per_case = 2 if judged else 1
 
@@ -103,12 +103,12 @@ class ClassPromptSubject:
         text = json.dumps([llm_fingerprint(self._llm), facts, given])
         return hash_text(text, 16)
 
-    def estimated_cost_usd(self) -> float:
+    def estimate_cost_usd(self) -> float:
         """Estimate the cost of an attempt with its judge; 0 without prices."""
         tests = list(self._tests.values())
         return self._runner_with(self.base_text).cost_per_test_usd(self._llm, tests)
 
-    def solved(self, case_id: str, answers: Sequence[str]) -> Solved | None:
+    def find_solved(self, case_id: str, answers: Sequence[str]) -> Solved | None:
         """Find an answer with full score and correct format.
 
         Returns:
@@ -162,7 +162,7 @@ class ClassPromptSubject:
         return replace(workspace, test_classes=classes)
 
 
-def _text_of(test_class: TestClass, part: ClassPart, llm: LLM) -> str:
+def _read_text(test_class: TestClass, part: ClassPart, llm: LLM) -> str:
     default = test_class.templates["default"]
     if part is ClassPart.SYSTEM_PROMPT:
         if not test_class.system_prompt:
@@ -231,7 +231,7 @@ class AgentPromptSubject:
         self._agent = registry.agent(agent_id)
         self._llms = registry.llms
         self._manager = manager
-        self._judge = Judge(judge, manager, rubric_of(self._agent)[0])
+        self._judge = Judge(judge, manager, read_rubric(self._agent)[0])
         self._cases = {case.id: case for case in self._agent.cases}
         self.llm = registry.llms[self._agent.llm_id]
         self.base_text = self._agent.system_prompt
@@ -255,7 +255,7 @@ class AgentPromptSubject:
         text = repr((others, who))
         return hash_text(text, 16)
 
-    def estimated_cost_usd(self) -> float:
+    def estimate_cost_usd(self) -> float:
         """Estimate the cost of a conversation and its judgement; 0 without prices.
 
         Each call is taken to send the agent's prompt, and to get a reply of usual length.
@@ -264,7 +264,7 @@ class AgentPromptSubject:
         costs = [estimate_cost_usd(llm.prices, prompt) or 0.0 for llm in self.llms]
         return self.n_calls_per_case * sum(costs) / len(costs)
 
-    def solved(self, _case_id: str, _answers: Sequence[str]) -> Solved | None:
+    def find_solved(self, _case_id: str, _answers: Sequence[str]) -> Solved | None:
         """Find nothing: a praised answer is not an example for other cases."""
         return None
 
@@ -284,7 +284,7 @@ class AgentPromptSubject:
         conversation = self._talk(text, self._cases[case_id], ask)
         if conversation.failure is not None:
             raise CaseFailedError(case_id, conversation.failure)
-        judgement = self._judged(conversation, cancelled)
+        judgement = self._ask_judge(conversation, cancelled)
         return Attempt(
             case_id=case_id,
             score=judgement.overall_score / _MOST_SCORE,
@@ -305,7 +305,7 @@ class AgentPromptSubject:
         )
         return driver.hold(case)
 
-    def _judged(self, conversation: Conversation, cancelled: Callable[[], bool]) -> Judgement:
+    def _ask_judge(self, conversation: Conversation, cancelled: Callable[[], bool]) -> Judgement:
         agent = self._agent
         evidence = JudgeEvidence(
             cases=(conversation.as_case(),),
@@ -391,7 +391,7 @@ def find_agent_prompt(
     """
     registry = load_agent_registry(config.data_dir)
     settings = load_judge_settings(config.data_dir)
-    [judge_llm] = judges_of((judge,) if judge else (), registry, settings, os.environ)
+    [judge_llm] = choose_judges((judge,) if judge else (), registry, settings, os.environ)
     subject = AgentPromptSubject(registry, agent_id, judge_llm, manager)
     own, general = registry.agent(agent_id).threshold, settings.threshold
     threshold = next(value for value in (own, general, APPROVAL_THRESHOLD) if value is not None)

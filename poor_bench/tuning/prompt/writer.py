@@ -173,11 +173,11 @@ def reflection_messages(
 
 
 def _example_text(example: Mapping[str, Any]) -> str:
-    lines = [f"{key}: {_unmarked(str(value))}" for key, value in example.items()]
+    lines = [f"{key}: {_remove_marks(str(value))}" for key, value in example.items()]
     return "\n".join(["<example>", *lines, "</example>"])
 
 
-def _unmarked(text: str) -> str:
+def _remove_marks(text: str) -> str:
     """Remove marks that could end an example or imitate a reply."""
     return text.replace("<", "&lt;") if any(mark in text for mark in _MARKS) else text
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ConfigError, StoreError
-from poor_bench.judge.agent_registry import load_agent_registry, rubric_of, rubric_problems
+from poor_bench.judge.agent_registry import load_agent_registry, read_rubric, rubric_problems
 from poor_bench.judge.agent_run import AgentRunner
 from poor_bench.judge.judged_run import AgentEvent, ConversationHeld, JudgementMade
 from poor_bench.judge.run_plan import JudgePlan, choose_cases
@@ -25,7 +25,7 @@ def plan_in(folder: Path, *judges: str, **fields: Any) -> JudgePlan:
         agent=agent,
         cases=fields.pop("cases", agent.cases),
         llms=registry.llms,
-        rubric=rubric_of(agent)[0],
+        rubric=read_rubric(agent)[0],
         judges=tuple(registry.llms[f"scripted:{judge}"] for judge in judges or ("judge",)),
         **fields,
     )

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from poor_bench.config.json_schemas import json_schemas
-from poor_bench.judge.agent_registry import load_agent_registry, rubric_of
+from poor_bench.judge.agent_registry import load_agent_registry, read_rubric
 from poor_bench.judge.agent_run import AgentRunner
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.pairwise import PairwiseJudge
@@ -31,8 +31,8 @@ def test_nothing_is_wrong_with_them() -> None:
 
 def test_one_has_the_default_rubric_and_one_its_own() -> None:
     registry = load_agent_registry(DATA)
-    assert rubric_of(registry.agent("sales_qualification")) == (DEFAULT_RUBRIC, ())
-    rubric, warnings = rubric_of(registry.agent("support_desk"))
+    assert read_rubric(registry.agent("sales_qualification")) == (DEFAULT_RUBRIC, ())
+    rubric, warnings = read_rubric(registry.agent("support_desk"))
     assert rubric.names == ("problem_solving", "rules", "empathy")
     assert warnings == ()
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.judge.agreement import cohen_kappa, weighted_kappa
+from poor_bench.judge.agreement import cohen_kappa, compute_weighted_kappa
 
 scores = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=1, max_size=30)
 
@@ -33,7 +33,7 @@ def test_kappa_punishes_unequal_margins() -> None:
 
 def test_one_category_alone_says_nothing() -> None:
     assert cohen_kappa(["yes", "yes"], ["yes", "yes"]) is None
-    assert weighted_kappa([5, 5], [5, 5]) is None
+    assert compute_weighted_kappa([5, 5], [5, 5]) is None
 
 
 @given(scores)
@@ -43,7 +43,7 @@ def test_weighted_kappa_is_that_of_the_table_of_squared_weights(
     first, second = zip(*pairs, strict=True)
     observed = sum((a - b) ** 2 for a, b in pairs) / len(pairs)
     expected = sum((a - b) ** 2 for a in first for b in second) / len(pairs) ** 2
-    got = weighted_kappa(first, second)
+    got = compute_weighted_kappa(first, second)
     if expected == 0:
         assert got is None
     else:
@@ -54,7 +54,7 @@ def test_weighted_kappa_is_that_of_the_table_of_squared_weights(
 def test_order_of_raters_does_not_matter(pairs: list[tuple[int, int]]) -> None:
     first, second = zip(*pairs, strict=True)
     assert cohen_kappa(first, second) == cohen_kappa(second, first)
-    assert weighted_kappa(first, second) == weighted_kappa(second, first)
+    assert compute_weighted_kappa(first, second) == compute_weighted_kappa(second, first)
 
 
 @pytest.mark.parametrize("raters", [([], []), ([1], [1, 2])])
@@ -62,4 +62,4 @@ def test_raters_of_different_items_are_refused(raters: tuple[list[int], list[int
     with pytest.raises(ValueError, match="same items"):
         cohen_kappa(*raters)
     with pytest.raises(ValueError, match="same items"):
-        weighted_kappa(*raters)
+        compute_weighted_kappa(*raters)

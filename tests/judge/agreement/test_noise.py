@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.judge.panel import noise_floor, spread_of, within_noise
+from poor_bench.judge.panel import compute_spread, noise_floor, within_noise
 
 
 def test_floor_of_one_group_is_the_repeatability_limit_with_one_repeat_more() -> None:
@@ -59,7 +59,7 @@ def test_the_floor_is_no_higher_than_it_must_be_where_repeats_are_many() -> None
 
 @given(st.lists(st.floats(0, 10), min_size=1, max_size=20))
 def test_spread_encloses_its_mean(scores: list[float]) -> None:
-    spread = spread_of(scores)
+    spread = compute_spread(scores)
     assert spread.low - 1e-9 <= spread.mean <= spread.high + 1e-9
     assert spread.n == len(scores)
     assert (spread.sd is None) == (len(scores) == 1)

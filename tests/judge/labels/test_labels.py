@@ -19,8 +19,8 @@ from poor_bench.judge.labels import (
     Label,
     LabelScope,
     add_labels,
+    collect_judged_items,
     current_labels,
-    judged_items,
     label_on,
     read_labels,
 )
@@ -157,7 +157,7 @@ def test_sheet_without_scores_is_refused() -> None:
 
 def test_each_judge_is_set_against_all_people_by_its_mean() -> None:
     labels = [label(3), label(5, who="Ben"), label(9, "bye")]
-    items = judged_items([RUN], labels)
+    items = collect_judged_items([RUN], labels)
     assert [(item.judge, item.humans, item.length) for item in items["a"]] == [
         (5.0, (3.0, 5.0), 5),
         (8.0, (9.0,), 11),
@@ -167,9 +167,9 @@ def test_each_judge_is_set_against_all_people_by_its_mean() -> None:
 
 def test_agents_as_a_whole_are_looked_at_apart() -> None:
     labels = [label(3), label(6, ""), label(2, "", dimension="tone")]
-    items = judged_items([RUN], labels, LabelScope.AGENTS)["a"]
+    items = collect_judged_items([RUN], labels, LabelScope.AGENTS)["a"]
     assert [(item.judge, item.human) for item in items] == [(6.0, 6.0), (6.0, 2.0)]
 
 
 def test_what_nobody_labelled_is_left_out() -> None:
-    assert judged_items([RUN], []) == {"a": (), "b": ()}
+    assert collect_judged_items([RUN], []) == {"a": (), "b": ()}

@@ -82,7 +82,7 @@ def test_every_judge_of_a_panel_says_what_it_prefers() -> None:
 def test_a_duel_that_might_cost_too_much_is_not_begun() -> None:
     # A comparison costs at most twice 200 tokens, 0.4 $, and in truth 0.2 $.
     held = run(judge("one", prefer("1")))
-    assert held.estimated_cost_usd() == pytest.approx(1.2)
+    assert held.estimate_cost_usd() == pytest.approx(1.2)
     held.budget = Budget(0.5)
     assert len(list(held.compare())) == 1
     assert held.budget.n_refused == 2

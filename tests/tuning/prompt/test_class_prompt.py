@@ -101,7 +101,7 @@ def test_the_fingerprint_changes_with_everything_but_the_text(
 def solved_in(files: WorkspaceFiles, *answers: str, **test: Any) -> Any:
     files.add_tests(1, **test)
     files.add_llm("a", "4")
-    return subject_in(files.write()).solved("sum_001", answers)
+    return subject_in(files.write()).find_solved("sum_001", answers)
 
 
 def test_a_test_is_solved_by_the_first_answer_that_gets_full_marks(
@@ -134,4 +134,4 @@ def test_what_an_llm_judges_is_solved_by_nothing_that_is_known(
     workspace_files: WorkspaceFiles,
 ) -> None:
     subject = subject_in(judged_workspace(workspace_files, verdict(10)))
-    assert subject.solved("sum_001", ["praised"]) is None
+    assert subject.find_solved("sum_001", ["praised"]) is None

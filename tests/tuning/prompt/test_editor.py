@@ -17,7 +17,7 @@ class FakeSubject:
     base_text: str = BASE
     placeholders: tuple[str, ...] = ("problem",)
 
-    def solved(self, case_id: str, answers: Sequence[str]) -> Solved | None:
+    def find_solved(self, case_id: str, answers: Sequence[str]) -> Solved | None:
         answer = next(iter(answers), self.right.get(case_id))
         return Solved(case_id, f"input of {case_id}", answer) if answer else None
 

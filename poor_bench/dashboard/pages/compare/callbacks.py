@@ -29,7 +29,7 @@ from poor_bench.dashboard.pages.compare.strip import (
 from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, listed_tests, panel
 from poor_bench.dashboard.services.compare_service import against_base, class_scores, compared_tests
 from poor_bench.messages import write_count
-from poor_bench.results.grid import Show, of_interest, ordered
+from poor_bench.results.grid import Show, of_interest, order_lines
 from poor_bench.statistics.comparison import tie_letters
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class CompareView:
         """Return the lines of the grid that are listed, in their order."""
         grid = self._grid()
         lines = self._compare.lines(grid, self.url.filter)
-        return ordered(grid, of_interest(grid, lines, self.url.show), self.url.order)
+        return order_lines(grid, of_interest(grid, lines, self.url.show), self.url.order)
 
     def _grid(self) -> TrialGrid:
         return self._compare.grid(self.columns)

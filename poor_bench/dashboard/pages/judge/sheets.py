@@ -14,10 +14,10 @@ from poor_bench.dashboard.pages.judge.layout import LINKS, JudgeUrl
 from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.judge.prompt import LARGEST_SCORE
 from poor_bench.judge.report_text import (
-    biases_of,
     change_text,
     estimate_text,
     figure_text,
+    list_biases,
     notes_on,
     spread_text,
     trust_text,
@@ -216,7 +216,7 @@ def trust_sheet(measured: Mapping[str, Agreement]) -> Component:
             estimate_text(item.spearman),
             estimate_text(item.bias),
             estimate_text(item.length_bias),
-            "; ".join((trust_text(item), *biases_of(item))),
+            "; ".join((trust_text(item), *list_biases(item))),
         )
         for judge, item in measured.items()
         if item.n

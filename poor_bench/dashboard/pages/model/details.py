@@ -163,7 +163,7 @@ def neighbour(
     query = ModelUrl.read(search).query
     key = asked_for(services, query.llm_id, selected)
     found = services.trials.find(sorted_as(query, sort))
-    place = found.place_of(key) if key is not None else None
+    place = found.find_place(key) if key is not None else None
     return None if place is None else found.key_at(place + step)
 
 
@@ -180,7 +180,7 @@ def shown_details(services: Services, search: str, sort: SortModel, selected: ob
     if key is None or details is None:
         return [], "", True, True, [], None
     found = services.trials.find(sorted_as(query, sort))
-    place = found.place_of(key)
+    place = found.find_place(key)
     title, body = details_title(details), details_body(details)
     if place is None:
         return title, "", True, True, body, [*key, None]

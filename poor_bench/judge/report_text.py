@@ -79,7 +79,7 @@ def spread_text(spread: Spread) -> str:
     """Format range and deviation of repeated scores; empty for a single score.
 
     Example:
-        >>> from poor_bench.judge.panel import spread_of
+        >>> from poor_bench.judge.panel import compute_spread
         >>> spread_text(compute_spread([6.0, 7.0, 8.0]))
         '6.0 to 8.0, sd 1.00'
     """
